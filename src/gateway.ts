@@ -1,92 +1,26 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
-import type { Config } from './config.ts';
+import type { GatewayOptions } from './gateway/options.ts';
 import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { createServices } from './gateway/services.ts';
 import { connectUpstream, createHostLimiters } from './gateway/upstream-connections.ts';
-import { type GatewayYoga, openYoga } from './gateway/yoga.ts';
-import { type AccessControl, createAccessControl } from './http/access-control.ts';
-import type { PersistedOperations } from './http/graphql/persisted-operations.ts';
-import type { HttpHandler } from './http/limits/http-server.ts';
+import { openYoga } from './gateway/yoga.ts';
+import { createAccessControl } from './http/access-control.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
 import { CHECK_MS, openReadiness } from './http/routes/health.ts';
-import type { PollScheduleOptions } from './progress/snapshot.ts';
-import { schema, subgraphSchema } from './resolvers/schema.ts';
 import { openSecret } from './store/ledger/principal-key.ts';
-import type { Logger } from './telemetry/log.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
-import { openTelemetry, type Telemetry } from './telemetry/telemetry.ts';
-import type { Tracing } from './telemetry/tracing.ts';
-import type { BreakerRules } from './upstream/http/backoff.ts';
-import type { Gates } from './upstream/http/host-limiter.ts';
+import { openTelemetry } from './telemetry/telemetry.ts';
 
-export interface GatewayOptions {
-  readonly config: Config;
-  /** {base_url} of the service, without a final slash. */
-  readonly upstreamUrl: string;
-  readonly log: Logger;
-  /**
-   * The key of `openPrincipalKey`, which hashes tokens into the names of callers. When absent, the
-   * secret itself: enough for a store that no other gateway uses.
-   */
-  readonly principalKey?: string;
-  /**
-   * Whether the upstream is the embedded sandbox. Over any sandbox every answer has the header
-   * `x-sandbox`.
-   */
-  readonly sandbox?: boolean;
-  /** Records traces; the caller that created it closes it. */
-  readonly tracing?: Tracing | undefined;
-  /** Where /metrics come from when not from this gateway alone. */
-  readonly metricsText?: () => Promise<string>;
-  /** How often watched batches are polled; 2 to 30 seconds when absent. */
-  readonly pace?: PollScheduleOptions;
-  /** When the upstream counts as failing, and for how long it is then left alone. */
-  readonly breaker?: BreakerRules;
-  /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
-  readonly pulseMs?: number;
-}
+export type Gateway = ReturnType<typeof createGateway>;
 
-export interface Gateway
-  extends Pick<AccessControl, 'admit' | 'connections' | 'enter' | 'identify' | 'inTurn' | 'pressure'> {
-  /** Answers one request. */
-  fetch(request: Request): Promise<Response>;
-  /** The same as a listener for node:http. */
-  readonly listener: HttpHandler['listener'];
-  /** Parses, validates and executes with all plugins, for transports other than HTTP. */
-  readonly getEnveloped: GatewayYoga['getEnveloped'];
-  /**
-   * The document text of a request.
-   *
-   * @throws GraphQLError when the request names none, or an unknown one
-   */
-  readonly documentOf: PersistedOperations['documentOf'];
-  /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
-  upstream(): ReturnType<Gates['state']>;
-  /**
-   * Checks the store before there is traffic, then starts the contract watch.
-   *
-   * @throws Error when it fails
-   */
-  ready(): Promise<void>;
-  /** Reads the file of gateway keys again. */
-  reload(): void;
-  /**
-   * Ends every stream, and those opened from now on, so that clients reconnect to another replica.
-   */
-  drain(): void;
-  /** What is counted here. */
-  readonly metrics: Metrics;
-  /** Records requests of other transports, such as WebSocket. */
-  readonly telemetry: Telemetry;
-  /** Closes connections and the store. */
-  close(): Promise<void>;
-}
+/** How often silent event streams give a sign of life where the options do not say. */
+const PULSE_MS = 12_000;
 
 /** Makes a gateway. */
-export function createGateway(options: GatewayOptions): Gateway {
-  const { config, upstreamUrl, log, sandbox = false, pace, pulseMs = 12_000 } = options;
+export function createGateway(options: GatewayOptions) {
+  const { config, log } = options;
   const examples = readExamples();
   const gates = createHostLimiters(config, options.breaker);
   const metrics: Metrics = openMetrics({
@@ -104,15 +38,14 @@ export function createGateway(options: GatewayOptions): Gateway {
     knownNames: operationNames(examples),
     tracing: options.tracing,
   });
-  const connections = connectUpstream({ config, upstreamUrl, sandbox, log, gates, metrics, telemetry });
-  const { openUpstream, contract, isSandbox } = connections;
+  const connections = connectUpstream(options, gates, metrics, telemetry);
   const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
-  const opened = createServices({ config, log, telemetry, upstreamUrl, connections, secret, pace });
-  const { services, loaders } = opened;
+  const shared = createServices(options, telemetry, connections, secret);
+  const { services, loaders } = shared;
   const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
   const { callers } = accessControl;
+  const { openUpstream, isSandbox } = connections;
   const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
-
   let draining = false;
   const readiness = openReadiness({
     store: async () => {
@@ -124,65 +57,59 @@ export function createGateway(options: GatewayOptions): Gateway {
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
-  const routes = gatewayRoutes({
-    services,
-    loaders,
-    schema,
-    examples,
-    embeddedSandbox: sandbox,
-    isSandbox,
-    upstreamUrl,
-    openUpstream,
-    openContext: contexts.open,
-    openLink: contexts.openLink,
-    readiness,
-    metrics,
-    metricsText: options.metricsText,
-  });
+  const routes = gatewayRoutes({ options, connections, shared, contexts, readiness, metrics }, examples);
+  const { openContext } = contexts;
   const { yoga, operations, listener } = openYoga({
-    config,
-    log,
-    telemetry,
-    metrics,
-    accessControl,
-    openContext: contexts.open,
-    routes,
-    schema: config.FEDERATION ? subgraphSchema : schema,
-    publicSchema: schema,
-    isSandbox,
-    pulseMs,
+    ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
+    pulseMs: options.pulseMs ?? PULSE_MS,
   });
   const { admit, connections: accepted, enter, identify, inTurn, pressure } = accessControl;
   return {
-    fetch: async (request) => yoga.fetch(request),
+    ...{ admit, connections: accepted, enter, identify, inTurn, pressure },
+    /** Answers one request. */
+    fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
+    /** The same as a listener for node:http. */
     listener,
+    /** Parses, validates and executes with all plugins, for transports other than HTTP. */
     getEnveloped: yoga.getEnveloped,
+    /**
+     * The document text of a request.
+     *
+     * @throws GraphQLError when the request names none, or an unknown one
+     */
     documentOf: operations.documentOf,
-    admit,
-    connections: accepted,
-    enter,
-    identify,
-    inTurn,
-    pressure,
+    /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
     upstream: gates.state,
-    async ready() {
+    /**
+     * Checks the store before there is traffic, then starts the contract watch.
+     *
+     * @throws Error when it fails
+     */
+    async ready(): Promise<void> {
       await services.ledger.check();
-      contract.start();
+      connections.contract.start();
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },
+    /** What is counted here. */
     metrics,
+    /** Records requests of other transports, such as WebSocket. */
     telemetry,
+    /** Reads the file of gateway keys again. */
     reload: callers.reload,
-    drain() {
+    /**
+     * Ends every stream, and those opened from now on, so that clients reconnect to another replica.
+     */
+    drain(): void {
       draining = true;
-      opened.endStreams();
+      shared.endStreams();
     },
-    close: async () => {
+    /** Closes connections and the store. */
+    async close(): Promise<void> {
       await accessControl.close();
-      await opened.stop();
+      await shared.stop();
       await connections.close();
-      await opened.closeStores();
+      await shared.closeStores();
     },
   };
 }

@@ -6,8 +6,16 @@ import { setMaxListeners } from 'node:events';
 const timeoutError = (): DOMException =>
   new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
-/** Starts a time limit. */
-export function startDeadline(caller: AbortSignal | undefined, milliseconds: number) {
+/**
+ * Starts a time limit.
+ *
+ * @param later - calls what it is given when the caller's abort is to take effect; at once when absent
+ */
+export function startDeadline(
+  caller: AbortSignal | undefined,
+  milliseconds: number,
+  later: (abort: () => void) => void = (abort) => abort(),
+) {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
@@ -18,9 +26,10 @@ export function startDeadline(caller: AbortSignal | undefined, milliseconds: num
     lift();
     controller.abort(caller?.reason);
   };
+  const onAbort = () => later(abort);
   const end = () => {
     lift();
-    caller?.removeEventListener('abort', abort);
+    caller?.removeEventListener('abort', onAbort);
   };
   const extend = (more: number) => {
     lift();
@@ -31,7 +40,7 @@ export function startDeadline(caller: AbortSignal | undefined, milliseconds: num
   };
   if (caller?.aborted === true) abort();
   else {
-    caller?.addEventListener('abort', abort);
+    caller?.addEventListener('abort', onAbort);
     extend(milliseconds);
   }
   return {

@@ -15,28 +15,12 @@ import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
-import type { CallRecord } from '../upstream/http/call-record.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
 import type { OpenUpstream } from './upstream-connections.ts';
 
-/** The caller of a request and its deadline. */
-interface RequestInfo {
-  readonly caller: Caller;
-  /** Where the request came from, hidden; absent for one that came over no connection. */
-  readonly address?: string | undefined;
-  readonly exchange: RequestRecord;
-  /** Aborted when the time is up, or when the client has left. */
-  readonly signal: AbortSignal;
-  /** Aborted when the client has left. */
-  readonly clientSignal: AbortSignal;
-  /** Such as `http://127.0.0.1:4000`. */
-  readonly origin: string;
-  readonly isRouter: boolean;
-  /** Where what the request costs upstream is written down, if its caller wants to be told. */
-  readonly record?: CallRecord | undefined;
-  fresh: GatewayContext['fresh'];
-}
+/** Makes the context of a request. */
+export type OpenContext = (request: Request) => Promise<GatewayContext>;
 
 export interface Contexts {
   /**
@@ -44,12 +28,9 @@ export interface Contexts {
    *
    * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
    */
-  open(request: Request): Promise<GatewayContext>;
+  readonly openContext: OpenContext;
   readonly openLink: OpenLink;
 }
-
-/** Makes the context of a request. */
-export type OpenContext = Contexts['open'];
 
 export interface ContextSources extends Pick<SharedServices, 'services' | 'loaders'> {
   readonly callers: Authenticator;
@@ -70,121 +51,110 @@ class LazyContext implements GatewayContext {
   readonly publicUrl;
   readonly upstream;
   readonly clientSignal;
-  readonly fresh;
-  private readonly exchange: RequestRecord;
-  private readonly loaders: Loaders;
-  private ownSubmissions: GatewayContext['submissions'] | undefined;
-  private ownOwned: GatewayContext['owned'] | undefined;
-  private ownBatches: GatewayContext['batches'] | undefined;
-  private ownFolds: GatewayContext['folds'] | undefined;
+  readonly #sources: ContextSources;
+  readonly #request: Request;
+  readonly #exchange: RequestRecord;
+  readonly #loaders: Loaders;
+  #submissions: GatewayContext['submissions'] | undefined;
+  #owned: GatewayContext['owned'] | undefined;
+  #batches: GatewayContext['batches'] | undefined;
+  #folds: GatewayContext['folds'] | undefined;
 
-  constructor({ services, loaders, openUpstream }: ContextSources, asker: RequestInfo) {
-    const { exchange, signal, record, caller, isRouter, clientSignal, origin, fresh } = asker;
+  /** @param signal - aborted when the time is up, or when the client has left */
+  constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
+    const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
-    this.storageAccount = storageAccountOf(caller, asker.address);
+    const exchange = telemetry.exchangeOf(request);
+    const record = callRecordOf(request);
     exchange.principal = principal;
-    this.exchange = exchange;
+    this.#sources = sources;
+    this.#request = request;
+    this.#exchange = exchange;
+    this.storageAccount = storageAccountOf(caller, clientIpOf(request));
     this.services = services;
     this.requestId = exchange.requestId;
     this.principal = principal;
-    this.isRouter = isRouter;
-    this.publicUrl = services.config.PUBLIC_URL ?? origin;
-    this.clientSignal = clientSignal;
-    this.fresh = fresh;
+    this.isRouter = isFederationRouter(request, services.config.FEDERATION_TOKEN);
+    this.publicUrl = services.config.PUBLIC_URL ?? new URL(request.url).origin;
+    this.clientSignal = request.signal;
     this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
-    this.loaders = loaders(this.upstream);
+    this.#loaders = loaders(this.upstream);
+  }
+  async fresh(): Promise<() => GatewayContext> {
+    const request = this.#request;
+    const caller = await this.#sources.callers.reauthenticate(request);
+    const { REQUEST_TIMEOUT_MS } = this.services.config;
+    return () =>
+      new LazyContext(
+        this.#sources,
+        request,
+        caller,
+        startDeadline(request.signal, REQUEST_TIMEOUT_MS).signal,
+      );
   }
   get proteins() {
-    return this.loaders.proteins;
+    return this.#loaders.proteins;
   }
   get clusters() {
-    return this.loaders.clusters;
+    return this.#loaders.clusters;
   }
   get features() {
-    return this.loaders.features;
+    return this.#loaders.features;
   }
   get searches() {
-    return this.loaders.searches;
+    return this.#loaders.searches;
   }
   get uniprot() {
-    return this.loaders.uniprot;
+    return this.#loaders.uniprot;
   }
   get submissions() {
     const { ledger, config } = this.services;
-    this.ownSubmissions ??= createSubmissions(ledger, this.principal, config.proofNeeded);
-    return this.ownSubmissions;
+    this.#submissions ??= createSubmissions(ledger, this.principal, config.proofNeeded);
+    return this.#submissions;
   }
   get owned() {
-    this.ownOwned ??= createBatchOwnership(this.submissions);
-    return this.ownOwned;
+    this.#owned ??= createBatchOwnership(this.submissions);
+    return this.#owned;
   }
   get batches() {
-    this.ownBatches ??= createBatchReader(this.upstream, this.owned);
-    return this.ownBatches;
+    this.#batches ??= createBatchReader(this.upstream, this.owned);
+    return this.#batches;
   }
   get folds() {
     const { downloads } = this.services;
-    const { onEnd: lettingGo } = this.exchange;
-    this.ownFolds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
+    const { onEnd: lettingGo } = this.#exchange;
+    this.#folds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
       lettingGo.push(close),
     );
-    return this.ownFolds;
+    return this.#folds;
   }
-}
-
-/**
- * The signal, aborted in a turn of the event loop that has time: hundreds of clients may leave at
- * once, and each ends its calls.
- */
-function inTurn(signal: AbortSignal): AbortSignal {
-  const later = new AbortController();
-  const abort = (): void => later.abort(signal.reason);
-  if (signal.aborted) abort();
-  else signal.addEventListener('abort', () => void executionTurns.nextTurn().then(abort), { once: true });
-  return later.signal;
 }
 
 /** Functions that make the context of each request. */
 export function createContextFactory(sources: ContextSources): Contexts {
   const { services, callers, telemetry } = sources;
-  const { config } = services;
-  const of = (asker: RequestInfo): GatewayContext => new LazyContext(sources, asker);
 
-  const ofRequest = (request: Request, caller: Caller, signal: AbortSignal): GatewayContext =>
-    of({
-      caller,
-      address: clientIpOf(request),
-      exchange: telemetry.exchangeOf(request),
-      signal,
-      clientSignal: request.signal,
-      origin: new URL(request.url).origin,
-      isRouter: isFederationRouter(request, config.FEDERATION_TOKEN),
-      record: callRecordOf(request),
-      async fresh() {
-        const again = await callers.reauthenticate(request);
-        return () =>
-          ofRequest(request, again, startDeadline(request.signal, config.REQUEST_TIMEOUT_MS).signal);
-      },
+  function open(request: Request, caller: Caller): GatewayContext {
+    // Hundreds of clients may leave at once, and each ends its calls.
+    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, (abort) => {
+      void executionTurns.nextTurn().then(abort);
     });
-
-  const withDeadline = (request: Request, caller: Caller): GatewayContext => {
-    const limit = startDeadline(inTurn(request.signal), config.REQUEST_TIMEOUT_MS);
     // Of a request that came over no connection nothing tells when the last byte has gone.
     // Of a client that has left, its turn ends the calls.
     if (clientIpOf(request) !== undefined)
       telemetry.exchangeOf(request).onEnd.push(() => request.signal.aborted || limit.end());
-    return ofRequest(request, caller, limit.signal);
-  };
+    return new LazyContext(sources, request, caller, limit.signal);
+  }
 
   return {
-    open: async (request) => withDeadline(request, await callers.identify(request)),
+    openContext: async (request) => open(request, await callers.identify(request)),
     openLink(request, path) {
       const signature = new URL(request.url).searchParams.get('signature');
       if (signature === null) return null;
       const claim = services.links.open(path, signature);
       if (typeof claim === 'string') return claim;
       const { principal } = claim;
-      return { claim, ctx: withDeadline(request, { token: undefined, principal, proven: false }) };
+      return { claim, ctx: open(request, { token: undefined, principal, proven: false }) };
     },
   };
 }

@@ -1,7 +1,5 @@
 // The HTTP routes other than GraphQL, in the order in which they are tried.
-import type { GraphQLSchema } from 'graphql';
-import type { Config } from '../config.ts';
-import type { OpenLink } from '../http/auth/signed-links.ts';
+
 import { openAssets } from '../http/pages/assets.ts';
 import type { Example } from '../http/pages/examples.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
@@ -11,48 +9,46 @@ import { healthRoute, metricsRoute, type Readiness, readyRoute } from '../http/r
 import { pageRoutes } from '../http/routes/pages.ts';
 import { structureRoute, thumbnailRoute } from '../http/routes/structures.ts';
 import { taskRoutes } from '../http/routes/tasks.ts';
+import { schema } from '../resolvers/schema.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { OpenContext } from './request-context.ts';
+import type { GatewayOptions } from './options.ts';
+import type { Contexts } from './request-context.ts';
 import type { SharedServices } from './services.ts';
-import type { OpenUpstream } from './upstream-connections.ts';
+import type { UpstreamConnections } from './upstream-connections.ts';
 
-export interface RouteSources extends Pick<SharedServices, 'services' | 'loaders'> {
-  readonly schema: GraphQLSchema;
-  readonly examples: readonly Example[];
-  readonly embeddedSandbox: boolean;
-  readonly isSandbox: () => boolean;
-  readonly upstreamUrl: string;
-  readonly openUpstream: OpenUpstream;
-  readonly openContext: OpenContext;
-  readonly openLink: OpenLink;
+export interface RouteSources {
+  readonly options: GatewayOptions;
+  readonly connections: UpstreamConnections;
+  readonly shared: SharedServices;
+  readonly contexts: Contexts;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
-  /** Where /metrics come from when not from this gateway alone. */
-  readonly metricsText: (() => Promise<string>) | undefined;
 }
 
-const metricsRoutes = (config: Config, { metrics, metricsText = metrics.text }: RouteSources): Route[] =>
-  config.METRICS && config.METRICS_PORT === undefined
-    ? [
-        metricsRoute(
-          { contentType: metrics.contentType, text: metricsText },
-          { token: config.METRICS_TOKEN, open: !config.production },
-        ),
-      ]
-    : [];
+function metricsRoutes({ options, metrics }: RouteSources): Route[] {
+  const { METRICS, METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
+  if (!METRICS || METRICS_PORT !== undefined) return [];
+  const { contentType } = metrics;
+  return [
+    metricsRoute({ contentType, text: options.metricsText ?? metrics.text }, { token, open: !production }),
+  ];
+}
 
-/** The routes of a gateway. */
-export function gatewayRoutes(sources: RouteSources): Route[] {
-  const { services, loaders, schema, examples, embeddedSandbox, isSandbox, upstreamUrl, readiness } = sources;
-  const { openContext, openLink, openUpstream } = sources;
-  const { config, thumbnails } = services;
+/** The routes of a gateway. @param examples - as the pages show them */
+export function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Route[] {
+  const { options, connections, shared, readiness } = sources;
+  const { config, sandbox = false, upstreamUrl } = options;
+  const { openUpstream, isSandbox } = connections;
+  const { openContext, openLink } = sources.contexts;
+  const { loaders } = shared;
+  const { thumbnails } = shared.services;
   const pages = pageRoutes({
     config,
     schema,
     examples,
     assets: openAssets(),
     isSandbox,
-    upstreamHost: embeddedSandbox ? null : new URL(upstreamUrl).host,
+    upstreamHost: sandbox ? null : new URL(upstreamUrl).host,
     thumbnails,
     open(signal) {
       const upstream = openUpstream('front-page', undefined, signal);
@@ -64,7 +60,7 @@ export function gatewayRoutes(sources: RouteSources): Route[] {
   return [
     healthRoute,
     readyRoute(readiness),
-    ...metricsRoutes(config, sources),
+    ...metricsRoutes(sources),
     ...pages.routes,
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
     structureRoute(openContext, openLink),

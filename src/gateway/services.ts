@@ -1,40 +1,32 @@
 // Creates what all requests of a process share: stores, read caches, batch progress and bulk
 // look-ups.
 
-import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
-import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
-import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createLoaderFactory } from '../upstream/reads/loaders.ts';
+import type { GatewayOptions } from './options.ts';
 import type { UpstreamConnections } from './upstream-connections.ts';
 
 export type SharedServices = ReturnType<typeof createServices>;
 
-export interface ServicesOptions {
-  readonly config: Config;
-  readonly log: Logger;
-  readonly telemetry: Telemetry;
-  readonly upstreamUrl: string;
-  readonly connections: UpstreamConnections;
-  /** The key that all replicas share. */
-  readonly secret: string;
-  /** How often watched batches are polled; 2 to 30 seconds when absent. */
-  readonly pace: PollScheduleOptions | undefined;
-}
-
 /**
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
+ *
+ * @param secret - the key that all replicas share
  */
-export function createServices(options: ServicesOptions) {
-  const { config, log, telemetry, upstreamUrl, connections, secret, pace } = options;
+export function createServices(
+  { config, log, upstreamUrl, pace }: GatewayOptions,
+  telemetry: Telemetry,
+  connections: UpstreamConnections,
+  secret: string,
+) {
   const { downloads, openUpstream, contract, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);

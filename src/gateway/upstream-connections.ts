@@ -4,19 +4,19 @@
 import { CollectWindow } from '../async/collect-window.ts';
 import type { Config } from '../config.ts';
 import { type ContractWatch, openContractMetrics, openContractWatch } from '../contract/watch.ts';
-import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/backoff.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
-import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
+import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type Gates, openGates } from '../upstream/http/host-limiter.ts';
 import { ping } from '../upstream/http/ping.ts';
 import { checkPrefixes } from '../upstream/http/prefix.ts';
 import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
+import type { GatewayOptions } from './options.ts';
 
 /** Opens the service as one request, or a task without any, sees it. */
 export type OpenUpstream = (
@@ -30,28 +30,7 @@ export type OpenUpstream = (
   },
 ) => Upstream;
 
-export interface UpstreamConnections {
-  readonly openUpstream: OpenUpstream;
-  readonly downloads: Downloads;
-  readonly contract: ContractWatch;
-  /** Whether the upstream is a sandbox, as far as its answers have shown. */
-  isSandbox(): boolean;
-  /** The same, after a request where there was no answer yet. @throws Error when it fails */
-  checkSandbox(): Promise<boolean>;
-  /** Whether the service can be reached at all. @throws Error when it cannot */
-  reach(milliseconds: number): Promise<void>;
-  close(): Promise<void>;
-}
-
-export interface UpstreamConnectionsOptions {
-  readonly config: Config;
-  readonly upstreamUrl: string;
-  readonly sandbox: boolean;
-  readonly log: Logger;
-  readonly gates: Gates;
-  readonly metrics: Metrics;
-  readonly telemetry: Telemetry;
-}
+export type UpstreamConnections = ReturnType<typeof connectUpstream>;
 
 /** The gates to the service and to the hosts of files, as configured. */
 export const createHostLimiters = (config: Config, breaker: BreakerRules | undefined): Gates =>
@@ -63,8 +42,12 @@ export const createHostLimiters = (config: Config, breaker: BreakerRules | undef
   });
 
 /** Opens the connections. They connect on the first call. */
-export function connectUpstream(options: UpstreamConnectionsOptions): UpstreamConnections {
-  const { config, upstreamUrl, sandbox, log, gates, metrics, telemetry } = options;
+export function connectUpstream(
+  { config, upstreamUrl, sandbox = false, log }: GatewayOptions,
+  gates: Gates,
+  metrics: Metrics,
+  telemetry: Telemetry,
+) {
   const agent = openAgent();
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
@@ -117,24 +100,21 @@ export function connectUpstream(options: UpstreamConnectionsOptions): UpstreamCo
     openUpstream,
     downloads,
     contract,
+    /** Whether the upstream is a sandbox, as far as its answers have shown. */
     isSandbox: () => known.isSandbox === true,
-    async checkSandbox() {
+    /** The same, after a request where there was no answer yet. @throws Error when it fails */
+    async checkSandbox(): Promise<boolean> {
       if (known.isSandbox === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
       return known.isSandbox === true;
     },
-    async reach(milliseconds) {
+    /** Whether the service can be reached at all. @throws Error when it cannot */
+    async reach(milliseconds: number): Promise<void> {
       await pingUpstream(milliseconds);
       const token = config.UPSTREAM_API_KEY;
-      await checkPrefixes({
-        settings,
-        agent,
-        token,
-        requestId: 'ready',
-        signal: undefined,
-        onCall: () => undefined,
-      });
+      const onCall = () => undefined;
+      await checkPrefixes({ settings, agent, token, requestId: 'ready', signal: undefined, onCall });
     },
-    async close() {
+    async close(): Promise<void> {
       await contract.close();
       await Promise.all([agent.close(), publicAgent.close()]);
     },

@@ -2,7 +2,6 @@
 // response cache. Plugins of the gateway replace Yoga's own request parsing, CORS and error masking.
 
 import type { RequestListener } from 'node:http';
-import type { GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
@@ -23,6 +22,7 @@ import { useTelemetry } from '../http/plugins/use-telemetry.ts';
 import { withResponseCache } from '../http/response-cache/response-cache.ts';
 import { createResponseCaching } from '../http/response-cache/response-caching.ts';
 import { createResponseStore, type ResponseStore } from '../http/response-cache/response-store.ts';
+import { schema, subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -38,9 +38,6 @@ export interface YogaSources {
   readonly accessControl: AccessControl;
   readonly openContext: OpenContext;
   readonly routes: readonly Route[];
-  readonly schema: GraphQLSchema;
-  /** The schema that introspection shows. */
-  readonly publicSchema: GraphQLSchema;
   readonly isSandbox: () => boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
@@ -80,7 +77,7 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
 
 /** Makes the server, and what asks it over other transports. */
 export function openYoga(sources: YogaSources) {
-  const { config, schema } = sources;
+  const { config } = sources;
   const operations = createPersistedOperations({
     mode: config.PERSISTED_OPERATIONS,
     listed: config.listedOperations,
@@ -90,7 +87,7 @@ export function openYoga(sources: YogaSources) {
   const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
   const { plugins, errors } = pluginsOf(sources, operations, store);
   const yoga: GatewayYoga = createYoga<object, object>({
-    schema,
+    schema: config.FEDERATION ? subgraphSchema : schema,
     // The context of a request is made when it is executed (useExecution).
     // Requests are read by useRequestParser, which counts bytes too; CORS is useHttp's.
     batching: false,

@@ -3,7 +3,8 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../src/config.ts';
-import { createGateway, type Gateway, type GatewayOptions } from '../../src/gateway.ts';
+import type { GatewayOptions } from '../../src/gateway/options.ts';
+import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import type { Answer } from '../support.ts';
 import { reached } from '../transport.ts';

@@ -3,8 +3,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { RateLimitBucket } from './rate-limit.ts';
 
-export type LoadShedder = ReturnType<typeof createLoadShedder>;
-
 export interface PressureOptions {
   /** Requests at a time; 0: any number. */
   readonly mostRequests: number;

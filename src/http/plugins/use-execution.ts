@@ -109,14 +109,15 @@ const releaseOnReturn = (results: Results, leave: () => void): AsyncIterableIter
  */
 function createEventExecutor(
   args: ExecutionArgs,
-  { principal, isRouter, publicUrl, clientSignal, fresh }: GatewayContext,
+  context: GatewayContext,
   limits: AnswerLimits,
 ): (event: unknown) => Promise<ExecutionResult> {
+  const { principal, isRouter, publicUrl, clientSignal } = context;
   const executeEvent = limitedExecution(limits, execute);
   // Nothing else of a caller decides about answers.
   const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
   return async (rootValue) => {
-    const open = await fresh();
+    const open = await context.fresh();
     const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
     return shareExecution(rootValue, question, answer, () => !clientSignal.aborted);
   };

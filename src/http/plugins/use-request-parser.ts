@@ -1,15 +1,10 @@
 // Parses GraphQL requests in place of Yoga (method, content type, origin, size), and says which
 // documents may run, over HTTP and WebSocket alike: limits, trusted documents, introspection.
 import type { IncomingMessage } from 'node:http';
-import {
-  type DocumentNode,
-  GraphQLError,
-  type GraphQLSchema,
-  NoSchemaIntrospectionCustomRule,
-  validate,
-} from 'graphql';
+import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
+import { schema } from '../../resolvers/schema.ts';
 import { bodyTooLarge } from '../auth/auth-errors.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/document-limits.ts';
@@ -23,8 +18,6 @@ import { isListed } from './response-headers.ts';
 export interface RequestParserSources {
   readonly config: Config;
   readonly operations: PersistedOperations;
-  /** The schema that introspection shows. */
-  readonly publicSchema: GraphQLSchema;
 }
 
 /**
@@ -122,7 +115,7 @@ function isForClients(document: DocumentNode): boolean {
   return answer;
 }
 
-export function useRequestParser({ config, operations, publicSchema }: RequestParserSources): Plugin {
+export function useRequestParser({ config, operations }: RequestParserSources): Plugin {
   const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
   const limits = documentLimits(config);
   return {
@@ -152,12 +145,12 @@ export function useRequestParser({ config, operations, publicSchema }: RequestPa
       if (!INTROSPECTION) addValidationRule(NoSchemaIntrospectionCustomRule);
       // Errors that suggest names would reveal the schema piece by piece.
       const options = { maxErrors: MAX_ERRORS, hideSuggestions: !INTROSPECTION };
-      setValidationFn((schema, document, rules) => validate(schema, document, rules, options));
+      setValidationFn((own, document, rules) => validate(own, document, rules, options));
     },
     // Introspection shows clients the schema without `_service`, `_entities` and their types: code
     // generators would have to know the scalar `_Any`.
     onExecute({ args }) {
-      if (FEDERATION && isForClients(args.document)) args.schema = publicSchema;
+      if (FEDERATION && isForClients(args.document)) args.schema = schema;
     },
   };
 }
