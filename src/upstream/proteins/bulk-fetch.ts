@@ -4,8 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCall } from '../../async/single-flight.ts';
 import { ArchiveBody } from '../archive/archive-body.ts';
 import { type ArchiveLimits, archiveLimits } from '../archive/archive-limits.ts';
-import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
-import type { BulkFeatures } from '../archive/bulk-record.ts';
+import { readBulkArchive } from '../archive/bulk.ts';
 import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
@@ -14,7 +13,7 @@ import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { type FeatureRow, rankingOf, rowsOf } from './activations.ts';
 import { isComplete, type ReadBulk, stampedNow, wantedRows } from './merge-answers.ts';
 import type { BulkCall } from './protein-plan.ts';
-import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
+import { needsCluster, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
 
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
@@ -69,67 +68,55 @@ export interface ReadProteins {
   readonly soFar: ReadBulk;
 }
 
-/** What is wanted of an archive. */
-interface Wanted {
-  readonly bulk: BulkCall;
-  readonly each: ReadonlyMap<string, RequiredParts>;
-  readonly onProteins: (proteins: ReadProteins) => void;
-  readonly limits: ArchiveLimits;
-  /** The source, to stop when nothing more is needed. */
-  readonly arriving: ArchiveBody;
-}
-
 /**
- * Reads an archive; of per-residue activations only the wanted rows stay, one protein at a time.
+ * Reads an archive; of per-residue activations only the wanted rows stay, one protein at a time. It
+ * ends when nothing more is needed.
  */
 async function readArchive(
-  { settings: { mapping }, onResponse }: Pick<Upstream, 'settings' | 'onResponse'>,
-  body: AsyncIterable<Uint8Array>,
-  { bulk: { needs, asksSequences }, each, onProteins, limits, arriving }: Wanted,
+  { settings: { mapping }, onResponse }: Upstream,
+  arriving: ArchiveBody,
+  limits: ArchiveLimits,
+  { needs, asksSequences }: BulkCall,
+  each: ReadonlyMap<string, RequiredParts>,
+  run: SharedCall,
 ): Promise<ReadBulk> {
   const rows = new Map<string, ReadonlyMap<number, FeatureRow>>();
   const from = stampedNow('bulk');
-  const shrink = (hash: string, features: BulkFeatures): BulkFeatures => {
-    const { perResidue, ...rest } = features;
-    const own = each.get(hash) ?? {};
-    if (perResidue !== undefined && needsRows(own)) {
-      const ranking =
-        rest.top ?? (rest.proteinLevel === undefined ? [] : rankingOf(rest.proteinLevel, topOf(own)));
-      rows.set(hash, rowsOf(perResidue, wantedRows(own, ranking)));
-    }
-    return rest;
-  };
   let soFar: ReadBulk | undefined;
   let complete: string[] = [];
   const lacking = new Set(each.keys());
-  const onHash = (hash: string, parts: BulkParts): void => {
-    soFar ??= { parts, rows, from, isWhole: false, asksSequences };
-    const own = each.get(hash);
-    if (own === undefined || !isComplete(hash, own, soFar)) return;
-    complete.push(hash);
-    lacking.delete(hash);
-    if (lacking.size === 0) arriving.finish();
-  };
-  const onPause = (): void => {
-    if (soFar === undefined || complete.length === 0) return;
-    onProteins({ hashes: complete, soFar });
-    complete = [];
-  };
-  const level = needs.level === true;
-  const options = {
+  const parts = await readBulkArchive(arriving, {
     perResidue: needsRows(needs),
-    level,
-    shrink,
+    level: needs.level === true,
     mapping,
     onResponse,
-    onHash,
-    onPause,
     hashes: each,
     isDone: () => arriving.isDone,
     limits,
     heldBytes: limits.heldBytes,
-  };
-  const parts = await readBulkArchive(body, options);
+    shrink(hash, { perResidue, ...features }) {
+      const own = each.get(hash) ?? {};
+      if (perResidue !== undefined && needsRows(own)) {
+        const { top, proteinLevel: level } = features;
+        const ranking = top ?? (level === undefined ? [] : rankingOf(level, topOf(own)));
+        rows.set(hash, rowsOf(perResidue, wantedRows(own, ranking)));
+      }
+      return features;
+    },
+    onHash(hash, parts) {
+      soFar ??= { parts, rows, from, isWhole: false, asksSequences };
+      const own = each.get(hash);
+      if (own === undefined || !isComplete(hash, own, soFar)) return;
+      complete.push(hash);
+      lacking.delete(hash);
+      if (lacking.size === 0) arriving.finish();
+    },
+    onPause() {
+      if (soFar === undefined || complete.length === 0) return;
+      run.publishPart({ hashes: complete, soFar } satisfies ReadProteins);
+      complete = [];
+    },
+  });
   const isWhole = parts.problems.length === 0 && !arriving.isDone && !arriving.isCut;
   return { parts, rows, from, isWhole, asksSequences };
 }
@@ -153,24 +140,18 @@ export async function fetchBulk(
   const started = await atlas.bulk(up, {
     hashes: [...each.keys()],
     top: topOf(needs),
-    structure: needs.structure === true || needs.scores === true,
-    cluster: needs.cluster === true || needs.link === true,
+    structure: needsStructure(needs),
+    cluster: needsCluster(needs),
     sequence: asksSequences,
     proteinFeatures: needs.features !== undefined || needs.level === true || needs.residues !== undefined,
     residueFeatures: needsRows(needs),
   });
   if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
   const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId);
+  const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
   try {
-    const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
     const arriving = new ArchiveBody(up, answer, limits.receivedBytes);
-    return await readArchive(up, arriving, {
-      bulk,
-      each,
-      onProteins: (piece) => run.publishPart(piece),
-      limits,
-      arriving,
-    });
+    return await readArchive(up, arriving, limits, bulk, each, run);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

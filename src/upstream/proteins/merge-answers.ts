@@ -19,7 +19,7 @@ import {
 } from './protein-data.ts';
 import { type ReadRecord, smallMembers } from './protein-record.ts';
 import { checkRecord, featuresOf, isSequenceOf, structureOf } from './record-parts.ts';
-import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
+import { needsCluster, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
 
 /** A note of where data come from that have just come. */
 export const stampedNow = (operation: string, requestId?: string): Source => ({
@@ -123,15 +123,14 @@ export interface ReadBulk {
 
 /** Whether the part of the archive read so far has all that is needed of a protein. */
 export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: ReadBulk): boolean {
-  const features = parts.features.get(hash);
+  const hasRanking = parts.features.get(hash)?.top !== undefined;
   return (
     parts.present.has(hash) &&
     (needs.sequence !== true || parts.sequences.has(hash)) &&
-    ((needs.structure !== true && needs.scores !== true) || parts.structures.has(hash)) &&
-    ((needs.cluster !== true && needs.link !== true) || parts.clusterOf.has(hash)) &&
-    (needs.features === undefined || features?.top !== undefined) &&
-    (needs.level !== true || features?.top !== undefined) &&
-    (!needsRows(needs) || (rows.has(hash) && features?.top !== undefined))
+    (!needsStructure(needs) || parts.structures.has(hash)) &&
+    (!needsCluster(needs) || parts.clusterOf.has(hash)) &&
+    (!needsRows(needs) || rows.has(hash)) &&
+    (hasRanking || !(needs.features !== undefined || needs.level === true || needsRows(needs)))
   );
 }
 
@@ -148,25 +147,6 @@ const damaged = (problem: ArchiveError): UpstreamError =>
     { cause: problem },
   );
 
-/** How the features of an archive without rankings are read. */
-export interface RankingRule {
-  /** Whether its activations are known to be on the scale of the records' rankings. */
-  readonly isRanked: boolean;
-}
-
-/** The sequence, unless it is another protein's. */
-function addSequence(data: Mutable, { parts }: ReadBulk): void {
-  const found = parts.sequences.get(data.hash);
-  if (found === undefined || !isSequenceOf(data.hash, found.sequence)) return;
-  data.sequence = found.sequence;
-  data.length = found.sequence.length;
-  data.accession = found.accession;
-  data.source = found.source;
-}
-
-const wantsStructure = (asked: RequiredParts): boolean => asked.structure === true || asked.scores === true;
-const wantsCluster = (asked: RequiredParts): boolean => asked.cluster === true || asked.link === true;
-
 /**
  * A protein's representative if the archive names it; a representative is listed under its own
  * hash.
@@ -178,8 +158,8 @@ const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): str
 function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk): Gap[] {
   if (!isWhole) return [];
   const gaps: Gap[] = [];
-  if (wantsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
-  if (wantsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
+  if (needsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
+  if (needsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
     gaps.push('archive:cluster');
   return gaps;
 }
@@ -188,7 +168,7 @@ function addArchiveFeatures(
   data: Mutable,
   asked: RequiredParts,
   { parts, rows }: ReadBulk,
-  { isRanked }: RankingRule,
+  isRanked: boolean,
 ): void {
   const features = parts.features.get(data.hash);
   const level = features?.proteinLevel;
@@ -207,12 +187,14 @@ function addArchiveFeatures(
 /**
  * Reads what a bulk archive says of one hash. Only a whole list of sequences proves that a protein
  * does not exist; any other missing part stays unknown.
+ *
+ * @param isRanked - whether the activations of an archive without rankings are known to have their scale
  */
 export function fromBulk(
   hash: string,
   asked: RequiredParts,
   read: ReadBulk,
-  rule: RankingRule = { isRanked: false },
+  isRanked = false,
 ): { data: ProteinData; problem?: Error } {
   const { parts, from, isWhole, asksSequences } = read;
   if (!parts.present.has(hash)) {
@@ -222,13 +204,16 @@ export function fromBulk(
     return problem === undefined ? { data } : { data, problem: damaged(problem) };
   }
   const data: Mutable = { hash, state: 'present', from };
-  addSequence(data, read);
-  const structure = wantsStructure(asked) ? parts.structures.get(hash) : undefined;
+  const found = parts.sequences.get(hash);
+  // Unless it is another protein's.
+  if (found !== undefined && isSequenceOf(hash, found.sequence))
+    Object.assign(data, found, { length: found.sequence.length });
+  const structure = needsStructure(asked) ? parts.structures.get(hash) : undefined;
   if (structure !== undefined) data.structure = structure;
-  const representative = wantsCluster(asked) ? representativeIn(parts, hash) : undefined;
+  const representative = needsCluster(asked) ? representativeIn(parts, hash) : undefined;
   if (representative !== undefined)
     data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };
-  addArchiveFeatures(data, asked, read, rule);
+  addArchiveFeatures(data, asked, read, isRanked);
   const gaps = gapsOf(hash, asked, read);
   if (gaps.length > 0) data.gaps = gaps;
   return { data };

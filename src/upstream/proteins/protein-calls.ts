@@ -157,10 +157,10 @@ export function createProteinCalls({
     );
     for (const [representative, record] of read.parts.clusters)
       clusters.set(representative, { record, read });
-    const rule = { isRanked: await isRanked(hashes, each, read) };
+    const hasScale = await isRanked(hashes, each, read);
     return hashes.flatMap((hash) => {
       if (done.has(hash)) return [];
-      const { data, problem } = fromBulk(hash, needs, read, rule);
+      const { data, problem } = fromBulk(hash, needs, read, hasScale);
       learn(data);
       return problem === undefined ? [] : [[hash, problem] as [string, Error]];
     });

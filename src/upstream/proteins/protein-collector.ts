@@ -10,25 +10,13 @@ import { type RequiredParts, unionParts } from './required-parts.ts';
 export type Failures = ReadonlyMap<string, Error>;
 
 /** Proteins requested together. */
-export interface PendingRequest {
+export class PendingRequest {
   readonly hashes: readonly string[];
   readonly needs: RequiredParts;
   /** Ends when all proteins are settled. */
   readonly promise: Promise<Failures | undefined>;
   /** What failed so far. */
-  readonly failures: Failures | undefined;
-}
-
-type OnSettled = (hash: string) => void;
-
-class Pending implements PendingRequest {
-  readonly hashes: readonly string[];
-  readonly needs: RequiredParts;
-  /** Gets the result of the round. */
-  readonly settled: Promise<Failures | undefined>;
-  promise: Promise<Failures | undefined>;
   failures: Map<string, Error> | undefined;
-  private resolveWith: (failures: Failures | undefined) => void = () => undefined;
   /** How many of the proteins are not settled yet. */
   left: number;
   /**
@@ -36,18 +24,18 @@ class Pending implements PendingRequest {
    * are planned together too.
    */
   readonly waitsForLinks: boolean;
-  private readonly onSettled: OnSettled | undefined;
+  private readonly onSettled: ((hash: string) => void) | undefined;
+  private end: (failures: Failures | undefined) => void = () => undefined;
 
-  constructor(hashes: readonly string[], needs: RequiredParts, onSettled: OnSettled | undefined) {
+  constructor(hashes: readonly string[], needs: RequiredParts, onSettled: PendingRequest['onSettled']) {
     this.hashes = hashes;
     this.needs = needs;
     this.onSettled = onSettled;
     this.left = hashes.length;
     this.waitsForLinks = needs.link === true && onSettled === undefined;
-    this.settled = new Promise((resolve) => {
-      this.resolveWith = resolve;
+    this.promise = new Promise((resolve) => {
+      this.end = resolve;
     });
-    this.promise = this.settled;
   }
   /** Takes note that one of the proteins is settled. */
   settle(hash: string, error: Error | undefined): void {
@@ -59,19 +47,19 @@ class Pending implements PendingRequest {
     if (this.left > 0) this.onSettled?.(hash);
   }
   resolve(): void {
-    this.resolveWith(this.failures);
+    this.end(this.failures);
   }
 }
 
 /** The requests of one tick. */
 interface Round {
-  readonly all: ReadonlySet<Pending>;
+  readonly all: ReadonlySet<PendingRequest>;
   /** Those that wait for a link and still lack a protein. */
-  readonly links: Set<Pending>;
+  readonly links: Set<PendingRequest>;
 }
 
 /** Answers a request whose proteins are all settled. */
-function resolve({ all, links }: Round, one: Pending): void {
+function resolve({ all, links }: Round, one: PendingRequest): void {
   links.delete(one);
   if (!one.waitsForLinks) one.resolve();
   else if (links.size === 0) for (const other of all) if (other.waitsForLinks) other.resolve();
@@ -96,7 +84,7 @@ function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
  * @param schedule - runs the round after everything that needs no answer has been requested
  */
 export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnType<typeof schedulerOf>) {
-  const pending = new Map<string, readonly Pending[]>();
+  const pending = new Map<string, readonly PendingRequest[]>();
 
   /** Settles a protein for the requests of a round, once. */
   const settle = (round: Round, hash: string, error?: Error): void => {
@@ -112,7 +100,7 @@ export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnT
     }
   };
 
-  const loadRound = async (requests: readonly Pending[]): Promise<void> => {
+  const loadRound = async (requests: readonly PendingRequest[]): Promise<void> => {
     const round = { all: new Set(requests), links: new Set(requests.filter((one) => one.waitsForLinks)) };
     const wanted = unionOf(requests);
     try {
@@ -123,24 +111,29 @@ export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnT
     }
   };
 
-  const loader = new DataLoader<Pending, Promise<Failures | undefined>>(
+  // It only collects: each request ends by its own promise.
+  const loader = new DataLoader<PendingRequest, undefined>(
     async (requests) => {
       void loadRound(requests);
-      return requests.map((one) => one.settled);
+      return requests.map(() => undefined);
     },
     { cache: false, batchScheduleFn: schedule },
   );
 
   return {
     /** Requests proteins. @param onSettled - called with each settled one except the last */
-    request(hashes: readonly string[], needs: RequiredParts, onSettled?: OnSettled): PendingRequest {
-      const one = new Pending(hashes, needs, onSettled);
+    request(
+      hashes: readonly string[],
+      needs: RequiredParts,
+      onSettled?: (hash: string) => void,
+    ): PendingRequest {
+      const one = new PendingRequest(hashes, needs, onSettled);
       const alone = [one];
       for (const hash of hashes) {
         const queue = pending.get(hash);
         pending.set(hash, queue === undefined ? alone : [...queue, one]);
       }
-      one.promise = loader.load(one).then((failures) => failures);
+      void loader.load(one);
       return one;
     },
     /** The requests that wait for a protein; undefined where none does. */

@@ -1,6 +1,6 @@
 // Plans the calls for many proteins: single records for what only they have and for a lone protein,
 // bulk calls of 500 with exactly the union of the other needs.
-import { needsArchive, needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
+import { needsCluster, needsRecord, type RequiredParts, unionParts } from './required-parts.ts';
 
 /** Hashes in one bulk call at most (spec, section Limits). */
 export const BULK_HASHES = 500;
@@ -46,7 +46,7 @@ export function planCalls(
   const forBulk = new Map<string, RequiredParts>();
   for (const [hash, needs] of wanted) {
     const { cluster, ...rest } = needs;
-    const lone = wanted.size === 1 && !needsArchive(needs);
+    const lone = wanted.size === 1 && !needsCluster(needs);
     if (!needsRecord(needs) && !lone) forBulk.set(hash, needs);
     else {
       records.set(hash, rest);

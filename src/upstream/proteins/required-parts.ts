@@ -49,7 +49,7 @@ interface NeedRule {
   /** The cached parts of which each may meet it. */
   readonly parts: readonly PartName[];
   /** `record`: only the record has it. `both`: an archive may have what a record lost. */
-  readonly in?: 'record' | 'archive' | 'both';
+  readonly in?: 'record' | 'both';
   /** Where the record has it, for the error when no answer does. */
   readonly path?: string;
   /** The need that includes it. */
@@ -60,8 +60,8 @@ const NEEDS: Readonly<Record<Need, NeedRule>> = {
   sequence: { parts: ['identity'], in: 'both', path: '$.sequence' },
   structure: { parts: ['structure'], in: 'both', path: '$.pdb' },
   scores: { parts: ['structure'], in: 'both', path: '$.ptm', within: 'structure' },
-  link: { parts: ['cluster', 'link'], in: 'archive', within: 'cluster' },
-  cluster: { parts: ['cluster'], in: 'archive' },
+  link: { parts: ['cluster', 'link'], within: 'cluster' },
+  cluster: { parts: ['cluster'] },
   features: { parts: ['features'], in: 'both', path: '$.sae_features' },
   regions: { parts: ['features'], in: 'record', path: '$.sae_features' },
   residues: { parts: ['features', 'rows'], path: '$.sae_features' },
@@ -136,14 +136,17 @@ const pick = (needs: RequiredParts, isWanted: (need: Need) => boolean): Required
 export const needsRecord = (needs: RequiredParts): boolean =>
   namesOf(needs).some((need) => NEEDS[need].in === 'record');
 
-/** Whether an archive is needed: a record knows less of the cluster. */
-export const needsArchive = (needs: RequiredParts): boolean =>
-  namesOf(needs).some((need) => NEEDS[need].in === 'archive');
+/** Whether its cluster is needed, of which a record knows less than an archive. */
+export const needsCluster = (needs: RequiredParts): boolean => needs.cluster === true || needs.link === true;
+
+/** Whether its structure is needed, which is where an archive has the scores. */
+export const needsStructure = (needs: RequiredParts): boolean =>
+  needs.structure === true || needs.scores === true;
 
 /** What of the needs an archive may have that a record lost; undefined where it has none of it. */
 export function inArchive(needs: RequiredParts): RequiredParts | undefined {
   const shared = pick(needs, (need) => NEEDS[need].in === 'both');
-  if (needsArchive(needs)) return { ...shared, cluster: true };
+  if (needsCluster(needs)) return { ...shared, cluster: true };
   return needsNothing(shared) ? undefined : shared;
 }
 

@@ -2,40 +2,29 @@
 // over them. Public data only.
 
 import { createSingleFlight } from '../../async/single-flight.ts';
-import { type Cache, type CacheOptions, openCache } from '../../store/cache/cache.ts';
+import { type CacheOptions, openCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { createProteinCache } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
 import {
+  type CachedReads,
   createFeatureLoader,
   createUniprotLoader,
   type FeatureLoader,
   isWholeFeature,
-  type LoadedEntry,
-  type LoadedFeature,
   openThumbnails,
-  type Thumbnail,
   type UniprotLoader,
 } from './cached-reads.ts';
 import { openCatalogue } from './catalogue.ts';
-import { type ClusterLoader, createClusterLoader, type LoadedCluster } from './cluster-loader.ts';
-import { createSimilarityLoader, type LoadedSearch, type SimilarityLoader } from './similarity-loader.ts';
+import { type ClusterLoader, createClusterLoader } from './cluster-loader.ts';
+import { createSimilarityLoader, type SimilarityLoader } from './similarity-loader.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
 const DAY = 24 * 3_600_000;
 const MONTH = 30 * DAY;
 const MiB = 1024 * 1024;
-
-/** One request's loaders. */
-export interface Loaders {
-  readonly proteins: ProteinLoader;
-  readonly clusters: ClusterLoader;
-  readonly features: FeatureLoader;
-  readonly searches: SimilarityLoader;
-  readonly uniprot: UniprotLoader;
-}
 
 export interface ReadsOptions {
   /** How long records, clusters and searches are cached; 0: not at all. */
@@ -58,10 +47,10 @@ interface SharedDependencies {
 }
 
 /**
- * Loaders created on first use: most requests use one. A class, because V8 retains everything that
- * an object's own getters close over until the next full collection.
+ * One request's loaders, created on first use: most requests use one. A class, because V8 retains
+ * everything that an object's own getters close over until the next full collection.
  */
-class LazyLoaders implements Loaders {
+export class Loaders {
   private readonly up: Upstream;
   private readonly shared: SharedDependencies;
   private ownProteins: ProteinLoader | undefined;
@@ -108,69 +97,40 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
     maxBytes: number,
     sizeOf: (value: T) => number,
     more: Pick<CacheOptions<T>, 'stale' | 'isCacheable'> = {},
-  ): Cache<T> =>
-    openCache<T>({
-      namespace,
-      ttl,
-      maxBytes,
-      sizeOf,
-      onError,
-      onLookup,
-      shared: store?.namespace(namespace),
-      ...more,
-    });
-  const features = open<LoadedFeature>('features', YEAR, 32 * MiB, () => 12 * 1024, {
-    isCacheable: isWholeFeature,
-  });
-  const uniprot = open<LoadedEntry>(
-    'uniprot',
-    DAY,
-    16 * MiB,
-    ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0),
-    { stale: MONTH },
-  );
+  ): CachedReads<T> => {
+    const shared = store?.namespace(namespace);
+    const cache = openCache<T>({ namespace, ttl, maxBytes, sizeOf, onError, onLookup, shared, ...more });
+    return { cache, name: namespace };
+  };
   const singleFlight = createSingleFlight();
-  const thumbnails = {
-    cache: open<Thumbnail>('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength),
-    name: 'thumbnails',
-  };
-  const proteins = {
-    cache: createProteinCache({
-      ttl: records,
-      maxBytes: 32 * MiB,
-      parts: store?.namespace('proteins'),
-      known: store?.namespace('knownProteins'),
-      onLookup,
-    }),
-    downloads,
-    singleFlight,
-  };
   const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) => ({
-    cache: records === 0 ? undefined : open(namespace, records, maxBytes, sizeOf),
+    cache: records === 0 ? undefined : open(namespace, records, maxBytes, sizeOf).cache,
     singleFlight,
   });
-  const clusters = openRecords<LoadedCluster>(
-    'clusters',
-    32 * MiB,
-    ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
-  );
-  const searches = openRecords<LoadedSearch>(
-    'searches',
-    16 * MiB,
-    ({ answer }) => 4096 + 400 * answer.similar_proteins.length,
-  );
+  const proteins = createProteinCache({
+    ttl: records,
+    maxBytes: 32 * MiB,
+    parts: store?.namespace('proteins'),
+    known: store?.namespace('knownProteins'),
+    onLookup,
+  });
   const shared: SharedDependencies = {
-    proteins,
-    clusters,
-    searches,
-    features: { cache: features, name: 'features' },
-    uniprot: { cache: uniprot, name: 'uniprot' },
-  };
-  return {
-    catalogue: openCatalogue(
-      open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH }),
+    proteins: { cache: proteins, downloads, singleFlight },
+    clusters: openRecords(
+      'clusters',
+      32 * MiB,
+      ({ cluster }) => 4096 + 200 * cluster.record.member_protein_hashes.length,
     ),
-    thumbnails: openThumbnails(thumbnails),
-    loaders: (up: Upstream): Loaders => new LazyLoaders(up, shared),
+    searches: openRecords('searches', 16 * MiB, ({ answer }) => 4096 + 400 * answer.similar_proteins.length),
+    features: open('features', YEAR, 32 * MiB, () => 12 * 1024, { isCacheable: isWholeFeature }),
+    uniprot: open('uniprot', DAY, 16 * MiB, ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0), {
+      stale: MONTH,
+    }),
+  };
+  const catalogue = open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH });
+  return {
+    catalogue: openCatalogue(catalogue.cache),
+    thumbnails: openThumbnails(open('thumbnails', YEAR, 64 * MiB, ({ png }) => png.byteLength)),
+    loaders: (up: Upstream): Loaders => new Loaders(up, shared),
   };
 }
