@@ -14,7 +14,7 @@ import {
 import { builder } from '../../schema/builder.ts';
 import { NotFound, notFound, notFoundError } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
+import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 
 /** A part and its position: `lookup.parts[index]`. */
 interface BulkPartShape {

@@ -13,7 +13,7 @@ import {
   Refused,
   type RefusedShape,
 } from '../../schema/problem.ts';
-import { BULK_HASHES } from '../../upstream/proteins/protein-loader.ts';
+import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
 import { BulkLookup } from './bulk-lookup.ts';
 

@@ -38,7 +38,7 @@ export const withEntryName = (error: unknown, entry: string | undefined): unknow
     ? new ArchiveError(error.code, error.message, entry, { cause: error.cause })
     : error;
 
-/** Bounds on what is read; all sizes in bytes, uncompressed unless said. */
+/** Bounds on what is read of an archive; all sizes in bytes, uncompressed unless said. */
 export interface ZipLimits {
   readonly entries: number;
   readonly entryBytes: number;
@@ -49,18 +49,6 @@ export interface ZipLimits {
   /** Maximum bytes that `bytes()` and `text()` of one entry hold; a larger one can be streamed. */
   readonly keptBytes: number;
 }
-
-const GIB = 1024 ** 3;
-
-/** Room for 500 proteins of 2,000 residues with all their activations, several times over. */
-export const defaultZipLimits: ZipLimits = {
-  entries: 5_000,
-  entryBytes: 4 * GIB,
-  totalBytes: 6 * GIB,
-  ratio: 250,
-  nameBytes: 512,
-  keptBytes: 128 * 1024 ** 2,
-};
 
 const RATIO_FROM = 4 * 1024 ** 2;
 
@@ -108,13 +96,6 @@ export function safeName(raw: string, limits: ZipLimits): string | ArchiveError 
   return name;
 }
 
-/** What was requested. */
-export interface ArchiveRequest {
-  readonly proteins: number;
-  /** Whether activations along the sequence were. */
-  readonly perResidue: boolean;
-}
-
 /** Bounds on an archive, in bytes. */
 export interface ArchiveLimits extends ZipLimits {
   /** Of the archive as it comes. */
@@ -130,8 +111,16 @@ const MiB = 1024 * KiB;
  * Allows for 2,000 residues per protein on average, or one of 20,000 among few: a structure takes
  * 600 bytes a residue (150 compressed), per-residue activations 2,500 (600 compressed),
  * protein-level ones up to 500 KiB.
+ *
+ * @param perResidue - whether activations along the sequence were requested
  */
-export function archiveLimits({ proteins, perResidue }: ArchiveRequest): ArchiveLimits {
+export function archiveLimits({
+  proteins,
+  perResidue,
+}: {
+  readonly proteins: number;
+  readonly perResidue: boolean;
+}): ArchiveLimits {
   const features = 16 * MiB + proteins * (perResidue ? 8 : 1) * MiB;
   const keptBytes = 16 * MiB + proteins * 64 * KiB;
   return {

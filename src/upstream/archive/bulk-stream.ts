@@ -4,17 +4,11 @@ import { archiveName, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-limits.ts';
 import { type BulkOptions, readMember, type Tell } from './bulk-members.ts';
 import { readStructure } from './bulk-record.ts';
-import { JsonMembersError } from './json-members.ts';
 import { readZip } from './zip.ts';
 import type { CompressedEntryText, ZipEntry } from './zip-entry.ts';
 
 /** Faults after which an archive is given up. */
 const MAX_PROBLEMS = 100;
-
-const unreadable = (error: unknown, entry: string): unknown =>
-  error instanceof JsonError || error instanceof JsonMembersError
-    ? new ArchiveError('content', error.message, entry)
-    : error;
 
 const STRUCTURE = /^[0-9a-f]{32}\.pdb$/i;
 
@@ -55,7 +49,7 @@ export async function readBulkRecords(
     tell({ part: 'problem', problem });
   };
   const tellDamage = (error: unknown, name: string): void => {
-    const problem = unreadable(error, name);
+    const problem = error instanceof JsonError ? new ArchiveError('content', error.message, name) : error;
     if (!(problem instanceof ArchiveError)) throw problem;
     onProblem(problem);
   };

@@ -12,6 +12,7 @@ import {
   QUOTE,
   stopsAt,
 } from '../json/json-scan.ts';
+import { JsonError } from '../json/lenient-json.ts';
 
 /** One member of the outermost object. */
 export interface JsonMember {
@@ -25,14 +26,6 @@ const OUTSIDE = stopsAt('"[]{}:,');
 /** Within a value, commas and colons divide nothing that is looked at. */
 const DEEP = stopsAt('"[]{}');
 
-/** The object ends too early, or is none. */
-export class JsonMembersError extends Error {
-  constructor(message: string) {
-    super(message);
-    this.name = 'JsonMembersError';
-  }
-}
-
 const keyOf = (bytes: Buffer): string => {
   try {
     const parsed: unknown = JSON.parse(bytes.toString('utf8'));
@@ -40,31 +33,15 @@ const keyOf = (bytes: Buffer): string => {
   } catch {
     // Said below.
   }
-  throw new JsonMembersError('A key is not a JSON string.');
+  throw new JsonError('A key is not a JSON string.');
 };
-
-type Walk = ReturnType<typeof openWalk>;
-
-/** Scans the next bytes. @returns the members that end in them, and any error after these */
-function walkOn(
-  walk: Walk,
-  bytes: Uint8Array,
-): { readonly members: JsonMember[]; readonly failure: unknown } {
-  const members: JsonMember[] = [];
-  try {
-    walk.take(Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength), members);
-    return { members, failure: undefined };
-  } catch (failure) {
-    return { members, failure };
-  }
-}
 
 /**
  * Scans the object as its bytes arrive. Yields all members that end in a chunk together, to save
  * promises.
  *
  * @param most - maximum bytes of a value
- * @throws JsonMembersError
+ * @throws JsonError
  */
 export async function* jsonMembers(
   chunks: AsyncIterable<Uint8Array> | Iterable<Uint8Array>,
@@ -72,10 +49,15 @@ export async function* jsonMembers(
 ): AsyncGenerator<readonly JsonMember[]> {
   const walk = openWalk(most);
   for await (const chunk of chunks) {
-    const { members, failure } = walkOn(walk, chunk);
-    // What stood before the failure is whole.
+    const members: JsonMember[] = [];
+    try {
+      walk.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength), members);
+    } catch (failure) {
+      // What stood before the failure is whole.
+      if (members.length > 0) yield members;
+      throw failure;
+    }
     if (members.length > 0) yield members;
-    if (failure !== undefined) throw failure;
   }
   walk.end();
 }
@@ -102,7 +84,7 @@ function openWalk(most: number) {
     const keep = (to: number) => {
       if (to > from) {
         heldLength += to - from;
-        if (heldLength > most) throw new JsonMembersError(`A member is longer than ${most} bytes.`);
+        if (heldLength > most) throw new JsonError(`A member is longer than ${most} bytes.`);
         held.push(bytes.subarray(from, to));
       }
       from = to + 1;
@@ -125,7 +107,7 @@ function openWalk(most: number) {
       } else if (byte === QUOTE) inString = true;
       else if ((byte | BRACKET_BIT) === OPEN) {
         if (depth === 0) {
-          if (byte !== OPEN || ended) throw new JsonMembersError('This is not a JSON object.');
+          if (byte !== OPEN || ended) throw new JsonError('This is not a JSON object.');
           from = at + 1;
         }
         depth += 1;
@@ -146,7 +128,7 @@ function openWalk(most: number) {
   return {
     take: walkOver,
     end() {
-      if (!ended) throw new JsonMembersError('The JSON object ends too early.');
+      if (!ended) throw new JsonError('The JSON object ends too early.');
     },
   };
 }

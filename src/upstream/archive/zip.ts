@@ -1,5 +1,5 @@
 // Reads zip archives entry by entry as their bytes arrive, without disk and with bounded memory.
-import { ArchiveError, checkSize, defaultZipLimits, safeName, type ZipLimits } from './archive-limits.ts';
+import { ArchiveError, archiveLimits, checkSize, safeName, type ZipLimits } from './archive-limits.ts';
 import { type ByteSource, byteSource } from './byte-source.ts';
 import { EntryBody, isSmall } from './zip-body.ts';
 import { checkDirectory, type SeenEntry } from './zip-directory.ts';
@@ -13,7 +13,7 @@ import {
   signatureOf,
 } from './zip-records.ts';
 
-/** Limits other than the defaults, and callbacks. */
+/** Limits other than those of the largest archive, and callbacks. */
 export interface ZipOptions extends Partial<ZipLimits> {
   /** Called with a refused entry if reading can go on; without it, the refusal is thrown. */
   readonly onProblem?: (problem: ArchiveError) => void;
@@ -63,7 +63,7 @@ export async function readZip(
   onEntry: (entry: ZipEntry) => Promise<void> | void,
   options: ZipOptions = {},
 ): Promise<void> {
-  const limits: ZipLimits = { ...defaultZipLimits, ...options };
+  const limits: ZipLimits = { ...archiveLimits({ proteins: 500, perResidue: true }), ...options };
   // After the last entry the result follows at once.
   let hasMore = true;
   const source = byteSource(stream, () => hasMore && options.onWait?.());

@@ -10,7 +10,7 @@ import { type RequiredParts, unionParts } from './required-parts.ts';
 export type Failures = ReadonlyMap<string, Error>;
 
 /** Proteins requested together. */
-export class PendingRequest {
+class PendingRequest {
   readonly hashes: readonly string[];
   readonly needs: RequiredParts;
   /** Ends when all proteins are settled. */

@@ -14,8 +14,6 @@ import { createKnownProteins } from './protein-known.ts';
 import { missingParts, needsNothing, pathOf, type RequiredParts, unionParts } from './required-parts.ts';
 import { createVariantLoader, type FeatureVariant, type VariantData } from './single-record.ts';
 
-export { BULK_HASHES } from './protein-plan.ts';
-
 const BULK_IN_FLIGHT = 4;
 const RECORDS_IN_FLIGHT = 8;
 
