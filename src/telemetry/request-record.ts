@@ -81,7 +81,7 @@ export function openExchange(
   const route = routeOf(pathname);
   return {
     requestId,
-    step: tracing.begin('server', route, readTraceparent(traceparent)),
+    step: tracing.begin('SERVER', route, readTraceparent(traceparent)),
     method: METHODS.has(method) ? method : 'other',
     route,
     startedAt,

@@ -141,7 +141,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       exchange: RequestRecord | undefined,
     ): Pick<Upstream, 'onCall' | 'startCall'> => ({
       startCall(operation) {
-        const step = tracing.begin('client', operation, exchange?.step.context);
+        const step = tracing.begin('CLIENT', operation, exchange?.step.context);
         return {
           headers: { traceparent: traceparent(step.context) },
           ended({ status }) {

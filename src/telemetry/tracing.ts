@@ -2,18 +2,14 @@
 // configured; otherwise spans have ids but are not recorded. telemetry.ts sets the attributes, which
 // hold no URL, token or variable.
 import { randomFillSync } from 'node:crypto';
-import type { Attributes, SpanKind as Kind, Span } from '@opentelemetry/api';
+import type { Attributes, SpanContext } from '@opentelemetry/api';
 import { withTimeout } from '../async/deadline.ts';
 
-export interface TraceContext {
-  /** 32 hexadecimal characters, the same for everything that one question causes anywhere. */
-  readonly traceId: string;
-  /** 16 hexadecimal characters: this step of it. */
-  readonly spanId: string;
-  /** Whether the tracer that began the trace records it. */
-  readonly sampled: boolean;
-}
+/** `traceId` for all that one question causes anywhere, `spanId` of this step, in hexadecimal. */
+export type TraceContext = Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>;
 
+/** Whether the tracer that began the trace records it: a bit of the flags. */
+const SAMPLED = 1;
 const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
 
 /**
@@ -26,11 +22,11 @@ export function readTraceparent(header: string | null): TraceContext | undefined
   const [, version, traceId = '', spanId = '', flags = '', more] = PATTERN.exec(header) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
-  return { traceId, spanId, sampled: (Number.parseInt(flags, 16) & 1) === 1 };
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
 }
 
-export const traceparent = ({ traceId, spanId, sampled }: TraceContext): string =>
-  `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
+export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
 
 const IDS_BYTES = 24;
 const IDS_LETTERS = 2 * IDS_BYTES;
@@ -54,7 +50,7 @@ function childSpanContext(parent: TraceContext | undefined): TraceContext {
   return {
     traceId: parent?.traceId ?? random.slice(16),
     spanId: random.slice(0, 16),
-    sampled: parent?.sampled ?? false,
+    traceFlags: parent?.traceFlags ?? 0,
   };
 }
 
@@ -73,8 +69,8 @@ export interface TraceSpanEnd {
 }
 
 export interface Tracing {
-  /** @param kind - `server` for a request that came in, `client` for a call that goes out */
-  begin(kind: 'server' | 'client', name: string, parent: TraceContext | undefined): TraceSpan;
+  /** @param kind - SERVER for a request that came in, CLIENT for a call that goes out */
+  begin(kind: 'SERVER' | 'CLIENT', name: string, parent: TraceContext | undefined): TraceSpan;
   /** Sends what has not been sent yet. */
   close(): Promise<void>;
 }
@@ -112,27 +108,16 @@ export async function openTracing({ endpoint, serviceName, onError }: TracingOpt
     ],
   });
   const tracer = provider.getTracer('foldatlas');
-  const kinds: Readonly<Record<'server' | 'client', Kind>> = {
-    server: api.SpanKind.SERVER,
-    client: api.SpanKind.CLIENT,
-  };
-  const below = (parent: TraceContext) =>
-    api.trace.setSpanContext(api.ROOT_CONTEXT, {
-      traceId: parent.traceId,
-      spanId: parent.spanId,
-      traceFlags: parent.sampled ? api.TraceFlags.SAMPLED : api.TraceFlags.NONE,
-      isRemote: true,
-    });
-  const contextOf = (span: Span): TraceContext => {
-    const { traceId, spanId, traceFlags } = span.spanContext();
-    return { traceId, spanId, sampled: (traceFlags & api.TraceFlags.SAMPLED) !== 0 };
-  };
   return {
     begin(kind, name, parent) {
-      const root = parent === undefined ? api.ROOT_CONTEXT : below(parent);
-      const span = tracer.startSpan(name, { kind: kinds[kind] }, root);
+      const { ROOT_CONTEXT, SpanKind, trace } = api;
+      const around =
+        parent === undefined
+          ? ROOT_CONTEXT
+          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
+      const span = tracer.startSpan(name, { kind: SpanKind[kind] }, around);
       return {
-        context: contextOf(span),
+        context: span.spanContext(),
         end({ name: known, attributes, failed }) {
           span.updateName(known);
           span.setAttributes(attributes);

@@ -80,7 +80,7 @@ describe('a trace', () => {
       },
     );
     const answered = readTraceparent(response.headers.get('traceresponse'));
-    expect(answered).toMatchObject({ traceId: TRACE, sampled: true });
+    expect(answered).toMatchObject({ traceId: TRACE, traceFlags: 1 });
     const sent = world.calls.map(({ headers }) => readTraceparent(headers.traceparent ?? null));
     expect(sent).toHaveLength(1);
     expect(sent[0]?.traceId).toBe(TRACE);
