@@ -17,16 +17,13 @@ export interface JwtProof {
   readonly expiresAt: number;
 }
 
-/** The issuer's keys cannot be fetched, so no token can be checked. */
-class KeysUnavailableError extends Error {}
-
 /** As many tokens wait to be checked as may: invalid ones cannot take more of the processor. */
 export class TooManyChecksError extends Error {}
 
 /**
  * Checks a token. @returns null for one that proves nothing
  *
- * @throws KeysUnavailableError when the keys cannot be had
+ * @throws Error when the issuer's keys cannot be had
  * @throws TooManyChecksError when too many tokens wait to be checked
  */
 export type VerifyJwt = (token: string) => Promise<JwtProof | null>;
@@ -138,9 +135,7 @@ export function openJwt(options: JwtOptions): VerifyJwt {
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
       if (ofTheToken(jose).some((kind) => error instanceof kind)) return null;
-      throw new KeysUnavailableError('The keys that tokens are checked with cannot be had.', {
-        cause: error,
-      });
+      throw new Error('The keys that tokens are checked with cannot be had.', { cause: error });
     }
   };
 }

@@ -102,11 +102,16 @@ const STATUS_OF_CODE: Readonly<Record<string, number>> = {
   UPSTREAM_TIMEOUT: 504,
 };
 
-/** What a failure with a code is as an HTTP answer of ours. */
-function failureAnswer(error: Error, code: string, retryAfterSeconds?: number): Response {
-  const status = STATUS_OF_CODE[code] ?? 502;
-  return textResponse(status, error.message, {
-    ...(retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) }),
+/** What a failure with a code is as an HTTP answer of ours; undefined for any other error. */
+function failureAnswer(error: unknown): Response | undefined {
+  const known = error instanceof UpstreamError || error instanceof GraphQLError ? error : undefined;
+  const about = known instanceof UpstreamError ? known.failure : known?.extensions;
+  if (known === undefined || typeof about?.code !== 'string') return undefined;
+  const status = STATUS_OF_CODE[about.code] ?? 502;
+  return textResponse(status, known.message, {
+    ...(typeof about.retryAfterSeconds === 'number'
+      ? { 'retry-after': String(about.retryAfterSeconds) }
+      : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   });
 }
@@ -122,17 +127,9 @@ export async function handleGetOrHead(request: Request, answer: () => Promise<Re
     await response.body?.cancel();
     return new Response(null, { status: response.status, headers: response.headers });
   } catch (error) {
-    if (error instanceof UpstreamError)
-      return failureAnswer(error, error.failure.code, error.failure.retryAfterSeconds);
-    if (error instanceof GraphQLError && typeof error.extensions.code === 'string') {
-      const { code, retryAfterSeconds } = error.extensions;
-      return failureAnswer(
-        error,
-        code,
-        typeof retryAfterSeconds === 'number' ? retryAfterSeconds : undefined,
-      );
-    }
-    throw error;
+    const refusal = failureAnswer(error);
+    if (refusal === undefined) throw error;
+    return refusal;
   }
 }
 

@@ -46,19 +46,10 @@ export function createZipWriter(offset = 0) {
       if (content.byteLength >= MAX_32 || packed.byteLength >= MAX_32) throw new RangeError('too large');
       const encoded = Buffer.from(name);
       const described = (version: number, extra: number): Buffer =>
-        fields(
-          ...([
-            [2, version],
-            [2, FLAGS],
-            [2, DEFLATED],
-            [4, modified],
-            [4, crc32(content)],
-            [4, packed.byteLength],
-            [4, content.byteLength],
-            [2, encoded.byteLength],
-            [2, extra],
-          ] as const),
-        );
+        Buffer.concat([
+          fields([2, version], [2, FLAGS], [2, DEFLATED], [4, modified], [4, crc32(content)]),
+          fields([4, packed.byteLength], [4, content.byteLength], [2, encoded.byteLength], [2, extra]),
+        ]);
       const isFar = at >= MAX_32;
       const far = isFar ? fields([2, 1], [2, 8], [8, at]) : Buffer.alloc(0);
       const local = [fields([4, 0x04034b50]), described(VERSION, 0), encoded, packed];
@@ -86,20 +77,10 @@ export function createZipWriter(offset = 0) {
             fields([4, 0x07064b50], [4, 0], [8, begin + size], [4, 1]),
           ]
         : [];
-      const count = Math.min(entries, MAX_16);
-      const end = fields(
-        ...([
-          [4, 0x06054b50],
-          [2, 0],
-          [2, 0],
-          [2, isLarge ? MAX_16 : count],
-          [2, isLarge ? MAX_16 : count],
-          [4, isLarge ? MAX_32 : size],
-          [4, isLarge ? MAX_32 : begin],
-          [2, 0],
-        ] as const),
-      );
-      return Buffer.concat([...directory, ...large, end]);
+      const counts = isLarge ? MAX_16 : entries;
+      const places = fields([4, isLarge ? MAX_32 : size], [4, isLarge ? MAX_32 : begin], [2, 0]);
+      const end = [fields([4, 0x06054b50], [2, 0], [2, 0], [2, counts], [2, counts]), places];
+      return Buffer.concat([...directory, ...large, ...end]);
     },
   };
 }

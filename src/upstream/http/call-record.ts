@@ -2,34 +2,35 @@
 import type { CallReport, Upstream } from './upstream-client.ts';
 
 interface OperationCost {
-  readonly calls: number;
+  calls: number;
   /** From the question to the first byte of the answer, summed over the calls. */
-  readonly milliseconds: number;
-  readonly bytes: number;
+  milliseconds: number;
+  bytes: number;
 }
 
 export type CallRecord = ReturnType<typeof openCallRecord>;
-
-const NOTHING: OperationCost = { calls: 0, milliseconds: 0, bytes: 0 };
 
 /** Begins a record. */
 export function openCallRecord() {
   const operations = new Map<string, OperationCost>();
   const hits = new Map<string, number>();
   let cost = 0;
-  const add = (operation: string, more: Partial<OperationCost>) => {
-    const before = operations.get(operation) ?? NOTHING;
-    operations.set(operation, {
-      calls: before.calls + (more.calls ?? 0),
-      milliseconds: before.milliseconds + (more.milliseconds ?? 0),
-      bytes: before.bytes + (more.bytes ?? 0),
-    });
+  const costOf = (operation: string): OperationCost => {
+    const known = operations.get(operation) ?? { calls: 0, milliseconds: 0, bytes: 0 };
+    operations.set(operation, known);
+    return known;
   };
   return {
     /** The hooks of a request's `Upstream`. */
     hooks: {
-      onCall: ({ operation, milliseconds }: CallReport) => add(operation, { calls: 1, milliseconds }),
-      onBytes: (operation, bytes) => add(operation, { bytes }),
+      onCall({ operation, milliseconds }: CallReport) {
+        const known = costOf(operation);
+        known.calls += 1;
+        known.milliseconds += milliseconds;
+      },
+      onBytes(operation, bytes) {
+        costOf(operation).bytes += bytes;
+      },
       onCost: (calls) => {
         cost += calls;
       },
