@@ -81,26 +81,31 @@ function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tok
   return names.map((name) => residueOf(name)?.kind).find((one) => one !== undefined) ?? 'protein';
 }
 
+/** The value that stands most often in a list; of equal ones the first. */
+function mostFrequent<T>(list: readonly T[]): T | undefined {
+  const counts = new Map<T, number>();
+  for (const value of list) counts.set(value, (counts.get(value) ?? 0) + 1);
+  return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
+}
+
 /**
  * The kind by the names of the tokens. Hetero atoms distinguish a free amino acid, or a ligand atom
  * called C, from a residue of that name; a chain of modified residues only is a polymer when each
  * has several atoms.
  */
 function kindByNames(complex: FoldedComplex, start: number, end: number): FoldedChain['kind'] {
-  const votes = new Map<PolymerKind, number>();
-  const loose = new Map<PolymerKind, number>();
+  const votes: PolymerKind[] = [];
+  const loose: PolymerKind[] = [];
   for (let t = start; t < end; t++) {
     const known = residueOf(complex.sequence[t] ?? '');
     if (known === undefined) continue;
     const [first, last] = atomRange(complex, t);
-    if (known.standard && complex.atomHetero[first] !== true) {
-      votes.set(known.kind, (votes.get(known.kind) ?? 0) + 1);
-    } else if (last - first > 1) loose.set(known.kind, (loose.get(known.kind) ?? 0) + 1);
+    if (known.standard && complex.atomHetero[first] !== true) votes.push(known.kind);
+    else if (last - first > 1) loose.push(known.kind);
   }
-  const most = (counts: Map<PolymerKind, number>) => [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
   const length = end - start;
-  const all = [...loose.values()].reduce((sum, count) => sum + count, 0);
-  return most(votes) ?? (length > 1 && all === length ? most(loose) : undefined) ?? 'ligand';
+  const isModified = length > 1 && loose.length === length;
+  return mostFrequent(votes) ?? (isModified ? mostFrequent(loose) : undefined) ?? 'ligand';
 }
 
 /**

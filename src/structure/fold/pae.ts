@@ -98,19 +98,23 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   return { rowStart, rowEnd, columnStart, columnEnd, step, values };
 }
 
+/** The values that are numbers, by the ids of the chains. */
+const pairsOf = (chains: readonly ChainTokens[], valueAt: (i: number, k: number) => unknown): ChainPair[] =>
+  chains.flatMap((a, i) =>
+    chains.flatMap((b, k) => {
+      const value = valueAt(i, k);
+      return typeof value === 'number' ? [{ a: a.id, b: b.id, value }] : [];
+    }),
+  );
+
 /**
  * Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, also of a chain
  * with itself.
  */
 export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] {
   const bands = chains.map(({ tokenStart, tokenEnd }): Band => [tokenStart, tokenEnd]);
-  return chains.flatMap((a, i) => {
-    const means = meansOver(pae, bands[i] ?? [0, 0], bands);
-    return chains.flatMap((b, k) => {
-      const value = means[k];
-      return value == null ? [] : [{ a: a.id, b: b.id, value }];
-    });
-  });
+  const means = bands.map((rows) => meansOver(pae, rows, bands));
+  return pairsOf(chains, (i, k) => means[i]?.[k]);
 }
 
 /** The cells of `pair_chains_iptm` by chain id; none unless the matrix has a row for each chain. */
@@ -119,13 +123,8 @@ export function iptmChainPairs(
   chains: readonly ChainTokens[],
 ): ChainPair[] {
   if (matrix?.length !== chains.length) return [];
-  return chains.flatMap((a, i) => {
+  return pairsOf(chains, (i, k) => {
     const row: unknown = matrix[i];
-    if (!Array.isArray(row) || row.length !== chains.length) return [];
-    const cells: readonly unknown[] = row;
-    return chains.flatMap((b, k) => {
-      const value = cells[k];
-      return typeof value === 'number' ? [{ a: a.id, b: b.id, value }] : [];
-    });
+    return Array.isArray(row) && row.length === chains.length ? row[k] : undefined;
   });
 }

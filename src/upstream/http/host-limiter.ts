@@ -170,15 +170,13 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
       if (inFlight < rules.inFlight && queue.size === 0) inFlight += 1;
       else await place(call);
       // While it waited for its place things may have changed.
-      let still: number;
+      let mayPass = false;
       try {
-        still = check(call);
-      } catch (error) {
-        next();
-        throw error;
+        mayPass = check(call) === 0;
+      } finally {
+        if (!mayPass) next();
       }
-      if (still === 0) return pass(call);
-      next();
+      if (mayPass) return pass(call);
     }
   };
 

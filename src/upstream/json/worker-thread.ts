@@ -12,15 +12,12 @@ interface WorkerRequest {
   readonly body: unknown;
 }
 
-/** A failure without `kind` is a bug of the gateway. */
 type WorkerResponse =
-  | { readonly id: number; readonly ok: true; readonly value: unknown }
-  | {
-      readonly id: number;
-      readonly ok: false;
-      readonly kind?: 'json' | 'range';
-      readonly message: string;
-    };
+  | { readonly id: number; readonly value: unknown }
+  | { readonly id: number; readonly error: Pick<Error, 'name' | 'message'> };
+
+/** Errors that keep their kind on the way; any other is a bug of the gateway. */
+const ERRORS: Readonly<Record<string, new (message: string) => Error>> = { JsonError, RangeError };
 
 /** Rejects with JsonError, RangeError or Error as the worker threw. */
 type RunInWorker = (body: unknown, transfer?: ArrayBuffer[]) => Promise<unknown>;
@@ -43,11 +40,6 @@ function startWorker(name: string): Worker {
   return new Worker(begin, { eval: true });
 }
 
-function failureOf(answer: WorkerResponse & { ok: false }): Error {
-  if (answer.kind === 'json') return new JsonError(answer.message);
-  return answer.kind === 'range' ? new RangeError(answer.message) : new Error(answer.message);
-}
-
 /**
  * @param name - path of the module within `src/` without its extension: `scripts/build.js` compiles
  *   files named `*-worker.ts` for it. The module calls `handleWorkerMessages`
@@ -61,8 +53,9 @@ export function createWorker(name: string): RunInWorker {
     const asked = waiting.get(answer.id);
     waiting.delete(answer.id);
     if (waiting.size === 0) worker?.unref();
-    if (answer.ok) asked?.resolve(answer.value);
-    else asked?.reject(failureOf(answer));
+    if ('value' in answer) return asked?.resolve(answer.value);
+    const { name, message } = answer.error;
+    asked?.reject(new (ERRORS[name] ?? Error)(message));
   };
   /** Rejects all requests; the next one starts a new worker. */
   const lose = (lost: Worker, error: Error) => {
@@ -93,21 +86,16 @@ export function createWorker(name: string): RunInWorker {
   };
 }
 
-function failed(id: number, error: unknown): WorkerResponse {
-  const message = error instanceof Error ? error.message : String(error);
-  if (error instanceof JsonError) return { id, ok: false, kind: 'json', message };
-  return error instanceof RangeError ? { id, ok: false, kind: 'range', message } : { id, ok: false, message };
-}
-
 /** In the worker: answers every request with what `answer` returns or throws. */
 export function handleWorkerMessages(answer: (body: unknown) => unknown): void {
   const port = parentPort;
   port?.on('message', ({ id, body }: WorkerRequest) => {
     let message: WorkerResponse;
     try {
-      message = { id, ok: true, value: answer(body) };
-    } catch (error) {
-      message = failed(id, error);
+      message = { id, value: answer(body) };
+    } catch (thrown) {
+      const { name, message: text } = thrown instanceof Error ? thrown : new Error(String(thrown));
+      message = { id, error: { name, message: text } };
     }
     port.postMessage(message);
   });
