@@ -4,8 +4,7 @@ import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import { parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
-import type { BatchPage } from '../../upstream/wire.ts';
+import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import { connectionPage, LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
@@ -26,25 +25,30 @@ const position = z.strictObject({
 });
 type Position = z.output<typeof position>;
 
-/** @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another filter */
-const readPosition = (cursor: string, state: string | null = null): Position =>
-  readCursor(position, cursor, (place) => place.state === state);
-
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
 /**
- * The service's name of the only state of the filter; undefined without a filter.
+ * Where a connection begins: at its cursor, or before the first item.
  *
- * @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`
+ * @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, and for an invalid cursor, or that of
+ * another filter
  */
-function encodePosition(args: TaskListArgs): string | undefined {
-  const [state] = statesOf(args) ?? [];
-  if (state === undefined) return undefined;
-  const word = parseTaskState(state);
-  if (word === undefined) throw badInput('The upstream cannot filter by UNKNOWN. Give it in `states`.');
-  return word;
+function startOf(args: TaskListArgs): Position {
+  const [only] = statesOf(args) ?? [];
+  const state = only === undefined ? null : parseTaskState(only);
+  if (state === undefined) throw badInput('The upstream cannot filter by UNKNOWN. Give it in `states`.');
+  if (args.after != null) return readCursor(position, args.after, (place) => place.state === state);
+  return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
 }
+
+/** The request of the upstream page that holds a position. */
+const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
+  limit: size,
+  cursor: at ?? undefined,
+  status: state ?? undefined,
+  before: before - skip,
+});
 
 /** The position after one more item of a page. */
 function itemsAfter(place: Position, page: { items: number; next: string | null; size: number }): Position {
@@ -58,32 +62,13 @@ function itemsAfter(place: Position, page: { items: number; next: string | null;
 const MAX_EMPTY_PAGES = 3;
 
 /** The request of the first upstream page of a connection: one call reads existence and page. */
-export function firstPage(args: TaskListArgs): {
-  limit: number;
-  cursor?: string | undefined;
-  status?: string | undefined;
-  before: number;
-} {
-  if (needsAllTasks(args)) return { limit: LARGEST_LIST_PAGE, before: 0 };
-  const status = encodePosition(args);
-  const from = args.after == null ? null : readPosition(args.after, status);
-  const limit = from?.size ?? Math.max(1, pageSize(args));
-  return {
-    limit,
-    cursor: from?.at ?? undefined,
-    status,
-    before: from === null ? 0 : from.before - from.skip,
-  };
-}
+export const firstPage = (args: TaskListArgs): ItemsRequest =>
+  needsAllTasks(args) ? { limit: LARGEST_LIST_PAGE, before: 0 } : requestOf(startOf(args));
 
 interface Edge {
   readonly cursor: string;
   readonly node: TaskShape;
 }
-
-/** Items of the filter in the whole batch, by the counts of the newest page. */
-const totalOf = (page: BatchPage, status: string | undefined): number =>
-  status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
 
 /**
  * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream
@@ -96,23 +81,18 @@ const totalOf = (page: BatchPage, status: string | undefined): number =>
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = pageSize(args);
   if (needsAllTasks(args)) return rankedPage(ctx, batchId, args, wanted);
-  const status = encodePosition(args);
   const size = Math.max(1, wanted);
-  let place: Position =
-    args.after == null
-      ? { at: null, size, skip: 0, before: 0, state: status ?? null }
-      : readPosition(args.after, status);
+  let place = startOf(args);
+  const { state } = place;
   const hasPreviousPage = place.before > 0;
   const edges: Edge[] = [];
-  const ask = ({ at, size: limit, before, skip }: Position): Promise<BatchPage | null> =>
-    ctx.batches.page(batchId, { limit, cursor: at ?? undefined, status, before: before - skip });
 
   for (let empty = 0; ; ) {
-    const page = await ask(place);
+    const page = await ctx.batches.page(batchId, requestOf(place));
     if (page === null) return null;
     const items = page.items ?? [];
     const next = page.cursor ?? null;
-    const total = totalOf(page, status);
+    const total = state === null ? readCounts(page.counts).total : (page.counts[state] ?? 0);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
     const taken = items.slice(place.skip, place.skip + wanted - edges.length);
@@ -124,7 +104,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     if (unread > 0) return answer(true);
     // Without a filter the total never changes, so the upstream's last, empty page need not be
     // read.
-    if (next === null || (status === undefined && place.before >= total)) return answer(false);
+    if (next === null || (state === null && place.before >= total)) return answer(false);
     if (taken.length === 0) {
       empty += 1;
       if (empty === MAX_EMPTY_PAGES) return answer(false);
@@ -133,7 +113,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     if (edges.length < wanted) continue;
     // All items in the counts were seen: an empty page follows, unless tasks left the filter
     // meanwhile.
-    const doubtful = status !== undefined && place.before >= total;
-    return answer(!doubtful || ((await ask(place))?.items ?? []).length > 0);
+    const doubtful = state !== null && place.before >= total;
+    return answer(!doubtful || ((await ctx.batches.page(batchId, requestOf(place)))?.items ?? []).length > 0);
   }
 }

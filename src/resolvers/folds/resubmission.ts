@@ -4,13 +4,11 @@ import type { GatewayContext } from '../../context.ts';
 import type { IssueShape } from '../../schema/problem.ts';
 import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission } from '../../submission/check.ts';
-import type { IssueCode } from '../../submission/issue-codes.ts';
 import { type Item, type Submission, type SubmissionInput, takeSteps } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { PlacedTask } from './ranked-tasks.ts';
 import type { Examined } from './submit.ts';
-import { invalidInput, type SubmitFoldResultShape } from './submit-result.ts';
 
 export interface Resubmission {
   readonly batchId: string;
@@ -19,19 +17,9 @@ export interface Resubmission {
   readonly taskIds: readonly string[] | null;
 }
 
-export const fault = (path: string, code: IssueCode, message: string, hint: string): SubmitFoldResultShape =>
-  invalidInput([{ path, code, message, hint }]);
-
-export const isResult = <T extends object>(
-  value: T | SubmitFoldResultShape,
-): value is SubmitFoldResultShape => 'kind' in value;
-
 /** At most ten of many, for a message. */
 export const some = (names: readonly string[]): string =>
   names.length <= 10 ? names.join(', ') : `${names.slice(0, 10).join(', ')} and ${names.length - 10} more`;
-
-/** Finds the input of a task by the position of its item in the batch. */
-type InputFinder = (inputIndex: number) => Item | undefined;
 
 /** Positions of the items of a name. Repeats that were submitted again stand under one name, too. */
 function positionsOf(name: string, kept: readonly (LedgerItem | null)[]): number[] | 'ambiguous' {
@@ -40,19 +28,19 @@ function positionsOf(name: string, kept: readonly (LedgerItem | null)[]): number
   return chains.size > 1 ? 'ambiguous' : found;
 }
 
-/**
- * Items by the names that they have in the batch. Refuses what no item, or several different ones,
- * are named.
- */
+/** The items of a batch by their positions in it. */
+type ItemsByPosition = ReadonlyMap<number, Item>;
+
+/** Finds items by the names that they have in the batch. Reports what no item, or several different ones, are named. */
 async function itemsByName(
   ctx: GatewayContext,
   batch: LedgerBatch,
   { items, repeat }: Submission,
-): Promise<{ readonly find: InputFinder } | SubmitFoldResultShape> {
+  issues: IssueShape[],
+): Promise<ItemsByPosition> {
   const indexes = Array.from({ length: batch.itemCount }, (_, i) => i);
   const kept = await Promise.all(indexes.map((index) => ctx.submissions.item(batch.batchId, index)));
   const found = new Map<number, Item>();
-  const issues: IssueShape[] = [];
   const hint =
     'Give the unchanged input of the batch, or only items to submit again, each under the name of its item.';
   for (const [i, item] of items.entries()) {
@@ -74,49 +62,61 @@ async function itemsByName(
       message: `This is not the input that batch ${batch.batchId} was made from, so \`repeat\` must be 1.`,
       hint: 'Each task is submitted again once: an item whose two repeats failed makes two tasks.',
     });
-  return issues.length > 0 ? invalidInput(issues) : { find: (inputIndex) => found.get(inputIndex) };
+  return found;
 }
 
-/** Where the inputs of the tasks come from: the whole input of the batch, or items under their names. */
+/**
+ * Where the inputs of the tasks come from: the whole input of the batch, or items under their names.
+ *
+ * @param issues - receives what is wrong with the input
+ */
 export async function inputsOf(
   ctx: GatewayContext,
   { batchId }: Resubmission,
   { submission, check }: Examined,
   total: number,
-): Promise<{ readonly find: InputFinder } | SubmitFoldResultShape> {
+  issues: IssueShape[],
+): Promise<ItemsByPosition> {
   const kept = await ctx.submissions.batch(batchId);
-  const { items } = submission;
   // The label may differ; all else must equal the input of the batch.
   const isSame =
     kept === null || kept.inputHash === (await submissionHash({ ...submission, label: kept.label }));
-  if (isSame && total === check.taskCount) return { find: (inputIndex) => items[inputIndex] };
-  if (kept !== null) return itemsByName(ctx, kept, submission);
-  return fault(
-    'input',
-    'OTHER_INPUT',
-    `Batch ${batchId} was not submitted through this gateway, and its ${total} tasks are not those of this input.`,
-    'Give its unchanged input.',
-  );
+  if (isSame && total === check.taskCount) return new Map(submission.items.entries());
+  if (kept !== null) return itemsByName(ctx, kept, submission, issues);
+  issues.push({
+    path: 'input',
+    code: 'OTHER_INPUT',
+    message: `Batch ${batchId} was not submitted through this gateway, and its ${total} tasks are not those of this input.`,
+    hint: 'Give its unchanged input.',
+  });
+  return new Map();
 }
 
-/** The tasks in the named states, of the named ids. */
+/** The tasks in the named states, of the named ids. @param issues - receives what is wrong with the ids */
 export function chosenTasks(
   tasks: readonly PlacedTask[],
   { states, taskIds }: Resubmission,
-): readonly PlacedTask[] | SubmitFoldResultShape {
+  issues: IssueShape[],
+): readonly PlacedTask[] {
   const inState = tasks.filter(({ state }) => states.includes(state));
   if (taskIds === null) return inState;
   const byId = new Map(tasks.map((task) => [task.taskId, task]));
-  const issues = taskIds.flatMap((id, i): IssueShape[] => {
+  for (const [i, id] of taskIds.entries()) {
     const task = byId.get(id);
     const path = `taskIds.${i}`;
     if (task === undefined)
-      return [{ path, code: 'UNKNOWN_TASK', message: 'The batch has no such task.', hint: null }];
-    if (states.includes(task.state)) return [];
-    const message = `The task is ${task.state}, and \`states\` is ${states.join(' or ')}.`;
-    return [{ path, code: 'OTHER_STATE', message, hint: 'Leave it out, or name its state in `states`.' }];
-  });
-  return issues.length > 0 ? invalidInput(issues) : inState.filter(({ taskId }) => taskIds.includes(taskId));
+      issues.push({ path, code: 'UNKNOWN_TASK', message: 'The batch has no such task.', hint: null });
+    else if (!states.includes(task.state)) {
+      const message = `The task is ${task.state}, and \`states\` is ${states.join(' or ')}.`;
+      issues.push({
+        path,
+        code: 'OTHER_STATE',
+        message,
+        hint: 'Leave it out, or name its state in `states`.',
+      });
+    }
+  }
+  return inState.filter(({ taskId }) => taskIds.includes(taskId));
 }
 
 /** A submission of some tasks, one item for each, repeats expanded. */

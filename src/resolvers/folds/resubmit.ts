@@ -14,7 +14,7 @@ import { parseTaskState } from '../../upstream/folds/batch-states.ts';
 import { batchById } from './batch.ts';
 import { claimIdempotencyKey } from './idempotency.ts';
 import { readAllTasks } from './ranked-tasks.ts';
-import { chosenTasks, fault, inputsOf, isResult, partOf, type Resubmission, some } from './resubmission.ts';
+import { chosenTasks, inputsOf, partOf, type Resubmission, some } from './resubmission.ts';
 import { checkCost, checkInput, type Examined, submitOnce } from './submit.ts';
 import {
   invalidInput,
@@ -34,12 +34,14 @@ async function resubmittedBefore(
     return submittedBefore(ctx, batchId);
   }
   const ids = earlier.map(({ batchId }) => batchId);
-  return fault(
-    'batchId',
-    'ALREADY_RESUBMITTED',
-    `These tasks were submitted again before, as batch ${some(ids)}. Nothing was sent.`,
-    'If they failed there too, resubmit that batch.',
-  );
+  return invalidInput([
+    {
+      path: 'batchId',
+      code: 'ALREADY_RESUBMITTED',
+      message: `These tasks were submitted again before, as batch ${some(ids)}. Nothing was sent.`,
+      hint: 'If they failed there too, resubmit that batch.',
+    },
+  ]);
 }
 
 const hashOf = (...parts: readonly unknown[]): string =>
@@ -93,20 +95,23 @@ async function sendAgain(ctx: GatewayContext, asked: Resubmission, examined: Exa
   if (standing !== null) return standing;
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return notFound('batch', batchId);
-  const inputs = await inputsOf(ctx, asked, examined, all.tasks.length);
-  if (isResult(inputs)) return inputs;
-  const chosen = chosenTasks(all.tasks, asked);
-  if (isResult(chosen)) return chosen;
+  const issues: IssueShape[] = [];
+  const inputs = await inputsOf(ctx, asked, examined, all.tasks.length, issues);
+  if (issues.length > 0) return invalidInput(issues);
+  const chosen = chosenTasks(all.tasks, asked, issues);
+  if (issues.length > 0) return invalidInput(issues);
 
   const itemCount = (await ctx.submissions.batch(batchId))?.itemCount ?? examined.submission.items.length;
   const withItem = chosen.flatMap(({ index, taskId }) => {
-    const item = inputs.find(index % itemCount);
+    const item = inputs.get(index % itemCount);
     return item === undefined ? [] : [{ index, taskId, item }];
   });
   if (withItem.length === 0) {
     const what = chosen.length === 0 ? 'the batch' : 'these items';
     const message = `No task of ${what} is ${states.join(' or ')}.`;
-    return fault('states', 'NOTHING_TO_RESUBMIT', message, 'Nothing was sent.');
+    return invalidInput([
+      { path: 'states', code: 'NOTHING_TO_RESUBMIT', message, hint: 'Nothing was sent.' },
+    ]);
   }
   const earlier = await ledger.resubmissions(principal, batchId);
   const sentBefore = new Set(earlier.flatMap(({ origin }) => origin?.indexes ?? []));

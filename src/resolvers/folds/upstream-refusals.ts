@@ -4,22 +4,21 @@ import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
 
 type Reason = RefusedShape['reason'];
 
-const OF_429 = { credits: 'CREDITS', rate: 'RATE_LIMIT' } as const;
+const OF_STATUS: Readonly<Record<number, Reason>> = {
+  401: 'UNAUTHENTICATED',
+  402: 'CREDITS',
+  403: 'FORBIDDEN',
+  422: 'MODEL_UNAVAILABLE',
+};
 
 /**
  * A 429 means a rate limit or a lack of credits; only its text says which (spec, section Errors).
  */
-function reasonOfText(text: string): Reason {
-  const subject = subjectOf429(text);
-  return subject === undefined ? 'RATE_LIMIT_OR_CREDITS' : OF_429[subject];
-}
-
 function reasonOf(status: number, text: string): Reason {
-  if (status === 401) return 'UNAUTHENTICATED';
-  if (status === 402) return 'CREDITS';
-  if (status === 403) return 'FORBIDDEN';
-  if (status === 422) return 'MODEL_UNAVAILABLE';
-  return status === 429 ? reasonOfText(text) : 'INVALID_REQUEST';
+  if (status !== 429) return OF_STATUS[status] ?? 'INVALID_REQUEST';
+  const subject = subjectOf429(text);
+  if (subject === undefined) return 'RATE_LIMIT_OR_CREDITS';
+  return subject === 'credits' ? 'CREDITS' : 'RATE_LIMIT';
 }
 
 const HINTS: Readonly<Record<Reason, string>> = {

@@ -26,10 +26,10 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const fresh = new Map<string, BatchAnswer>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const limited = pLimit(AT_ONCE);
-  const listed = async (batchId: string, items?: ItemsRequest) =>
-    (await owned.batch(batchId)) ? list(up, batchId, items === undefined ? {} : { items }) : null;
-  const data = (answer: Enveloped<BatchPage> | null): BatchAnswer | null =>
-    answer === null ? null : { ...answer.data, warnings: answer.warnings };
+  const listed = async (batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> => {
+    const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
+    return answer && { ...answer.data, warnings: answer.warnings };
+  };
 
   const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
     const asked = map.get(key);
@@ -41,7 +41,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
 
   return {
     /** State and counts, from the first answer of this request. Null for an unknown batch. */
-    batch: (batchId: string) => once(batches, batchId, async () => data(await listed(batchId))),
+    batch: (batchId: string) => once(batches, batchId, () => listed(batchId)),
     /** A page of items, together with state and counts. Null for an unknown batch. */
     page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null> {
       const { status: only } = request;
@@ -52,7 +52,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
           items: whole.items?.filter((item) => item.status === (only ?? item.status)),
         });
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
-      const page = once(pages, key, async () => data(await listed(batchId, request)));
+      const page = once(pages, key, () => listed(batchId, request));
       // Any page tells state and counts too, so that they need no call of their own.
       if (!batches.has(batchId)) batches.set(batchId, page);
       return page;
