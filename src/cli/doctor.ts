@@ -21,7 +21,7 @@ const EXITS: Readonly<Record<CheckStatus, number>> = {
 };
 
 /** Asks before anything is spent; without a terminal to ask on, the answer is no. */
-async function mayspend(session: Session, yes: boolean): Promise<boolean> {
+async function maySpend(session: Session, yes: boolean): Promise<boolean> {
   if (yes) return true;
   if (!session.terminal || process.stdin.isTTY !== true) {
     session.say('--submit spends a fold of ten residues. Add --yes where no terminal is there to ask on.');
@@ -98,7 +98,7 @@ export default command({
   async run({ json, propose, job, submit, yes, 'token-file': tokenFile }, session) {
     const config = await configOf(session);
     const token = tokenOf(session, tokenFile);
-    if (submit === true && !(await mayspend(session, yes === true))) return EXIT.usage;
+    if (submit === true && !(await maySpend(session, yes === true))) return EXIT.usage;
     const { upstream, downloads, sandbox, close } = await openUpstream(config, session, token);
     try {
       const report = await runChecks(upstream, {

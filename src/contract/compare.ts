@@ -166,7 +166,7 @@ function atPlace(
   };
   // What may well be absent is not looked for under just any name.
   const least = (key: string) => (required(key) || (complete && !rare.has(join(path, key))) ? 0 : ALIKE);
-  const renames = pairRenames(gone, unknown, couldBe, least);
+  const renames = gone.length === 0 ? [] : pairRenames(gone, unknown, couldBe, least);
   const drifts = gone.flatMap((key): Drift[] => {
     const at = join(path, key);
     const inner = shape.keys.get(key)?.shape;

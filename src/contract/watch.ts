@@ -158,13 +158,11 @@ export function openContractMetrics(registers: Registry[], report: () => Report)
     registers,
     collect() {
       this.reset();
-      const worst = new Map<string, string>();
-      const order = ['skipped', 'ok', 'unreachable', 'changed'];
-      for (const { operation, status } of report().checks) {
-        const state = status.toLowerCase();
-        if (order.indexOf(state) > order.indexOf(worst.get(operation) ?? '')) worst.set(operation, state);
+      const { checks } = report();
+      for (const operation of new Set(checks.map((check) => check.operation))) {
+        const state = statusOf(checks.filter((check) => check.operation === operation)).toLowerCase();
+        this.set({ operation, state }, 1);
       }
-      for (const [operation, state] of worst) this.set({ operation, state }, 1);
     },
   });
   const drifts = new Counter({

@@ -94,6 +94,7 @@ const swapped = (prefix: string): string[] =>
 const APIS = {
   atlas: {
     setting: 'UPSTREAM_ATLAS_PREFIX',
+    key: 'atlasPrefix',
     usual: ['/atlas/protein/api/v1alpha1', '/atlas/api/v1alpha1', '/api/v1alpha1/atlas/protein'],
     more: ['/atlas/protein/api', '/atlas/api/v1', '/api/v1/atlas'],
     call: { operation: 'feature', method: 'GET', path: '/features/7' },
@@ -103,6 +104,7 @@ const APIS = {
   },
   batch: {
     setting: 'UPSTREAM_BATCH_PREFIX',
+    key: 'batchPrefix',
     usual: ['/api/v1/batch', '/batch/api/v1'],
     more: ['/api/batch', '/v1/batch', '/api/v1/batches'],
     // Without a token an API refuses; a server without the API answers 404.
@@ -114,8 +116,8 @@ const APIS = {
 
 /** Whether an API answers at a prefix; undefined when every answer was an error of the server. */
 async function livesAt(up: Upstream, api: keyof typeof APIS, prefix: string): Promise<boolean | undefined> {
-  const { call, lives, canLack } = APIS[api];
-  const settings = { ...up.settings, [api === 'atlas' ? 'atlasPrefix' : 'batchPrefix']: prefix };
+  const { key, call, lives, canLack } = APIS[api];
+  const settings = { ...up.settings, [key]: prefix };
   let status: number;
   let bytes: Uint8Array;
   try {
@@ -147,9 +149,9 @@ async function findMoved(
   up: Upstream,
   api: keyof typeof APIS,
   further: readonly string[] = [],
-): Promise<{ readonly prefix: string; readonly setting: string; readonly check: Check } | null> {
-  const { setting, usual, more } = APIS[api];
-  const here = api === 'atlas' ? up.settings.atlasPrefix : up.settings.batchPrefix;
+): Promise<{ readonly api: keyof typeof APIS; readonly prefix: string; readonly check: Check } | null> {
+  const { setting, key, usual, more } = APIS[api];
+  const { [key]: here } = up.settings;
   if ((await livesAt(up, api, here)) !== false) return null;
   const versions = [here, ...usual].flatMap((prefix) => [prefix, ...swapped(prefix)]);
   const likely = new Set([...further, ...versions, ...more]);
@@ -163,7 +165,7 @@ async function findMoved(
       status: 'CHANGED',
       findings: [finding(api, drift)],
     };
-    return { prefix, setting, check };
+    return { api, prefix, check };
   }
   return null;
 }
@@ -172,23 +174,14 @@ async function findMoved(
 export async function runChecks(upstream: Upstream, options: RunOptions): Promise<Report> {
   const { downloads, patience = PATIENCE_MS, onProgress = () => undefined, prefixes } = options;
   onProgress('looking for both APIs');
-  const [atlas, batch] = await Promise.all([
-    findMoved(upstream, 'atlas', prefixes?.atlas),
-    findMoved(upstream, 'batch', prefixes?.batch),
-  ]);
-  const moved = [atlas, batch].filter((one) => one !== null);
-  const up: Upstream = {
-    ...upstream,
-    settings: {
-      ...upstream.settings,
-      ...(atlas === null ? {} : { atlasPrefix: atlas.prefix }),
-      ...(batch === null ? {} : { batchPrefix: batch.prefix }),
-    },
-  };
+  const looked = (['atlas', 'batch'] as const).map((api) => findMoved(upstream, api, prefixes?.[api]));
+  const moved = (await Promise.all(looked)).filter((one) => one !== null);
+  const found = Object.fromEntries(moved.map(({ api, prefix }) => [APIS[api].key, prefix]));
+  const up: Upstream = { ...upstream, settings: { ...upstream.settings, ...found } };
   const probing: ProbeOptions = { downloads, patience, onProgress, paid: new Map() };
   const first = await checkOnce(up, options, probing);
   const isRenamed = findingsIn(first.checks).some(({ kind }) => kind === 'renamed');
-  const found =
+  const shown =
     isRenamed && options.propose === true
       ? await tryProposals(first.checks, up.settings.mapping, async (mapping) => {
           onProgress('trying the names that were found');
@@ -196,7 +189,7 @@ export async function runChecks(upstream: Upstream, options: RunOptions): Promis
           return (await checkOnce(bridged, options, probing)).checks;
         })
       : first.checks;
-  const checks = [...moved.map(({ check }) => check), ...found];
+  const checks = [...moved.map(({ check }) => check), ...shown];
   return {
     checkedAt: new Date(),
     upstream: shownUrl(upstream.settings.baseUrl),
@@ -204,6 +197,6 @@ export async function runChecks(upstream: Upstream, options: RunOptions): Promis
     status: statusOf(checks),
     checks,
     limits: first.limits,
-    settings: Object.fromEntries(moved.map(({ setting, prefix }) => [setting, prefix])),
+    settings: Object.fromEntries(moved.map(({ api, prefix }) => [APIS[api].setting, prefix])),
   };
 }
