@@ -3,8 +3,8 @@
 // activations, and those of repeated hashes until their last appearance. A part that cannot be read
 // yields rows that say why.
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
+import { readBulkRecords } from '../upstream/archive/bulk.ts';
 import type { BulkRecord } from '../upstream/archive/bulk-members.ts';
-import { readBulkRecords } from '../upstream/archive/bulk-stream.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
 import { rankingOf } from '../upstream/proteins/activations.ts';

@@ -1,8 +1,7 @@
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
-import { type BulkParts, readBulkArchive } from '../../src/upstream/archive/bulk.ts';
-import { readBulkRecords } from '../../src/upstream/archive/bulk-stream.ts';
+import { type BulkParts, readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
 import { longestBlock, noise } from '../atlas/loop-delay.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';

@@ -3,8 +3,7 @@ import { createHash } from 'node:crypto';
 import { Readable } from 'node:stream';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
-import { readBulkRecords } from '../../src/upstream/archive/bulk-stream.ts';
+import { readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
 import { longestBlock, noise } from './loop-delay.ts';
 
 const PROTEINS = 500;

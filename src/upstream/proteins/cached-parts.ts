@@ -156,7 +156,7 @@ export const isIdentity = ({ part, data }: CachedPart): boolean =>
   part === 'identity' && data.sequence !== undefined && data.accession !== undefined;
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 7;
+const VERSION = 8;
 
 /** Where a part of a protein is stored. */
 export const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;

@@ -24,12 +24,6 @@ import {
 } from './protein-data.ts';
 import { isSatisfied, partsFor, type RequiredParts } from './required-parts.ts';
 
-/** What is stored, and until when it is fresh. */
-interface Timed {
-  readonly v: unknown;
-  readonly until: number;
-}
-
 export type ProteinCache = ReturnType<typeof createProteinCache>;
 
 /** What answers of more proteins than this say is not written to the store. */
@@ -96,13 +90,10 @@ export function createProteinCache(options: ProteinCacheOptions) {
       for (const part of partsFor(needs)) keys.set(keyOf(part, hash), hash);
     }
     const memory = found.length;
-    const now = Date.now();
     const values = keys.size === 0 ? undefined : await stored.getMany([...keys.keys()]);
     for (const [key, { value }] of values ?? []) {
-      const { v, until } = value as Timed;
-      if (until <= now) continue;
       const hash = keys.get(key) ?? '';
-      const part = readPart(v);
+      const part = readPart(value);
       remember(hash, [part]);
       found.push({ hash, state: 'present', ...part.data, from: part.from });
     }
@@ -111,24 +102,24 @@ export function createProteinCache(options: ProteinCacheOptions) {
   };
 
   /** What of each answer has been written: hundreds of requests may share one. */
-  const written = new WeakMap<Source, Set<string>>();
+  const toStore = new WeakMap<Source, Set<string>>();
 
   const writeStore = (hash: string, from: Source, parts: readonly CachedPart[]): void => {
     const now = Date.now();
-    const before = written.get(from) ?? new Set<string>();
-    written.set(from, before);
+    const before = toStore.get(from) ?? new Set<string>();
+    toStore.set(from, before);
     for (const part of parts) {
       const key = keyOf(part.part, hash);
       const extent = `${key} ${extentOf(part)}`;
-      const until = endOf(part);
+      const left = endOf(part) - now;
       if (before.has(extent)) continue;
       before.add(extent);
-      const v = until > now ? writePart(part) : undefined;
-      if (v !== undefined) void store?.set(key, { v, until } satisfies Timed, until - now);
+      const written = left > 0 ? writePart(part) : undefined;
+      if (written !== undefined) void store?.set(key, written, left);
     }
     if (before.has(hash)) return;
     before.add(hash);
-    void known?.set(hash, { v: true, until: now + YEAR } satisfies Timed, YEAR);
+    void known?.set(hash, true, YEAR);
   };
 
   return {

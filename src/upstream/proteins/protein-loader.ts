@@ -5,7 +5,6 @@ import pLimit from 'p-limit';
 import { schedulerOf } from '../../async/collect-window.ts';
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import { inOrder } from './in-order.ts';
 import { fromRecord } from './merge-answers.ts';
 import { createProteinCalls, type ProteinLoaderDependencies } from './protein-calls.ts';
 import { createProteinCollector, type Failures } from './protein-collector.ts';
@@ -37,6 +36,33 @@ function unanswered(data: ProteinData | undefined, lacking: RequiredParts): Upst
       : 'The upstream answered, but did not say whether it holds this protein.',
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
   );
+}
+
+/**
+ * Gives hashes to `give` as soon as none before them in the list is open.
+ *
+ * @param open - the hashes that are not settled yet
+ * @returns a function to call with each hash that is settled
+ */
+function inOrder(
+  hashes: readonly string[],
+  open: Set<string>,
+  give: (some: readonly string[]) => void,
+): (hash: string) => void {
+  let at = 0;
+  let isDue = false;
+  const go = (): void => {
+    isDue = false;
+    const from = at;
+    while (at < hashes.length && !open.has(hashes[at] ?? '')) at += 1;
+    if (at > from) give(hashes.slice(from, at));
+  };
+  return (hash) => {
+    open.delete(hash);
+    // An archive brings several in one turn.
+    if (!isDue) queueMicrotask(go);
+    isDue = true;
+  };
 }
 
 /** The loader of one request. */

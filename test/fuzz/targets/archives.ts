@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { ArchiveError } from '../../../src/upstream/archive/archive-limits.ts';
-import { readBulkRecords } from '../../../src/upstream/archive/bulk-stream.ts';
+import { readBulkRecords } from '../../../src/upstream/archive/bulk.ts';
 import { edited, edits, HASH, never, type Target } from '../target.ts';
 
 const ARCHIVE = zipSync({
