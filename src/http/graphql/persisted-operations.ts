@@ -20,18 +20,7 @@ export interface OperationRules {
   readonly longest: number;
 }
 
-export interface PersistedOperations {
-  /**
-   * The document text of a request.
-   *
-   * @throws GraphQLError when the request names none, or an unknown one
-   */
-  documentOf(params: OperationParams): string;
-  /**
-   * @throws GraphQLError (FORBIDDEN) when only listed documents may run and this one is not listed
-   */
-  check(text: string): void;
-}
+export type PersistedOperations = ReturnType<typeof createPersistedOperations>;
 
 /** Characters of all registered documents together. */
 const MAX_CHARACTERS = 4_000_000;
@@ -59,12 +48,7 @@ function hashOf(extensions: Readonly<Record<string, unknown>> | undefined): stri
 }
 
 /** Makes what tells which documents run. */
-export function createPersistedOperations({
-  mode,
-  listed,
-  automatic,
-  longest,
-}: OperationRules): PersistedOperations {
+export function createPersistedOperations({ mode, listed, automatic, longest }: OperationRules) {
   const known = new Set(listed.values());
   const registered = new LRUCache<string, string>({
     maxSize: MAX_CHARACTERS,
@@ -98,7 +82,12 @@ export function createPersistedOperations({
   }
 
   return {
-    documentOf({ documentId, extensions, query }) {
+    /**
+     * The document text of a request.
+     *
+     * @throws GraphQLError when the request names none, or an unknown one
+     */
+    documentOf({ documentId, extensions, query }: OperationParams): string {
       if (documentId !== undefined) return byId(documentId, query);
       const hash = hashOf(extensions);
       if (hash !== undefined) return byHash(hash, query);
@@ -108,7 +97,10 @@ export function createPersistedOperations({
         'The request names no operation: send `query`, or the `documentId` of a persisted one.',
       );
     },
-    check(text) {
+    /**
+     * @throws GraphQLError (FORBIDDEN) when only listed documents may run and this one is not listed
+     */
+    check(text: string): void {
       if (mode !== 'only' || known.has(text)) return;
       throw httpError(
         403,

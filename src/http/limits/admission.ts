@@ -18,20 +18,7 @@ export interface AdmittedClient {
   readonly verdict: RateLimitResult | null;
 }
 
-export interface Admission {
-  /** Looks at a request's headers, and counts it. */
-  admit(incoming: SocketInfo & Pick<IncomingMessage, 'method'>): AdmittedClient | Promise<AdmittedClient>;
-  /** The address that a connection counts as, hidden. */
-  addressOf(incoming: SocketInfo): string;
-  /** Says what came of looking at a request before it was one. */
-  attachToRequest(request: Request, arrival: AdmittedClient): void;
-  /** Notes where a request comes from, by its connection. */
-  note(request: Request, incoming: IncomingMessage | undefined): void;
-  /** Whose budget it is counted against. */
-  accounts(request: Request): Promise<readonly RateLimitBucket[]>;
-  /** Counts a request: the account with the least left decides. Null where nothing is counted. */
-  spend(request: Request): Promise<RateLimitResult | null>;
-}
+export type Admission = ReturnType<typeof openAdmission>;
 
 export interface AdmissionOptions {
   readonly limit: RateLimit;
@@ -56,7 +43,7 @@ interface Place {
 }
 
 /** Creates the admission control. */
-export function openAdmission(options: AdmissionOptions): Admission {
+export function openAdmission(options: AdmissionOptions) {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
   const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
   // By size: room for a `max` would be taken at once.
@@ -66,7 +53,7 @@ export function openAdmission(options: AdmissionOptions): Admission {
   // Invalid credentials are refused elsewhere; here the request counts against its address.
   const asked = async (request: Request): Promise<RateLimitBucket[]> =>
     bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
-  const accounts: Admission['accounts'] = (request) => {
+  const accounts = (request: Request): Promise<readonly RateLimitBucket[]> => {
     const found = accountsAsked.get(request) ?? asked(request);
     accountsAsked.set(request, found);
     return found;
@@ -123,7 +110,8 @@ export function openAdmission(options: AdmissionOptions): Admission {
   }
 
   return {
-    admit(incoming) {
+    /** Looks at a request's headers, and counts it. */
+    admit(incoming: SocketInfo & Pick<IncomingMessage, 'method'>): AdmittedClient | Promise<AdmittedClient> {
       const place = placeOf(incoming);
       const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
       const identified = callers.whoIs(incoming.headers.authorization, place.address);
@@ -131,15 +119,21 @@ export function openAdmission(options: AdmissionOptions): Admission {
         ? identified.catch(() => null).then((caller) => arrived(place, caller, identified, isCounted))
         : arrived(place, identified, identified, isCounted);
     },
-    addressOf: (incoming) => placeOf(incoming).address,
-    attachToRequest(request, { address, identified }) {
+    /** The address that a connection counts as, hidden. */
+    addressOf: (incoming: SocketInfo): string => placeOf(incoming).address,
+    /** Says what came of looking at a request before it was one. */
+    attachToRequest(request: Request, { address, identified }: AdmittedClient): void {
       setClientIp(request, address);
       callers.note(request, Promise.resolve(identified));
     },
-    note(request, incoming) {
+    /** Notes where a request comes from, by its connection. */
+    note(request: Request, incoming: IncomingMessage | undefined): void {
       if (incoming !== undefined) setClientIp(request, placeOf(incoming).address);
     },
+    /** Whose budget a request is counted against. */
     accounts,
-    spend: async (request) => (perMinute === 0 ? null : consume(await accounts(request))),
+    /** Counts a request: the account with the least left decides. Null where nothing is counted. */
+    spend: async (request: Request): Promise<RateLimitResult | null> =>
+      perMinute === 0 ? null : consume(await accounts(request)),
   };
 }

@@ -5,14 +5,7 @@ import type { Socket } from 'node:net';
 import { clientIp } from '../auth/node-request.ts';
 import { createShares, type Shares } from './load-shedding.ts';
 
-export interface ConnectionLimits {
-  /** Watches the connections of a server. */
-  watch(server: Server): void;
-  /** Whether a connection is within the bound; one that is not may be later. */
-  isWithin(socket: Socket): boolean;
-  /** Connections that are open. */
-  readonly open: number;
-}
+export type ConnectionLimits = ReturnType<typeof createConnectionLimits>;
 
 export interface ConnectionLimitOptions {
   /** Connections at a time; 0: any number. */
@@ -32,7 +25,7 @@ export interface ConnectionLimitOptions {
 const MAX_SURPLUS = 64;
 
 /** Creates the limits of one process. */
-export function createConnectionLimits(options: ConnectionLimitOptions): ConnectionLimits {
+export function createConnectionLimits(options: ConnectionLimitOptions) {
   const { maxConnections, isShared, onCut, onAccepted } = options;
   const shares = createShares(maxConnections);
   const addresses = new WeakMap<Socket, string | undefined>();
@@ -64,8 +57,11 @@ export function createConnectionLimits(options: ConnectionLimitOptions): Connect
   }
 
   return {
-    watch: (server) => void server.on('connection', connected),
+    /** Watches the connections of a server. */
+    watch: (server: Server) => void server.on('connection', connected),
+    /** Whether a connection is within the bound; one that is not may be later. */
     isWithin,
+    /** Connections that are open. */
     get open() {
       return shares.used + surplus.size;
     },
@@ -84,16 +80,6 @@ export interface SlowReaderLimits {
   readonly onCut: (reason: 'slow_reader' | 'too_much_unread') => void;
 }
 
-export interface SlowReaders {
-  /**
-   * Watches a connection until it is closed.
-   *
-   * @param address - of the client, as of its last request
-   */
-  watch(socket: Socket, address: string): void;
-  close(): void;
-}
-
 /** Bytes that a client has to take in a second, at least. */
 const LEAST_RATE = 65_536;
 const MAX_CHECK_MS = 500;
@@ -110,7 +96,7 @@ interface Connection {
 }
 
 /** Opens the watch. */
-export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits): SlowReaders {
+export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits) {
   const connections = new Map<Socket, Connection>();
 
   function count(connection: Connection, bytes: number): void {
@@ -168,7 +154,12 @@ export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits
 
   const checking = setInterval(check, Math.min(MAX_CHECK_MS, timeoutMs / 4)).unref();
   return {
-    watch(socket, address) {
+    /**
+     * Watches a connection until it is closed.
+     *
+     * @param address - of the client, as of its last request
+     */
+    watch(socket: Socket, address: string): void {
       const known = connections.get(socket);
       if (known === undefined) {
         const connection = { address, counted: 0, since: 0, until: 0, written: 0 };

@@ -114,17 +114,10 @@ export function createShares(total: number) {
   };
 }
 
-export interface ConcurrencyQuota {
-  /**
-   * Takes a slot of every account.
-   *
-   * @returns an idempotent release; null when one account has no slot left
-   */
-  take(accounts: readonly RateLimitBucket[]): (() => void) | null;
-}
+export type ConcurrencyQuota = ReturnType<typeof createConcurrencyQuota>;
 
 /** @param most - places of an account with a share of 1; 0: any number */
-export function createConcurrencyQuota(most: number): ConcurrencyQuota {
+export function createConcurrencyQuota(most: number) {
   const taken = new Map<string, number>();
   const change = (key: string, by: number): void => {
     const count = (taken.get(key) ?? 0) + by;
@@ -132,7 +125,12 @@ export function createConcurrencyQuota(most: number): ConcurrencyQuota {
     else taken.set(key, count);
   };
   return {
-    take(accounts) {
+    /**
+     * Takes a slot of every account.
+     *
+     * @returns an idempotent release; null when one account has no slot left
+     */
+    take(accounts: readonly RateLimitBucket[]): (() => void) | null {
       const isFull = ({ key, share }: RateLimitBucket) => most > 0 && (taken.get(key) ?? 0) >= most * share;
       if (accounts.some(isFull)) return null;
       for (const { key } of accounts) change(key, 1);

@@ -20,21 +20,7 @@ export interface BodyLimits {
   readonly turns: Pick<Turns, 'begin'>;
 }
 
-export interface RequestBodies {
-  /**
-   * Reads a body. What it takes of memory is counted until it is released.
-   *
-   * @param address - of the client
-   * @param done - given the body or why there is none, once; never after the release
-   * @returns releases the body; to be called when the request is over, also when its client has
-   *   left
-   */
-  read(incoming: IncomingMessage, address: string, done: (body: Buffer | BodyFailure) => void): () => void;
-  /** Reads the rest of a body that is not wanted, and drops it. */
-  discard(incoming: IncomingMessage, address: string): void;
-  /** Bodies that are not complete. */
-  readonly unfinished: number;
-}
+export type RequestBodies = ReturnType<typeof openRequestBodies>;
 
 const EMPTY: Buffer = Buffer.alloc(0);
 
@@ -45,10 +31,18 @@ function announcedLength({ headers }: IncomingMessage): number | undefined {
 }
 
 /** Opens the reading of bodies. */
-export function openRequestBodies(limits: BodyLimits): RequestBodies {
+export function openRequestBodies(limits: BodyLimits) {
   const { maxBytes, maxUnfinished, timeoutMs, buffered, turns } = limits;
   const unfinished = createShares(maxUnfinished);
 
+  /**
+   * Reads a body. What it takes of memory is counted until it is released.
+   *
+   * @param address - of the client
+   * @param done - given the body or why there is none, once; never after the release
+   * @returns releases the body; to be called when the request is over, also when its client has
+   *   left
+   */
   function read(
     incoming: IncomingMessage,
     address: string,
@@ -132,7 +126,7 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
     return release;
   }
 
-  /** Reads on in the turns that have time, a piece in each, and keeps nothing. */
+  /** Reads the rest of a body that is not wanted, a piece in each turn that has time, and drops it. */
   function discard(incoming: IncomingMessage, address: string): void {
     incoming.on('data', () => {
       incoming.pause();
@@ -144,6 +138,7 @@ export function openRequestBodies(limits: BodyLimits): RequestBodies {
   return {
     read,
     discard,
+    /** Bodies that are not complete. */
     get unfinished() {
       return unfinished.used;
     },

@@ -7,15 +7,7 @@ import type { IncomingMessage, RequestListener } from 'node:http';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterMicrotasks, TurnClock } from '../../async/turn-clock.ts';
 
-export interface Turns {
-  /**
-   * Begins the work on a request: at once where this turn has time left, else in a later one.
-   * Those that wait are taken in rotation over their clients' addresses.
-   */
-  begin(address: string, work: () => void): void;
-  /** Says that a connection was accepted in this turn, so that more may wait. */
-  accepted(): void;
-}
+export type Turns = ReturnType<typeof openTurns>;
 
 /** Milliseconds of one turn for the beginning of requests. */
 const TURN_MS = 10;
@@ -28,7 +20,7 @@ const MAX_ACCEPT_MS = 40;
  * @param turnMs - how long requests may keep the event loop at once
  * @param maxAcceptMs - how long they wait for connections to be accepted
  */
-export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns {
+export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS) {
   const clock = new TurnClock(turnMs);
   const queues = new Map<string, (() => void)[]>();
   let waiting = 0;
@@ -69,11 +61,16 @@ export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS): Turns 
   }
 
   return {
-    accepted() {
+    /** Says that a connection was accepted in this turn, so that more may wait. */
+    accepted(): void {
       if (acceptTurns === 0) setImmediate(endTurn);
       acceptTurns = 2;
     },
-    begin(address, work) {
+    /**
+     * Begins the work on a request: at once where this turn has time left, else in a later one.
+     * Those that wait are taken in rotation over their clients' addresses.
+     */
+    begin(address: string, work: () => void) {
       if (waiting === 0 && acceptTurns === 0 && clock.hasTime()) return work();
       const queue = queues.get(address) ?? [];
       if (queue.push(work) === 1) queues.set(address, queue);
