@@ -1,6 +1,6 @@
 // The schema with resolvers that count their results, for the executor of operations with `@defer`
 // or `@stream`.
-import { MapperKind, mapSchema } from '@graphql-tools/utils';
+import { MapperKind, mapSchema, memoize1 } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
   type GraphQLError,
@@ -65,14 +65,10 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
   };
 }
 
-const schemas = new WeakMap<GraphQLSchema, GraphQLSchema>();
-
 /** The same schema, whose resolvers count; the same whenever asked. */
-export function countedSchema(schema: GraphQLSchema): GraphQLSchema {
-  const known = schemas.get(schema) ?? mapSchema(schema, { [MapperKind.OBJECT_FIELD]: counted });
-  schemas.set(schema, known);
-  return known;
-}
+export const countedSchema = memoize1(
+  (schema: GraphQLSchema): GraphQLSchema => mapSchema(schema, { [MapperKind.OBJECT_FIELD]: counted }),
+);
 
 /** Errors of a part without the repetitions of the one that ended the execution. */
 export function withoutRepetitions(errors: readonly GraphQLError[]): GraphQLError[] {

@@ -1,5 +1,6 @@
 // Limits the size of an answer and the time its execution may hold the event loop. Checked during
 // execution, because the length of upstream lists is not known before.
+import { memoize1 } from '@graphql-tools/utils';
 import { GraphQLError } from 'graphql';
 import type { CollectWindow } from '../async/collect-window.ts';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
@@ -47,12 +48,8 @@ function callsOf(context: unknown): RequestCalls {
   return typeof upstream === 'object' && upstream !== null ? upstream : {};
 }
 
-const sizes = new WeakMap<object, { readonly values: number; readonly bytes: number }>();
-
 /** Members and characters of a JSON value; the same object is measured once. */
-function sizeOfJson(json: object): { readonly values: number; readonly bytes: number } {
-  const known = sizes.get(json);
-  if (known !== undefined) return known;
+const sizeOfJson = memoize1((json: object) => {
   let values = 0;
   let bytes = 0;
   const open: object[] = [json];
@@ -64,10 +61,8 @@ function sizeOfJson(json: object): { readonly values: number; readonly bytes: nu
       else if (typeof member === 'object' && member !== null) open.push(member);
     }
   }
-  const size = { values, bytes };
-  sizes.set(json, size);
-  return size;
-}
+  return { values, bytes };
+});
 
 /** Counts what one answer holds, and gives the event loop its turns. */
 export class ExecutionBudget {

@@ -1,5 +1,6 @@
 // What is the same for every object of a type in an execution: its fields, their resolvers and
 // shapes. Planned once per selection, and cached with the document where no variable decides.
+import { memoize1, memoize2 } from '@graphql-tools/utils';
 import {
   BREAK,
   type DocumentNode,
@@ -62,18 +63,13 @@ export type Plans = Map<object, Map<GraphQLObjectType, readonly PlannedField[]>>
 
 /** A document, taken apart. */
 interface CompiledDocument {
-  readonly schema: GraphQLSchema;
   readonly fragments: Record<string, FragmentDefinitionNode>;
   /** For all of its runs; undefined where a directive may leave something out of one of them. */
   readonly plans: Plans | undefined;
 }
 
-const compiled = new WeakMap<DocumentNode, CompiledDocument>();
-
 /** Takes a document apart; the same whenever asked. */
-export function compile(schema: GraphQLSchema, document: DocumentNode): CompiledDocument {
-  const known = compiled.get(document);
-  if (known?.schema === schema) return known;
+export const compile = memoize2((_schema: GraphQLSchema, document: DocumentNode): CompiledDocument => {
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const node of document.definitions)
     if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
@@ -84,38 +80,22 @@ export function compile(schema: GraphQLSchema, document: DocumentNode): Compiled
       return BREAK;
     },
   });
-  const made = { schema, fragments, plans };
-  compiled.set(document, made);
-  return made;
-}
+  return { fragments, plans };
+});
 
-const shapes = new WeakMap<GraphQLOutputType, OutputShape>();
-
-function makeShape(type: GraphQLOutputType): OutputShape {
+/** The shape of a type; the same whenever asked. */
+const shapeOf = memoize1((type: GraphQLOutputType): OutputShape => {
   if (isNonNullType(type)) return { kind: 'nonNull', of: shapeOf(type.ofType) };
   if (isListType(type)) return { kind: 'list', of: shapeOf(type.ofType) };
   if (isLeafType(type)) return { kind: 'leaf', type };
   return isAbstractType(type) ? { kind: 'abstract', type } : { kind: 'object', type };
-}
-
-/** The shape of a type; the same whenever asked. */
-function shapeOf(type: GraphQLOutputType): OutputShape {
-  const shape = shapes.get(type) ?? makeShape(type);
-  shapes.set(type, shape);
-  return shape;
-}
+});
 
 /** Whether a resolver cannot read `info`: fewer than four parameters and no rest parameter. */
-const isBrief = (resolve: GraphQLFieldResolver<unknown, unknown>): boolean =>
-  resolve.length <= 3 && !/\.\.\.|\barguments\b|\[native code\]/.test(String(resolve));
-
-const briefs = new WeakMap<object, boolean>();
-
-function briefOf(resolve: GraphQLFieldResolver<unknown, unknown>): ResolverWithoutInfo | undefined {
-  const brief = briefs.get(resolve) ?? isBrief(resolve);
-  briefs.set(resolve, brief);
-  return brief ? (resolve as ResolverWithoutInfo) : undefined;
-}
+const isBrief = memoize1(
+  (resolve: GraphQLFieldResolver<unknown, unknown>): boolean =>
+    resolve.length <= 3 && !/\.\.\.|\barguments\b|\[native code\]/.test(String(resolve)),
+);
 
 function definitionOf(
   schema: GraphQLSchema,
@@ -142,7 +122,8 @@ export function plannedFields(
     const shape = shapeOf(definition.type);
     const inner = shape.kind === 'nonNull' ? shape.of : shape;
     const leaf = inner.kind === 'leaf' ? inner.type : undefined;
-    planned.push({ key, nodes: group, parent, definition, resolve, brief: briefOf(resolve), shape, leaf });
+    const brief = isBrief(resolve) ? (resolve as ResolverWithoutInfo) : undefined;
+    planned.push({ key, nodes: group, parent, definition, resolve, brief, shape, leaf });
   }
   return planned;
 }

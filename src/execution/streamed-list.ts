@@ -1,5 +1,5 @@
 // Reads the `@stream` directive: of a document's only list, and of a field.
-import { GraphQLStreamDirective } from '@graphql-tools/utils';
+import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type GraphQLResolveInfo,
@@ -39,9 +39,8 @@ interface DocumentParts {
   readonly needsOtherExecutor: boolean;
 }
 
-const known = new WeakMap<DocumentNode, DocumentParts>();
-
-function readParts(document: DocumentNode): DocumentParts {
+/** What a document says of parts; read from it once. */
+export const documentParts = memoize1((document: DocumentNode): DocumentParts => {
   let parts = 0;
   let isUnsafe = false;
   visit(document, {
@@ -59,14 +58,7 @@ function readParts(document: DocumentNode): DocumentParts {
   const isQuery = operations.length === 1 && only?.operation === OperationTypeNode.QUERY;
   const stream = isQuery && parts === 1 && !isUnsafe ? streamOfOperation(only) : undefined;
   return { stream, needsOtherExecutor: isUnsafe || (parts > 0 && stream === undefined) };
-}
-
-/** What a document says of parts; read from it once. */
-export function documentParts(document: DocumentNode): DocumentParts {
-  const read = known.get(document) ?? readParts(document);
-  known.set(document, read);
-  return read;
-}
+});
 
 /** Whether the items of a root field are given as they come. */
 export function hasStreamDirective({

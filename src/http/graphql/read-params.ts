@@ -28,26 +28,25 @@ const kindOf = (value: unknown): string => {
   return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
 };
 
-function textOf(members: Readonly<Record<string, unknown>>, name: string): string | undefined {
-  const value = Object.hasOwn(members, name) ? members[name] : undefined;
-  if (value === undefined || value === null) return undefined;
-  if (typeof value === 'string') return value;
-  throw httpError(400, `\`${name}\` must be a string; this request sends ${kindOf(value)}.`);
-}
+type Members = Readonly<Record<string, unknown>>;
 
-function mapOf(
-  members: Readonly<Record<string, unknown>>,
+function memberOf<T>(
+  members: Members,
   name: string,
-): Record<string, unknown> | undefined {
+  isWanted: (value: unknown) => value is T,
+  what: string,
+): T | undefined {
   const value = Object.hasOwn(members, name) ? members[name] : undefined;
   if (value === undefined || value === null) return undefined;
-  if (!isObject(value))
-    throw httpError(400, `\`${name}\` must be a JSON object; this request sends ${kindOf(value)}.`);
-  return value;
+  if (isWanted(value)) return value;
+  throw httpError(400, `\`${name}\` must be ${what}; this request sends ${kindOf(value)}.`);
 }
+const isText = (value: unknown): value is string => typeof value === 'string';
+const textOf = (members: Members, name: string) => memberOf(members, name, isText, 'a string');
+const mapOf = (members: Members, name: string) => memberOf(members, name, isObject, 'a JSON object');
 
 /** Reads the members of a parsed request. @throws GraphQLError (400) when one has the wrong type */
-export function readMembers(members: Readonly<Record<string, unknown>>): OperationParams {
+export function readMembers(members: Members): OperationParams {
   const query = textOf(members, 'query');
   const operationName = textOf(members, 'operationName');
   const variables = mapOf(members, 'variables');

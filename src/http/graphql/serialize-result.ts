@@ -88,14 +88,9 @@ function publicExtensions(
 
 /** An error without what is only for ourselves. */
 export function toClientError(error: GraphQLError): GraphQLFormattedError {
-  const { message, locations, path, extensions } = error;
+  const { extensions, ...rest } = error.toJSON();
   const shown = publicExtensions(extensions);
-  return {
-    message,
-    ...(locations === undefined ? {} : { locations }),
-    ...(path === undefined ? {} : { path }),
-    ...(shown === undefined ? {} : { extensions: shown }),
-  };
+  return shown === undefined ? rest : { ...rest, extensions: shown };
 }
 
 /** A result without what is only for ourselves. */

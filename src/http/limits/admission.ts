@@ -45,19 +45,13 @@ interface Place {
 /** Creates the admission control. */
 export function openAdmission(options: AdmissionOptions) {
   const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
-  const accountsAsked = new WeakMap<Request, Promise<RateLimitBucket[]>>();
   // By size: room for a `max` would be taken at once.
   const addresses = new LRUCache<string, Place>({ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
   // Invalid credentials are refused elsewhere; here the request counts against its address.
-  const asked = async (request: Request): Promise<RateLimitBucket[]> =>
+  const accounts = async (request: Request): Promise<readonly RateLimitBucket[]> =>
     bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
-  const accounts = (request: Request): Promise<readonly RateLimitBucket[]> => {
-    const found = accountsAsked.get(request) ?? asked(request);
-    accountsAsked.set(request, found);
-    return found;
-  };
 
   function placeOf(incoming: SocketInfo): Place {
     const { headers, socket } = incoming;

@@ -1,6 +1,6 @@
 // Delivers results in parts (`@defer`, `@stream`) to clients that accept a media type with parts;
 // other clients receive the whole result.
-import { GraphQLStreamDirective } from '@graphql-tools/utils';
+import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
   type DirectiveNode,
@@ -17,17 +17,11 @@ import { negotiateIncrementalType } from '../graphql/media-type.ts';
 
 const DIRECTIVES = ['defer', 'stream'];
 
-/** Takes `@defer` and `@stream` out of documents; out of each one once. */
-function openWhole(): (document: DocumentNode) => DocumentNode {
-  const known = new WeakMap<DocumentNode, DocumentNode>();
-  return (document) => {
-    const whole =
-      known.get(document) ??
-      visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) });
-    known.set(document, whole);
-    return whole;
-  };
-}
+/** Takes `@defer` and `@stream` out of a document, once. */
+const wholeOf = memoize1(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) }),
+);
 
 interface Operation {
   readonly schema: GraphQLSchema;
@@ -63,7 +57,6 @@ function streamErrors({ schema, document, operationName, variableValues }: Opera
 }
 
 export function useIncrementalDelivery(): Plugin {
-  const wholeOf = openWhole();
   const { onSchemaChange, onValidate } = useDeferStream();
   return {
     ...(onSchemaChange === undefined ? {} : { onSchemaChange }),

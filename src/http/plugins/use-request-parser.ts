@@ -1,6 +1,7 @@
 // Parses GraphQL requests in place of Yoga (method, content type, origin, size), and says which
 // documents may run, over HTTP and WebSocket alike: limits, trusted documents, introspection.
 import type { IncomingMessage } from 'node:http';
+import { memoize1 } from '@graphql-tools/utils';
 import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
@@ -103,17 +104,11 @@ const isCrossSiteRequest = (headers: Headers, origins: readonly string[]): boole
 /** Errors reported per document; more are of no use, and each costs time. */
 const MAX_ERRORS = 20;
 
-const introspective = new WeakMap<DocumentNode, boolean>();
-
 /** Whether it asks for the schema, and not for what is for routers as well. */
-function isForClients(document: DocumentNode): boolean {
-  const found = introspective.get(document);
-  if (found !== undefined) return found;
+const isForClients = memoize1((document: DocumentNode): boolean => {
   const text = document.loc?.source.body ?? '';
-  const answer = /\b__(schema|type)\b/.test(text) && !/\b_(service|entities)\b/.test(text);
-  introspective.set(document, answer);
-  return answer;
-}
+  return /\b__(schema|type)\b/.test(text) && !/\b_(service|entities)\b/.test(text);
+});
 
 export function useRequestParser({ config, operations }: RequestParserSources): Plugin {
   const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
