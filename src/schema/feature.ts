@@ -19,10 +19,7 @@ builder.node(Feature, {
   description:
     'One of the 16,384 features that a sparse autoencoder (SAE) found in a protein language model: a ' +
     'pattern that is more or less active in a protein.',
-  id: {
-    public: 'release',
-    resolve: (feature) => feature.index,
-  },
+  id: { public: 'release', resolve: (feature) => feature.index },
   fields: (t) => ({
     index: t.exposeInt(
       'index',

@@ -17,7 +17,7 @@ export const InputChain = builder.objectRef<ChainSummary>('InputChain').implemen
   description: 'A chain as it was submitted. The gateway stores the hash of its sequence, not the sequence.',
   fields: (t) => ({
     ids: t.stringList({
-      nullable: { list: false, items: false },
+      nullable: false,
       description:
         'One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.',
       resolve: ({ ids }) => ids,

@@ -153,7 +153,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
     bands: t.field({
       public: 'record',
       type: [PlddtBand],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'The share of the structure in each confidence band, best first; always four entries.',
       resolve: (plddt) => ofValues(plddt, bandsOf),
     }),

@@ -117,7 +117,7 @@ export const InvalidInput = builder.objectRef<InvalidInputShape>('InvalidInput')
     issues: t.expose('issues', {
       public: 'record',
       type: [InputIssue],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'All mistakes in the input.',
     }),
   }),

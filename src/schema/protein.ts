@@ -25,10 +25,7 @@ builder.node(Protein, {
   description:
     'A protein of the Atlas. Its id is the MD5 of its sequence. The gateway loads fields in parts: all ' +
     'proteins of a query share one bulk call for each 500.',
-  id: {
-    public: 'record',
-    resolve: (protein) => protein.hash,
-  },
+  id: { public: 'record', resolve: (protein) => protein.hash },
   fields: (t) => ({
     hash: t.expose('hash', {
       public: 'record',

@@ -135,7 +135,7 @@ builder.node(Task, {
       description: 'When the upstream deletes its result.',
     }),
     warnings: t.stringList({
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Warnings of the upstream about this task; `Batch.warnings` has those about the batch.',
       resolve: ({ warnings }) => warnings,
     }),

@@ -21,10 +21,7 @@ export const hashOfEntry = ({ record }: UniprotRef): string | null =>
 const ofRecord = (
   key: 'entry_name' | 'protein_name' | 'gene' | 'organism' | 'function' | 'sequence',
   description: string,
-) => ({
-  ...publicNullable('release', description),
-  resolve: ({ record }: UniprotRef) => record[key],
-});
+) => ({ ...publicNullable('release', description), resolve: ({ record }: UniprotRef) => record[key] });
 
 export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implement({
   extensions: keyedBy('accession'),

@@ -113,10 +113,7 @@ async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<read
 builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas. Its id is the hash of its representative.',
-  id: {
-    public: 'record',
-    resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
-  },
+  id: { public: 'record', resolve: (cluster, _, ctx) => representativeOf(ctx, cluster) },
   fields: (t) => ({
     representativeHash: t.field({
       ...publicNonNull('record', 'Hash of the protein that represents the cluster.'),
@@ -132,10 +129,7 @@ builder.node(Cluster, {
         'The protein that represents the cluster. What an answer about the cluster says of it (name, ' +
         'accession, source, pTM, mean pLDDT, top features) costs no further call.',
       resolve: (cluster, _, ctx) =>
-        mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({
-          hash,
-          represents: cluster,
-        })),
+        mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({ hash, represents: cluster })),
     }),
     name: t.string(
       ofCluster('protein_name', 'Name of the cluster, such as "Insulin": that of its representative.'),
@@ -187,7 +181,7 @@ builder.node(Cluster, {
     pfamDomains: t.field({
       public: 'record',
       type: [PfamDomain],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Pfam domains of the members, most frequent first.',
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
@@ -195,7 +189,7 @@ builder.node(Cluster, {
     phyla: t.field({
       public: 'record',
       type: [PhylumCount],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Phyla of the members, most frequent first.',
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) =>
@@ -207,7 +201,7 @@ builder.node(Cluster, {
     features: t.field({
       public: 'record',
       type: [FeatureActivation],
-      nullable: { list: false, items: false },
+      nullable: false,
       deprecationReason: 'Use `representative { features }`. Removed after 2027-05-31.',
       // Features beyond those of the cluster's answer, regions and activations along the sequence
       // need own calls.
@@ -230,7 +224,7 @@ builder.node(Cluster, {
     memberHashes: t.field({
       public: 'record',
       type: ['ProteinHash'],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Hashes of all members, the representative included.',
       resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),

@@ -71,7 +71,7 @@ builder.objectField(Feature, 'topProteins', (t) =>
     public: 'release',
     cost: ({ first }) => ({ ...FEATURE_DETAIL, items: first ?? 10 }),
     type: [FeatureExemplar],
-    nullable: { list: false, items: false },
+    nullable: false,
     description: 'The proteins in which it is most active, strongest first.',
     args: {
       database: t.arg({

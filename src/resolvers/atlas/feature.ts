@@ -109,7 +109,7 @@ builder.objectFields(Feature, (t) => ({
     public: 'release',
     cost: ({ first }) => ({ ...FEATURE_DETAIL, items: first ?? 10 }),
     type: [Feature],
-    nullable: { list: false, items: false },
+    nullable: false,
     description: 'Features with the most similar decoder vectors, nearest first.',
     args: { first: t.arg.int({ defaultValue: 10, description: 'Return at most this many, such as 5.' }) },
     resolve: async (feature, { first }, ctx) =>

@@ -155,7 +155,7 @@ builder.queryField('lookup', (t) =>
   t.field({
     public: 'record',
     type: [ProteinLookup],
-    nullable: { list: false, items: false },
+    nullable: false,
     cost: ({ ids }) => {
       const distinct = [...new Set(ids.map((id) => id.trim()))];
       const entries = distinct.filter((id) => 'entry' in readIdentifier(id)).length;

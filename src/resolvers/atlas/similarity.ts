@@ -205,14 +205,14 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
     hits: t.field({
       public: 'record',
       type: [SimilarityHit],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'The similar proteins, most similar first.',
       resolve: ({ answer }) => answer.similar_proteins,
     }),
     sharedFeatures: t.field({
       public: 'record',
       type: [SharedFeature],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Features that the hits share, most frequent first.',
       cost: ({ first }) => ({ items: first ?? 20 }),
       args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },

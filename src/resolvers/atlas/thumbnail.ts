@@ -37,10 +37,7 @@ const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
       description: 'Address of the PNG at the gateway. It never changes; 404 where there is no structure.',
       resolve: ({ hash, type }, _, ctx) => `${ctx.publicUrl}/thumbnails/${hash}/${THUMBNAIL_TYPES[type]}.png`,
     }),
-    contentType: t.string({
-      ...publicNonNull('record', 'Always "image/png".'),
-      resolve: () => 'image/png',
-    }),
+    contentType: t.string({ ...publicNonNull('record', 'Always "image/png".'), resolve: () => 'image/png' }),
     sizeBytes: t.int({
       public: 'record',
       cost: { shared: { image: 1 } },

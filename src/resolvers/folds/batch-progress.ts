@@ -34,7 +34,7 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
       type: [Task],
       // One event may list every task.
       cost: { items: 100 },
-      nullable: { list: false, items: false },
+      nullable: false,
       description:
         'The tasks that changed since the previous event. In the first event: every task that is no ' +
         'longer queued.',

@@ -165,6 +165,6 @@ builder.objectFields(Batch, (t) => ({
   }),
   warnings: t.stringList({
     ...inList("The upstream's warnings about the batch.", ({ warnings = [] }) => warnings),
-    nullable: { list: false, items: false },
+    nullable: false,
   }),
 }));

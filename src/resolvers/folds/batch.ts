@@ -139,9 +139,7 @@ builder.queryFields((t) => ({
     cost: 1,
     description:
       'A batch by its id; null when the upstream has none with this id for your token. One List call.',
-    args: {
-      batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }),
-    },
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
   }),
 }));

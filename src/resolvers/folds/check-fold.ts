@@ -32,7 +32,7 @@ const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
     }),
     chains: t.expose('chains', {
       type: [InputChain],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Its chains, one entry for each entry of the input.',
     }),
   }),
@@ -48,12 +48,12 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
     }),
     issues: t.expose('issues', {
       type: [InputIssue],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'All mistakes.',
     }),
     warnings: t.expose('warnings', {
       type: [InputIssue],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'What is allowed but probably not intended.',
     }),
     taskCount: t.int({
@@ -69,7 +69,7 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
     }),
     items: t.expose('items', {
       type: [FoldItemCheck],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'Each item, measured.',
     }),
   }),

@@ -182,7 +182,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     chainPairs: t.field({
       cost: DOWNLOAD,
       type: [ChainPairIptm],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.',
       resolve: async (task, _, ctx) => {
         const { chainPairs, misfits } = await summaryOf(ctx, task);
@@ -192,7 +192,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     chains: t.field({
       cost: DOWNLOAD,
       type: [FoldedChain],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'The chains, in the order of their tokens.',
       resolve: async (task, _, ctx) => [...(await summaryOf(ctx, task)).chains],
     }),
@@ -229,7 +229,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     }),
     warnings: t.stringList({
       cost: DOWNLOAD,
-      nullable: { list: false, items: false },
+      nullable: false,
       description: "The upstream's warnings about the result.",
       resolve: async (task, _, ctx) => [...(await summaryOf(ctx, task)).warnings],
     }),

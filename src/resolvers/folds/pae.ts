@@ -110,7 +110,7 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
     }),
     chainPairs: t.field({
       type: [ChainPairPae],
-      nullable: { list: false, items: false },
+      nullable: false,
       description:
         'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
       resolve: async ({ fold }) => [...(await fold.paeChainPairs())],

@@ -143,25 +143,20 @@ export const needsAllTasks = (args: TaskListArgs): boolean =>
   args.orderBy === 'NAME' ||
   (args.states != null && (new Set(args.states).size !== 1 || args.states.includes('UNKNOWN')));
 
-/** A task with what the orders compare. */
-interface RankedTask {
-  readonly task: PlacedTask;
-  readonly name: string | null;
-  readonly scores: TaskScores | null;
-}
-
 type SortKey = readonly (number | string | null)[];
 
 /** Best first. */
 const best = (score: number | null | undefined): number | null => (score == null ? null : -score);
 
 /** What an order compares, one after the other; equal tasks keep the order of submission. */
-const SORT_KEYS: Readonly<Record<TaskOrderName, (one: RankedTask) => SortKey>> = {
+const SORT_KEYS: Readonly<
+  Record<TaskOrderName, (name: string | null, scores: TaskScores | null) => SortKey>
+> = {
   INDEX: () => [],
-  NAME: ({ name }) => [name],
-  IPTM: ({ scores }) => [best(scores?.iptm), best(scores?.ptm)],
-  PTM: ({ scores }) => [best(scores?.ptm)],
-  PLDDT: ({ scores }) => [best(scores?.meanPlddt)],
+  NAME: (name) => [name],
+  IPTM: (_, scores) => [best(scores?.iptm), best(scores?.ptm)],
+  PTM: (_, scores) => [best(scores?.ptm)],
+  PLDDT: (_, scores) => [best(scores?.meanPlddt)],
 };
 
 /** `design-2` stands before `design-10`. */
@@ -223,11 +218,12 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const names = orderBy === 'NAME' ? await Promise.all(asked.map((task) => nameOfTask(ctx, task))) : [];
   const ranked = asked
     .map((task, i) => {
-      const own = scores.get(task.taskId);
-      const one = { task, name: names[i] ?? null, scores: typeof own === 'object' ? own : null };
-      return { ...one, key: SORT_KEYS[orderBy ?? 'INDEX'](one), index: task.index };
+      const found = scores.get(task.taskId);
+      const own = typeof found === 'object' ? found : null;
+      const key = SORT_KEYS[orderBy ?? 'INDEX'](names[i] ?? null, own);
+      return { task, key, index: task.index, iptm: own?.iptm ?? -1 };
     })
-    .filter((one) => minIptm == null || (one.scores?.iptm ?? -1) >= minIptm)
+    .filter(({ iptm }) => minIptm == null || iptm >= minIptm)
     .sort(comparePlaces);
   const rest = from === null ? ranked : ranked.filter((one) => comparePlaces(one, from) > 0);
   const edges = rest

@@ -208,7 +208,7 @@ builder.objectFields(Batch, (t) => ({
   }),
   resubmissions: t.field({
     type: [Batch],
-    nullable: { list: false, items: false },
+    nullable: false,
     description: 'The batches that submit tasks of this one again, oldest first.',
     resolve: async ({ batchId }, _, ctx) => {
       const { ledger, principal } = ctx.submissions;

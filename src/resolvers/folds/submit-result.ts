@@ -60,7 +60,7 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
     }),
     warnings: t.expose('warnings', {
       type: [InputIssue],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'What is allowed but probably not intended.',
     }),
   }),

@@ -2,10 +2,9 @@
 import type { GatewayContext } from '../../context.ts';
 import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
-import { indexInBatch, type TaskPosition } from '../../store/ledger/submissions.ts';
-import type { Enveloped } from '../../upstream/batch.ts';
+import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { readCounts, type TaskStateName, taskState } from '../../upstream/folds/batch-states.ts';
-import type { BatchPage, ListItem, TaskErrorRecord, TaskStatus } from '../../upstream/wire.ts';
+import type { BatchPage, ListItem, TaskErrorRecord } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 
 const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
@@ -18,7 +17,7 @@ const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined
 const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
 
 /** A task by the keys that List and Status share. @param place - its batch and position, where known */
-function taskOf(
+export function taskOf(
   taskId: string,
   place: { readonly batchId: string; readonly index: number | null } | null,
   record: TaskShape['record'],
@@ -48,29 +47,6 @@ export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): 
   const index = indexInBatch(item.task_id, batchId) ?? (readCounts(counts).total === 1 ? 0 : null);
   return taskOf(item.task_id, { batchId, index }, { ...item, expires_at, results_expire_at }, 'ask');
 }
-
-/** A task from Status. @param place - its batch and position; null when unknown */
-export const taskFromStatus = (
-  taskId: string,
-  place: TaskPosition | null,
-  { data, warnings }: Enveloped<TaskStatus>,
-): TaskShape => taskOf(taskId, place, data, 'none', warnings);
-
-/**
- * A task whose result has expired, which is all that Status says.
- *
- * @param listed - the task in List, if it is still there
- */
-export const expiredTask = (
-  taskId: string,
-  place: TaskPosition | null,
-  listed: TaskShape | null,
-  resultsExpireAt: string | undefined,
-): TaskShape => ({
-  ...(listed ?? taskOf(taskId, place, {}, 'none')),
-  resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
-  result: 'expired',
-});
 
 /** The item of a task and its position; null for a batch that was not submitted here. */
 export async function inputOf(

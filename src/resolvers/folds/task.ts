@@ -23,10 +23,11 @@ import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
+import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { FoldResult } from './fold-result.ts';
 import { proteinOfChain } from './folded-chain.ts';
-import { expiredTask, inputOf, nameOfTask, taskFromItem, taskFromStatus } from './task-shape.ts';
+import { inputOf, nameOfTask, taskFromItem, taskOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
@@ -69,9 +70,15 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
   const place = await ctx.submissions.placeOf(taskId);
   const status = await readStatus(ctx, taskId);
   if (status === null) return null;
-  if (!(status instanceof UpstreamError)) return taskFromStatus(taskId, place, status);
+  if (!(status instanceof UpstreamError)) return taskOf(taskId, place, status.data, 'none', status.warnings);
+  // Status says no more than that the result has expired.
   const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);
-  return expiredTask(taskId, place, listed, status.failure.resultsExpireAt);
+  const { resultsExpireAt } = status.failure;
+  return {
+    ...(listed ?? taskOf(taskId, place, {}, 'none')),
+    resultsExpireAt: parseTime(resultsExpireAt) ?? listed?.resultsExpireAt ?? null,
+    result: 'expired',
+  };
 }
 
 /** Whether a task has a result. Reads Status only for a done task of which List does not say so. */
@@ -129,11 +136,7 @@ async function artifactsOf(
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
   return Object.entries(artifacts == null ? {} : validate('status', artifactUrls, artifacts)).map(
-    ([name, url]) => ({
-      name,
-      url: signedUrl(ctx.upstream, url).href,
-      expiresAt,
-    }),
+    ([name, url]) => ({ name, url: signedUrl(ctx.upstream, url).href, expiresAt }),
   );
 }
 
@@ -209,7 +212,7 @@ builder.objectFields(Task, (t) => ({
   }),
   artifacts: t.field({
     type: [Artifact],
-    nullable: { list: false, items: false },
+    nullable: false,
     cost: STATUS,
     description: 'Additional outputs. One Status call for a done task.',
     resolve: (task, _, ctx) => artifactsOf(ctx, task),

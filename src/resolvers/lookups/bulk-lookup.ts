@@ -103,7 +103,7 @@ export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').impl
     }),
     parts: t.field({
       type: [BulkLookupPart],
-      nullable: { list: false, items: false },
+      nullable: false,
       description: 'The parts, in the order of the hashes.',
       resolve: (lookup) => lookup.parts.map((part, index) => ({ lookup, index, part })),
     }),

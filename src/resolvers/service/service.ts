@@ -165,7 +165,7 @@ builder.queryFields((t) => ({
   models: t.field({
     public: 'record',
     type: [Model],
-    nullable: { list: false, items: false },
+    nullable: false,
     description: 'The models that fold, the default first. The operator names them (FOLD_MODELS).',
     resolve: (_root, _args, { services: { config } }) =>
       config.FOLD_MODELS.map((name, index) => ({ name, default: index === 0 })),
