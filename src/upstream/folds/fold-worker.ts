@@ -1,5 +1,5 @@
 // Worker thread that holds large folding results and answers queries on them: an LRU cache of
-// parsed results within a budget. One that was evicted is parsed again.
+// parsed results within a budget. After an eviction the main thread sends the bytes again.
 import { LRUCache } from 'lru-cache';
 import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
@@ -7,31 +7,38 @@ import { handleWorkerMessages } from '../json/worker-thread.ts';
 import type { WireMapping } from '../renames.ts';
 import { readFold } from './read-fold.ts';
 
-/** A query on one result by number, with its bytes. */
+/** A query on one result by number, with its bytes when the thread may not hold it. */
 export type FoldRequest =
   | {
       readonly fold: number;
       readonly question: FoldQuery;
-      readonly bytes: Uint8Array;
-      readonly mapping: WireMapping | undefined;
+      readonly bytes?: Uint8Array;
+      readonly mapping?: WireMapping | undefined;
     }
   | { readonly fold: number; readonly close: true };
+
+/** `held: false` requests the bytes. */
+export type FoldReply = { readonly held: false } | { readonly held: true; readonly answer: unknown };
 
 /** Bytes of JSON whose parsed results may be held; parsed they take two to four times as much. */
 const BUDGET = 96 * 1024 ** 2;
 
 const held = new LRUCache<number, FoldingResult>({ maxSize: BUDGET });
 
-function reply(request: FoldRequest): unknown {
+function reply(request: FoldRequest): FoldReply {
   const { fold } = request;
-  if ('close' in request) return held.delete(fold);
-  const { bytes, mapping, question } = request;
+  if ('close' in request) {
+    held.delete(fold);
+    return { held: true, answer: null };
+  }
   let result = held.get(fold);
   if (result === undefined) {
+    const { bytes, mapping } = request;
+    if (bytes === undefined) return { held: false };
     result = readFold(bytes, mapping);
     held.set(fold, result, { size: bytes.byteLength });
   }
-  return runFoldQuery(result, question);
+  return { held: true, answer: runFoldQuery(result, request.question) };
 }
 
 handleWorkerMessages((request) => reply(request as FoldRequest));

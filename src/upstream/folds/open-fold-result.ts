@@ -6,7 +6,7 @@ import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../struct
 import { toSharedBuffer } from '../json/shared-buffer.ts';
 import { createWorker } from '../json/worker-thread.ts';
 import type { WireMapping } from '../renames.ts';
-import type { FoldRequest } from './fold-worker.ts';
+import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { readFold } from './read-fold.ts';
 
 /**
@@ -29,10 +29,16 @@ function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
   return async (question) => runFoldQuery(result, question);
 }
 
-/** The bytes are shared, so that they go with every query: the thread may have dropped the result. */
 function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
   const shared = toSharedBuffer(bytes);
-  return (question) => ask({ fold, question, bytes: shared, mapping } satisfies FoldRequest);
+  const send = (request: FoldRequest) => ask(request) as Promise<FoldReply>;
+  return async (question) => {
+    const first = await send({ fold, question });
+    if (first.held) return first.answer;
+    const second = await send({ fold, question, bytes: shared, mapping });
+    if (second.held) return second.answer;
+    throw new Error('The thread did not keep the result.');
+  };
 }
 
 /** A separate function, so that the closure does not hold the result. */
