@@ -1,7 +1,7 @@
 // Bulk look-ups of the Atlas API: the lookup itself and its jobs.
 import { z } from 'zod';
 import { archiveLimits } from './archive/archive-limits.ts';
-import { get, MiB, record, segment } from './atlas-request.ts';
+import { get, MiB, record, requestWhole, segment } from './atlas-request.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
@@ -76,8 +76,7 @@ const KNOWN_ENDS = new Set([
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await requestStream(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
+  const answer = await requestWhole(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   const { record: job } = await record(up, answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));

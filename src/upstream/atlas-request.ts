@@ -55,6 +55,13 @@ export async function record<S extends z.ZodType>(
   return { record: readValidated(up, name, schema, raw), raw, requestId: requestIdOf(answer) };
 }
 
+/** Makes a call. @throws UpstreamError for every answer but a success */
+export async function requestWhole(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const answer = await requestStream(up, call);
+  if (isWhole(answer.status)) return answer;
+  throw await upstreamErrorOf(up, answer);
+}
+
 /** Makes a call and reads its answer. Null when it says that there is no such thing. */
 export async function foundOrNull<T>(
   up: Upstream,

@@ -10,20 +10,13 @@ import {
   record,
   recordOrNull,
   requestIdOf,
+  requestWhole,
   segment,
   type WithRaw,
 } from './atlas-request.ts';
 import { UpstreamError } from './errors.ts';
-import {
-  bodyJson,
-  isWhole,
-  parseJsonBody,
-  readBytes,
-  readUtf8,
-  tooLarge,
-  upstreamErrorOf,
-} from './http/response-body.ts';
-import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
+import type { StreamedResponse, Upstream } from './http/upstream-client.ts';
 import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
@@ -33,8 +26,7 @@ import * as wire from './wire.ts';
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await requestStream(up, get('features', '/features'));
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
+  const answer = await requestWhole(up, get('features', '/features'));
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -219,7 +211,7 @@ export async function similarity(
   structures: boolean,
 ): Promise<wire.SimilarityAnswer> {
   const received = q.results * 2 * MiB + 8 * MiB;
-  const answer = await requestStream(
+  const answer = await requestWhole(
     up,
     get('similarity', '/similarity-search', {
       maxBytes: structures ? received : q.results * 64 * KiB + 4 * MiB,
@@ -233,7 +225,6 @@ export async function similarity(
       },
     }),
   );
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
   const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
   const whole = upTo(received, answer);
   const body = structures ? answer.body : Readable.from(removeMembers(whole, dropped));

@@ -5,7 +5,7 @@ import { parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../renames.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { isFeatureIndex } from '../wire-values.ts';
-import type { CompressedEntryText } from './zip-entry.ts';
+import type { EntryText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
 export interface BulkSequence {
@@ -106,16 +106,19 @@ export function readResidues(
 const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
 
 /**
- * A class: an archive has hundreds, and an object with own getters and closures is slow to create.
+ * One structure, read lazily; a mean that the file does not state is that of the residues. Parsing
+ * the atoms takes ten times as long as unpacking them. The text stays packed: the garbage collector
+ * would otherwise move the text of 500 structures around while the answer is written. A class: an
+ * archive has hundreds, and an object with own getters and closures is slow to create.
  */
-class PackedStructure implements BulkStructure {
+export class PackedStructure implements BulkStructure {
   readonly size: number;
   readonly heldBytes: number;
-  private readonly text: CompressedEntryText;
+  private readonly text: EntryText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
   private ofRemarks: ReturnType<typeof readScores> | undefined;
 
-  constructor(text: CompressedEntryText) {
+  constructor(text: EntryText) {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
     this.text = text;
@@ -152,13 +155,6 @@ class PackedStructure implements BulkStructure {
     return this.ofRemarks;
   }
 }
-
-/**
- * Reads one structure lazily; a mean that the file does not state is that of the residues. Parsing
- * the atoms takes ten times as long as unpacking them. The text stays packed: the garbage collector
- * would otherwise move the text of 500 structures around while the answer is written.
- */
-export const readStructure = (packed: CompressedEntryText): BulkStructure => new PackedStructure(packed);
 
 const isNumbers = (list: unknown[]): list is number[] => list.every((item) => typeof item === 'number');
 

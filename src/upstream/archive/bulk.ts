@@ -4,9 +4,9 @@ import { JsonError } from '../json/lenient-json.ts';
 import { archiveName, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-limits.ts';
 import { type BulkMember, type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
-import { type BulkFeatures, type BulkSequence, type BulkStructure, readStructure } from './bulk-record.ts';
+import { type BulkFeatures, type BulkSequence, type BulkStructure, PackedStructure } from './bulk-record.ts';
 import { readZip } from './zip.ts';
-import type { CompressedEntryText, ZipEntry } from './zip-entry.ts';
+import type { EntryText, ZipEntry } from './zip-entry.ts';
 
 /** Faults after which an archive is given up. */
 const MAX_PROBLEMS = 100;
@@ -70,8 +70,8 @@ export async function readBulkRecords(
     if (!hasStructures) tell({ part: 'member', member: 'structures' });
     hasStructures = true;
     if (options.hashes?.has(hash) === false) return;
-    const tellStructure = (text: CompressedEntryText): void =>
-      tell({ part: 'structure', hash, structure: readStructure(text) });
+    const tellStructure = (text: EntryText): void =>
+      tell({ part: 'structure', hash, structure: new PackedStructure(text) });
     return whole(entry, () => {
       const packed = entry.packed();
       return packed instanceof Promise ? packed.then(tellStructure) : tellStructure(packed);

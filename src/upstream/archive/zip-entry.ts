@@ -15,19 +15,7 @@ export interface ZipEntry {
   /** All data, checked. @throws ArchiveError */
   bytes(): Promise<Uint8Array>;
   /** The data as text, still compressed; synchronous where all of it is here. @throws ArchiveError */
-  packed(): CompressedEntryText | Promise<CompressedEntryText>;
-}
-
-/** Checked text, compressed where the archive has it compressed and small. */
-export interface CompressedEntryText {
-  /** Bytes of the text. */
-  readonly size: number;
-  /** Bytes that are held of it. */
-  readonly heldBytes: number;
-  /** Unpacks it, for this turn of the event loop: some 50 µs for a structure. */
-  bytes(): Uint8Array;
-  /** The same as a string. */
-  read(): string;
+  packed(): EntryText | Promise<EntryText>;
 }
 
 const decoder = new TextDecoder();
@@ -36,38 +24,40 @@ const decoder = new TextDecoder();
 const MAX_INFLATED_BYTES = 16 * 1024 ** 2;
 
 /** Texts that were unpacked to be checked, until they are written. */
-const inflated = new LRUCache<CompressedText, Uint8Array>({ maxSize: MAX_INFLATED_BYTES });
+const inflated = new LRUCache<EntryText, Uint8Array>({ maxSize: MAX_INFLATED_BYTES });
 
-/** Text of an entry that was read at once. */
-class CompressedText implements CompressedEntryText {
+/** Checked text of an entry, compressed where the archive has it compressed and small. */
+export class EntryText {
+  /** Bytes of the text. */
   readonly size: number;
-  readonly heldBytes: number;
-  readonly #compressed: Uint8Array;
+  readonly #held: Uint8Array;
+  readonly #isCompressed: boolean;
 
   /** @param compressed - part of a larger buffer; this copies it */
-  constructor(data: Uint8Array, compressed: Uint8Array) {
+  constructor(data: Uint8Array, compressed: Uint8Array | undefined) {
     this.size = data.length;
-    this.heldBytes = compressed.length;
-    this.#compressed = compressed.slice();
-    if (data.length > 0) inflated.set(this, data, { size: data.buffer.byteLength });
+    this.#held = new Uint8Array(compressed ?? data);
+    this.#isCompressed = compressed !== undefined;
+    if (this.#isCompressed && data.length > 0) inflated.set(this, data, { size: data.buffer.byteLength });
   }
+  /** Bytes that are held of it. */
+  get heldBytes(): number {
+    return this.#held.length;
+  }
+  /** Unpacks it, for this turn of the event loop: some 50 µs for a structure. */
   bytes(): Uint8Array {
-    const data = this.#inflated();
+    const data = this.#data();
     inflated.delete(this);
     return data;
   }
+  /** The same as a string. */
   read(): string {
-    return decoder.decode(this.#inflated());
+    return decoder.decode(this.#data());
   }
-  #inflated(): Uint8Array {
-    return inflated.get(this) ?? inflateSmallSync(this.#compressed, this.size);
+  #data(): Uint8Array {
+    if (!this.#isCompressed) return this.#held;
+    return inflated.get(this) ?? inflateSmallSync(this.#held, this.size);
   }
-}
-
-function packedText(data: Uint8Array, packed: Uint8Array | undefined): CompressedEntryText {
-  if (packed !== undefined) return new CompressedText(data, packed);
-  const kept = new Uint8Array(data);
-  return { size: kept.length, heldBytes: kept.length, bytes: () => kept, read: () => decoder.decode(kept) };
 }
 
 const tooLarge = (name: string, kept: number): ArchiveError =>
@@ -101,8 +91,8 @@ export class StreamedEntry implements ZipEntry {
     const [only] = pieces;
     return pieces.length === 1 && only !== undefined ? only : Buffer.concat(pieces);
   }
-  async packed(): Promise<CompressedEntryText> {
-    return packedText(await this.bytes(), this.#body.packed);
+  async packed(): Promise<EntryText> {
+    return new EntryText(await this.bytes(), this.#body.packed);
   }
 }
 
@@ -140,7 +130,7 @@ export class SmallEntry implements ZipEntry {
   async bytes(): Promise<Uint8Array> {
     return this.#readKept();
   }
-  packed(): CompressedEntryText {
-    return packedText(this.#readKept(), this.#compressed);
+  packed(): EntryText {
+    return new EntryText(this.#readKept(), this.#compressed);
   }
 }
