@@ -13,7 +13,7 @@ import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { type Data, Execution, pathOf } from './execution.ts';
 import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
 import { compile, type OutputShape, type PlannedField } from './field-plan.ts';
-import { answerList, type IncrementalResult } from './incremental-result.ts';
+import { answerList } from './incremental-result.ts';
 import type { StreamedList } from './streamed-list.ts';
 
 /** What is executed, of a valid document. */
@@ -25,7 +25,7 @@ export interface QueryArgs
   readonly limits: AnswerLimits;
   /** The time of a turn of the event loop that it shares with others. */
   readonly turns?: TurnClock | undefined;
-  /** Whether a list that is all of the answer may be given while it is still coming. */
+  /** Whether a list that is all of the answer may be given while it is still coming (IncrementalResult). */
   readonly grows?: boolean;
   /** How the list is given in parts (`@stream`), however it comes. */
   readonly stream?: StreamedList | undefined;
@@ -50,7 +50,7 @@ const itemsOf = (shape: OutputShape): OutputShape | undefined =>
  *
  * @returns undefined when the document or the variables are invalid: graphql-js then reports why
  */
-export function executeOperation(args: QueryArgs): Promise<ExecutionResult | IncrementalResult> | undefined {
+export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | undefined {
   const { schema, document, contextValue, rootValue, limits, turns = executionTurns } = args;
   const { grows = false, stream } = args;
   turns.hasTime();

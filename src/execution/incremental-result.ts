@@ -54,7 +54,9 @@ async function completeItems(
 }
 
 /** An answer that is one list, of which the first items are there. */
-export class IncrementalResult {
+export class IncrementalResult implements ExecutionResult {
+  /** It has none as a whole. */
+  declare readonly data?: never;
   readonly #only: SingleListQuery;
   readonly #list: IncrementalList<unknown>;
   /** The `@stream` of the list; undefined where it is answered as a whole. */
@@ -137,7 +139,7 @@ async function resolveList({ execution, field, path }: SingleListQuery): Promise
 export async function answerList(
   only: SingleListQuery,
   stream: StreamedList | undefined,
-): Promise<ExecutionResult | IncrementalResult> {
+): Promise<ExecutionResult> {
   const { execution, field, path } = only;
   const { key, shape } = field;
   const resolving = resolveList(only);

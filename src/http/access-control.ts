@@ -1,7 +1,7 @@
 // Access control: API-key and JWT authentication, per-caller rate limits, load shedding.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
 import { openRates } from '../store/rate-limit/token-bucket.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -15,7 +15,7 @@ import { createLoadShedder, createShares } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies } from './limits/request-bodies.ts';
 import { openTurns } from './limits/turns.ts';
-import { rateLimitError } from './plugins/access-checks.ts';
+import { credentialsError, rateLimitError } from './plugins/access-checks.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 
@@ -102,13 +102,7 @@ export function createAccessControl(
     /** Checks a request of another transport. @returns the refusal, or null */
     async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
-      try {
-        await callers.identify(request);
-        return null;
-      } catch (error) {
-        if (error instanceof GraphQLError) return error;
-        throw error;
-      }
+      return credentialsError(callers, request);
     },
     async close() {
       callers.close();

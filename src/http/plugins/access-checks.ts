@@ -4,6 +4,7 @@ import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { AccessControl } from '../access-control.ts';
 import { overloaded, rateLimited } from '../auth/auth-errors.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
@@ -23,6 +24,20 @@ export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitRe
   'ratelimit-remaining': String(remaining),
   'ratelimit-reset': String(resetSeconds),
 });
+
+/** Why a request is refused for its credentials; null when it is not. */
+export async function credentialsError(
+  callers: Pick<Authenticator, 'identify'>,
+  request: Request,
+): Promise<GraphQLError | null> {
+  try {
+    await callers.identify(request);
+    return null;
+  } catch (error) {
+    if (error instanceof GraphQLError) return error;
+    throw error;
+  }
+}
 
 /** What the checks have said of a request. */
 export interface AccessVerdict {
@@ -66,14 +81,10 @@ export async function checkAccess(
   const rate = limited === undefined ? await admission.spend(request) : limited.arrival.verdict;
   if (rate?.allowed === false) return { leave, rate, refusal: refuse('rate', rateLimitError(rate)) };
   if (!config.proofNeeded || request.method !== 'POST') return { leave, rate };
-  try {
-    await callers.identify(request);
-    return { leave, rate };
-  } catch (error) {
-    if (!(error instanceof GraphQLError)) throw error;
-    errors.count(error, request);
-    return { leave, rate, refusal: error };
-  }
+  const refusal = await credentialsError(callers, request);
+  if (refusal === null) return { leave, rate };
+  errors.count(refusal, request);
+  return { leave, rate, refusal };
 }
 
 interface Http {

@@ -1,6 +1,6 @@
 // The response cache in front of Yoga: answers a stored response with its bytes, and shares one
-// execution among identical concurrent requests. Other requests go on to Yoga, whose plugin
-// (use-response-cache.ts) stores their responses.
+// execution among identical concurrent requests. Other requests go on to Yoga;
+// response-caching.ts stores their responses.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { makeRequestId } from '../../telemetry/request-record.ts';
