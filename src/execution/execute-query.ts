@@ -10,9 +10,9 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
-import { type Data, Execution, pathOf } from './execution.ts';
+import { type Data, Execution } from './execution.ts';
 import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
-import { compile, type OutputShape, type PlannedField } from './field-plan.ts';
+import { compile, type OutputShape, type PlannedField, pathOf } from './field-plan.ts';
 import { answerList } from './incremental-result.ts';
 import type { StreamedList } from './streamed-list.ts';
 

@@ -18,10 +18,12 @@ import { completeList } from './complete-list.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
 import {
   type Args,
+  fieldPathOf,
   type OutputShape,
   type Path,
   type PlannedField,
   type Plans,
+  pathOf,
   plannedFields,
 } from './field-plan.ts';
 import { awaitAll, guard, ignore, isPromise } from './promises.ts';
@@ -55,16 +57,6 @@ const NO_ARGS: Args = Object.freeze({});
 
 /** Fields after which the time is looked at. */
 const FIELDS_AT_ONCE = 8;
-
-export const pathOf = ({ key, parent }: PlannedField, prev: Path | undefined): Path => ({
-  prev,
-  key,
-  typename: parent.name,
-});
-
-/** The path of the field that a place in a list belongs to. */
-const fieldPathOf = (path: Path): Path =>
-  path.typename === undefined && path.prev !== undefined ? fieldPathOf(path.prev) : path;
 
 export class Execution {
   readonly errors: GraphQLError[] = [];
@@ -247,8 +239,10 @@ export class Execution {
     const { schema } = this.#source;
     const type = typeof name === 'string' ? schema.getType(name) : undefined;
     if (isObjectType(type) && schema.isSubType(shape.type, type)) return type;
-    const message = `"${shape.type.name}" was resolved to ${JSON.stringify(name)}, which is none of its types.`;
-    throw new GraphQLError(message, { nodes: field.nodes });
+    throw new GraphQLError(
+      `"${shape.type.name}" was resolved to ${JSON.stringify(name)}, which is none of its types.`,
+      { nodes: field.nodes },
+    );
   }
 
   /** @throws GraphQLError for invalid arguments, on each call */

@@ -127,3 +127,13 @@ export function plannedFields(
   }
   return planned;
 }
+
+export const pathOf = ({ key, parent }: PlannedField, prev: Path | undefined): Path => ({
+  prev,
+  key,
+  typename: parent.name,
+});
+
+/** The path of the field that a place in a list belongs to. */
+export const fieldPathOf = (path: Path): Path =>
+  path.typename === undefined && path.prev !== undefined ? fieldPathOf(path.prev) : path;
