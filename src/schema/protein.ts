@@ -1,5 +1,5 @@
-// The Protein type and the origin of its data. A reference holds the hash; resolvers/atlas/protein.ts loads the other fields
-// in parts.
+// The Protein type and the origin of its data. A reference holds the hash;
+// resolvers/atlas/protein.ts loads the other fields in parts.
 import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder, keyedBy } from './builder.ts';
 import type { ClusterRef } from './cluster.ts';

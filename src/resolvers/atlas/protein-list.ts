@@ -44,7 +44,7 @@ export type LoadedList<T> = Promise<readonly (T | Promise<T>)[]> | Promise<Incre
  * Loads a list of proteins, with one promise for all. The response may start before all are loaded
  * where it is large enough, or the query has @stream.
  *
- * @param itemsOf - makes the items of the next proteins; an Error stands for one that could not be loaded
+ * @param itemsOf - makes the items of the next proteins; an Error is one that could not be loaded
  */
 export function loadList<T>(
   { proteins }: GatewayContext,

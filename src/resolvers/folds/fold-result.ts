@@ -1,5 +1,5 @@
-// FoldResult, the result of a task, downloaded when a field needs it. Scalar scores come from the store once they were read; everything else
-// from the result, which a request downloads once.
+// FoldResult, the result of a task, downloaded once in a request when a field needs it. Scalar
+// scores come from the store once they were read.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';

@@ -1,4 +1,5 @@
-// The chains of a folded complex, their proteins in the Atlas, and how sure the model is of their pairs.
+// The chains of a folded complex, their proteins in the Atlas, and how sure the model is of their
+// pairs.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

@@ -79,10 +79,9 @@ export async function claimIdempotencyKey(
   ctx: GatewayContext,
   key: string,
   requestHash: string,
-  patience = WAIT_MS,
 ): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal } = ctx.submissions;
-  const until = performance.now() + patience;
+  const until = performance.now() + WAIT_MS;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
     try {

@@ -31,7 +31,10 @@ function positionsOf(name: string, kept: readonly (LedgerItem | null)[]): number
 /** The items of a batch by their positions in it. */
 type ItemsByPosition = ReadonlyMap<number, Item>;
 
-/** Finds items by the names that they have in the batch. Reports what no item, or several different ones, are named. */
+/**
+ * Finds items by the names that they have in the batch. Reports what no item, or several different
+ * ones, are named.
+ */
 async function itemsByName(
   ctx: GatewayContext,
   batch: LedgerBatch,

@@ -16,7 +16,7 @@ const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined
 
 const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
 
-/** A task by the keys that List and Status share. @param place - its batch and position, where known */
+/** A task by the keys that List and Status share. @param place - its batch and position, if known */
 export function taskOf(
   taskId: string,
   place: { readonly batchId: string; readonly index: number | null } | null,

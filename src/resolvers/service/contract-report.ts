@@ -1,5 +1,5 @@
-// contractReport: how the upstream's answers differ from what it promises, by the latest report of the
-// contract watch or by new checks.
+// contractReport: how the upstream's answers differ from what it promises, by the latest report of
+// the contract watch or by new checks.
 
 import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../../contract/report.ts';
 import { builder } from '../../schema/builder.ts';
