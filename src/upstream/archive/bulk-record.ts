@@ -14,22 +14,6 @@ export interface BulkSequence {
   readonly source: string | null;
 }
 
-/** One `structures/{hash}.pdb`; pLDDT on 0 to 1, one value a residue. */
-export interface BulkStructure {
-  /** Unpacked when it is read. */
-  readonly pdb: string;
-  /** The same, unpacked where it is written. */
-  file(): LazyText;
-  /** Bytes of it. */
-  readonly size: number;
-  /** Bytes that are held of it: compressed where it came so. */
-  readonly heldBytes: number;
-  readonly ptm: number | null;
-  readonly meanPlddt: number | null;
-  readonly plddt: readonly (number | null)[];
-  readonly atomCount: number;
-}
-
 /** Protein-level activations: `values[i]` is that of feature `indices[i]`; all others are 0. */
 export interface SparseVector {
   readonly indices: readonly number[];
@@ -91,9 +75,7 @@ function remark(pdb: string, pattern: RegExp): number | null {
 const unit = (value: number): number => (value > 1 ? value / 100 : value);
 
 /** The confidences that stand in the B-factors of a PDB text, on 0 to 1. */
-export function readResidues(
-  pdb: string,
-): Pick<BulkStructure, 'plddt' | 'atomCount'> & { mean: number | null } {
+export function readResidues(pdb: string) {
   const { residues, atomCount } = parsePdb(pdb);
   const written = residues.map(({ confidence }) => confidence);
   const percent = written.some((b) => b !== null && b > 1);
@@ -106,13 +88,16 @@ export function readResidues(
 const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
 
 /**
- * One structure, read lazily; a mean that the file does not state is that of the residues. Parsing
- * the atoms takes ten times as long as unpacking them. The text stays packed: the garbage collector
- * would otherwise move the text of 500 structures around while the answer is written. A class: an
- * archive has hundreds, and an object with own getters and closures is slow to create.
+ * One `structures/{hash}.pdb`, read lazily; pLDDT on 0 to 1, one value a residue. A mean that the
+ * file does not state is that of the residues. Parsing the atoms takes ten times as long as unpacking
+ * them. The text stays packed: the garbage collector would otherwise move the text of 500 structures
+ * around while the answer is written. A class: an archive has hundreds, and an object with own
+ * getters and closures is slow to create.
  */
-export class PackedStructure implements BulkStructure {
+export class BulkStructure {
+  /** Bytes of the text. */
   readonly size: number;
+  /** Bytes that are held of it: compressed where it came so. */
   readonly heldBytes: number;
   private readonly text: EntryText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
@@ -123,9 +108,11 @@ export class PackedStructure implements BulkStructure {
     this.heldBytes = text.heldBytes;
     this.text = text;
   }
+  /** The text, unpacked where it is written. */
   file(): LazyText {
     return lazyText(this.text);
   }
+  /** The same, unpacked when it is read. */
   get pdb(): string {
     return this.text.read();
   }

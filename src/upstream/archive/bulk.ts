@@ -4,7 +4,7 @@ import { JsonError } from '../json/lenient-json.ts';
 import { archiveName, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-limits.ts';
 import { type BulkMember, type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
-import { type BulkFeatures, type BulkSequence, type BulkStructure, PackedStructure } from './bulk-record.ts';
+import { type BulkFeatures, type BulkSequence, BulkStructure } from './bulk-record.ts';
 import { readZip } from './zip.ts';
 import type { EntryText, ZipEntry } from './zip-entry.ts';
 
@@ -71,7 +71,7 @@ export async function readBulkRecords(
     hasStructures = true;
     if (options.hashes?.has(hash) === false) return;
     const tellStructure = (text: EntryText): void =>
-      tell({ part: 'structure', hash, structure: new PackedStructure(text) });
+      tell({ part: 'structure', hash, structure: new BulkStructure(text) });
     return whole(entry, () => {
       const packed = entry.packed();
       return packed instanceof Promise ? packed.then(tellStructure) : tellStructure(packed);
