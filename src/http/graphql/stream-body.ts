@@ -2,6 +2,7 @@
 // chunk is made when the client has read the previous one, and other requests get their turn in
 // between.
 import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { withTimeout } from '../../async/deadline.ts';
 import { ChunkWriter } from './chunk-writer.ts';
@@ -64,10 +65,9 @@ class Chunks<T> {
     }
   }
 
-  /** Leaves the source. */
-  async leave(): Promise<void> {
+  /** Makes no more of them. */
+  end(): void {
     this.#hasEnded = true;
-    await this.#source.return?.();
   }
 
   #begun<B>(bytes: B): B {
@@ -105,11 +105,23 @@ class Chunks<T> {
   }
 }
 
+/** Closes a Readable even if it has not been read: an iterator that has not begun would leave it open. */
+export async function leaveSource(source: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>) {
+  // That it was given up is no news.
+  if (source instanceof Readable) source.on('error', () => undefined).destroy();
+  else await iterator?.return?.();
+}
+
 /** The stream. Not a generator: a waiting source is closed at once, not when it continues. */
 export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>): ReadableStream<Uint8Array> {
   const { connection } = options;
-  const chunks = new Chunks(source[Symbol.asyncIterator](), options);
-  const leave = (): void => void chunks.leave().catch(() => undefined);
+  const iterator = source[Symbol.asyncIterator]();
+  const chunks = new Chunks(iterator, options);
+  const cancel = (): Promise<void> => {
+    chunks.end();
+    return leaveSource(source, iterator);
+  };
+  const leave = (): void => void cancel().catch(() => undefined);
   if (connection?.destroyed === true) leave();
   else connection?.once('close', leave);
   return new ReadableStream<Uint8Array>(
@@ -127,7 +139,7 @@ export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>)
           else controller.close();
         }
       },
-      cancel: () => chunks.leave(),
+      cancel,
     },
     { highWaterMark: 0 },
   );

@@ -1,7 +1,7 @@
 // Answers the gateway's file routes before GraphQL sees the request.
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { streamOf } from '../graphql/stream-body.ts';
-import { handleGetOrHead } from '../routes/responses.ts';
+import { handleGetOrHead, type RouteAnswer } from '../routes/responses.ts';
 
 /** A request for a route. */
 export interface RouteRequest {
@@ -20,7 +20,7 @@ export interface Route {
   readonly takes?: (request: Request) => boolean;
   /** Whether it answers other methods than GET and HEAD too, which are refused otherwise. */
   readonly isForAllMethods?: boolean;
-  readonly answer: (asked: RouteRequest) => Promise<Response> | Response;
+  readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
 }
 
 /** The answer of the first route that takes the request. A POST to GraphQL is for none of them. */
@@ -34,37 +34,14 @@ export async function answerRoute(
     const [found, ...parts] = path.exec(url.pathname) ?? [];
     if (found === undefined || takes?.(request) === false) continue;
     const asked = { request, url, parts, serverContext };
-    const response =
+    const answered =
       isForAllMethods === true
         ? await answer(asked)
         : await handleGetOrHead(request, async () => answer(asked));
-    return cancelOnDisconnect(response, serverContext);
+    if (answered instanceof Response) return answered;
+    const connection = nodeResponseOf(serverContext);
+    const { body, status, headers } = answered;
+    return new Response(streamOf(body, { write: (bytes) => bytes, connection }), { status, headers });
   }
   return undefined;
-}
-
-/**
- * Ties the body of a response to its connection, which the server adapter does not: the source is
- * left when the client disconnects, and no client takes a partial file for a whole one.
- *
- * @param serverContext - the server adapter's; without a connection the response is returned as it
- *   is
- */
-function cancelOnDisconnect(response: Response, serverContext: unknown): Response {
-  const connection = nodeResponseOf(serverContext);
-  if (connection === undefined || response.body === null) return response;
-  const reader = response.body.getReader();
-  const source: AsyncIterator<Uint8Array, undefined> = {
-    next: async () => {
-      const { done, value } = await reader.read();
-      return done ? { done, value: undefined } : { done, value };
-    },
-    return: async () => {
-      await reader.cancel();
-      return { done: true, value: undefined };
-    },
-  };
-  const body = streamOf({ [Symbol.asyncIterator]: () => source }, { write: (bytes) => bytes, connection });
-  const { status, statusText, headers } = response;
-  return new Response(body, { status, statusText, headers });
 }

@@ -13,7 +13,7 @@ import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-r
 import { parseTime } from '../../upstream/wire-values.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Route } from '../plugins/answer-route.ts';
-import { attachment, decodedId, streamOf, textResponse } from './responses.ts';
+import { attachment, decodedId, type RouteAnswer, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
@@ -141,7 +141,7 @@ async function answer(
   batchId: string,
   file: string,
   archives: ConcurrencyQuota,
-): Promise<Response> {
+): Promise<RouteAnswer> {
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return textResponse(404, 'There is no such batch for this key.');
   const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
@@ -170,7 +170,7 @@ async function answer(
   const body = Readable.from(archive(folds, tasks, about), { highWaterMark: 1 });
   // When it ends, fails or is left, also before its first piece.
   body.once('close', giveBack);
-  return new Response(streamOf(body), { headers: headersOf(name, 'zip') });
+  return { status: 200, headers: headersOf(name, 'zip'), body };
 }
 
 /** The routes. @param open - the context of a request */

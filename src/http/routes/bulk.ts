@@ -14,7 +14,7 @@ import {
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/part.ts';
 import type { Route } from '../plugins/answer-route.ts';
-import { forwardedFile, forwardedHeaders, streamOf, textResponse } from './responses.ts';
+import { forwardedFile, forwardedHeaders, type RouteAnswer, textResponse } from './responses.ts';
 
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
 /** Seconds after which it is worth to try again while a look-up goes on. */
@@ -70,7 +70,7 @@ function streamRows(
   lookup: BulkLookup,
   ask: BulkRequest,
   ending: 'ndjson' | 'tsv',
-): Response {
+): RouteAnswer {
   const state = stateOf(lookup);
   if (!hasEnded(state))
     return textResponse(409, `The look-up is ${state}; its rows can be downloaded when it has ended.`, SOON);
@@ -92,13 +92,15 @@ function streamRows(
     if (ending === 'tsv') yield encoder.encode(table.header);
     for await (const row of rows) yield encoder.encode(ending === 'tsv' ? table.line(row) : jsonLine(row));
   }
-  return new Response(streamOf(lines()), {
+  return {
+    status: 200,
     headers: {
       'content-type': `${TYPES[ending]}; charset=utf-8`,
       'content-disposition': attachment(`foldatlas-proteins-${day()}-schema${ROW_SCHEMA}.${ending}`),
       'cache-control': 'private, no-store',
     },
-  });
+    body: lines(),
+  };
 }
 
 /** The routes. @param open - the context of a request */

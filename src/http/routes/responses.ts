@@ -1,12 +1,12 @@
-// What the routes answer with: refusals, GET and HEAD only, upstream errors as HTTP statuses, upstream
-// bodies as web streams, files with ETag and ranges (RFC 9110, section 14).
-import { Readable } from 'node:stream';
+// What the routes answer with: refusals, GET and HEAD only, upstream errors as HTTP statuses,
+// files with ETag and ranges (RFC 9110, section 14).
 import { GraphQLError } from 'graphql';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
+import { leaveSource } from '../graphql/stream-body.ts';
 
 /** A refusal as one line of text. */
 export const textResponse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
@@ -31,22 +31,29 @@ export const forwardedHeaders = (
     }),
   );
 
+/**
+ * A file that is sent while it is read: its source is left when the client disconnects, and the
+ * connection is cut when the source fails.
+ */
+export interface StreamedFile {
+  readonly status: number;
+  readonly headers: Record<string, string>;
+  readonly body: AsyncIterable<Uint8Array>;
+}
+
+export type RouteAnswer = Response | StreamedFile;
+
 /** The upstream's headers that describe the bytes of a file. */
 const DESCRIBING = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
 
 /** A file of the upstream, streamed; without a body where the upstream sends none of the file. */
-export function forwardedFile(answer: StreamedResponse, headers: Record<string, string>): Response {
-  const { status } = answer;
-  const hasFile = status !== 304 && status !== 416;
-  const described = forwardedHeaders((name) => answer.headers[name], DESCRIBING);
-  if (!hasFile) {
-    discard(answer);
-    delete described['content-length'];
-  }
-  return new Response(hasFile ? streamOf(answer.body) : null, {
-    status,
-    headers: { ...described, ...headers },
-  });
+export function forwardedFile(answer: StreamedResponse, headers: Record<string, string>): RouteAnswer {
+  const { status, body } = answer;
+  const described = { ...forwardedHeaders((name) => answer.headers[name], DESCRIBING), ...headers };
+  if (status !== 304 && status !== 416) return { status, headers: described, body };
+  discard(answer);
+  delete described['content-length'];
+  return new Response(null, { status, headers: described });
 }
 
 /** What a browser saves a file as. */
@@ -117,51 +124,24 @@ function failureAnswer(error: unknown): Response | undefined {
 }
 
 /** Runs a route for GET and HEAD, refuses other methods, and maps upstream errors to statuses. */
-export async function handleGetOrHead(request: Request, answer: () => Promise<Response>): Promise<Response> {
+export async function handleGetOrHead(
+  request: Request,
+  answer: () => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return textResponse(405, 'This address can only be read.', { allow: 'GET, HEAD' });
   }
   try {
-    const response = await answer();
-    if (request.method === 'GET') return response;
-    await response.body?.cancel();
-    return new Response(null, { status: response.status, headers: response.headers });
+    const answered = await answer();
+    if (request.method === 'GET') return answered;
+    if (answered instanceof Response) await answered.body?.cancel();
+    else await leaveSource(answered.body);
+    return new Response(null, { status: answered.status, headers: answered.headers });
   } catch (error) {
     const refusal = failureAnswer(error);
     if (refusal === undefined) throw error;
     return refusal;
   }
-}
-
-/** Closes a body that may not have started: an abandoned iterator would hold its connection. */
-function leave(body: AsyncIterable<Uint8Array>): void {
-  if (!(body instanceof Readable)) return;
-  // That it was given up is no news.
-  body.on('error', () => undefined);
-  body.destroy();
-}
-
-/**
- * A body as a web stream. Not Readable.toWeb, which throws an uncaught error when cancelled midway
- * (Node 20).
- */
-export function streamOf(body: AsyncIterable<Uint8Array>): ReadableStream<Uint8Array> {
-  const chunks = body[Symbol.asyncIterator]();
-  return new ReadableStream(
-    {
-      async pull(controller) {
-        const { done, value } = await chunks.next();
-        if (done === true) controller.close();
-        else controller.enqueue(value);
-      },
-      async cancel() {
-        await chunks.return?.();
-        leave(body);
-      },
-    },
-    // Nothing is read ahead: the body of a response to HEAD is never read.
-    { highWaterMark: 0 },
-  );
 }
 
 /** 0-based, the end excluded. */

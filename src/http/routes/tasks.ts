@@ -19,6 +19,7 @@ import {
   forwardedFile,
   forwardedHeaders,
   LINK_HEADERS,
+  type RouteAnswer,
   refusedLink,
   textResponse,
 } from './responses.ts';
@@ -66,7 +67,7 @@ const foldsOf = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults 
   createFoldResults(upstream, ctx.services.downloads, batches, ctx.submissions);
 
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
-async function resultFile(source: FileSource): Promise<Response | null> {
+async function resultFile(source: FileSource): Promise<RouteAnswer | null> {
   const { ctx, request, taskId, headers } = source;
   // A download lasts as long as the caller stays, however slow it is.
   const folds = foldsOf(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
@@ -83,7 +84,7 @@ const madeFile = (request: Request, content: Uint8Array, headers: Record<string,
 const NO_RESULT = 'The task has no result.';
 
 /** A file of a task that is done. */
-async function taskFile(source: FileSource, ending: string): Promise<Response> {
+async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer> {
   const { ctx, request, taskId, headers } = source;
   if (ending === 'json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
@@ -100,7 +101,7 @@ async function answer(
   request: Request,
   taskId: string,
   file: string,
-): Promise<Response> {
+): Promise<RouteAnswer> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result === 'expired')
@@ -133,7 +134,7 @@ async function linkedFile(
   request: Request,
   taskId: string,
   file: string,
-): Promise<Response> {
+): Promise<RouteAnswer> {
   if (claim.url === null) return refusedLink('invalid');
   const place = await ctx.submissions.placeOf(taskId);
   const name = place === null ? null : await nameOfTask(ctx, place);
