@@ -16,9 +16,14 @@ async function* arriving(bytes: Uint8Array, piece = 4096): AsyncGenerator<Uint8A
 
 type Files = Record<string, Uint8Array>;
 
-/** Every entry that could be read, and the errors, in order. */
+/** Bytes as text, a character each: compared many times faster than byte by byte. */
+const textOf = (bytes: Uint8Array): string => Buffer.from(bytes).toString('latin1');
+const textsOf = (files: Files): Record<string, string> =>
+  Object.fromEntries(Object.entries(files).map(([name, bytes]) => [name, textOf(bytes)]));
+
+/** Every entry that could be read as text, and the errors, in order. */
 async function unpack(bytes: Uint8Array, options: ZipOptions & { piece?: number } = {}) {
-  const files: Files = {};
+  const files: Record<string, string> = {};
   const errors: ArchiveError[] = [];
   const note = (error: unknown) => {
     if (!(error instanceof ArchiveError)) throw error;
@@ -27,7 +32,7 @@ async function unpack(bytes: Uint8Array, options: ZipOptions & { piece?: number 
   try {
     const read = (entry: ZipEntry) =>
       entry.bytes().then((data) => {
-        files[entry.name] = new Uint8Array(data);
+        files[entry.name] = textOf(data);
       }, note);
     await readZip(arriving(bytes, options.piece), read, { ...options, onProblem: note });
   } catch (error) {
@@ -83,7 +88,7 @@ test('whatever fflate writes is read back, in pieces of any size', async () => {
         const bytes = sizesBehind
           ? streamed(files)
           : zipSync(files, { level: level === 0 ? 0 : level === 6 ? 6 : 9 });
-        expect(await unpack(bytes, { piece })).toEqual({ files, errors: [] });
+        expect(await unpack(bytes, { piece })).toEqual({ files: textsOf(files), errors: [] });
       },
     ),
     { numRuns: runs(25) },
@@ -98,7 +103,7 @@ test.each([
     const bad = Uint8Array.from(bytes);
     bad[at] = (bad[at] ?? 0) ^ (1 << (at % 8));
     const { files, errors } = await unpack(bad);
-    if (errors.length === 0) expect(files, `byte ${at}`).toEqual(sample);
+    if (errors.length === 0) expect(files, `byte ${at}`).toEqual(textsOf(sample));
   }
 });
 
@@ -109,7 +114,7 @@ test.each([
   for (let length = 0; length < bytes.length; length++) {
     const { files, errors } = await unpack(bytes.subarray(0, length));
     expect(errors.length, `length ${length}`).toBeGreaterThan(0);
-    for (const [name, data] of Object.entries(files)) expect(data).toEqual(sample[name]);
+    for (const [name, data] of Object.entries(files)) expect(data).toBe(textsOf(sample)[name]);
   }
 });
 
@@ -146,14 +151,14 @@ test.each([
 ])('the name %j is refused and the rest is read', async (name) => {
   const { files, errors } = await unpack(zipSync({ [name]: strToU8('x'), good: strToU8('y') }));
   expect(errors.map(({ code }) => code)).toEqual(['name']);
-  expect(files).toEqual({ good: strToU8('y') });
+  expect(files).toEqual({ good: 'y' });
 });
 
 test('a name that comes twice is refused the second time', async () => {
   const bytes = Buffer.from(zipSync({ same1: strToU8('first'), same2: strToU8('other') }));
   const twice = Buffer.from(bytes.toString('latin1').replaceAll('same2', 'same1'), 'latin1');
   const { files, errors } = await unpack(twice);
-  expect(files).toEqual({ same1: strToU8('first') });
+  expect(files).toEqual({ same1: 'first' });
   expect(errors[0]).toMatchObject({ code: 'name', entry: 'same1' });
 });
 
@@ -253,7 +258,7 @@ sys.stdout.buffer.write((out.all if streamed else out).getvalue())
       ),
       Buffer.from('PK\x07\x08'.repeat(10) + 'hello'.repeat(5000)),
     ]);
-    const whole = { 'data.bin': new Uint8Array(data), empty: new Uint8Array(), zip64: new Uint8Array(data) };
+    const whole = { 'data.bin': textOf(data), empty: '', zip64: textOf(data) };
     expect(await unpack(bytes)).toEqual({ files: whole, errors: [] });
     expect(await unpack(bytes, { piece: 7 })).toEqual({ files: whole, errors: [] });
   });
@@ -268,7 +273,7 @@ test.skipIf(!has('zip'))('archives written by the zip command, to a file and to 
     execFileSync('zip', ['-q', 'file.zip', 'a', 'b'], { cwd: folder });
     const piped = execFileSync('sh', ['-c', 'zip -q - a b | cat'], { cwd: folder });
     for (const bytes of [readFileSync(join(folder, 'file.zip')), piped]) {
-      expect(await unpack(bytes)).toEqual({ files: { a: strToU8(text), b: strToU8('tiny') }, errors: [] });
+      expect(await unpack(bytes)).toEqual({ files: { a: text, b: 'tiny' }, errors: [] });
     }
   } finally {
     rmSync(folder, { recursive: true });
