@@ -86,13 +86,13 @@ export function createProteinCalls({
     return joined;
   };
 
-  const loadRecord = async (hash: string, needs: RequiredParts): Promise<void> => {
+  const loadRecord = async (hash: string, needs: RequiredParts, isLone: boolean): Promise<void> => {
     const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
-    const found = await limitRecords(() =>
+    const read = () =>
       singleFlight(`protein ${hash} ${query.top} ${query.foldOnMiss}`, up.signal, (run) =>
         readFolded(up, hash, query, run),
-      ),
-    );
+      );
+    const found = await (isLone ? read() : limitRecords(read));
     const data = readRecord(hash, needs, found);
     const { structure } = known.present(hash) ?? {};
     const isAsked = needs.structure === true || needs.fold === true;
@@ -117,7 +117,7 @@ export function createProteinCalls({
     const level = parts.features.get(sample ?? '')?.proteinLevel;
     if (sample === undefined || level === undefined) return false;
     try {
-      await loadRecord(sample, each.get(sample) ?? NOTHING);
+      await loadRecord(sample, each.get(sample) ?? NOTHING, true);
     } catch {
       // The load that needs the record reports its error.
       return false;
@@ -215,7 +215,7 @@ export function createProteinCalls({
     const run = (records: Wanted, bulk: readonly BulkCall[], forBulk: Wanted): Promise<unknown> =>
       Promise.all([
         ...Array.from(records, ([hash, needs]) =>
-          loadRecord(hash, needs).then(() => onRead(hash), fail([hash])),
+          loadRecord(hash, needs, records.size === 1).then(() => onRead(hash), fail([hash])),
         ),
         ...bulk.map((call) =>
           loadBulk(call, forBulk, onRead).then((problems) => {

@@ -1,7 +1,7 @@
 // The protein loader of one request: the parts needed in one tick, over every protein, become one
 // plan of calls. A protein is null only when its absence is proven.
 import { isDeepStrictEqual } from 'node:util';
-import pLimit from 'p-limit';
+import pLimit, { type LimitFunction } from 'p-limit';
 import { schedulerOf } from '../../async/collect-window.ts';
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -65,10 +65,19 @@ function inOrder(
   };
 }
 
+/** p-limit, made when it is first used: that costs as much as reading the parts of a record. */
+function lateLimit(most: number) {
+  let limit: LimitFunction | undefined;
+  return <T>(task: () => Promise<T>): Promise<T> => {
+    limit ??= pLimit(most);
+    return limit(task);
+  };
+}
+
 /** The loader of one request. */
 export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDependencies) {
-  const limitBulk = pLimit(BULK_IN_FLIGHT);
-  const limitRecords = pLimit(RECORDS_IN_FLIGHT);
+  const limitBulk = lateLimit(BULK_IN_FLIGHT);
+  const limitRecords = lateLimit(RECORDS_IN_FLIGHT);
   let variants: ProteinLoader['variant'] | undefined;
 
   const known = createKnownProteins(up);
