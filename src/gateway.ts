@@ -4,7 +4,7 @@ import type { GatewayOptions } from './gateway/options.ts';
 import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
 import { createServices } from './gateway/services.ts';
-import { connectUpstream, createHostLimiters } from './gateway/upstream-connections.ts';
+import { connectUpstream, hostLimitsOf } from './gateway/upstream-connections.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { createAccessControl } from './http/access-control.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';
@@ -12,6 +12,7 @@ import { CHECK_MS, openReadiness } from './http/routes/health.ts';
 import { openSecret } from './store/ledger/principal-key.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
+import { createHostLimiters } from './upstream/http/host-limiter.ts';
 
 export type Gateway = ReturnType<typeof createGateway>;
 
@@ -22,14 +23,14 @@ const PULSE_MS = 12_000;
 export function createGateway(options: GatewayOptions) {
   const { config, log } = options;
   const examples = readExamples();
-  const gates = createHostLimiters(config, options.breaker);
+  const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
   const metrics: Metrics = openMetrics({
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers + services.bulk.counts().watchers,
     bulkLookups: () => services.bulk.counts().working,
     bulkBytes: () => services.bulk.storedBytes(),
     storeUsage: () => services.ledger.usage(),
-    gates: gates.state,
+    limiters: limiters.state,
     load: () => accessControl.load(),
   });
   const telemetry = openTelemetry({
@@ -38,7 +39,7 @@ export function createGateway(options: GatewayOptions) {
     knownNames: operationNames(examples),
     tracing: options.tracing,
   });
-  const connections = connectUpstream(options, gates, metrics, telemetry);
+  const connections = connectUpstream(options, limiters, metrics, telemetry);
   const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
   const { services, loaders } = shared;
@@ -79,7 +80,7 @@ export function createGateway(options: GatewayOptions) {
      */
     documentOf: operations.documentOf,
     /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
-    upstream: gates.state,
+    upstream: limiters.state,
     /**
      * Checks the store before there is traffic, then starts the contract watch.
      *

@@ -10,7 +10,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/backoff.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
-import { defaultHostLimits, type Gates, openGates } from '../upstream/http/host-limiter.ts';
+import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
 import { ping } from '../upstream/http/ping.ts';
 import { checkPrefixes } from '../upstream/http/prefix.ts';
 import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
@@ -32,26 +32,25 @@ export type OpenUpstream = (
 
 export type UpstreamConnections = ReturnType<typeof connectUpstream>;
 
-/** The gates to the service and to the hosts of files, as configured. */
-export const createHostLimiters = (config: Config, breaker: BreakerRules | undefined): Gates =>
-  openGates({
-    ...defaultHostLimits,
-    inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
-    queue: config.UPSTREAM_MAX_QUEUE,
-    ...(breaker === undefined ? {} : { breaker }),
-  });
+/** The limits of each host, as configured. */
+export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
+  ...defaultHostLimits,
+  inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
+  queue: config.UPSTREAM_MAX_QUEUE,
+  ...(breaker === undefined ? {} : { breaker }),
+});
 
 /** Opens the connections. They connect on the first call. */
 export function connectUpstream(
   { config, upstreamUrl, sandbox = false, log }: GatewayOptions,
-  gates: Gates,
+  limiters: HostLimiters,
   metrics: Metrics,
   telemetry: Telemetry,
 ) {
   const agent = openAgent();
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
-  const downloads = { publicAgent, gate: gates.files };
+  const downloads = { publicAgent, limiter: limiters.files };
 
   const openUpstream: OpenUpstream = (requestId, token, signal, from) => {
     const record = from?.record;
@@ -64,7 +63,7 @@ export function connectUpstream(
       signal,
       collecting: new CollectWindow(),
       onResponse: contract.onResponse,
-      gate: gates.api,
+      limiter: limiters.api,
       caller: from?.principal ?? undefined,
       ...hooks,
       ...(record === undefined

@@ -3,7 +3,7 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import { withTimeout } from '../async/deadline.ts';
 import { VERSION } from '../package.ts';
-import type { Gates } from '../upstream/http/host-limiter.ts';
+import type { HostLimiters } from '../upstream/http/host-limiter.ts';
 
 /**
  * Metrics that read Node's active handles and requests. On Node 20 that can end the process while
@@ -51,7 +51,7 @@ export interface MetricSources {
    */
   readonly bulkBytes: () => Promise<number>;
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
-  readonly gates: Gates['state'];
+  readonly limiters: HostLimiters['state'];
   readonly load: () => Load;
 }
 
@@ -114,7 +114,7 @@ export function openMetrics(sights: MetricSources) {
   ofStore('store_used_bytes', 'Bytes that the store of the ledger uses.', usedBytes);
   const limit = 'Bytes that the store of the ledger may use; 0 where it has no limit.';
   ofStore('store_limit_bytes', limit, limitBytes);
-  addGateMetrics(registers, sights.gates);
+  addLimiterMetrics(registers, sights.limiters);
 
   return {
     operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
@@ -176,7 +176,7 @@ export function openMetrics(sights: MetricSources) {
 const LEVELS = { closed: 0, 'half-open': 1, open: 2 } as const;
 
 /** Adds the limiters' metrics to a registry, which calls `state` at each scrape. */
-function addGateMetrics(registers: Registry[], state: Gates['state']): void {
+function addLimiterMetrics(registers: Registry[], state: HostLimiters['state']): void {
   const hosts = () => Object.entries({ api: [state().api], files: state().files });
   const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
   for (const [name, help, key] of [
@@ -190,7 +190,8 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
       labelNames: ['host'],
       registers,
       collect() {
-        for (const [host, gates] of hosts()) this.set({ host }, sumOf(gates.map((gate) => gate[key])));
+        for (const [host, limiters] of hosts())
+          this.set({ host }, sumOf(limiters.map((limiter) => limiter[key])));
       },
     });
   }
@@ -201,10 +202,10 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     aggregator: 'max',
     registers,
     collect() {
-      for (const [host, gates] of hosts()) {
-        this.set({ host, operation: '*' }, Math.max(0, ...gates.map((gate) => LEVELS[gate.host])));
-        for (const operation of new Set(gates.flatMap(({ operations }) => Object.keys(operations)))) {
-          const levels = gates.map(({ operations }) => LEVELS[operations[operation] ?? 'closed']);
+      for (const [host, limiters] of hosts()) {
+        this.set({ host, operation: '*' }, Math.max(0, ...limiters.map((limiter) => LEVELS[limiter.host])));
+        for (const operation of new Set(limiters.flatMap(({ operations }) => Object.keys(operations)))) {
+          const levels = limiters.map(({ operations }) => LEVELS[operations[operation] ?? 'closed']);
           this.set({ host, operation }, Math.max(...levels));
         }
       }
@@ -217,9 +218,9 @@ function addGateMetrics(registers: Registry[], state: Gates['state']): void {
     registers,
     collect() {
       this.reset();
-      for (const [host, gates] of hosts()) {
+      for (const [host, limiters] of hosts()) {
         for (const reason of ['breaker', 'paused', 'full', 'waited'] as const)
-          this.inc({ host, reason }, sumOf(gates.map(({ refused }) => refused[reason])));
+          this.inc({ host, reason }, sumOf(limiters.map(({ refused }) => refused[reason])));
       }
     },
   });

@@ -1,14 +1,14 @@
 // The circuit breaker: what it lets through, for every history of calls.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type CallEnding, openBreaker } from '../../src/upstream/http/backoff.ts';
+import { type BreakerOutcome, openBreaker } from '../../src/upstream/http/backoff.ts';
 
 const RULES = { failures: 3, first: 100, longest: 400 };
 
 function bench() {
   const clock = { now: 0 };
   const breaker = openBreaker(RULES, () => clock.now);
-  const call = (ending: CallEnding) => {
+  const call = (ending: BreakerOutcome) => {
     expect(breaker.wait()).toBe(0);
     breaker.enter()(ending);
   };
@@ -55,7 +55,7 @@ describe('the breaker', () => {
   });
 
   it('never lets two trials run at once, and never opens without as many failures in a row', () => {
-    const ending = fc.constantFrom<CallEnding>('well', 'failed', 'left');
+    const ending = fc.constantFrom<BreakerOutcome>('well', 'failed', 'left');
     const steps = fc.array(
       fc.oneof(
         fc.record({ do: fc.constant('begin' as const) }),
@@ -67,7 +67,7 @@ describe('the breaker', () => {
     fc.assert(
       fc.property(steps, (script) => {
         const { clock, breaker } = bench();
-        const running: { tell: (ending: CallEnding) => void; trial: boolean }[] = [];
+        const running: { tell: (ending: BreakerOutcome) => void; trial: boolean }[] = [];
         let failures = 0;
         for (const step of script) {
           const before = breaker.state();

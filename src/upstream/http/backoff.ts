@@ -6,7 +6,7 @@
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
 /** How a call ended: `left` when it says nothing of the upstream. */
-export type CallEnding = 'well' | 'failed' | 'left';
+export type BreakerOutcome = 'well' | 'failed' | 'left';
 
 export interface BreakerRules {
   /** Failures in a row after which it opens. */
@@ -55,13 +55,13 @@ export function openBreaker(rules: BreakerRules, now: () => number) {
      *
      * @returns the callback for its end, called once
      */
-    enter(): (ending: CallEnding) => void {
+    enter(): (outcome: BreakerOutcome) => void {
       const tries = opened > 0;
       if (tries) trial = true;
-      return (ending) => {
+      return (outcome) => {
         if (tries) trial = false;
-        if (ending === 'well') close();
-        else if (ending === 'failed') {
+        if (outcome === 'well') close();
+        else if (outcome === 'failed') {
           if (tries) open();
           // One that began before it opened tells nothing new.
           else if (opened === 0) {

@@ -74,8 +74,8 @@ export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
 /** What a download needs beside the request's upstream. */
 export interface Downloads {
   readonly publicAgent: Dispatcher;
-  /** The gate to a host; without it every download begins at once. */
-  readonly gate?: ((host: string) => HostLimiter) | undefined;
+  /** The limiter to a host; without it every download begins at once. */
+  readonly limiter?: ((host: string) => HostLimiter) | undefined;
 }
 
 /** Options of a download. */
@@ -146,9 +146,9 @@ export async function download(
 ): Promise<StreamedResponse | null> {
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
-  const gate = downloads.gate?.(url.host);
+  const limiter = downloads.limiter?.(url.host);
   const place = { origin: url.origin, path: url.pathname + url.search };
   const call = { operation: 'download', method: 'GET', headers, maxBytes } as const;
-  const wanted: OutgoingRequest = { ...call, ...place, dispatcher, gate };
+  const wanted: OutgoingRequest = { ...call, ...place, dispatcher, limiter };
   return withRetry(up.signal, () => attempt(up, wanted));
 }

@@ -6,14 +6,14 @@ import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
 import {
   type Breaker,
+  type BreakerOutcome,
   type BreakerRules,
-  type CallEnding,
   createRateLimitBackoff,
   openBreaker,
 } from './backoff.ts';
 import { fairQueue } from './fair-queue.ts';
 
-export interface GateRules {
+export interface HostLimits {
   /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
   readonly inFlight: number;
   /** Calls that wait (`UPSTREAM_MAX_QUEUE`); one more is refused. */
@@ -21,13 +21,13 @@ export interface GateRules {
   readonly breaker: BreakerRules;
 }
 
-export const defaultHostLimits: GateRules = {
+export const defaultHostLimits: HostLimits = {
   inFlight: 64,
   queue: 1000,
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-/** A call that wants to pass. */
+/** A call that asks for a permit. */
 export interface QueuedCall {
   readonly operation: string;
   /** Whose turn it takes. */
@@ -37,15 +37,15 @@ export interface QueuedCall {
   readonly scope: string | undefined;
   /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
-  /** Milliseconds that it waits for its turn at most. */
-  readonly patience: number;
+  /** The longest wait for its turn. */
+  readonly maxWaitMs: number;
 }
 
 /** How a call ended: `unreachable` without a connection to the host, `slowed` with a 429. */
-export type CallOutcome = CallEnding | 'unreachable' | 'slowed';
+export type CallOutcome = BreakerOutcome | 'unreachable' | 'slowed';
 
-/** Leaves the gate, which must happen once; later times do nothing. */
-export type Permit = (ending: CallOutcome) => void;
+/** Ends the call that has it, which must happen once; later times do nothing. */
+export type Permit = (outcome: CallOutcome) => void;
 
 type Refused = 'breaker' | 'paused' | 'full' | 'waited';
 
@@ -59,9 +59,9 @@ interface Waiting {
   readonly refuse: (why: Refused) => void;
 }
 
-/** Opens the gate to a host. @param now - milliseconds of a clock that only goes forward */
-export function createHostLimiter(rules: GateRules, now: () => number = () => performance.now()) {
-  const host = openBreaker(rules.breaker, now);
+/** Creates the limiter of a host. @param now - milliseconds of a clock that only goes forward */
+export function createHostLimiter(limits: HostLimits, now: () => number = () => performance.now()) {
+  const host = openBreaker(limits.breaker, now);
   const operations = new Map<string, Breaker>();
   const slow = createRateLimitBackoff(now);
   const queue = fairQueue<Waiting>();
@@ -71,7 +71,7 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
   const breakerOf = (operation: string): Breaker => {
     const known = operations.get(operation);
     if (known !== undefined) return known;
-    const opened = openBreaker(rules.breaker, now);
+    const opened = openBreaker(limits.breaker, now);
     operations.set(operation, opened);
     return opened;
   };
@@ -115,25 +115,25 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
     queue.shift()?.go();
   };
 
-  /** Begins the passage of a call that has a place. */
-  const pass = ({ operation, scope }: QueuedCall): Permit => {
+  /** The permit of a call that has a place. */
+  const permit = ({ operation, scope }: QueuedCall): Permit => {
     const tellHost = host.enter();
     const tellOperation = breakerOf(operation).enter();
     let ended = false;
-    return (ending) => {
+    return (outcome) => {
       if (ended) return;
       ended = true;
-      tellHost(ending === 'unreachable' ? 'failed' : ending === 'left' ? 'left' : 'well');
-      tellOperation(ending === 'unreachable' ? 'left' : ending === 'slowed' ? 'well' : ending);
-      if (ending === 'well' && scope !== undefined) slow.served(scope);
+      tellHost(outcome === 'unreachable' ? 'failed' : outcome === 'left' ? 'left' : 'well');
+      tellOperation(outcome === 'unreachable' ? 'left' : outcome === 'slowed' ? 'well' : outcome);
+      if (outcome === 'well' && scope !== undefined) slow.served(scope);
       next();
     };
   };
 
   /** Waits for a place. */
-  const place = ({ operation, caller, request, signal, patience }: QueuedCall): Promise<void> =>
+  const place = ({ operation, caller, request, signal, maxWaitMs }: QueuedCall): Promise<void> =>
     new Promise((resolve, reject) => {
-      const deadline = startDeadline(signal, patience);
+      const deadline = startDeadline(signal, maxWaitMs);
       const waiting: Waiting = {
         go() {
           deadline.end();
@@ -153,7 +153,7 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
       if (deadline.signal.aborted) return leave();
       deadline.signal.addEventListener('abort', leave);
       queue.push(caller, request, waiting);
-      if (queue.size > rules.queue) queue.dropLast(caller)?.refuse('full');
+      if (queue.size > limits.queue) queue.dropLast(caller)?.refuse('full');
       return undefined;
     });
 
@@ -167,25 +167,25 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
         });
         continue;
       }
-      if (inFlight < rules.inFlight && queue.size === 0) inFlight += 1;
+      if (inFlight < limits.inFlight && queue.size === 0) inFlight += 1;
       else await place(call);
       // While it waited for its place things may have changed.
-      let mayPass = false;
+      let isPermitted = false;
       try {
-        mayPass = check(call) === 0;
+        isPermitted = check(call) === 0;
       } finally {
-        if (!mayPass) next();
+        if (!isPermitted) next();
       }
-      if (mayPass) return pass(call);
+      if (isPermitted) return permit(call);
     }
   };
 
   return {
-    /** Lets a call pass, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
+    /** Gives a permit, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
     enter(call: QueuedCall): Permit | Promise<Permit> {
-      if (inFlight >= rules.inFlight || check(call) > 0) return wait(call);
+      if (inFlight >= limits.inFlight || check(call) > 0) return wait(call);
       inFlight += 1;
-      return pass(call);
+      return permit(call);
     },
     /** Notes a 429. @param seconds - as its Retry-After says */
     slowDown: slow.note,
@@ -207,27 +207,27 @@ export function createHostLimiter(rules: GateRules, now: () => number = () => pe
   };
 }
 
-export type Gates = ReturnType<typeof openGates>;
+export type HostLimiters = ReturnType<typeof createHostLimiters>;
 
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
 const MAX_HOSTS = 50;
 
 /**
- * Opens the gates of a process: one to the service, and one to each host of files, so that a
+ * Creates the limiters of a process: one to the service, and one to each host of files, so that a
  * failing file store delays only its own files.
  */
-export function openGates(rules: GateRules) {
-  const api = createHostLimiter(rules);
+export function createHostLimiters(limits: HostLimits) {
+  const api = createHostLimiter(limits);
   const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
     /** To the service. */
     api,
     /** To a host that files are fetched from. */
     files(host: string): HostLimiter {
-      const gate = hosts.get(host) ?? createHostLimiter(rules);
-      hosts.set(host, gate);
-      return gate;
+      const limiter = hosts.get(host) ?? createHostLimiter(limits);
+      hosts.set(host, limiter);
+      return limiter;
     },
-    state: () => ({ api: api.state(), files: [...hosts.values()].map((gate) => gate.state()) }),
+    state: () => ({ api: api.state(), files: [...hosts.values()].map((limiter) => limiter.state()) }),
   };
 }

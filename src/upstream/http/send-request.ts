@@ -21,23 +21,23 @@ export interface OutgoingRequest
   readonly dispatcher: Dispatcher;
   /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;
-  readonly gate: HostLimiter | undefined;
+  readonly limiter: HostLimiter | undefined;
   /** Scope of a shared pause. */
   readonly scope?: string | undefined;
 }
 
-const endingOfStatus = (status: number): CallOutcome =>
+const outcomeOfStatus = (status: number): CallOutcome =>
   status >= 500 ? 'failed' : status === 429 ? 'slowed' : 'well';
 
 /** What an error says of the upstream; nothing for an abort or an error of the gateway itself. */
-function endingOfFault(failure: unknown): CallOutcome {
+function outcomeOfFault(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'left';
   return failure.failure.sent === false ? 'unreachable' : 'failed';
 }
 
 /** What the end of a body says of the upstream. One that the reader has dropped says nothing. */
-function endingOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): CallOutcome {
-  if (errored == null) return endingOfStatus(status);
+function outcomeOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): CallOutcome {
+  if (errored == null) return outcomeOfStatus(status);
   const dropped = 'code' in errored && errored.code === 'UND_ERR_ABORTED';
   return dropped || signal?.aborted === true ? 'left' : 'failed';
 }
@@ -127,23 +127,23 @@ function callOf({ operation, maxBytes }: OutgoingRequest, status: number): Strea
  *   left
  */
 export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse> {
-  const { operation, origin, path, method, headers, body: json, dispatcher, gate, scope } = wanted;
+  const { operation, origin, path, method, headers, body: json, dispatcher, limiter, scope } = wanted;
   const { patience = 1 } = up.settings;
   const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
-  const passage = await gate?.enter({
+  const permit = await limiter?.enter({
     operation,
     caller: up.caller ?? '',
     request: up.requestId,
     scope,
     signal: up.signal,
-    patience: start,
+    maxWaitMs: start,
   });
   const started = performance.now();
   const deadline = startDeadline(up.signal, start);
   const trace = up.startCall?.(operation);
-  const end = (ending: CallOutcome): void => {
+  const end = (outcome: CallOutcome): void => {
     deadline.end();
-    passage?.(ending);
+    permit?.(outcome);
   };
   const report = (status: number): number => {
     const milliseconds = performance.now() - started;
@@ -171,7 +171,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
       signal: deadline.signal,
     });
     const passed = report(statusCode);
-    body.once('close', () => end(endingOfBody(body, statusCode, up.signal)));
+    body.once('close', () => end(outcomeOfBody(body, statusCode, up.signal)));
     const answer = decoded(statusCode, received, body, callOf(wanted, statusCode));
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
@@ -179,12 +179,12 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     }
     // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
-    passage?.(endingOfStatus(statusCode));
+    permit?.(outcomeOfStatus(statusCode));
     return steadied(answer, patience);
   } catch (error) {
     report(0);
     const failure = networkFailure(operation, error, up.signal);
-    end(endingOfFault(failure));
+    end(outcomeOfFault(failure));
     throw failure;
   }
 }

@@ -61,7 +61,7 @@ export interface Upstream {
   /** The caller, for fair queueing; calls without one share a queue. */
   readonly caller?: string | undefined;
   /** What all requests know of the service together; without it every call goes at once. */
-  readonly gate?: HostLimiter | undefined;
+  readonly limiter?: HostLimiter | undefined;
   /**
    * Whether bodies stream at the client's pace: they then take no limiter slot and have no time
    * limit.
@@ -186,9 +186,9 @@ function outgoing(up: Upstream, call: Call): OutgoingRequest {
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const { agent: dispatcher, gate } = up;
+  const { agent: dispatcher, limiter } = up;
   const scope = scopeOf(up, call);
-  return { ...call, ...urlOf(up.settings, call), headers, dispatcher, traced: true, gate, scope };
+  return { ...call, ...urlOf(up.settings, call), headers, dispatcher, traced: true, limiter, scope };
 }
 
 /** The call in the names of the deployment. */
@@ -218,7 +218,7 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
   const error = await upstreamErrorOf(up, answer);
   const scope = scopeOf(up, call);
   if (answer.status === 429 && scope !== undefined && !isAboutCredits(error.message)) {
-    up.gate?.slowDown(scope, error.failure.retryAfterSeconds);
+    up.limiter?.slowDown(scope, error.failure.retryAfterSeconds);
   }
   throw error;
 }

@@ -1,4 +1,4 @@
-// The gate to the upstream: how many pass, who waits, who is refused, for every order of coming and going.
+// The limiter to the upstream: how many pass, who waits, who is refused, for every order of coming and going.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/upstream/errors.ts';
@@ -11,13 +11,13 @@ import {
 
 const BOUNDS = { ...defaultHostLimits, inFlight: 3, queue: 5 };
 
-const passenger = (over: Partial<QueuedCall> = {}): QueuedCall => ({
+const queuedCall = (over: Partial<QueuedCall> = {}): QueuedCall => ({
   operation: 'protein',
   caller: 'a',
   request: '1',
   scope: 'atlas',
   signal: undefined,
-  patience: 10_000,
+  maxWaitMs: 10_000,
   ...over,
 });
 
@@ -42,7 +42,7 @@ const failureOf = (error: unknown) => {
   return error instanceof UpstreamError ? error.failure : undefined;
 };
 
-describe('the gate', () => {
+describe('the limiter', () => {
   it('keeps its bounds, loses no caller, and refuses none while there is room', async () => {
     const steps = fc.array(
       fc.oneof(
@@ -57,7 +57,7 @@ describe('the gate', () => {
     );
     await fc.assert(
       fc.asyncProperty(steps, async (script) => {
-        const gate = createHostLimiter(BOUNDS);
+        const limiter = createHostLimiter(BOUNDS);
         const all: (ReturnType<typeof follow> & {
           caller: string;
           controller: AbortController;
@@ -72,8 +72,8 @@ describe('the gate', () => {
             const controller = new AbortController();
             const before = all.filter(({ entry }) => entry.error !== undefined).length;
             const one = follow(() =>
-              gate.enter(
-                passenger({
+              limiter.enter(
+                queuedCall({
                   caller: step.caller,
                   request: String(all.length % 2),
                   signal: controller.signal,
@@ -98,7 +98,7 @@ describe('the gate', () => {
             await turn();
             expect(one.entry.error).toMatchObject({ message: 'left' });
           }
-          expect(gate.state()).toMatchObject({ inFlight: inside().length, queued: waiting().length });
+          expect(limiter.state()).toMatchObject({ inFlight: inside().length, queued: waiting().length });
           expect(inside().length).toBeLessThanOrEqual(BOUNDS.inFlight);
           expect(waiting().length).toBeLessThanOrEqual(BOUNDS.queue);
           if (waiting().length > 0) expect(inside().length).toBe(BOUNDS.inFlight);
@@ -113,17 +113,19 @@ describe('the gate', () => {
         }
         expect(waiting()).toEqual([]);
         await Promise.all(all.map(({ settled }) => settled));
-        expect(gate.state()).toMatchObject({ inFlight: 0, queued: 0, host: 'closed' });
+        expect(limiter.state()).toMatchObject({ inFlight: 0, queued: 0, host: 'closed' });
       }),
       { numRuns: 100 },
     );
   });
 
   it('refuses those of a crowd rather than a caller with one call', async () => {
-    const gate = createHostLimiter(BOUNDS);
-    const crowd = Array.from({ length: 8 }, () => follow(() => gate.enter(passenger({ caller: 'crowd' }))));
+    const limiter = createHostLimiter(BOUNDS);
+    const crowd = Array.from({ length: 8 }, () =>
+      follow(() => limiter.enter(queuedCall({ caller: 'crowd' }))),
+    );
     await turn();
-    const single = follow(() => gate.enter(passenger({ caller: 'single' })));
+    const single = follow(() => limiter.enter(queuedCall({ caller: 'single' })));
     await turn();
     const refused = crowd.filter(({ entry }) => entry.error !== undefined);
     expect(refused).toHaveLength(1);
@@ -136,64 +138,64 @@ describe('the gate', () => {
     crowd[1]?.entry.leave?.('well');
     await turn();
     expect(single.entry.leave).toBeDefined();
-    expect(gate.state().refused).toMatchObject({ full: 1 });
+    expect(limiter.state().refused).toMatchObject({ full: 1 });
   });
 
   it('refuses who has waited too long', async () => {
-    const gate = createHostLimiter({ ...BOUNDS, inFlight: 1 });
-    gate.enter(passenger());
-    const { entry, settled } = follow(() => gate.enter(passenger({ patience: 5 })));
+    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 1 });
+    limiter.enter(queuedCall());
+    const { entry, settled } = follow(() => limiter.enter(queuedCall({ maxWaitMs: 5 })));
     await settled;
     expect(failureOf(entry.error)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', sent: false });
-    expect(gate.state()).toMatchObject({ queued: 0, refused: { waited: 1 } });
+    expect(limiter.state()).toMatchObject({ queued: 0, refused: { waited: 1 } });
   });
 
   it('shuts one operation that fails, and everything only when the host cannot be reached', () => {
     const clock = { now: 0 };
-    const gate = createHostLimiter(defaultHostLimits, () => clock.now);
-    const call = (operation: string) => gate.enter(passenger({ operation })) as Permit;
+    const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
+    const call = (operation: string) => limiter.enter(queuedCall({ operation })) as Permit;
     for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('protein')('failed');
-    expect(gate.state()).toMatchObject({ host: 'closed', operations: { protein: 'open' } });
+    expect(limiter.state()).toMatchObject({ host: 'closed', operations: { protein: 'open' } });
     expect(() => call('protein')).toThrow(/not sent/);
     call('uniprot')('well');
     for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('uniprot')('unreachable');
-    expect(gate.state()).toMatchObject({ host: 'open', operations: { uniprot: 'closed' } });
+    expect(limiter.state()).toMatchObject({ host: 'open', operations: { uniprot: 'closed' } });
     expect(() => call('cluster')).toThrow(/has been failing/);
     clock.now += defaultHostLimits.breaker.first;
     call('cluster')('well');
-    expect(gate.state().host).toBe('closed');
+    expect(limiter.state().host).toBe('closed');
   });
 
   it('keeps a pause for its scope only, sits out a short one and refuses for a long one', async () => {
-    const gate = createHostLimiter(defaultHostLimits);
-    gate.slowDown('batch one', 60);
-    gate.slowDown('atlas', 0.02);
-    expect(() => gate.enter(passenger({ operation: 'status', scope: 'batch one' }))).toThrow(
+    const limiter = createHostLimiter(defaultHostLimits);
+    limiter.slowDown('batch one', 60);
+    limiter.slowDown('atlas', 0.02);
+    expect(() => limiter.enter(queuedCall({ operation: 'status', scope: 'batch one' }))).toThrow(
       /slow down for 60 s/,
     );
-    expect(gate.enter(passenger({ operation: 'status', scope: 'batch two' }))).toBeTypeOf('function');
-    expect(gate.enter(passenger({ operation: 'submit', scope: undefined }))).toBeTypeOf('function');
-    const { entry, settled } = follow(() => gate.enter(passenger()));
+    expect(limiter.enter(queuedCall({ operation: 'status', scope: 'batch two' }))).toBeTypeOf('function');
+    expect(limiter.enter(queuedCall({ operation: 'submit', scope: undefined }))).toBeTypeOf('function');
+    const { entry, settled } = follow(() => limiter.enter(queuedCall()));
     await turn();
     expect(entry).toEqual({});
     await settled;
     expect(entry.leave).toBeTypeOf('function');
-    expect(gate.state().paused).toBe(1);
-    expect(gate.pauseOf('batch one')).toBeGreaterThan(50_000);
+    expect(limiter.state().paused).toBe(1);
+    expect(limiter.pauseOf('batch one')).toBeGreaterThan(50_000);
     // A pause without end is asked about again after some minutes.
-    gate.slowDown('batch three', 1e12);
-    expect(gate.pauseOf('batch three')).toBeLessThan(400_000);
+    limiter.slowDown('batch three', 1e12);
+    expect(limiter.pauseOf('batch three')).toBeLessThan(400_000);
   });
 
   it('doubles its own pauses while a 429 names none, and begins anew when it is served', () => {
     const clock = { now: 0 };
-    const gate = createHostLimiter(defaultHostLimits, () => clock.now);
+    const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
     const lengths: number[] = [];
     for (let i = 0; i < 8; i++) {
-      gate.slowDown('atlas', undefined);
+      limiter.slowDown('atlas', undefined);
       // Told together with the one before: no longer pause for that.
-      gate.slowDown('atlas', undefined);
-      const left = gate.pauseOf('atlas');
+      limiter.slowDown('atlas', undefined);
+      const left = limiter.pauseOf('atlas');
       lengths.push(left);
       clock.now += left + 1;
     }
@@ -201,8 +203,8 @@ describe('the gate', () => {
     expect(lengths[3]).toBeGreaterThan(1000);
     expect(Math.max(...lengths)).toBeLessThan(13_000);
     clock.now += 20_000;
-    (gate.enter(passenger()) as Permit)('well');
-    gate.slowDown('atlas', undefined);
-    expect(gate.pauseOf('atlas')).toBeLessThan(400);
+    (limiter.enter(queuedCall()) as Permit)('well');
+    limiter.slowDown('atlas', undefined);
+    expect(limiter.pauseOf('atlas')).toBeLessThan(400);
   });
 });
