@@ -11,7 +11,7 @@ export type Cache<T> = ReturnType<typeof openCache<T>>;
  * One namespace of the second tier. Never throws; values that it cannot read in time are missing.
  */
 export interface SharedCache {
-  getMany(keys: readonly string[]): Promise<Map<string, { value: unknown; expires: number | undefined }>>;
+  getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
   set(key: string, value: unknown, ttl: number): Promise<void>;
 }
 
@@ -76,11 +76,11 @@ export function openCache<T>(options: CacheOptions<T>) {
     missing: readonly string[],
   ): Promise<Map<string, StoredValue<T>>> => {
     const memory = found.size;
-    for (const [key, { value, expires }] of (await shared?.getMany(missing)) ?? []) {
+    for (const [key, value] of (await shared?.getMany(missing)) ?? []) {
       // Only this namespace writes under its name, and the name changes when the shape does.
       const entry = value as StoredValue<T>;
       found.set(key, entry);
-      setLocal(key, entry, expires === undefined ? ttl + stale : expires - Date.now());
+      setLocal(key, entry, entry.until + stale - Date.now());
     }
     const store = found.size - memory;
     onLookup?.(namespace, { memory, store, missing: missing.length - store });

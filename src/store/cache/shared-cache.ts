@@ -87,10 +87,7 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
         async getMany(keys) {
           const found = await keyv.getManyRaw([...keys]);
           return new Map(
-            keys.flatMap((key, i) => {
-              const { value, expires } = found[i] ?? {};
-              return value === undefined ? [] : [[key, { value, expires }] as const];
-            }),
+            keys.map((key, i) => [key, found[i]?.value] as const).filter(([, value]) => value != null),
           );
         },
         async set(key, value, ttl) {

@@ -91,7 +91,7 @@ export function createProteinCache(options: ProteinCacheOptions) {
     }
     const memory = found.length;
     const values = keys.size === 0 ? undefined : await stored.getMany([...keys.keys()]);
-    for (const [key, { value }] of values ?? []) {
+    for (const [key, value] of values ?? []) {
       const hash = keys.get(key) ?? '';
       const part = readPart(value);
       remember(hash, [part]);
