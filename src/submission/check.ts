@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
+import { createTwinSearch } from './identical-items.ts';
 import type { IssueCode } from './issue-codes.ts';
 import { type Chain, copiesOf, type Item, type Steps, type Submission } from './submission.ts';
-import { itemHash } from './wire-body.ts';
 
 /** A mistake or a likely mistake. */
 export interface Issue {
@@ -249,7 +249,7 @@ export function* checkSubmission(submission: Submission, models: readonly string
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
   checkEnvelope(submission, models, addIssue(issues));
-  const seen = new Map<string, number>();
+  const findTwin = createTwinSearch();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
     yield;
@@ -260,9 +260,7 @@ export function* checkSubmission(submission: Submission, models: readonly string
     yield* checkReferences(item, notes);
     const measure = yield* measureItem(item);
     warnOfSize(measure, item.includePae, notes.odd);
-    const hash = yield* itemHash(item);
-    const sameAs = seen.get(hash) ?? null;
-    if (sameAs === null) seen.set(hash, index);
+    const sameAs = yield* findTwin(index, item, measure.chains);
     items.push({ index, name: item.name, sameAs, ...measure });
   }
   warnOfTwins(items, addIssue(warnings));

@@ -369,6 +369,21 @@ describe('a warning', () => {
     expect(items.map(({ sameAs }) => sameAs)).toEqual([null, 0, 0]);
   });
 
+  it('tells items apart that begin alike', async () => {
+    const tail = (letter: string) => [{ rna: { sequence: 'A'.repeat(500) + letter } }];
+    const { items } = await check({
+      items: [
+        { chains: tail('C') },
+        { chains: tail('G') },
+        { chains: tail('C'), includePae: true },
+        { chains: tail('U') },
+        { chains: tail('G'), name: 'again' },
+        { chains: tail('C') },
+      ],
+    });
+    expect(items.map(({ sameAs }) => sameAs)).toEqual([null, null, null, null, 1, 0]);
+  });
+
   it('is not given for a modification that stands where it belongs', async () => {
     expect(
       await warned(chain({ protein: { sequence: 'GISVE', modifications: [{ position: 2, ccd: 'SEP' }] } })),
