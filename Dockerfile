@@ -38,7 +38,9 @@ EXPOSE 4010
 CMD ["node", "sandbox/dist/main.js"]
 
 FROM ${NODE_IMAGE}
+# MALLOC_ARENA_MAX: "Memory budget" in docs/operators.md says what it saves.
 ENV NODE_ENV=production \
+    MALLOC_ARENA_MAX=2 \
     HOST=0.0.0.0 \
     PORT=4000 \
     STORE_URL=sqlite:/data/gateway.db

@@ -54,13 +54,17 @@ export const checkoutName = (folder: string): ContestantName => `${CHECKOUT}${re
 const contestantOf = (name: ContestantName): Contestant =>
   isCheckout(name) ? foldAtlas(name, name.slice(CHECKOUT.length)) : CONTESTANTS[name];
 
-/** The flags that `npm start` of a checkout gives to node. */
-function startFlags(root: string): readonly string[] {
+/** The flags and the environment that `npm start` of a checkout gives to node. */
+function startOf(root: string): { flags: readonly string[]; env: Record<string, string> } {
   const { scripts } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
     scripts: { start: string };
   };
-  const flags = /node (.*?)dist\/server\.js/.exec(scripts.start)?.[1] ?? '';
-  return flags.split(' ').filter((flag) => flag !== '');
+  const [, flags = ''] = /node (.*?)dist\/server\.js/.exec(scripts.start) ?? [];
+  const settings = [...scripts.start.matchAll(/\b([A-Z_]+)=(\S+) /g)];
+  return {
+    flags: flags.split(' ').filter((flag) => flag !== ''),
+    env: Object.fromEntries(settings.map(([, name = '', value = '']) => [name, value])),
+  };
 }
 
 export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
@@ -105,17 +109,18 @@ export function startContestant(
   env: Readonly<Record<string, string>> = {},
 ): Promise<Child> {
   const { file, root, env: own = {} } = contestantOf(name);
+  const start = root === undefined ? undefined : startOf(root);
   return startChild({
     name: label,
     file,
     folder,
     core,
     cwd: folder,
-    ...(root === undefined
+    ...(start === undefined
       ? { env: { UPSTREAM_URL: upstream ?? '', ...own } }
       : {
-          flags: startFlags(root),
-          env: { ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env },
+          flags: start.flags,
+          env: { ...start.env, ...foldAtlasSettings(join(folder, fileNameOf(label)), upstream), ...env },
           announces: FOLDATLAS_LISTENS,
         }),
   });
