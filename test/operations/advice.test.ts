@@ -8,6 +8,8 @@ import { redact } from '../../src/telemetry/redact.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 /** Not errors: what the schema shows. Pages and command lines pass no redactor. */
 const SHOWN = new Set(['description', 'descriptions']);
+/** Functions that are given the description of a field. */
+const DESCRIBING = new Set(['publicNonNull', 'publicNullable']);
 
 /** The text of a literal; what is put into it is a short word. */
 function textOf(node: ts.Node): string | undefined {
@@ -26,6 +28,7 @@ function sentencesOf(file: string): string[] {
   const found: string[] = [];
   const visit = (node: ts.Node): void => {
     if (ts.isPropertyAssignment(node) && SHOWN.has(node.name.getText())) return;
+    if (ts.isCallExpression(node) && DESCRIBING.has(node.expression.getText())) return;
     const text = textOf(node);
     if (text === undefined) ts.forEachChild(node, visit);
     else if (/^[A-Z`"].* .* .*[.:]$/s.test(text.trim())) found.push(text);
