@@ -30,7 +30,7 @@ const ALWAYS: Readonly<Record<string, Limit<number>>> = {
     () => BULK_HASHES,
   ],
   maxSimilaritySequenceLength: [
-    'Residues of a sequence for similarity search, such as 1024.',
+    'Residues of a sequence for similarity search, such as 2048.',
     () => MAX_RESIDUES,
   ],
   maxQueryDepth: ['Levels of one GraphQL query, such as 12.', (config) => config.MAX_QUERY_DEPTH],
