@@ -42,13 +42,16 @@ function identityOf({ sequence, length, accession, source }: PresentProtein): Pr
 }
 
 /** The large parts of a record share its bytes: all are cached when one of them was requested. */
-const isLargeWanted = (asked: RequiredParts): boolean =>
-  ['structure', 'level', 'record'].some((part) => partsFor(asked).has(part as PartName));
+const LARGE: readonly PartName[] = ['structure', 'level', 'record'];
+const isLargeWanted = (asked: RequiredParts): boolean => {
+  const wanted = partsFor(asked);
+  return LARGE.some((part) => wanted.has(part));
+};
 
 /** What was lazy was written down as what it then was. */
-const written = <T>(value: Lazy<T>, size?: number): Lazy<T> => {
+const written = <T>(value: Lazy<T>): Lazy<T> => {
   const plain: unknown = value;
-  return lazily(() => plain as T, size);
+  return lazily(() => plain as T);
 };
 
 /** Where the size is known, neither the text is unpacked nor pLDDT read from it. */
