@@ -3,7 +3,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-
 import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));

@@ -5,7 +5,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
-
 import { openProxy, renamedKey } from '../doctor/proxy.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';

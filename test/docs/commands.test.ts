@@ -6,7 +6,6 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-
 import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 import { at } from '../support.ts';
 import { type GuideText, guides, ROOT } from './guides.ts';

@@ -7,7 +7,6 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
-
 import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let dataDir: string;
