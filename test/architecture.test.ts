@@ -18,7 +18,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['progress', 'lookups', 'contract'],
   ['upstream', 'schema'],
   ['store', 'telemetry', 'execution', 'submission'],
-  ['context', 'structure', 'async', 'etag', 'package'],
+  ['context', 'structure', 'async', 'etag', 'package', 'private-field'],
 ];
 const MAX_FLOORS = 9;
 const MAX_ROOMS = 22;

@@ -1,5 +1,6 @@
 // The schema with resolvers that count their results, for the executor of operations with `@defer`
 // or `@stream`.
+
 import { MapperKind, mapSchema, memoize1 } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
@@ -8,9 +9,10 @@ import {
   type GraphQLSchema,
   isNonNullType,
 } from 'graphql';
+import { createPrivateField } from '../private-field.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
 
-const budgets = new WeakMap<object, ExecutionBudget>();
+const budgets = createPrivateField<object, ExecutionBudget>();
 
 /** Has the resolvers of a counted schema count for executions with this context. */
 export function countFor(context: object, budget: ExecutionBudget): void {

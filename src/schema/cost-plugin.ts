@@ -1,5 +1,6 @@
 // Pothos plugin: the field option `cost`. It rejects operations whose cost or depth exceeds the
 // limits before any field is resolved.
+
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,
@@ -11,6 +12,7 @@ import SchemaBuilder, {
 } from '@pothos/core';
 import { GraphQLError, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql';
 import { COST, type CostRule, type QueryCost, queryCost } from '../execution/query-cost.ts';
+import { createPrivateField } from '../private-field.ts';
 
 /** The largest cost and depth of an operation. */
 export interface CostLimits {
@@ -61,7 +63,7 @@ function check({ calls, depth }: QueryCost, limits: CostLimits): void {
 
 class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /** By variables object: each execution has its own. */
-  readonly #costs = new WeakMap<object, QueryCost>();
+  readonly #costs = createPrivateField<object, QueryCost>();
 
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
     const { cost } = config.pothosOptions;

@@ -1,6 +1,8 @@
 // The record of one request for logs, metrics and traces. It holds only what a log line may show:
 // the route instead of the path, the operation name instead of the query.
+
 import { randomUUID } from 'node:crypto';
+import { createPrivateField } from '../private-field.ts';
 import { redact } from './redact.ts';
 import { readTraceparent, type TraceSpan, type Tracing } from './tracing.ts';
 
@@ -137,7 +139,7 @@ export function boundedOperationName(name: string): string {
 /** What was shown last: most requests ask what others have just asked. */
 let lastName = { name: '', shown: '' };
 
-const ids = new WeakMap<Request, string>();
+const ids = createPrivateField<Request, string>();
 
 /** The caller's own id where it sent a usable one in `x-request-id`, else a new one. */
 export const makeRequestId = (given: string | null | undefined): string =>

@@ -1,6 +1,7 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and
 // traces. It changes no response.
 
+import { createPrivateField } from '../private-field.ts';
 import type { Found } from '../store/cache/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
 import type { Logger } from './log.ts';
@@ -39,7 +40,7 @@ export interface TelemetryOptions {
 }
 
 export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing }: TelemetryOptions) {
-  const exchanges = new WeakMap<Request, RequestRecord>();
+  const exchanges = createPrivateField<Request, RequestRecord>();
 
   const exchangeOf = (request: Request, method?: string): RequestRecord => {
     const known = exchanges.get(request);

@@ -1,8 +1,10 @@
 // Authentication: which token goes to the Batch API, and the principal that owns what this caller
 // stores. The same for HTTP, event streams, WebSocket and file routes.
+
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
+import { createPrivateField } from '../../private-field.ts';
 import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
 import { authBackendUnavailable, overloaded, rateLimited, unauthenticated } from './auth-errors.ts';
 import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
@@ -65,7 +67,7 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     maxSize: MAX_ACCEPTED,
     sizeCalculation: () => 1,
   });
-  const asked = new WeakMap<Request, Promise<Caller>>();
+  const asked = createPrivateField<Request, Promise<Caller>>();
   const keys = openApiKeys({
     keys: listed.flatMap((text) => readKey(text) ?? []),
     file,

@@ -1,7 +1,9 @@
 // What is read of node's request: itself, out of the server adapter's context, which is untyped, and the
 // client's address, as far as the proxies in front are trusted (TRUST_PROXY).
+
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
+import { createPrivateField } from '../../private-field.ts';
 
 /** The request as node:http has it; undefined for one that came over no connection. */
 export const nodeRequestOf = (serverContext: unknown): IncomingMessage | undefined =>
@@ -24,7 +26,7 @@ export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefin
 /** What is looked at of a request. */
 export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-const addresses = new WeakMap<Request, string>();
+const addresses = createPrivateField<Request, string>();
 
 /** Parses an address, without port, brackets and the IPv4-in-IPv6 prefix; null when it is none. */
 function readAddress(text: string | undefined): string | null {

@@ -2,8 +2,10 @@
 // size and time, and a slot among the running requests. A slot is taken when the request is
 // complete and released when its response is, however long the client takes to read it. Refusals
 // are answered by Yoga's plugins, with all headers.
+
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
+import { createPrivateField } from '../../private-field.ts';
 import type { AccessControl } from '../access-control.ts';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
 import type { PendingResponse } from '../response-cache/response-store.ts';
@@ -56,7 +58,7 @@ export interface RequestLimits
 /** How long a client whose request was not read to its end has to read the answer. */
 const LINGER_MS = 5_000;
 
-const limited = new WeakMap<IncomingMessage, LimitedRequest>();
+const limited = createPrivateField<IncomingMessage, LimitedRequest>();
 
 /** What the limits have said of a request; undefined for one that never met them. */
 export const limitedRequestOf = (incoming: IncomingMessage | undefined): LimitedRequest | undefined =>

@@ -1,6 +1,7 @@
 // Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike, and
 // each event of a subscription. The context of a request is created here, because refused requests
 // need none.
+
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
@@ -16,6 +17,7 @@ import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
+import { createPrivateField } from '../../private-field.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
@@ -179,7 +181,7 @@ export function executionKeyOf(
   return JSON.stringify([number, operationName, variableValues, audience]);
 }
 
-const answers = new WeakMap<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
+const answers = createPrivateField<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
 
 /**
  * The result for an event: that of another stream with the same object and key, or a new one.

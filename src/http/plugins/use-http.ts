@@ -1,6 +1,8 @@
 // The way of every HTTP request around GraphQL, in order: what answers or refuses it before, and
 // what its response is given.
+
 import type { Plugin } from 'graphql-yoga';
+import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/tracing.ts';
@@ -44,11 +46,11 @@ async function withoutBody(response: Response): Promise<Response> {
 export function useHttp(sources: HttpSources): Plugin {
   const { config, log, telemetry, caching, routes, isSandbox } = sources;
   const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
-  const verdicts = new WeakMap<Request, AccessVerdict>();
-  const asHead = new WeakSet<Request>();
+  const verdicts = createPrivateField<Request, AccessVerdict>();
+  const asHead = createPrivateField<Request, true>();
 
   function begin(request: Request, serverContext: unknown): void {
-    const exchange = telemetry.begin(request, asHead.has(request) ? 'HEAD' : undefined);
+    const exchange = telemetry.begin(request, asHead.get(request) === true ? 'HEAD' : undefined);
     const connection = nodeResponseOf(serverContext);
     if (connection !== undefined) endWithConnection(telemetry, exchange, connection.req.socket, connection);
   }
@@ -86,7 +88,7 @@ export function useHttp(sources: HttpSources): Plugin {
     // What many are given says nothing of one.
     if (rate != null && headers.get('cache-control')?.includes('public') !== true)
       for (const [name, value] of Object.entries(rateLimitHeaders(rate))) headers.set(name, value);
-    return asHead.has(request) ? withoutBody(response) : response;
+    return asHead.get(request) === true ? withoutBody(response) : response;
   }
 
   function broken(error: unknown): Response {
@@ -102,7 +104,7 @@ export function useHttp(sources: HttpSources): Plugin {
         if (given.method === 'HEAD' && pathname === '/graphql') {
           const { headers, signal } = given;
           request = new fetchAPI.Request(given.url, { method: 'GET', headers, signal });
-          asHead.add(request);
+          asHead.set(request, true);
           setRequest(request);
         }
         begin(request, serverContext);

@@ -1,8 +1,10 @@
 // Serializes results in the media type that the client prefers, with the status of GraphQL over
 // HTTP. Replaces Yoga's own choice, which ignores weights.
+
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
+import { createPrivateField } from '../../private-field.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
@@ -39,7 +41,7 @@ const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult
  * Serializes events. A result object shared by many streams (use-execution.ts) is serialized once.
  */
 function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
-  const written = new WeakMap<ExecutionOrIncrementalResult, Uint8Array>();
+  const written = createPrivateField<ExecutionOrIncrementalResult, Uint8Array>();
   return (result) => {
     const part = written.get(result) ?? toBuffer(serializeResult(result, framing.head, framing.tail));
     written.set(result, part);
@@ -63,7 +65,7 @@ export interface MediaTypeSources {
 }
 
 export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources): Plugin => {
-  const subscriptions = new WeakSet<Request>();
+  const subscriptions = createPrivateField<Request, true>();
 
   /**
    * The media type of the response; JSON when the client accepts none, so that the error is
@@ -72,13 +74,13 @@ export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources):
   function mediaTypeOf(request: Request, isStream: boolean): MediaType {
     const accept = request.headers.get('accept');
     if (!isStream) return negotiateResponseType(accept) ?? 'application/json';
-    const choose = subscriptions.has(request) ? negotiateEventStreamType : negotiateIncrementalType;
+    const choose = subscriptions.get(request) === true ? negotiateEventStreamType : negotiateIncrementalType;
     return choose(accept) ?? 'text/event-stream';
   }
 
   return {
     onSubscribe({ context: { request }, setResultAndStopExecution }) {
-      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.add(request);
+      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);
       else
         setResultAndStopExecution({
           errors: [
@@ -87,7 +89,7 @@ export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources):
         });
     },
     onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
-      const isEvents = subscriptions.has(request);
+      const isEvents = subscriptions.get(request) === true;
       const isParts = given instanceof IncrementalResult && given.stream !== undefined;
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
       const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);

@@ -1,9 +1,11 @@
 // Tells the telemetry what a request asks, and the caller, on request, its upstream calls.
+
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { type CallRecord, openCallRecord } from '../../upstream/http/call-record.ts';
@@ -25,7 +27,7 @@ export function endWithConnection(
 /** With the value 1, the response reports its upstream calls in `extensions.upstream`. */
 export const REPORT_HEADER = 'x-upstream-report';
 
-const records = new WeakMap<Request, CallRecord>();
+const records = createPrivateField<Request, CallRecord>();
 
 /** The call record of a request with the report header; undefined for others. */
 export function callRecordOf(request: Request): CallRecord | undefined {

@@ -61,7 +61,9 @@ export function cachePolicy(
   document: DocumentNode,
   recordSeconds: number,
 ): CachePolicy {
-  const policy = policies.get(document) ?? readPolicy(schema, document, recordSeconds);
+  const known = policies.get(document);
+  if (known !== undefined) return known;
+  const policy = readPolicy(schema, document, recordSeconds);
   policies.set(document, policy);
   return policy;
 }

@@ -1,9 +1,11 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
 // response cache.
+
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
+import { createPrivateField } from '../../private-field.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/json-body.ts';
 import { addVary } from '../plugins/response-headers.ts';
@@ -39,7 +41,7 @@ interface StorableAnswer {
   readonly operationName: string | null;
 }
 
-const bodies = new WeakMap<Response, string | Buffer<ArrayBuffer>>();
+const bodies = createPrivateField<Response, string | Buffer<ArrayBuffer>>();
 
 /** Notes the body of a response, so that it need not be read from it. */
 export function noteBody<T extends Response>(response: T, body: string | Buffer<ArrayBuffer>): T {
@@ -71,7 +73,7 @@ export type ResponseCaching = ReturnType<typeof createResponseCaching>;
 export function createResponseCaching(config: Config, store: ResponseStore) {
   // With credentials, shared caches must not store responses.
   const { CACHE_RECORDS_SECONDS: recordSeconds, proofNeeded } = config;
-  const answers = new WeakMap<Request, StorableAnswer>();
+  const answers = createPrivateField<Request, StorableAnswer>();
 
   function giveUp(serverContext: unknown): void {
     const pending = pendingResponseOf(nodeRequestOf(serverContext));

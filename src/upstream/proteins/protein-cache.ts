@@ -1,7 +1,9 @@
 // The cache of proteins, part by part, so that later requests fetch only the missing parts: in
 // memory, and in the store where there is one. Public data only. Neither errors nor the absence of a
 // protein are cached.
+
 import { LRUCache } from 'lru-cache';
+import { createPrivateField } from '../../private-field.ts';
 import type { CacheOptions, SharedCache } from '../../store/cache/cache.ts';
 import {
   type CachedPart,
@@ -102,7 +104,7 @@ export function createProteinCache(options: ProteinCacheOptions) {
   };
 
   /** What of each answer has been written: hundreds of requests may share one. */
-  const toStore = new WeakMap<Source, Set<string>>();
+  const toStore = createPrivateField<Source, Set<string>>();
 
   const writeStore = (hash: string, from: Source, parts: readonly CachedPart[]): void => {
     const now = Date.now();

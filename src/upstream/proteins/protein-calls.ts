@@ -1,8 +1,10 @@
 // The upstream calls for a request's proteins: reads the cache, plans the fewest calls for the
 // rest, and requests from one endpoint what the other's answer lost, so that silence proves
 // nothing.
+
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
+import { createPrivateField } from '../../private-field.ts';
 import { asError } from '../errors.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -43,7 +45,7 @@ type OnLoaded = (hash: string) => void;
 const NOTHING: RequiredParts = {};
 
 /** What was read of records, by needs: hundreds of requests may share a record. */
-const readings = new WeakMap<ReadRecord, Map<string, ReturnType<typeof fromRecord>>>();
+const readings = createPrivateField<ReadRecord, Map<string, ReturnType<typeof fromRecord>>>();
 
 /** What a record says, read once for all requests that share it and need the same. */
 function readRecord(
