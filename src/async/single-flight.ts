@@ -78,13 +78,14 @@ export function abortable<T>(
 
 /** Creates a single-flight; a process needs one. */
 export function createSingleFlight(): SingleFlight {
-  const underway = new Map<string, ActiveCall>();
+  // Not a Map: of one in which entries come and go, V8 keeps old tables with what they held.
+  const underway = Object.create(null) as Record<string, ActiveCall>;
 
   const start = <T>(key: string, read: (run: SharedCall) => Promise<T>): ActiveCall => {
     const running = new ActiveCall();
-    underway.set(key, running);
+    underway[key] = running;
     const end = () => {
-      if (underway.get(key) === running) underway.delete(key);
+      if (underway[key] === running) delete underway[key];
     };
     const result = Promise.resolve(running).then(read);
     running.result = result;
@@ -103,7 +104,7 @@ export function createSingleFlight(): SingleFlight {
   ) => {
     // Aborting one request ends dozens of its reads, each of which lets the next one begin.
     if (signal?.aborted === true) throw signal.reason;
-    const running = underway.get(key) ?? start(key, read);
+    const running = underway[key] ?? start(key, read);
     // The key names the read and thereby its parts' type.
     const listener = onPart && ((part: unknown) => onPart(part as P));
     if (listener !== undefined) running.listen(listener);
@@ -119,7 +120,7 @@ export function createSingleFlight(): SingleFlight {
       if (listener !== undefined) running.unlisten(listener);
       running.waiting -= 1;
       if (running.waiting === 0) {
-        if (underway.get(key) === running) underway.delete(key);
+        if (underway[key] === running) delete underway[key];
         // Aborting makes an error with its stack, also without a listener.
         if (!running.done) running.controller.abort();
       }

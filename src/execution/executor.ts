@@ -21,7 +21,7 @@ export function limitedExecution<Result>(
   return (args) => {
     const { stream, needsOtherExecutor } = documentParts(args.document);
     if (!needsOtherExecutor && (stream === undefined || isIncremental)) {
-      const own = executeOperation({ ...args, limits, grows: isIncremental, stream });
+      const own = executeOperation({ limits, grows: isIncremental, stream, ...args });
       if (own !== undefined) return own;
     }
     const { contextValue, schema } = args;

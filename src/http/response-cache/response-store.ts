@@ -47,26 +47,27 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
           ttlResolution: 0,
           perf: { now },
         });
-  const flights = new Map<string, PendingResponse>();
+  // Not a Map: of one in which entries come and go, V8 keeps old tables with what they held.
+  const flights = Object.create(null) as Record<string, PendingResponse>;
   return {
     get: (key: string) => stored?.get(key),
     /** Waits for a pending response. @returns false when none is pending under the key */
     follow(key: string, follower: Follower): boolean {
-      const flight = flights.get(key);
+      const flight = flights[key];
       flight?.followers.push(follower);
       return flight !== undefined;
     },
     /** Begins a response under a key. */
     begin(key: string): PendingResponse {
       const pending: PendingResponse = { key, followers: [] };
-      if (!flights.has(key)) flights.set(key, pending);
+      flights[key] ??= pending;
       return pending;
     },
     /** Settles a pending response, once. @param seconds - time to live */
     settle(pending: PendingResponse, response: Settled, seconds = 0): void {
       const { key, followers } = pending;
       if (response != null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
-      if (flights.get(key) === pending) flights.delete(key);
+      if (flights[key] === pending) delete flights[key];
       for (const follower of followers.splice(0)) follower(response);
     },
   };

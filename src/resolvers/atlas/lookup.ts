@@ -89,7 +89,14 @@ function refOf(
   unknown: ProblemShape,
   found: LoadResult | undefined,
 ): LookupRef {
-  const ref = { requested, protein: null, problem: null, failure: undefined, failsAt };
+  const ref: LookupRef = {
+    requested,
+    status: 'FOUND',
+    protein: null,
+    problem: null,
+    failure: undefined,
+    failsAt,
+  };
   if ('problem' in resolved) {
     const { problem } = resolved;
     return {
@@ -103,7 +110,7 @@ function refOf(
   const { hash, entry } = resolved;
   return found == null
     ? { ...ref, status: 'NOT_IN_ATLAS', problem: unknown }
-    : { ...ref, status: 'FOUND', protein: { hash, entry } };
+    : { ...ref, protein: { hash, entry } };
 }
 
 /**

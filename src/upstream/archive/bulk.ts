@@ -78,7 +78,7 @@ export async function readBulkRecords(
     });
   };
   try {
-    await readZip(source, onEntry, { ...options.limits, onProblem, onWait: options.onPause });
+    await readZip(source, onEntry, { onProblem, onWait: options.onPause, ...options.limits });
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     if (problemCount <= MAX_PROBLEMS) onProblem(error);

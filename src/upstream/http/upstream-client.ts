@@ -187,8 +187,9 @@ function outgoing(up: Upstream, call: Call): OutgoingRequest {
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
   const { agent: dispatcher, limiter } = up;
+  const { origin, path } = urlOf(up.settings, call);
   const scope = scopeOf(up, call);
-  return { ...call, ...urlOf(up.settings, call), headers, dispatcher, traced: true, limiter, scope };
+  return { origin, headers, dispatcher, traced: true, limiter, scope, ...call, path };
 }
 
 /** The call in the names of the deployment. */

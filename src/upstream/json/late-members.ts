@@ -39,7 +39,7 @@ export function lazyObject<S extends z.ZodObject>(
     ...Object.fromEntries(members),
     toJSON: {
       value(this: Readonly<Record<string, unknown>>) {
-        return { ...this, ...Object.fromEntries(members.map(([key]) => [key, this[key]])) };
+        return Object.fromEntries([...Object.entries(this), ...members.map(([key]) => [key, this[key]])]);
       },
     },
   });
