@@ -29,6 +29,7 @@ export interface InvalidLetters {
 }
 
 const NONE = { count: 0, first: -1 };
+const ALL_PLAIN: InvalidLetters = { wrong: NONE, unknown: { ...NONE, letters: '' } };
 /** Characters read in one step. */
 const SLICE = 2 ** 18;
 const CODE_A = 65;
@@ -39,7 +40,7 @@ const CODE_A = 65;
  */
 export function* findInvalidLetters(type: PolymerType, sequence: string): Steps<InvalidLetters> {
   const start = sequence.search(NOT_PLAIN[type]);
-  if (start < 0) return { wrong: NONE, unknown: { ...NONE, letters: '' } };
+  if (start < 0) return ALL_PLAIN;
   const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>
     LETTERS[type].includes(String.fromCharCode(CODE_A + k)) ? 1 : 0,
   );

@@ -69,7 +69,7 @@ async function exemplars(
 builder.objectField(Feature, 'topProteins', (t) =>
   t.field({
     public: 'release',
-    cost: ({ first }) => ({ ...FEATURE_DETAIL, items: first ?? 10 }),
+    cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [FeatureExemplar],
     nullable: false,
     description: 'The proteins in which it is most active, strongest first.',

@@ -107,7 +107,7 @@ builder.objectFields(Feature, (t) => ({
   }),
   nearestNeighbors: t.field({
     public: 'release',
-    cost: ({ first }) => ({ ...FEATURE_DETAIL, items: first ?? 10 }),
+    cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [Feature],
     nullable: false,
     description: 'Features with the most similar decoder vectors, nearest first.',

@@ -92,10 +92,10 @@ builder.objectFields(Batch, (t) => ({
     // A cursor inside an upstream page takes a second call, and a filter one more to find the next
     // page. Rankings of one batch share what they read.
     cost: (args) => ({
+      items: args.first ?? 100,
       ...(needsAllTasks(args)
         ? { shared: { all: LIST_CALLS, ...(needsScores(args) ? { allScores: SCORE_CALLS } : {}) } }
         : { calls: 3 }),
-      items: args.first ?? 100,
     }),
     description:
       'The tasks, as submitted unless `orderBy` says otherwise. One List call a page; several `states`, ' +

@@ -45,7 +45,7 @@ export function taskOf(
 export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
   const { counts, expires_at, results_expire_at } = page;
   const index = indexInBatch(item.task_id, batchId) ?? (readCounts(counts).total === 1 ? 0 : null);
-  return taskOf(item.task_id, { batchId, index }, { ...item, expires_at, results_expire_at }, 'ask');
+  return taskOf(item.task_id, { batchId, index }, { expires_at, results_expire_at, ...item }, 'ask');
 }
 
 /** The item of a task and its position; null for a batch that was not submitted here. */

@@ -46,7 +46,7 @@ export const connectionPage = <Edge extends { readonly cursor: string }>(
 ) => ({
   totalCount,
   edges,
-  pageInfo: { ...more, startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null },
+  pageInfo: { startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null, ...more },
 });
 
 /**

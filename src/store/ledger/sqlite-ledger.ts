@@ -147,9 +147,10 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       together(() => {
         const { origin, ...fields } = batch;
         insertBatch.run({
-          ...{ principal, ...fields },
+          principal,
           originBatchId: origin?.batchId ?? null,
           origin: origin === null ? null : JSON.stringify(origin),
+          ...fields,
         });
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));

@@ -28,7 +28,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const limited = pLimit(AT_ONCE);
   const listed = async (batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> => {
     const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
-    return answer && { ...answer.data, warnings: answer.warnings };
+    return answer && { warnings: answer.warnings, ...answer.data };
   };
 
   const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
