@@ -2,6 +2,7 @@
 // rest, and requests from one endpoint what the other's answer lost, so that silence proves
 // nothing.
 
+import { hash as digest } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import { createPrivateField } from '../../private-field.ts';
@@ -151,7 +152,7 @@ export function createProteinCalls({
     };
     const read = await limitBulk(() =>
       singleFlight(
-        `bulk ${JSON.stringify([needs, asksSequences, areAlike ? hashes : [...each]])}`,
+        `bulk ${digest('sha256', JSON.stringify([needs, asksSequences, areAlike ? hashes : [...each]]))}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, bulk, each, run),
         onRead,
