@@ -149,7 +149,7 @@ async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Prom
       return ctx.services.upstream.isSandbox()
         ? notFound(`${id} is not in the sandbox.`, SANDBOX_HINT)
         : notFound(`UniProt has no entry ${id}.`, 'Check the spelling; UniProt has no obsolete entries.');
-    const entry = { ...found, requested: id };
+    const entry = { requested: id, ...found };
     const hash = hashOfEntry(entry);
     return hash === null
       ? notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.')

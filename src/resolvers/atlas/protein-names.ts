@@ -21,7 +21,7 @@ async function entryOf(ctx: GatewayContext, { hash, entry }: ProteinRef): Promis
   const { accession, source } = (await ctx.proteins.load(hash, needs)) ?? {};
   if (accession == null || !isAccession(accession) || (source != null && source !== 'uniprotkb')) return null;
   const found = await ctx.uniprot.load(accession);
-  return found && { ...found, requested: accession };
+  return found && { requested: accession, ...found };
 }
 
 async function nameOf(

@@ -23,7 +23,7 @@ export async function findEntry(ctx: GatewayContext, id: string): Promise<Unipro
         'protein(hash:) for a hash and proteinBySequence for a sequence.',
     );
   const found = await ctx.uniprot.load(read.entry);
-  return found === null ? null : { ...found, requested: read.entry };
+  return found === null ? null : { requested: read.entry, ...found };
 }
 
 builder.objectField(UniprotEntry, 'protein', (t) =>

@@ -54,11 +54,13 @@ const idIn = (place: string): string => place.slice(17);
 const textReply = z.string().nullable();
 const textReplies = z.array(textReply);
 const scanReply = z.tuple([z.string(), z.array(z.string())]);
+const flatReply = z.array(z.string());
+const storedScores = z.array(z.unknown());
 const storedItem = z.object({ name: z.string().nullable(), chains: chainSummaries });
 
 /** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
 function fieldsOf(reply: unknown): Record<string, string> | null {
-  const flat = z.array(z.string()).parse(reply);
+  const flat = flatReply.parse(reply);
   const fields: Record<string, string> = {};
   for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
   return flat.length === 0 ? null : fields;
@@ -219,7 +221,7 @@ export function openRedisLedger(
         taskIds.flatMap((id, i) => {
           const text = texts[i] ?? null;
           if (text === null) return [];
-          const [ptm, iptm, meanPlddt] = z.array(z.unknown()).parse(JSON.parse(text));
+          const [ptm, iptm, meanPlddt] = storedScores.parse(JSON.parse(text));
           return [[id, taskScores.parse({ ptm, iptm, meanPlddt })] as const];
         }),
       );

@@ -34,6 +34,8 @@ const batchRow = ledgerBatch.extend({
   ),
 });
 
+const countRow = z.object({ total: z.number() });
+const sizeRow = z.object({ used: z.number() });
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
   .transform(({ name, chains }): LedgerItem => ({ name, chains: chainSummaries.parse(JSON.parse(chains)) }));
@@ -187,7 +189,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return found;
     },
     async batches(principal, { first, after }) {
-      const { total } = z.object({ total: z.number() }).parse(countBatches.get(principal));
+      const { total } = countRow.parse(countBatches.get(principal));
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
       return { total, batches: rows.map((row) => batchRow.parse(row)) };
@@ -215,7 +217,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return done.changes === 1;
     },
     async usage() {
-      const { used } = z.object({ used: z.number() }).parse(selectSize.get());
+      const { used } = sizeRow.parse(selectSize.get());
       if (file === ':memory:') return { usedBytes: used, limitBytes: null, evicts: false };
       const disk = await statfs(file);
       return { usedBytes: used, limitBytes: used + disk.bavail * disk.bsize, evicts: false };
