@@ -143,18 +143,19 @@ describe('requests that wait for the same response', () => {
   it('are answered by themselves when it comes to nothing, and those behind them wait for the next', () => {
     const store = createResponseStore(1_000_000);
     const given: unknown[] = [];
-    const first = store.join('key', (one) => given.push(one)) ?? expect.fail('Nobody was first.');
-    expect(store.join('key', (one) => given.push(one))).toBeUndefined();
+    expect(store.follow('key', (one) => given.push(one))).toBe(false);
+    const first = store.begin('key');
+    expect(store.follow('key', (one) => given.push(one))).toBe(true);
     store.settle(first, null);
     expect(given).toEqual([null]);
     const second = store.begin('key');
     const beside = store.begin('key');
-    expect(store.join('key', (one) => given.push(one))).toBeUndefined();
+    expect(store.follow('key', (one) => given.push(one))).toBe(true);
     store.settle(beside, null);
     expect(given).toEqual([null]);
     store.settle(second, response, 60);
     expect(given).toEqual([null, response]);
-    expect(store.join('key', () => undefined)).toBeDefined();
+    expect(store.follow('key', () => undefined)).toBe(false);
     expect(store.get('key')).toBe(response);
   });
 

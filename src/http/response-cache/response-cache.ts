@@ -79,7 +79,8 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
   }
 
   /** Notes that the response of a request may be stored. */
-  function begin(limited: LimitedRequest, res: ServerResponse, pending: PendingResponse): void {
+  function begin(limited: LimitedRequest, res: ServerResponse, key: string): void {
+    const pending = store.begin(key);
     limited.pending = pending;
     res.once('close', () => store.settle(pending, undefined));
   }
@@ -106,11 +107,8 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
     };
     const seek = (run: (work: () => void) => void): void => {
       const found = store.get(key);
-      if (found === undefined) {
-        const pending = store.join(key, settled);
-        if (pending === undefined) return;
-        begin(limited, res, pending);
-      }
+      if (found === undefined && store.follow(key, settled)) return;
+      if (found === undefined) begin(limited, res, key);
       run(() => answer(found));
     };
     // Hundreds may follow one response.
@@ -119,7 +117,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
       if (res.closed) return;
       if (response === undefined) seek(inTurn);
       else {
-        if (response === null) begin(limited, res, store.begin(key));
+        if (response === null) begin(limited, res, key);
         inTurn(() => answer(response));
       }
     };

@@ -1,6 +1,5 @@
 // Stores responses as bytes, limited by size, and the followers of pending responses
 // (single-flight).
-import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 
 /** A response that every caller may be given. */
@@ -26,8 +25,6 @@ type Follower = (response: Settled) => void;
 /** A request whose response others may wait for. */
 export interface PendingResponse {
   readonly key: string;
-  /** A short name of the key, under which others find it. */
-  readonly flight: string;
   readonly followers: Follower[];
 }
 
@@ -37,9 +34,6 @@ export type ResponseStore = ReturnType<typeof createResponseStore>;
 const MAX_ENTRY_SHARE = 1 / 16;
 /** Bytes that an entry takes beside its key and body, about. */
 const ENTRY_OVERHEAD_BYTES = 1024;
-
-/** V8 copies the names of an object's members once, and keys are as long as requests. */
-const flightOf = (key: string): string => hash('sha256', key, 'base64');
 
 /** @param maxBytes - of all responses together; 0 stores none */
 export function createResponseStore(maxBytes: number, now = () => performance.now()) {
@@ -53,30 +47,26 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
           ttlResolution: 0,
           perf: { now },
         });
-  // Not a Map: of one in which entries come and go, V8 keeps old tables with what they held.
-  const flights = Object.create(null) as Record<string, PendingResponse>;
-  const begin = (key: string, flight: string): PendingResponse => {
-    const pending: PendingResponse = { key, flight, followers: [] };
-    flights[flight] ??= pending;
-    return pending;
-  };
+  const flights = new Map<string, PendingResponse>();
   return {
     get: (key: string) => stored?.get(key),
-    /** Waits for the pending response of a key. @returns a new one to settle, when none is pending */
-    join(key: string, follower: Follower): PendingResponse | undefined {
-      const flight = flightOf(key);
-      const pending = flights[flight];
-      if (pending === undefined) return begin(key, flight);
-      pending.followers.push(follower);
-      return undefined;
+    /** Waits for a pending response. @returns false when none is pending under the key */
+    follow(key: string, follower: Follower): boolean {
+      const flight = flights.get(key);
+      flight?.followers.push(follower);
+      return flight !== undefined;
     },
-    /** A response to settle, for which others wait unless they wait for another one. */
-    begin: (key: string) => begin(key, flightOf(key)),
+    /** Begins a response under a key. */
+    begin(key: string): PendingResponse {
+      const pending: PendingResponse = { key, followers: [] };
+      if (!flights.has(key)) flights.set(key, pending);
+      return pending;
+    },
     /** Settles a pending response, once. @param seconds - time to live */
     settle(pending: PendingResponse, response: Settled, seconds = 0): void {
-      const { key, flight, followers } = pending;
+      const { key, followers } = pending;
       if (response != null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
-      if (flights[flight] === pending) delete flights[flight];
+      if (flights.get(key) === pending) flights.delete(key);
       for (const follower of followers.splice(0)) follower(response);
     },
   };
