@@ -6,7 +6,7 @@
 /** A constructor that returns what it is given: the fields of its subclass are added to that. */
 class Given {
   constructor(object: object) {
-    // biome-ignore lint/correctness/noConstructorReturn: the standard's way to add private fields to objects of others
+    // biome-ignore lint/correctness/noConstructorReturn: this adds private fields to objects of others
     return object;
   }
 }
