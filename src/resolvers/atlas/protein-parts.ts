@@ -1,8 +1,6 @@
 // The parts of a protein that each field needs. Look-ahead and field resolvers read the same table,
 // so that a field never needs a part that was not loaded with the others.
-
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
-import { createPrivateField } from '../../private-field.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
@@ -147,7 +145,7 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
 export const withoutNames = ({ header: _, ...needs }: RequiredParts): RequiredParts => needs;
 
 /** Needs by selection. A selection that depends on variables is a new object for each execution. */
-const known = createPrivateField<readonly Selected[], RequiredParts>();
+const known = new WeakMap<readonly Selected[], RequiredParts>();
 
 /**
  * All parts that a selection on a protein needs.

@@ -2,7 +2,6 @@
 // subtracted. One table says of each need which answers and which cached parts may meet it.
 
 /** Parts of a protein that are fetched together. */
-import { createPrivateField } from '../../private-field.ts';
 export interface RequiredParts {
   /** Sequence, accession and source. */
   readonly sequence?: true;
@@ -158,7 +157,7 @@ export const pathOf = (needs: RequiredParts): string =>
     .find((path) => path !== undefined) ?? '$';
 
 /** By needs, most of which come again with their query. */
-const partsKnown = createPrivateField<RequiredParts, ReadonlySet<PartName>>();
+const partsKnown = new WeakMap<RequiredParts, ReadonlySet<PartName>>();
 
 /** The cached parts of which at least one has to be there for each of these needs. */
 export function partsFor(needs: RequiredParts): ReadonlySet<PartName> {
