@@ -48,6 +48,8 @@ export function completeList(
   const seen = !isLeaf(of) && new Set(given).size < given.length ? new Map<unknown, Path>() : undefined;
   const items: unknown[] = [];
   let waits = false;
+  // Those at the end may fail before it is their turn.
+  guard(given);
 
   /** Reuses the completed value of a repeated object, unless it has errors: their paths differ. */
   function completeItem(item: unknown): unknown {
@@ -70,7 +72,7 @@ export function completeList(
     try {
       for (let i = from; i < given.length; i += 1) {
         if (i > from && i % step === 0 && budget.isTurnOver()) {
-          if (waits) guard(items);
+          if (waits) guard(items.slice(from));
           return budget.nextTurn().then(() => completeFrom(i));
         }
         budget.spend(1);
@@ -79,7 +81,7 @@ export function completeList(
         items.push(completed);
       }
     } catch (error) {
-      if (waits) guard(items);
+      if (waits) guard(items.slice(from));
       throw error;
     }
     return waits ? Promise.all(items) : items;

@@ -11,6 +11,7 @@ import {
 } from 'graphql';
 import { createPrivateField } from '../private-field.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
+import { guard } from './promises.ts';
 
 const budgets = createPrivateField<object, ExecutionBudget>();
 
@@ -24,6 +25,8 @@ const AT_ONCE = 32;
 
 /** A long list member by member, so that other work gets its turn between them. */
 async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): AsyncGenerator<unknown> {
+  // Those at the end may fail before it is their turn.
+  guard(list);
   for (const [i, item] of list.entries()) {
     if (i % AT_ONCE === 0 && budget.isTurnOver()) await budget.nextTurn();
     yield item;

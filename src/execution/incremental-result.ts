@@ -128,7 +128,7 @@ function growingOf(value: unknown): IncrementalList<unknown> | undefined {
 async function resolveList({ execution, field, path }: SingleListQuery): Promise<unknown> {
   const value = await execution.resolve(field, undefined, path);
   // Its items may fail while the execution waits for its turn, before it awaits them.
-  if (Array.isArray(value)) guard(value.filter(isPromise));
+  if (Array.isArray(value)) guard(value);
   return value;
 }
 

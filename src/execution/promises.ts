@@ -6,11 +6,12 @@ export const isPromise = (value: unknown): value is PromiseLike<unknown> =>
 export const ignore = (): void => undefined;
 
 /**
- * Marks promises that are awaited later as handled: an early rejection must not end the process.
+ * Marks the promises among values, which are awaited later, as handled: an early rejection must not end
+ * the process.
  */
-export const guard = (values: readonly unknown[]): void => {
-  Promise.all(values).catch(ignore);
-};
+export function guard(values: readonly unknown[]): void {
+  for (const value of values) if (isPromise(value)) value.then(undefined, ignore);
+}
 
 /** Waits for the members that are promises, and puts each in its place. */
 export async function awaitAll(data: Record<string, unknown>): Promise<Record<string, unknown>> {
