@@ -1,5 +1,4 @@
-// A list of promises of which some fail while the execution has given the event loop to others: a rejection that nobody handles ends
-// the process.
+// A list of promises of which some reject while the execution has yielded to the event loop: an unhandled rejection ends the process.
 import { buildSchema, parse } from 'graphql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TurnClock } from '../../src/async/turn-clock.ts';
