@@ -1,6 +1,5 @@
 // The schema with resolvers that count their results, for the executor of operations with `@defer`
 // or `@stream`.
-
 import { MapperKind, mapSchema, memoize1 } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
@@ -25,8 +24,6 @@ const AT_ONCE = 32;
 
 /** A long list member by member, so that other work gets its turn between them. */
 async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): AsyncGenerator<unknown> {
-  // Those at the end may fail before it is their turn.
-  guard(list);
   for (const [i, item] of list.entries()) {
     if (i % AT_ONCE === 0 && budget.isTurnOver()) await budget.nextTurn();
     yield item;
@@ -34,6 +31,8 @@ async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): Asyn
 }
 
 function countedList(list: readonly unknown[], budget: ExecutionBudget): unknown {
+  // Those at the end may fail before it is their turn, or after one that is too much.
+  guard(list);
   for (const item of list) {
     budget.spend(1);
     if (Array.isArray(item)) budget.spend(item.length);

@@ -1,8 +1,10 @@
 // A list of promises of which some reject while the execution has yielded to the event loop: an unhandled rejection ends the process.
-import { buildSchema, parse } from 'graphql';
+import { buildSchema, execute, parse } from 'graphql';
 import { afterEach, beforeEach, expect, it } from 'vitest';
 import { TurnClock } from '../../src/async/turn-clock.ts';
+import { countedSchema, countFor } from '../../src/execution/counted-schema.ts';
 import { executeOperation } from '../../src/execution/execute-query.ts';
+import { ExecutionBudget } from '../../src/execution/execution-budget.ts';
 
 const schema = buildSchema(
   'type Item { a: String } type Shelf { items: [Item] words: [String] } type Query { shelf: Shelf }',
@@ -54,5 +56,19 @@ it('of items behind the one that is too much none is unhandled', async () => {
   });
   await new Promise((resolve) => setTimeout(resolve, 20));
   expect(result?.errors).toHaveLength(1);
+  expect(unhandled).toBe(0);
+});
+
+it('nor is one in the executor of operations with `@defer`', async () => {
+  const contextValue = {};
+  countFor(contextValue, new ExecutionBudget({ values: 100, bytes: 1_000_000 }, contextValue));
+  const result = await execute({
+    schema: countedSchema(schema),
+    document: parse('{ shelf { items { a } } }'),
+    rootValue: { shelf: { items: failing } },
+    contextValue,
+  });
+  await new Promise((resolve) => setTimeout(resolve, 20));
+  expect(result.errors).toHaveLength(1);
   expect(unhandled).toBe(0);
 });
