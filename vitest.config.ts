@@ -19,7 +19,8 @@ export default defineConfig({
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
     // A worker makes much garbage: with more room for new objects it is collected less often.
-    execArgv: ['--max-semi-space-size=64'],
+    // One test counts what survives collections that it asks for.
+    execArgv: ['--max-semi-space-size=64', '--expose-gc'],
     // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails
     // every time, a starved moment does not. On a developer's machine nothing is tried again.
     retry: process.env.CI ? 2 : 0,

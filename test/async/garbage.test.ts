@@ -1,14 +1,14 @@
 // What ends must be garbage of the young generation: whatever a long-lived structure keeps of it gets old, and waits for a full
 // collection (CONTRIBUTING.md, Performance). Each structure here is long-lived itself, has entries come and go, and sees collections.
-import { getHeapSpaceStatistics, setFlagsFromString } from 'node:v8';
-import { runInNewContext } from 'node:vm';
+import { getHeapSpaceStatistics } from 'node:v8';
 import { describe, expect, it } from 'vitest';
 import { createSingleFlight } from '../../src/async/single-flight.ts';
 import { createPrivateField } from '../../src/private-field.ts';
 
-setFlagsFromString('--expose-gc');
-const collect = runInNewContext('gc') as (options: { type: 'minor' | 'major' }) => void;
-const collectYoung = () => collect({ type: 'minor' });
+const collect = (type: 'minor' | 'major') => {
+  if (globalThis.gc === undefined) throw new Error('Tests run with --expose-gc (vitest.config.ts).');
+  void globalThis.gc({ type });
+};
 
 const OLD = new Set(['old_space', 'large_object_space']);
 const oldBytes = (): number =>
@@ -34,13 +34,13 @@ async function churn(begin: (n: number) => End): Promise<number> {
     if (ends.length > IN_FLIGHT) await ends.shift()?.();
   };
   for (let n = 0; n < 2 * IN_FLIGHT; n += 1) await step(n);
-  collect({ type: 'major' });
+  collect('major');
   // What is there now gets old.
-  for (let n = 0; n < 3; n += 1) collectYoung();
+  for (let n = 0; n < 3; n += 1) collect('minor');
   const before = oldBytes();
   for (let n = 2 * IN_FLIGHT; n < ENDED; n += 1) {
     await step(n);
-    if (n % BETWEEN_COLLECTIONS === 0) collectYoung();
+    if (n % BETWEEN_COLLECTIONS === 0) collect('minor');
   }
   const after = oldBytes();
   while (ends.length > 0) await ends.shift()?.();
