@@ -10,7 +10,10 @@ export interface SharedCall {
   publishPart(part: unknown): void;
 }
 
-/** Runs `read`, or waits for the call that is running under the same key. */
+/**
+ * Runs `read`, or waits for the call that is running under the same key. Keys become names of
+ * properties, which V8 copies: long ones are given as digests.
+ */
 export type SingleFlight = <T, P = never>(
   key: string,
   signal: AbortSignal | undefined,

@@ -1,6 +1,5 @@
 // Pothos plugin: the field option `cost`. It rejects operations whose cost or depth exceeds the
 // limits before any field is resolved.
-
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,

@@ -1,6 +1,5 @@
 // The record of one request for logs, metrics and traces. It holds only what a log line may show:
 // the route instead of the path, the operation name instead of the query.
-
 import { randomUUID } from 'node:crypto';
 import { createPrivateField } from '../private-field.ts';
 import { redact } from './redact.ts';

@@ -1,6 +1,5 @@
 // Authentication: which token goes to the Batch API, and the principal that owns what this caller
 // stores. The same for HTTP, event streams, WebSocket and file routes.
-
 import { createHash, createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
@@ -140,7 +139,9 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
      *   checked
      */
     identify(request: Request): Promise<Caller> {
-      const asking = asked.get(request) ?? again(request);
+      const known = asked.get(request);
+      if (known !== undefined) return known;
+      const asking = again(request);
       asked.set(request, asking);
       return asking;
     },

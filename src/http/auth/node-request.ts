@@ -1,6 +1,5 @@
 // What is read of node's request: itself, out of the server adapter's context, which is untyped, and the
 // client's address, as far as the proxies in front are trusted (TRUST_PROXY).
-
 import { IncomingMessage, ServerResponse } from 'node:http';
 import { isIP } from 'node:net';
 import { createPrivateField } from '../../private-field.ts';

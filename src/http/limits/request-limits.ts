@@ -2,7 +2,6 @@
 // size and time, and a slot among the running requests. A slot is taken when the request is
 // complete and released when its response is, however long the client takes to read it. Refusals
 // are answered by Yoga's plugins, with all headers.
-
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { createPrivateField } from '../../private-field.ts';

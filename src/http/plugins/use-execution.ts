@@ -1,7 +1,6 @@
 // Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike, and
 // each event of a subscription. The context of a request is created here, because refused requests
 // need none.
-
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import {
   createSourceEventStream,

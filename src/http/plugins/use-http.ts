@@ -1,6 +1,5 @@
 // The way of every HTTP request around GraphQL, in order: what answers or refuses it before, and
 // what its response is given.
-
 import type { Plugin } from 'graphql-yoga';
 import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';

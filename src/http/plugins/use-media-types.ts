@@ -1,6 +1,5 @@
 // Serializes results in the media type that the client prefers, with the status of GraphQL over
 // HTTP. Replaces Yoga's own choice, which ignores weights.
-
 import type { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { IncrementalResult } from '../../execution/incremental-result.ts';

@@ -1,5 +1,4 @@
 // Tells the telemetry what a request asks, and the caller, on request, its upstream calls.
-
 import type { ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { mapAsyncIterator } from '@graphql-tools/utils';

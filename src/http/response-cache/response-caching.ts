@@ -1,6 +1,5 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
 // response cache.
-
 import { type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';

@@ -1,7 +1,6 @@
 // The cache of proteins, part by part, so that later requests fetch only the missing parts: in
 // memory, and in the store where there is one. Public data only. Neither errors nor the absence of a
 // protein are cached.
-
 import { LRUCache } from 'lru-cache';
 import { createPrivateField } from '../../private-field.ts';
 import type { CacheOptions, SharedCache } from '../../store/cache/cache.ts';

@@ -1,7 +1,6 @@
 // The upstream calls for a request's proteins: reads the cache, plans the fewest calls for the
 // rest, and requests from one endpoint what the other's answer lost, so that silence proves
 // nothing.
-
 import { hash as digest } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
