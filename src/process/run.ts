@@ -6,6 +6,7 @@ import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createLogger } from '../telemetry/log.ts';
+import { awaitStore } from './await-store.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
 import { startWorkers } from './primary.ts';
@@ -46,6 +47,8 @@ async function failStart(error: unknown): Promise<never> {
     process.stderr.write(`A gateway of this folder runs at ${other.url}/graphql (process ${other.pid}).\n`);
   process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
+
+const openKey = () => awaitStore(config, log, () => openPrincipalKey(config));
 
 /**
  * Imports the gateway, which is most of the program. Deferred so that the sandbox thread starts
@@ -88,11 +91,7 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
 
 /** One process that does everything. */
 async function runAlone(): Promise<void> {
-  const [source, principalKey, { serve }] = await Promise.all([
-    openSource(),
-    openPrincipalKey(config),
-    loadServe(),
-  ]);
+  const [source, principalKey, { serve }] = await Promise.all([openSource(), openKey(), loadServe()]);
   const served = await serve({ config, log, principalKey, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
   installShutdownHandler({
@@ -119,8 +118,8 @@ async function prepareStores(): Promise<void> {
   const documents = openDocuments(config.LEDGER_URL);
   const cache = openSharedCache(config.STORE_URL, () => undefined);
   try {
-    await ledger.check();
-    await openPrincipalKey(config);
+    await awaitStore(config, log, ledger.check);
+    await openKey();
   } finally {
     await Promise.all([ledger.close(), documents.close(), cache?.close()]);
   }
@@ -159,7 +158,7 @@ async function runPrimary(): Promise<void> {
 
 /** One of several processes that answer. */
 async function runWorker(source: Source): Promise<void> {
-  const [principalKey, { serve }] = await Promise.all([openPrincipalKey(config), loadServe()]);
+  const [principalKey, { serve }] = await Promise.all([openKey(), loadServe()]);
   const served = await serve({ config, log, principalKey, ...source, metricsText: allMetrics });
   // A terminal sends these to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);

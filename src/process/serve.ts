@@ -7,6 +7,7 @@ import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
+import { awaitStore } from './await-store.ts';
 import { closeServer, listen } from './ports.ts';
 
 export interface ServeOptions {
@@ -59,7 +60,7 @@ export async function serve(options: ServeOptions) {
   });
   let url: string;
   try {
-    await gateway.ready();
+    await awaitStore(config, log, gateway.ready);
     url = await listen(server, config.PORT, config.HOST);
   } catch (error) {
     await close();

@@ -9,10 +9,14 @@ import { join } from 'node:path';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import { awaitStore } from '../../src/process/await-store.ts';
 import { createRestartBackoff } from '../../src/process/primary.ts';
+import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
 import { protein } from '../folding/bench.ts';
 import { recordOutput } from '../record.ts';
 import { ROOT } from '../root.ts';
+import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { until } from '../subscriptions/support.ts';
 import { type Answer, at } from '../support.ts';
 
@@ -233,6 +237,32 @@ describe('a process', () => {
     silent.closeAllConnections();
     await new Promise((resolve) => silent.close(resolve));
   }, 90_000);
+
+  it.skipIf(NO_REDIS)(
+    'that starts before its Redis waits for it, and says so',
+    async () => {
+      const place = await openRedisPlace();
+      await place.kill();
+      const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
+      const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2' });
+      await until('it to wait', () => server.err().includes('waiting for the store'));
+      await place.start();
+      await until('it to listen', () => server.out().includes('/graphql'));
+      server.child.kill('SIGTERM');
+      expect(await ended(server)).toBe(0);
+      await place.remove();
+    },
+    60_000,
+  );
+
+  it.skipIf(NO_REDIS)('that has waited long enough for its Redis ends with the reason', async () => {
+    const place = await openRedisPlace();
+    await place.remove();
+    const ledger = openLedger(place.url);
+    const waiting = awaitStore({ LEDGER_URL: place.url }, createLogger('silent', true), ledger.check, 600);
+    await expect(waiting).rejects.toThrow(`The store ${place.url} failed: connect ECONNREFUSED`);
+    await ledger.close();
+  });
 
   it('that cannot have its port says so and ends with 1', async () => {
     const taken = createServer();

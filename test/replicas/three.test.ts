@@ -25,7 +25,7 @@ const PER_MINUTE = 300;
 let lists = 0;
 let sandbox: Sandbox;
 let place: RedisPlace;
-let replicas: readonly ServerProcess[];
+let replicas: readonly ServerProcess[] = [];
 
 /** The replica that gets the n-th request. */
 const replica = (n: number): ServerProcess => replicas[n % replicas.length] as ServerProcess;

@@ -1,0 +1,33 @@
+// Waits at the start for a store on another machine: it may start at the same time, and a start keeps
+// the event loop busy for longer than a connection is given.
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type Config, ConfigError } from '../config.ts';
+import type { Logger } from '../telemetry/log.ts';
+
+/** Milliseconds that a store is waited for, and between two attempts. */
+const MAX_WAIT_MS = 20_000;
+const PAUSE_MS = 250;
+
+/**
+ * Does what needs the store, again and again while the store does not answer. A file is not waited for.
+ *
+ * @throws ConfigError at once; what it failed with last when the store has not answered in time
+ */
+export async function awaitStore<T>(
+  { LEDGER_URL }: Pick<Config, 'LEDGER_URL'>,
+  log: Pick<Logger, 'warn'>,
+  work: () => Promise<T>,
+  maxWaitMs = MAX_WAIT_MS,
+): Promise<T> {
+  const end = performance.now() + maxWaitMs;
+  for (let isTold = false; ; isTold = true) {
+    try {
+      return await work();
+    } catch (error) {
+      const isRemote = /^rediss?:/.test(LEDGER_URL);
+      if (!isRemote || error instanceof ConfigError || performance.now() >= end) throw error;
+      if (!isTold) log.warn({ error }, 'waiting for the store');
+      await sleep(PAUSE_MS);
+    }
+  }
+}
