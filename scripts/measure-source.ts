@@ -6,6 +6,8 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox } from '../sandbox/src/sandbox.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
+import { createHttpServer } from '../src/http/limits/http-server.ts';
+import { closeServer, listen } from '../src/process/ports.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 const SRC = new URL('../src/', import.meta.url);
@@ -31,6 +33,8 @@ const gateway = createGateway({
   log: createLogger('silent', true),
 });
 await gateway.ready();
+const server = createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+const url = await listen(server, 0, '127.0.0.1');
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
@@ -40,11 +44,12 @@ async function passed(
   title: string,
   query: string,
   variables: Record<string, unknown> = {},
+  ask: (request: Request) => Promise<Response> = gateway.fetch,
 ): Promise<unknown> {
   await session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
   await session.post('Profiler.takePreciseCoverage');
-  const response = await gateway.fetch(
-    new Request('http://gateway.test/graphql', {
+  const response = await ask(
+    new Request(`${url}/graphql`, {
       method: 'POST',
       headers: { 'content-type': 'application/json', authorization: 'Bearer sandbox' },
       body: JSON.stringify({ query, variables }),
@@ -66,7 +71,8 @@ async function passed(
   return answer;
 }
 
-const found = await passed('the first query', '{ features(first: 1) { nodes { index } } }');
+const CATALOGUE = '{ features(first: 1) { nodes { index } } }';
+const found = await passed('the first query', CATALOGUE);
 if (!JSON.stringify(found).includes('"index"')) throw new Error(JSON.stringify(found));
 const HASHES = ['12e9c9e4e2835c302e8ba615115edda3', 'b840eb6446f9f188023424af40675a36'];
 const LIST = 'query($h: [ProteinHash!]!) { proteins(hashes: $h) { hash structure { text } } }';
@@ -74,6 +80,10 @@ const FOLD = `mutation { submitFold(input: { items: [{ chains: [{ protein: { ids
 await passed('a list of structures', LIST, { h: HASHES });
 const submitted = await passed('a submission', FOLD);
 if (!JSON.stringify(submitted).includes('FoldSubmitted')) throw new Error(JSON.stringify(submitted));
+await fetch(`${url}/health`);
+await passed('a query over a connection', CATALOGUE, {}, fetch);
+await passed('the same again, from the response cache', CATALOGUE, {}, fetch);
 session.disconnect();
+await closeServer(server, 0);
 await gateway.close();
 await sandbox.close();
