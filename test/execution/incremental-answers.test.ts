@@ -2,11 +2,16 @@
 // a GET says, which waits for the whole, whatever comes, in whatever pieces, and however it ends.
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
 import { type Body, bodyOf } from '../../src/http/graphql/json-body.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
+import { attachWebSocket } from '../../src/http/websocket/server.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
+import { thrown } from '../subscriptions/streams.ts';
 import type { Sender } from '../transport.ts';
 import { streamListener } from './send.ts';
 import {
@@ -96,6 +101,22 @@ describe('an answer of many structures', () => {
     const search = new URLSearchParams({ query: LOOKUP, variables: JSON.stringify({ ids: hashesOf(2) }) });
     const got = await sender.send(new Request(`http://gateway.test/graphql?${search}`));
     expect(await got.json()).toEqual({ data: { lookup: expected(hashesOf(2)) } });
+  });
+
+  it('is one whole message over WebSocket, however its archive comes', async () => {
+    const { gateway } = own;
+    const server = await listening(createServer(gateway.listener));
+    const sockets = attachWebSocket(server, gateway, { origins: [], maxBytes: 100_000, onFault: thrown });
+    const url = `ws://127.0.0.1:${portOf(server)}/graphql`;
+    const client = createClient({ url, webSocketImpl: WebSocket, retryAttempts: 0 });
+    const ids = hashesOf(4);
+    service.send = heldBefore(ids[50] ?? '', sleep(100));
+    const messages = [];
+    for await (const message of client.iterate({ query: LOOKUP, variables: { ids } })) messages.push(message);
+    expect(messages).toEqual([{ data: { lookup: expected(ids) } }]);
+    await client.dispose();
+    await sockets.close();
+    await closed(server);
   });
 
   it('says what a function call says, errors and gaps too, whatever is asked for and in whatever pieces it comes', async () => {

@@ -17,16 +17,18 @@ import type { GatewayContext } from '../../context.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { limitedExecution } from '../../execution/executor.ts';
 import { createPrivateField } from '../../private-field.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**
- * Whether the response may begin early: not for GET, whose ETag needs the whole, nor with an
- * upstream report at the end.
+ * Whether the response may begin early: not for GET, whose ETag needs the whole, nor over WebSocket,
+ * where a result is one message, nor with an upstream report at the end.
  */
-const isIncremental = ({ method, headers }: Request): boolean =>
+const isIncremental = ({ method }: RequestRecord, { headers }: Request): boolean =>
   method === 'POST' && headers.get(REPORT_HEADER) !== '1';
 
 export interface ExecutionSources {
@@ -34,9 +36,10 @@ export interface ExecutionSources {
   /** Makes the context of a request. */
   readonly openContext: (request: Request) => Promise<GatewayContext>;
   readonly accessControl: { readonly admission: Pick<Admission, 'accounts'> };
+  readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
 }
 
-export function useExecution({ config, openContext, accessControl }: ExecutionSources): Plugin {
+export function useExecution({ config, openContext, accessControl, telemetry }: ExecutionSources): Plugin {
   const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
   const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
   const places = createConcurrencyQuota(maxSubscriptions);
@@ -51,7 +54,8 @@ export function useExecution({ config, openContext, accessControl }: ExecutionSo
 
   return {
     onExecute({ executeFn, setExecuteFn, context: { request } }) {
-      const execute = limitedExecution(limits, executeFn, isIncremental(request));
+      const isGrowing = isIncremental(telemetry.exchangeOf(request), request);
+      const execute = limitedExecution(limits, executeFn, isGrowing);
       setExecuteFn(async (args: ExecutionArgs) => {
         // Plugins that read the result see the same context.
         args.contextValue = await openContext(request);
