@@ -345,6 +345,21 @@ it('places are shared out by address: while one waits for the service with all i
   expect((await ask('127.0.0.1')).status).toBe(200);
 });
 
+it('an answer in parts has its place until its last part', async () => {
+  await open({ MAX_CONCURRENT_REQUESTS: '8' });
+  const deferred = `{ limits { maxItems } ... @defer { protein(hash: "${HASHES[0]}") { hash length } } }`;
+  const body = JSON.stringify({ query: deferred });
+  const asked = times(8, (i) =>
+    send(`${head(body.length, `Accept: multipart/mixed\r\nX-Number: ${i}\r\n`)}${body}`),
+  );
+  await until('all to be told', () => asked.every(({ text }) => text() !== ''));
+  expect(asked.filter(({ text }) => statusOf(text()) === 503).length).toBe(2);
+  expect(await metric('request_places')).toBe(6);
+  expect((await ask('127.0.0.2')).status).toBe(200);
+  for (const { socket } of asked) socket.destroy();
+  await until('all to be free', async () => (await metric('request_places')) === 0);
+});
+
 it('counts the address that a trusted proxy tells of', async () => {
   await open({ MAX_CONCURRENT_REQUESTS: '8', TRUST_PROXY: '1' });
   const slow = JSON.stringify({ query: `{ protein(hash: "${HASHES[0]}") { hash length } }` });

@@ -29,9 +29,6 @@ export interface HttpSources extends AccessCheckSources {
   readonly isSandbox: () => boolean;
 }
 
-const isStream = (response: Response): boolean =>
-  /^(text\/event-stream|multipart\/)/.test(response.headers.get('content-type') ?? '');
-
 /** Answers HEAD with what GET would be answered with, without its body. */
 async function withoutBody(response: Response): Promise<Response> {
   const { status, statusText, headers } = response;
@@ -76,8 +73,8 @@ export function useHttp(sources: HttpSources): Plugin {
     const isConnected = nodeResponseOf(serverContext) !== undefined;
     if (!isConnected) telemetry.end(exchange, { status: given.status, bytes: undefined, left: false });
     const { leave, rate } = verdicts.get(request) ?? {};
-    // Event streams have a limit of their own.
-    if (!isConnected || isStream(given)) leave?.();
+    // Subscriptions have a limit of their own.
+    if (!isConnected || exchange.operation?.type === 'subscription') leave?.();
     given.headers.set('traceresponse', traceparent(exchange.step.context));
     // First what is the same for every caller, and may be stored.
     const shared = await withHeaders(request, given, { isSandbox: isSandbox(), proofNeeded });
