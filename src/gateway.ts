@@ -64,9 +64,9 @@ export function createGateway(options: GatewayOptions) {
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
-  const { admit, connections: accepted, enter, identify, inTurn, pressure } = accessControl;
+  const { admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket } = accessControl;
   return {
-    ...{ admit, connections: accepted, enter, identify, inTurn, pressure },
+    ...{ admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket },
     /** Answers one request. */
     fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
     /** The same as a listener for node:http. */

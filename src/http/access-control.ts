@@ -85,6 +85,23 @@ export function createAccessControl(
     enter: (incoming: IncomingMessage) => pressure.enter(admission.addressOf(incoming)),
     /** Does work for what came by no HTTP in a turn of the event loop that has time. */
     inTurn: (incoming: IncomingMessage, work: () => void) => turns.begin(admission.addressOf(incoming), work),
+    /**
+     * Watches how a socket is read, as connections of HTTP are.
+     *
+     * @returns counts the bytes of its messages
+     */
+    watchSocket(incoming: IncomingMessage) {
+      const address = admission.addressOf(incoming);
+      slowReaders.watch(incoming.socket, address);
+      return {
+        take(bytes: number): boolean {
+          const isTaken = buffered.take(address, bytes);
+          if (!isTaken) metrics.refused.inc({ reason: 'buffered_bytes' });
+          return isTaken;
+        },
+        give: (bytes: number) => buffered.give(address, bytes),
+      };
+    },
     /** What is taken at present, for metrics. */
     load: (): Load => ({
       connections: connections.open,

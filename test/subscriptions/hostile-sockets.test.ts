@@ -145,6 +145,52 @@ describe('messages of a socket', () => {
   });
 });
 
+describe('bytes of sockets', () => {
+  it('are shared out by address with those of bodies, and free when their sockets are gone', async () => {
+    const gateway = openGateway(sandbox.url, {
+      MAX_BODY_BYTES: '1000000',
+      MAX_BUFFERED_BYTES: '4000000',
+    });
+    const served = await serve(gateway);
+    const metric = async (name: string): Promise<number> =>
+      Number((await gateway.metrics.text()).split(`\nfoldatlas_${name} `)[1]?.split('\n', 1)[0]);
+    const acknowledged = async (): Promise<WebSocket> => {
+      const socket = connect(served.url);
+      socket.on('error', () => undefined);
+      await once(socket, 'open');
+      socket.send(init({}));
+      await once(socket, 'message');
+      return socket;
+    };
+    const unfinished = async () => {
+      const socket = await acknowledged();
+      const closed = once(socket, 'close').then(([code]) => Number(code));
+      socket.send('x'.repeat(900_000), { fin: false });
+      return { socket, closed };
+    };
+    const sockets = [await unfinished(), await unfinished(), await unfinished()];
+    await until('all to be counted', async () => (await metric('buffered_bytes')) > 2_700_000);
+    const surplus = await unfinished();
+    expect([1006, 1013]).toContain(await surplus.closed);
+    for (const { socket } of sockets) socket.terminate();
+    await until('all to be free', async () => (await metric('buffered_bytes')) === 0);
+    // Answers that are not read count, too: of two who read nothing, the one that waits longer is cut off.
+    const readers = [await acknowledged(), await acknowledged()];
+    const query = '{ __schema { types { name description fields { name description } } } }';
+    for (const reader of readers) {
+      reader.pause();
+      for (let i = 0; i < 200; i += 1)
+        reader.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query } }));
+    }
+    const cut = 'clients_cut_off_total{reason="too_much_unread"}';
+    await until('one of them to be cut off', async () => (await metric(cut)) === 1, 20_000);
+    for (const reader of readers) reader.terminate();
+    await until('all to be free again', async () => (await metric('buffered_bytes')) === 0);
+    await served.close();
+    await gateway.close();
+  }, 60_000);
+});
+
 const HEAD = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
 const HANDSHAKE = 'Sec-WebSocket-Version: 13\r\nSec-WebSocket-Key: MDEyMzQ1Njc4OTAxMjM0NQ==\r\n';
 
@@ -191,7 +237,7 @@ describe('a server that refuses upgrades', () => {
       Array.from({ length: 10 }, () => send(`${text}${'behind the head '.repeat(100)}`)),
     );
     // Of these some are too many; the others say what is no frame.
-    for (let i = 0; i < 60; i += 1)
+    for (let i = 0; i < 200; i += 1)
       sockets.push(send(`GET /graphql HTTP/1.1\r\n${HEAD}${HANDSHAKE}\r\n${'x'.repeat(100)}`));
     const answers = await Promise.all(
       sockets.map((socket) => once(socket, 'data').then(([text]) => String(text))),

@@ -16,6 +16,8 @@ const MAX_BUFFERED_BYTES = 64 * 1024 * 1024;
 const NORMAL = 1000;
 /** WebSocket close code (RFC 6455): a message is too big. */
 const TOO_BIG = 1009;
+/** WebSocket close code (IANA): the client may try again later. */
+export const TRY_AGAIN_LATER = 1013;
 
 /** The state of a connection. */
 export interface Connection {
@@ -28,16 +30,27 @@ export interface Connection {
   /** Value of the Authorization header that the connection stands for. */
   authorization: string | undefined;
   isAcknowledged: boolean;
+  /** Whether nothing more of the client is taken into memory. */
+  isOver: boolean;
 }
 
 export interface ConnectionOptions {
   readonly server: Server<Connection>;
+  /** Share of the client's address in the bytes that the process buffers. */
+  readonly buffered: MessageBytes;
   /** Does work for the connection in a turn of the event loop that has time. */
   readonly inTurn: (work: () => void) => void;
   /** Milliseconds between pings; a client without a pong by the next ping is disconnected. */
   readonly pingMs: number;
   /** Called with what a handler of a message throws. */
   readonly onFault: (error: unknown) => void;
+}
+
+/** Counts bytes of messages for the address of a client. */
+export interface MessageBytes {
+  /** @returns false, with nothing taken, when it is more than the address may have */
+  take(bytes: number): boolean;
+  give(bytes: number): void;
 }
 
 /** Closes a connection, and disconnects a client that does not close its end soon. */
@@ -47,28 +60,63 @@ export function refuseConnection(socket: WebSocket, code: number, reason: string
   socket.once('close', () => clearTimeout(late));
 }
 
+/** Refuses a client that sends too much; nothing more of it is taken into memory. */
+function refuseBytes(connection: Connection, code: number, reason: string): void {
+  connection.isOver = true;
+  refuseConnection(connection.socket, code, reason);
+  connection.socket.pause();
+}
+
 /**
  * Disconnects a client that sends more than a token before its acknowledgement. Counts bytes,
  * because ws buffers unfinished messages.
- *
- * @returns whether it was disconnected for that
  */
-function limitInit(raw: Duplex, connection: Connection): () => boolean {
+function limitInit(raw: Duplex, connection: Connection): void {
   let bytes = 0;
-  let isOver = false;
   const count = (chunk: Buffer): void => {
     bytes += chunk.length;
     if (!connection.isAcknowledged && bytes <= MAX_INIT_BYTES) return;
     raw.off('data', count);
-    if (connection.isAcknowledged) return;
-    const { socket } = connection;
-    isOver = true;
-    refuseConnection(socket, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
-    // Nothing more of it is taken into memory.
-    socket.pause();
+    if (!connection.isAcknowledged)
+      refuseBytes(connection, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
   };
   raw.on('data', count);
-  return () => isOver;
+}
+
+/**
+ * Counts what a client sends: each message until its operation has ended, and what has come of one
+ * that is not complete, which ws buffers. Refuses a client with more than its address may have.
+ *
+ * @returns takes over the bytes of a message that is complete; gives the function that releases them
+ */
+function countMessages(raw: Duplex, connection: Connection, buffered: MessageBytes): () => () => void {
+  let held = 0;
+  let unfinished = 0;
+  let isClosed = false;
+  const count = ({ length }: Buffer): void => {
+    if (buffered.take(length)) {
+      held += length;
+      unfinished += length;
+    } else {
+      raw.off('data', count);
+      refuseBytes(connection, TRY_AGAIN_LATER, 'Too many bytes of your address wait');
+    }
+  };
+  // Before ws reads them, and gives the message that they complete.
+  raw.prependListener('data', count);
+  connection.socket.once('close', () => {
+    isClosed = true;
+    buffered.give(held);
+  });
+  return () => {
+    const bytes = unfinished;
+    unfinished = 0;
+    return () => {
+      if (isClosed) return;
+      held -= bytes;
+      buffered.give(bytes);
+    };
+  };
 }
 
 function pingEvery(socket: WebSocket, milliseconds: number): void {
@@ -100,7 +148,7 @@ export function openConnection(
   socket: WebSocket,
   raw: Duplex,
   incoming: IncomingMessage,
-  { server, inTurn, pingMs, onFault }: ConnectionOptions,
+  { server, buffered, inTurn, pingMs, onFault }: ConnectionOptions,
 ): void {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
@@ -111,6 +159,7 @@ export function openConnection(
     exchanges: new Map(),
     authorization: undefined,
     isAcknowledged: false,
+    isOver: false,
   };
   const fail = (error: unknown): void => {
     onFault(error);
@@ -118,7 +167,8 @@ export function openConnection(
   };
   // A broken frame, or a connection that was reset: ws closes it, and it is the client's fault.
   socket.on('error', () => undefined);
-  const isOver = limitInit(raw, connection);
+  limitInit(raw, connection);
+  const takeMessage = countMessages(raw, connection, buffered);
   pingEvery(socket, pingMs);
   const closed = server.opened(
     {
@@ -132,11 +182,12 @@ export function openConnection(
       close: (code, reason) => refuseConnection(socket, code ?? NORMAL, reason ?? ''),
       onMessage: (handle) =>
         void socket.on('message', (data) => {
+          const release = takeMessage();
           // Nothing more is read before this message had its turn.
           socket.pause();
           inTurn(() => {
-            if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail);
-            if (!isOver()) socket.resume();
+            if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail).finally(release);
+            if (!connection.isOver) socket.resume();
           });
         }),
     },

@@ -12,7 +12,13 @@ import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { withErrorCode } from '../plugins/errors.ts';
-import { type Connection, closeWhenIdle, openConnection, refuseConnection } from './connection.ts';
+import {
+  type Connection,
+  closeWhenIdle,
+  openConnection,
+  refuseConnection,
+  TRY_AGAIN_LATER,
+} from './connection.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
 const PATH = '/graphql';
@@ -22,9 +28,8 @@ const MAX_OPERATIONS = 1000;
 const MAX_ID_CHARACTERS = 128;
 /** How long clients may take to close their connections when the server stops. */
 const CLOSE_MS = 2_000;
-/** WebSocket close codes (RFC 6455, IANA): the server stops; the client may try again later. */
+/** WebSocket close code (RFC 6455): the server stops. */
 const GOING_AWAY = 1001;
-const TRY_AGAIN_LATER = 1013;
 
 export interface WebSocketOptions extends Omit<UpgradeRules, 'path'> {
   /** Bytes of one message at most. */
@@ -220,6 +225,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     sockets.handleUpgrade(request, raw, head, (socket) =>
       openConnection(socket, raw, request, {
         server: graphql,
+        buffered: gateway.watchSocket(request),
         inTurn: (work) => gateway.inTurn(request, work),
         pingMs: patience.ping,
         onFault,
