@@ -14,6 +14,7 @@ import { createConnectionLimits, openSlowReaders } from './limits/connections.ts
 import { createLoadShedder, createShares } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
 import { openRequestBodies } from './limits/request-bodies.ts';
+import type { RefusalReason } from './limits/request-limits.ts';
 import { openTurns } from './limits/turns.ts';
 import { credentialsError, rateLimitError } from './plugins/access-checks.ts';
 
@@ -112,9 +113,13 @@ export function createAccessControl(
     /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
     async admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
-      if (pressure.isLate) return overloaded();
+      const refuse = (reason: RefusalReason, refusal: GraphQLError): GraphQLError => {
+        metrics.refused.inc({ reason });
+        return refusal;
+      };
+      if (pressure.isLate) return refuse('busy', overloaded());
       const verdict = await admission.spend(request);
-      return verdict === null || verdict.allowed ? null : rateLimitError(verdict);
+      return verdict === null || verdict.allowed ? null : refuse('rate', rateLimitError(verdict));
     },
     /** Checks a request of another transport. @returns the refusal, or null */
     async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {

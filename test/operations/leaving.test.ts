@@ -2,7 +2,11 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { attachWebSocket } from '../../src/http/websocket/server.ts';
+import { thrown } from '../subscriptions/streams.ts';
 import { fault, until } from '../subscriptions/support.ts';
 import { openWorld, type World } from '../support.ts';
 
@@ -89,6 +93,44 @@ describe('errors that a client is shown', () => {
         expect(shown).toBeGreaterThanOrEqual(1);
       }
     }
+  });
+
+  it('are counted and logged once each over WebSocket', async () => {
+    const sockets = attachWebSocket(server, world.gateway, {
+      origins: [],
+      maxBytes: 100_000,
+      onFault: thrown,
+    });
+    const client = createClient({
+      url: url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+    });
+    for (const query of [
+      '{ batch(batchId: "x") { batchId } myBatches { totalCount } }',
+      `{ a: protein(hash: "x") { hash } b: nothing }`,
+      '{ broken',
+      'fragment A on Query { __typename }',
+      'subscription { nothing }',
+    ]) {
+      const before = await counted();
+      lines.length = 0;
+      const shown = await new Promise<number>((resolve) =>
+        client.subscribe(
+          { query },
+          {
+            next: ({ errors = [] }) => resolve(errors.length),
+            error: (errors) => resolve(Array.isArray(errors) ? errors.length : 0),
+            complete: () => undefined,
+          },
+        ),
+      );
+      expect(shown, query).toBeGreaterThanOrEqual(1);
+      expect(await counted(), query).toBe(before + shown);
+      await until('the line', () => lines.some((line) => line.includes(`"errors":${shown}`)));
+    }
+    await client.dispose();
+    await sockets.close();
   });
 });
 

@@ -6,6 +6,7 @@ import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
 import { WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 import { overloaded } from '../auth/auth-errors.ts';
 import { clientIp } from '../auth/node-request.ts';
 import { readMembers } from '../graphql/read-params.ts';
@@ -65,6 +66,7 @@ type Params = Record<string, unknown>;
 type SocketContext = Context<Params, Connection>;
 type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
   readonly incoming: IncomingMessage;
+  readonly exchange: RequestRecord;
 };
 
 /**
@@ -106,9 +108,16 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     exchanges.delete(id);
     gateway.telemetry.end(exchange, { status: 200, bytes: undefined, left });
   };
+  const count = (errors: readonly GraphQLError[], exchange: RequestRecord | undefined): void => {
+    for (const { extensions } of errors) gateway.telemetry.failed(String(extensions.code), exchange);
+  };
+  /** Ends an operation with errors of no execution. @returns them as they are shown */
   const refuseOperation = (connection: Connection, id: string, errors: readonly GraphQLError[]) => {
+    const shown = errors.map(withErrorCode);
+    const exchange = connection.exchanges.get(id);
+    if (exchange !== undefined) count(shown, exchange);
     end(connection, id);
-    return errors;
+    return shown;
   };
 
   const engineOf = (args: ExecutionArgs): Engine => {
@@ -119,11 +128,13 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   /** Executes a query or mutation, which counts like a request. */
   const executeCounted = async (args: ExecutionArgs) => {
-    const { incoming, execute } = engineOf(args);
+    const { incoming, exchange, execute } = engineOf(args);
     const leave = gateway.enter(incoming);
     if (leave === null) {
       gateway.metrics.refused.inc({ reason: 'busy' });
-      return { errors: [overloaded()] };
+      const errors = [overloaded()];
+      count(errors, exchange);
+      return { errors };
     }
     try {
       return await execute(args);
@@ -166,10 +177,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       for (const id of [...extra.exchanges.keys()]) end(extra, id, true);
     },
     onComplete: ({ extra }, id) => end(extra, id),
-    onError({ extra }, id, _params, errors) {
-      end(extra, id);
-      return errors.map((error) => toClientError(withErrorCode(error)));
-    },
+    onError: ({ extra }, id, _params, errors) => refuseOperation(extra, id, errors).map(toClientError),
     onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
       errors === undefined
         ? undefined
@@ -184,7 +192,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       if (id.length > MAX_ID_CHARACTERS)
         return [new GraphQLError(`The id of an operation has at most ${MAX_ID_CHARACTERS} characters.`)];
       const request = requestOf(connection);
-      connection.exchanges.set(id, gateway.telemetry.begin(request, 'WS'));
+      const exchange = gateway.telemetry.begin(request, 'WS');
+      connection.exchanges.set(id, exchange);
       const refusal = await gateway.admit(request, connection.incoming);
       if (refusal !== null) return refuseOperation(connection, id, [refusal]);
       try {
@@ -204,7 +213,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
           variableValues: asked.variables ?? null,
           contextValue: await contextFactory(),
         };
-        engines.set(args, { execute, subscribe, incoming: connection.incoming });
+        engines.set(args, { execute, subscribe, exchange, incoming: connection.incoming });
         return args;
       } catch (error) {
         if (error instanceof GraphQLError) return refuseOperation(connection, id, [error]);
