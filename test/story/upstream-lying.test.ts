@@ -361,4 +361,21 @@ describe('an answer of the Batch API that is not what was promised', () => {
     liar.script('file', raw('etag: a\u0007b'));
     expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(503);
   });
+
+  it('a range of a file that is stored compressed is the whole file, never a piece of its compressed bytes', async () => {
+    liar.script('status', enveloped({ status: 'done', response: '/files/result.json' }));
+    const packed = gzipSync(honestBody);
+    const stored = { 'content-encoding': 'gzip', etag: '"stored"' };
+    liar.script('file', ({ request, response }) => {
+      if (request.headers.range === undefined) return response.writeHead(200, stored).end(packed);
+      const range = { 'content-range': `bytes 10-19/${packed.length}` };
+      return response.writeHead(206, { ...stored, ...range }).end(packed.subarray(10, 20));
+    });
+    const file = await place.get('/tasks/b1-00000/result.json', { range: 'bytes=10-19' });
+    expect([file.status, file.headers.get('content-range'), await file.text()]).toEqual([
+      200,
+      null,
+      honestBody,
+    ]);
+  });
 });

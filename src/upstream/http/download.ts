@@ -130,8 +130,13 @@ async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedR
   });
 }
 
+/** Whether an answer is a range of a file that is stored compressed: it cannot be read by itself. */
+const isCompressedRange = ({ status, headers }: StreamedResponse): boolean =>
+  status === 206 && !['', 'identity'].includes(String(headers['content-encoding'] ?? '').toLowerCase());
+
 /**
- * Starts a download. Redirects are not followed.
+ * Starts a download. Redirects are not followed. Of a file that is stored compressed there are no
+ * ranges: it comes as a whole.
  *
  * @param text - the signed URL as the upstream gave it
  * @returns the unread answer of status 200, 206, 304 or 416; null when the URL has expired (400,
@@ -150,5 +155,9 @@ export async function download(
   const place = { origin: url.origin, path: url.pathname + url.search };
   const call = { operation: 'download', method: 'GET', headers, maxBytes } as const;
   const wanted: OutgoingRequest = { ...call, ...place, dispatcher, limiter };
-  return withRetry(up.signal, () => attempt(up, wanted));
+  const answer = await withRetry(up.signal, () => attempt(up, wanted));
+  const { range, 'if-range': _, ...others } = headers;
+  if (answer === null || range === undefined || !isCompressedRange(answer)) return answer;
+  discard(answer);
+  return download(up, downloads, text, { headers: others, maxBytes });
 }
