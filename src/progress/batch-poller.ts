@@ -17,6 +17,7 @@ import {
   hasMoved,
   hasNoTaskPage,
   intervalAfter,
+  isBehind,
   type PollScheduleOptions,
   type Reading,
   type Snapshot,
@@ -116,7 +117,9 @@ export function startBatchPoller(
     }
     const snapshot = JSON.parse(kept.text) as Snapshot;
     // A refusal that ended earlier subscriptions is not sent to a new one: the poller reads again.
-    if (version === 0 && snapshot.over && snapshot.streak !== null) version = kept.version;
+    const isOldRefusal = version === 0 && snapshot.over && snapshot.streak !== null;
+    // The next poll overwrites it.
+    if (isOldRefusal || isBehind(snapshot, current)) version = kept.version;
     else adopt(snapshot, kept.version);
   }
 

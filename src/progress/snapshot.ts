@@ -145,6 +145,14 @@ export function hasMoved(before: BatchPage | null, after: BatchPage): boolean {
   return [...states].some((state) => (before.counts[state] ?? 0) !== (after.counts[state] ?? 0));
 }
 
+/**
+ * Whether a stored snapshot does not go on from this replica's own: without the store each replica
+ * counts by itself. Subscribers would take its changes for ones that they have seen.
+ */
+export const isBehind = (stored: Snapshot, own: Snapshot): boolean =>
+  stored.sequence < own.sequence ||
+  (stored.sequence === own.sequence && stored.page !== null && hasMoved(own.page, stored.page));
+
 /** Whether the tasks of these counts still have to be read. Not while all are queued. */
 export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
   page !== null &&

@@ -5,12 +5,23 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
-import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
+import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
+import { openLiar, says } from '../upstream/liar.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
-import { endedLookup, fault, get, KNOWN, openGateway, run, startLookup, unknownHash } from './support.ts';
+import {
+  endedLookup,
+  fault,
+  get,
+  KNOWN,
+  openGateway,
+  run,
+  startLookup,
+  unknownHash,
+  until,
+} from './support.ts';
 
 const PACE = { first: 30, slowest: 90 };
 const WATCH =
@@ -102,6 +113,22 @@ describe('an upstream that answers badly for a while', () => {
   }, 240_000);
 });
 
+const upstreamAt = (baseUrl: string, agent: Upstream['agent']): Upstream => ({
+  settings: {
+    baseUrl,
+    batchPrefix: '/api/v1/batch',
+    atlasPrefix: '/atlas/protein/api/v1alpha1',
+    listLimitField: 'limit',
+    listCursorField: 'cursor',
+    downloadHosts: [],
+  },
+  agent,
+  token: TOKEN.authorization.slice('Bearer '.length),
+  requestId: 'broken-store-test',
+  signal: undefined,
+  onCall: () => undefined,
+});
+
 describe('a store that does not answer', () => {
   it('costs the sharing between replicas, not the progress', async () => {
     const gone = async (): Promise<never> => {
@@ -120,21 +147,7 @@ describe('a store that does not answer', () => {
     let errors = 0;
     const live = createProgressHub({ documents: broken, pace: PACE, onError: () => (errors += 1) });
     const agent = openAgent();
-    const upstream: Upstream = {
-      settings: {
-        baseUrl: sandbox.url,
-        batchPrefix: '/api/v1/batch',
-        atlasPrefix: '/atlas/protein/api/v1alpha1',
-        listLimitField: 'limit',
-        listCursorField: 'cursor',
-        downloadHosts: [],
-      },
-      agent,
-      token: TOKEN.authorization.slice('Bearer '.length),
-      requestId: 'broken-store-test',
-      signal: undefined,
-      onCall: () => undefined,
-    };
+    const upstream = upstreamAt(sandbox.url, agent);
     const id = await submit(gateway, 2);
     const finals: boolean[] = [];
     for await (const news of live.watch('somebody', id, { upstream, signal: undefined, tasks: true })) {
@@ -147,5 +160,58 @@ describe('a store that does not answer', () => {
     await live.nudge('somebody', id);
     live.close();
     await agent.close();
+  });
+
+  it('for a while, costs no watcher of any replica the end of its batch', async () => {
+    const liar = await openLiar();
+    const store = openDocuments('memory:');
+    const agent = openAgent();
+    const upstream = upstreamAt(liar.url, agent);
+    const away = new Set<string>();
+    const replica = (name: string) => {
+      const reach =
+        <A extends unknown[], R>(use: (...args: A) => Promise<R>) =>
+        async (...args: A): Promise<R> => {
+          if (away.has(name)) throw new Error('the store is gone');
+          return use(...args);
+        };
+      const { get, put, claim, release } = store;
+      const uses = { get: reach(get), put: reach(put), claim: reach(claim), release: reach(release) };
+      const documents: LeasedDocumentStore = { ...store, ...uses, shared: true };
+      const live = createProgressHub({ documents, pace: PACE, onError: () => undefined });
+      const seen: { done: number | undefined; final: boolean }[] = [];
+      const watch = async (): Promise<void> => {
+        for await (const event of live.watch('somebody', 'b1', { upstream, signal: undefined, tasks: false }))
+          if (event.kind === 'progress') seen.push({ done: event.page.counts.done, final: event.final });
+      };
+      return { seen, watch, last: () => seen.at(-1) };
+    };
+    let done = 0;
+    liar.script('list', (call) => {
+      const counts = done === 9 ? { done } : { done, in_progress: 9 - done };
+      says(200, { data: { batch_id: 'b1', status: 'in_progress', counts } })(call);
+    });
+    const [first, second] = [replica('first'), replica('second')];
+    const watched = [first.watch()];
+    await until('the first event', () => first.seen.length === 1);
+    away.add('first').add('second');
+    // The first sees five changes by itself; to the second, which comes later, they are one.
+    for (done = 1; done <= 5; done += 1)
+      await until(`${done} tasks to be done`, () => first.last()?.done === done);
+    done = 5;
+    watched.push(second.watch());
+    await until('the second to watch', () => second.last()?.done === 5);
+    away.delete('second');
+    done = 6;
+    await until('the second to go on', () => second.last()?.done === 6);
+    away.delete('first');
+    await until('the first to go on', () => first.last()?.done === 6);
+    done = 9;
+    await Promise.all(watched);
+    expect([first.last(), second.last()]).toEqual([
+      { done: 9, final: true },
+      { done: 9, final: true },
+    ]);
+    await Promise.all([agent.close(), liar.close(), store.close()]);
   });
 });
