@@ -49,6 +49,8 @@ interface SeenTasks {
 /** Failures in a row. */
 export interface FailureStreak {
   readonly count: number;
+  /** How many of the latest were permanent. */
+  readonly permanent: number;
   /** Milliseconds since the epoch; identifies the streak. */
   readonly since: number;
   readonly message: string;
@@ -219,15 +221,13 @@ export function afterFailure(
   next: Pick<Snapshot, 'polls' | 'dueAt'>,
 ): Snapshot {
   const count = (before.streak?.count ?? 0) + 1;
+  const permanent = failure.retryable ? 0 : (before.streak?.permanent ?? 0) + 1;
   // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is
   // certain.
-  const over = !failure.retryable && (before.page === null || count >= REPORT_AFTER_FAILURES);
-  return {
-    ...before,
-    ...next,
-    over,
-    streak: { count, since: before.streak?.since ?? now, message, failure },
-  };
+  const over = permanent > 0 && (before.page === null || permanent >= REPORT_AFTER_FAILURES);
+  // What ends the polling is told also where temporary failures before it were.
+  const since = over ? now : (before.streak?.since ?? now);
+  return { ...before, ...next, over, streak: { count, permanent, since, message, failure } };
 }
 
 /** Tasks that changed after a sequence number; after 0 every task that has left the queue. */

@@ -129,6 +129,25 @@ const upstreamAt = (baseUrl: string, agent: Upstream['agent']): Upstream => ({
   onCall: () => undefined,
 });
 
+describe('an upstream that is away and then refuses', () => {
+  it('is told of both: no stream ends without its last event or an error that says why', async () => {
+    const liar = await openLiar();
+    const own = openGateway(liar.url, {}, PACE, { failures: 1_000_000, first: 1, longest: 1 });
+    const counts = { queued: 2 };
+    liar.script('list', says(200, { data: { batch_id: 'b1', status: 'in_progress', counts } }));
+    const codes: unknown[] = [];
+    for await (const { errors } of answersOf(
+      await subscribe((request) => own.fetch(request), WATCH, { id: 'b1' }),
+    )) {
+      codes.push(errors?.[0]?.extensions.code);
+      const isAway = codes.length === 1;
+      liar.script('list', isAway ? says(503, { message: 'away' }) : says(403, { message: 'key revoked' }));
+    }
+    expect(codes).toEqual([undefined, 'UPSTREAM_UNAVAILABLE', 'FORBIDDEN']);
+    await Promise.all([own.close(), liar.close()]);
+  });
+});
+
 describe('a store that does not answer', () => {
   it('costs the sharing between replicas, not the progress', async () => {
     const gone = async (): Promise<never> => {

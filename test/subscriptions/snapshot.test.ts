@@ -159,6 +159,31 @@ describe('news of a batch', () => {
     expect(newsFor(false, now)(once)).toMatchObject({ kind: 'progress', sequence: 1 });
     expect(afterFailure(afterFailure(once, refusal, 2, next), refusal, 3, next).over).toBe(true);
   });
+
+  it('is certain of a permanent failure only when it repeats, and tells it also behind temporary ones', () => {
+    const failed = (snapshot: Snapshot, code: 'UPSTREAM_UNAVAILABLE' | 'FORBIDDEN', at: number): Snapshot =>
+      afterFailure(
+        snapshot,
+        { message: code, failure: { operation: 'list', code, retryable: code !== 'FORBIDDEN' } },
+        at,
+        next,
+      );
+    const read = newsFor(false, now);
+    read(queued);
+    let snapshot = queued;
+    const told: unknown[] = [];
+    for (const [at, isRefused] of [false, false, false, true, false, true, true, true].entries()) {
+      expect(snapshot.over).toBe(false);
+      snapshot = failed(snapshot, isRefused ? 'FORBIDDEN' : 'UPSTREAM_UNAVAILABLE', at + 1);
+      const event = read(snapshot);
+      if (event?.kind === 'failure') told.push([at, event.message]);
+    }
+    expect(snapshot.over).toBe(true);
+    expect(told).toEqual([
+      [2, 'UPSTREAM_UNAVAILABLE'],
+      [7, 'FORBIDDEN'],
+    ]);
+  });
 });
 
 describe('the estimate of the time left', () => {
