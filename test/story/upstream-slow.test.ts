@@ -154,6 +154,19 @@ describe('an upstream that is slow', () => {
     await place.gateway.close();
   });
 
+  it.each([
+    ['status', '/tasks/b1-00000/structure.cif'],
+    ['list', '/batches/b1/scores.tsv'],
+    ['protein', `/structures/${HASH}.pdb`],
+    ['thumbnail', `/thumbnails/${HASH}/plddt.png`],
+  ])('ends a file that waits for %s with the deadline of the request: 504, no fault of the gateway', async (operation, path) => {
+    liar.script(operation, hangs);
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '300' });
+    const answer = await place.get(path);
+    expect([answer.status, await answer.text()]).toEqual([504, expect.stringContaining('took longer')]);
+    await place.gateway.close();
+  });
+
   it('serves a small question before the rest of a crowd of large ones', async () => {
     const order: string[] = [];
     const waiting: (() => void)[] = [];

@@ -35,8 +35,10 @@ const placed = (error: GraphQLError, message: string, extensions: Record<string,
   });
 
 /** An error that the request's own deadline or a caller that left caused. */
-const isAbort = (error: unknown): boolean =>
+export const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
+
+export const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
 
 /**
  * Makes the error that a client sees.
@@ -59,7 +61,7 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
     return placed(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
   }
   if (isAbort(cause)) {
-    return placed(located, 'The request took longer than it may. Ask for less at once, or try again.', {
+    return placed(located, TOOK_TOO_LONG, {
       code: 'UPSTREAM_TIMEOUT',
       retryable: true,
     });

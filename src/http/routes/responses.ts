@@ -7,6 +7,7 @@ import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
 import { leaveSource } from '../graphql/stream-body.ts';
+import { isAbort, TOOK_TOO_LONG } from '../plugins/errors.ts';
 
 /** A refusal as one line of text. */
 export const textResponse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
@@ -138,7 +139,8 @@ export async function handleGetOrHead(
     else await leaveSource(answered.body);
     return new Response(null, { status: answered.status, headers: answered.headers });
   } catch (error) {
-    const refusal = failureAnswer(error);
+    const isLate = isAbort(error) && !request.signal.aborted;
+    const refusal = isLate ? textResponse(504, TOOK_TOO_LONG) : failureAnswer(error);
     if (refusal === undefined) throw error;
     return refusal;
   }
