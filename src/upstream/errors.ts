@@ -2,7 +2,7 @@
 // because only this side sees the status.
 
 import { type InputFault, MAX_FAULTS, readLoc } from './http/validation-detail.ts';
-import { parseTime } from './wire-values.ts';
+import { MAX_INT, parseTime } from './wire-values.ts';
 
 /** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =
@@ -123,14 +123,14 @@ export const isAboutCredits = (text: string): boolean => subjectOf429(text) === 
 /**
  * Seconds to wait by a `Retry-After` header: a number of seconds, an HTTP date, or absent.
  *
- * @returns whole seconds, at least 0; undefined when the header is absent or unreadable
+ * @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable
  */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
-  if (/^\d+(\.\d+)?$/.test(text)) return Math.ceil(Number(text));
-  const at = parseTime(text)?.getTime();
-  return at === undefined ? undefined : Math.max(0, Math.ceil((at - now) / 1000));
+  const at = parseTime(text)?.getTime() ?? Number.NaN;
+  const seconds = Math.ceil(/^\d+(\.\d+)?$/.test(text) ? Number(text) : (at - now) / 1000);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_INT);
 }
 
 /** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */

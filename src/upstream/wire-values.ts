@@ -26,7 +26,9 @@ export function normalizeState(word: string): string {
  */
 export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
 
-export const count = z.number().int().nonnegative();
+/** The largest number that GraphQL's Int holds. */
+export const MAX_INT = 2 ** 31 - 1;
+export const count = z.number().int().nonnegative().max(MAX_INT);
 /** The catalogue has 16,384 features. */
 const MAX_FEATURE_INDEX = 16_383;
 export const featureIndex = count.max(MAX_FEATURE_INDEX);
@@ -35,6 +37,9 @@ export const isFeatureIndex = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FEATURE_INDEX;
 export const text = z.string();
 export const number = z.number();
+const YEAR_SECONDS = 366 * 24 * 3600;
+/** A lifetime from now. */
+export const lifetimeSeconds = number.nonnegative().max(YEAR_SECONDS);
 /** A state, in the contract's spelling where the word is known. */
 export const state = text.transform(normalizeState);
 

@@ -6,6 +6,7 @@ import {
   featureIndex,
   isFeatureIndex,
   isShare,
+  lifetimeSeconds,
   maybe,
   meanPlddt,
   normalizeState,
@@ -91,7 +92,7 @@ export const taskStatus = z.object({
   response: z.unknown().optional(),
   /** {@link artifacts}; the resolver reads them. */
   artifacts: z.unknown().optional(),
-  artifacts_expire_in: maybe(number),
+  artifacts_expire_in: maybe(lifetimeSeconds),
   error: maybe(taskError),
   expires_at: maybe(text),
   results_expire_at: maybe(text),

@@ -266,6 +266,25 @@ describe('whose fault a refusal is', () => {
     expect(liar.seen).toHaveLength(1);
   });
 
+  it('no number of the service is too large to be told, or is told as the caller’s fault', async () => {
+    const soon = { response: '/files/r.json', artifacts: { a: '/files/a' }, artifacts_expire_in: 1e300 };
+    liar.script('status', data({ status: 'done', ...soon }));
+    liar.script('list', data({ batch_id: 'b1', status: 'done', counts: { done: 3e9 } }));
+    const query = `{ task(taskId: "b1-00000") { artifacts { name expiresAt } } batch(batchId: "b1") { counts { done } } }`;
+    const { data: answer, errors } = await place.query(query);
+    expect(at(answer, 'task.artifacts')).toEqual([{ name: 'a', expiresAt: null }]);
+    expect(errors?.map(({ path, extensions }) => [path, extensions.code])).toEqual([
+      [['batch'], 'UPSTREAM_DRIFT'],
+    ]);
+    for (const wait of ['9'.repeat(30), '9'.repeat(400), 'Fri, 31 Dec 9999 23:59:59 GMT']) {
+      liar.script('status', says(503, { message: 'away' }, { 'retry-after': wait }));
+      const { errors } = await place.query('{ task(taskId: "b1-00000") { state } }');
+      expect(errors?.[0]?.extensions.retryAfterSeconds).toBe(2 ** 31 - 1);
+      const file = await place.get('/tasks/b1-00000/structure.cif');
+      expect(file.headers.get('retry-after')).toBe('2147483647');
+    }
+  });
+
   it('an empty id is refused and not sent', async () => {
     for (const id of ['', '  ']) {
       const { data: answer, errors } = await place.query(
