@@ -69,6 +69,7 @@ export function openContractWatch({
     limits: [],
     settings: {},
   };
+  /** By the monotonic clock. */
   let lastAt = Number.NEGATIVE_INFINITY;
   let running: Promise<Report> | undefined;
   let timer: NodeJS.Timeout | undefined;
@@ -98,7 +99,7 @@ export function openContractWatch({
     } catch (error) {
       if (!ending.signal.aborted) onError(error);
     } finally {
-      lastAt = Date.now();
+      lastAt = performance.now();
       running = undefined;
     }
     return report();
@@ -106,7 +107,7 @@ export function openContractWatch({
 
   const refresh = (): Promise<Report> => {
     if (running !== undefined) return running;
-    if (ending.signal.aborted || Date.now() - lastAt < LEAST_MS) return Promise.resolve(report());
+    if (ending.signal.aborted || performance.now() - lastAt < LEAST_MS) return Promise.resolve(report());
     running = check();
     return running;
   };

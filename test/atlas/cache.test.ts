@@ -4,6 +4,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { DatabaseSync } from '@photostructure/sqlite';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Cache, openCache } from '../../src/store/cache/cache.ts';
@@ -15,6 +16,7 @@ import {
   type SharedStore,
 } from '../../src/store/cache/shared-cache.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
+import { at } from '../support.ts';
 
 interface Value {
   readonly name: string;
@@ -232,6 +234,15 @@ describe('a store in trouble', () => {
     const found = await later.getMany(['a', 'd']);
     expect(found.map((bytes) => bytes?.length)).toEqual([undefined, 400]);
     await later.close();
+  });
+
+  it('that is large holds nothing up while it looks for what has expired: no other entry is read', async () => {
+    const file = join(folder, 'large.db');
+    await openSqliteBytes(file).close();
+    const database = new DatabaseSync(file);
+    const [step] = database.prepare('EXPLAIN QUERY PLAN DELETE FROM cache WHERE expires_at <= ?').all(0);
+    expect(String(at(step, 'detail'))).toMatch(/^SEARCH cache USING .*INDEX/);
+    database.close();
   });
 
   it('that does not answer costs no request time, and is left alone after a few failures', async () => {

@@ -8,6 +8,7 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
+import { openSqliteBytes } from '../../src/store/cache/cache-sqlite.ts';
 import { createStoreGuard } from '../../src/store/cache/shared-cache.ts';
 import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { openRates } from '../../src/store/rate-limit/token-bucket.ts';
@@ -127,6 +128,34 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     await guard(() => Promise.reject(new Error('gone')));
     jump(by);
     await until('it to be used again', async () => (await guard(async () => 'here')) === 'here', 2000);
+  });
+
+  it('the file of a cache stays within its size', async () => {
+    const store = openSqliteBytes(join(folder, `cache-${by}.db`), 1000);
+    const keys = ['a', 'b', 'c'];
+    const elapsed = vi.spyOn(performance, 'now');
+    const started = performance.now();
+    for (const [i, key] of keys.entries()) {
+      elapsed.mockReturnValue(started + i * 3_600_000);
+      await store.set(key, Buffer.alloc(900), 7 * DAY);
+      if (i === 0) jump(by);
+    }
+    elapsed.mockRestore();
+    expect((await store.getMany(keys)).filter((bytes) => bytes !== undefined)).toHaveLength(2);
+    await store.close();
+  });
+
+  it('the contract of the service is checked again', async () => {
+    const checked = async (): Promise<unknown> => {
+      const { data } = await ask(gateway, '{ contractReport(refresh: true) { checkedAt } }', {}, TOKEN);
+      return at(data, 'contractReport.checkedAt');
+    };
+    const first = await checked();
+    expect(await checked()).toBe(first);
+    jump(by);
+    const now = performance.now.bind(performance);
+    vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
+    expect(await checked()).not.toBe(first);
   });
 
   it('readiness is looked at anew', async () => {

@@ -12,6 +12,7 @@ const TABLE = `
     written_at INTEGER NOT NULL, expires_at INTEGER NOT NULL
   ) STRICT;
   CREATE INDEX IF NOT EXISTS cache_age ON cache (written_at, size);
+  CREATE INDEX IF NOT EXISTS cache_expires ON cache (expires_at);
 `;
 
 /** Deletes the oldest entries until the rest fits the limit in bytes. */
@@ -42,11 +43,11 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   const deleteExpired = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
   const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
   const deleteOldest = database.prepare(DELETE_OLDEST);
-  let sweptAt = 0;
+  let sweptAt = Number.NEGATIVE_INFINITY;
 
   const sweep = (now: number): void => {
-    if (now - sweptAt < SWEEP_INTERVAL_MS) return;
-    sweptAt = now;
+    if (performance.now() - sweptAt < SWEEP_INTERVAL_MS) return;
+    sweptAt = performance.now();
     deleteExpired.run(now);
     if (Number(total.get()?.bytes) > maxBytes) deleteOldest.run(maxBytes);
   };

@@ -99,10 +99,10 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
   const release = database.prepare('DELETE FROM lease WHERE key = ? AND owner = ?');
   let swept = Number.NEGATIVE_INFINITY;
   const sweep = () => {
-    if (now() - swept < SWEEP_MS) return;
-    swept = now();
-    database.prepare('DELETE FROM document WHERE expires_at <= ?').run(swept);
-    database.prepare('DELETE FROM lease WHERE until <= ?').run(swept);
+    if (performance.now() - swept < SWEEP_MS) return;
+    swept = performance.now();
+    database.prepare('DELETE FROM document WHERE expires_at <= ?').run(now());
+    database.prepare('DELETE FROM lease WHERE until <= ?').run(now());
   };
   const versionIn = (row: unknown): number | null =>
     typeof row === 'object' && row !== null && 'version' in row ? Number(row.version) : null;

@@ -85,13 +85,13 @@ function openSqliteRates(file: string): TokenBucketStore {
   const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');
   const write = database.prepare('INSERT OR REPLACE INTO rate VALUES (?, ?)');
   const sweep = database.prepare('DELETE FROM rate WHERE full_at <= ?');
-  let swept = 0;
+  let swept = Number.NEGATIVE_INFINITY;
   return {
     async take(take) {
       const at = Date.now();
       return inTransaction(database, () => {
-        if (at - swept > SWEEP_MS) {
-          swept = at;
+        if (performance.now() - swept > SWEEP_MS) {
+          swept = performance.now();
           sweep.run(at);
         }
         const { fullAt, ...taken } = takeTokens(Number(read.get(take.key)?.full_at ?? 0), at, take);
