@@ -324,6 +324,21 @@ describe('an answer of the Batch API that is not what was promised', () => {
     await secret.close();
   });
 
+  it('the state of an expired task is read or an error: one that failed is never told to have expired', async () => {
+    const query = '{ task(taskId: "b1-00000") { state status } }';
+    liar.script('status', says(410, { status: 'error', message: 'gone', results_expire_at: '2026-01-01' }));
+    const items = [{ task_id: 'b1-00000', status: 'failed' }];
+    liar.script(
+      'list',
+      enveloped({ batch_id: 'b1', status: 'done', counts: { failed: 1 }, items, cursor: null }),
+    );
+    expect(await place.query(query)).toEqual({ data: { task: { state: 'FAILED', status: 'FAILED' } } });
+    liar.script('list', says(503, { message: 'away' }));
+    const { data, errors } = await place.query(query);
+    expect(data).toEqual({ task: null });
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+  });
+
   it('a result that is no result', async () => {
     liar.script('status', enveloped({ status: 'done', response: '/files/result.json' }));
     for (const [script, code] of [

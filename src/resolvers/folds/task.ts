@@ -72,7 +72,7 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
   if (status === null) return null;
   if (!(status instanceof UpstreamError)) return taskOf(taskId, place, status.data, 'none', status.warnings);
   // Status says no more than that the result has expired.
-  const listed = place === null ? null : await findListed(ctx, taskId, place).catch(() => null);
+  const listed = place === null ? null : await findListed(ctx, taskId, place);
   const { resultsExpireAt } = status.failure;
   return {
     ...(listed ?? taskOf(taskId, place, {}, 'none')),
