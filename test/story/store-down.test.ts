@@ -8,6 +8,7 @@ import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.
 import { answersOf, subscribe, TOKEN } from '../subscriptions/streams.ts';
 import { ask, get, openGateway, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
+import { openLiar, openPlace } from '../upstream/liar.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 
@@ -85,4 +86,20 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     const known = await batchIds(asker);
     for (const { batchId } of [first, held, ending]) expect(known).toContain(batchId);
   }, 60_000);
+});
+
+describe('a store that cannot be reached', () => {
+  it('does not hide that a task was cancelled', async () => {
+    const liar = await openLiar();
+    const env = { STORE_URL: 'redis://127.0.0.1:1', GATEWAY_SECRET: 'a secret that replicas share' };
+    const lone = openPlace(liar.url, env);
+    expect(
+      await lone.query(
+        'mutation { cancelTask(taskId: "b1-00000") { __typename ... on Cancelled { cancelledCount } } }',
+      ),
+    ).toEqual({ data: { cancelTask: { __typename: 'Cancelled', cancelledCount: 1 } } });
+    expect(liar.seen.filter(({ operation }) => operation === 'cancel')).toHaveLength(1);
+    await lone.gateway.close();
+    await liar.close();
+  });
 });

@@ -164,9 +164,11 @@ async function cancelTarget(
     return refused;
   }
   ctx.batches.forgetAll();
-  // The poller reads the batch now, so that subscribers see the result at once.
-  const batchId = await batchIdOf(ctx, target);
-  if (batchId !== undefined) await ctx.services.live.nudge(ctx.principal, batchId);
+  // The poller reads the batch now, so that subscribers see the result at once. A ledger that does
+  // not know the batch does not undo the cancellation.
+  const { live, storeFailed } = ctx.services;
+  const batchId = await batchIdOf(ctx, target).catch((error) => storeFailed('ledger', error, ctx.requestId));
+  if (batchId !== undefined) await live.nudge(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
     const told = ending.answer.data.cancelled;
     return {
