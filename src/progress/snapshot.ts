@@ -134,10 +134,14 @@ export const EMPTY_SNAPSHOT: Snapshot = {
   dueAt: 0,
 };
 
-/** Whether the counts show no queued or running task. The state of the batch may lag behind. */
+/**
+ * Whether the counts show no queued or running task. The state of the batch may lag behind; it
+ * decides where tasks are in states that the contract does not have.
+ */
 export function isTerminalPage(page: BatchPage): boolean {
-  const { total, done, failed, cancelled } = readCounts(page.counts);
-  return total > 0 && done + failed + cancelled === total;
+  const { total, queued, inProgress, done, failed, cancelled } = readCounts(page.counts);
+  if (queued + inProgress > 0) return false;
+  return page.status === 'done' || (total > 0 && done + failed + cancelled === total);
 }
 
 /** Whether counts or state differ. Tasks only move forwards, so equal counts mean equal tasks. */

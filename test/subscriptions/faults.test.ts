@@ -148,6 +148,29 @@ describe('an upstream that is away and then refuses', () => {
   });
 });
 
+describe('a batch with tasks in a state that the gateway does not know', () => {
+  it('ends when the service says that it is done, and not before', async () => {
+    const liar = await openLiar();
+    const own = openGateway(liar.url, {}, PACE);
+    const list = (status: string) =>
+      says(200, { data: { batch_id: 'b1', status, counts: { done: 1, timed_out: 1 } } });
+    liar.script('list', list('in_progress'));
+    const query = 'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { status } } }';
+    const events: unknown[] = [];
+    for await (const { data } of answersOf(
+      await subscribe((request) => own.fetch(request), query, { id: 'b1' }),
+    )) {
+      events.push(at(data, 'batchProgress'));
+      liar.script('list', list('done'));
+    }
+    expect(events).toEqual([
+      { final: false, batch: { status: 'UNKNOWN' } },
+      { final: true, batch: { status: 'UNKNOWN' } },
+    ]);
+    await Promise.all([own.close(), liar.close()]);
+  }, 10_000);
+});
+
 describe('a store that does not answer', () => {
   it('costs the sharing between replicas, not the progress', async () => {
     const gone = async (): Promise<never> => {
