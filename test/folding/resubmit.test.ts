@@ -185,6 +185,29 @@ describe('resubmitting', () => {
     expect(bench.counts().submit).toBe(2);
   });
 
+  it('happens once for many at the same time also under keys of their own', async () => {
+    const keys = ['mine', 'yours', undefined].map((key) => key && `${key} of ${id}`);
+    const all = await Promise.all(keys.map((idempotencyKey) => again(id, { ...input, idempotencyKey })));
+    expect(bench.counts().submit).toBe(1);
+    expect(new Set(all.map((ending) => at(ending, 'batch.batchId'))).size).toBe(1);
+    expect(all.filter((ending) => at(ending, 'replayed') === false)).toHaveLength(1);
+  });
+
+  it('is never sent again without a key when that under a key has an unknown outcome', async () => {
+    await bench.fault({ operation: 'submit', break_off_after: 1 });
+    const keyed = (key: string) => again(id, { ...input, idempotencyKey: `${key} of ${id}` });
+    expect(await keyed('first')).toMatchObject({
+      __typename: 'OutcomeUnknown',
+      idempotencyKey: `first of ${id}`,
+    });
+    expect(await again(id, input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey: null });
+    expect(bench.counts().submit).toBe(1);
+    // Who accepts to pay twice says so by another key, and after that all is known again.
+    expect(await keyed('second')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+    expect(await again(id, input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
+    expect(bench.counts().submit).toBe(2);
+  });
+
   it('links the batches, and goes on from the second to a third', async () => {
     const second = String(at(await again(id, input), 'batch.batchId'));
     await bench.pass(120_000);

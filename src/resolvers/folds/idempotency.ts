@@ -48,6 +48,10 @@ export async function checkLedger({
   }
 }
 
+/** Whether what was sent under a key can no longer be found out. */
+export const hasUnknownOutcome = (entry: KeyEntry | null): boolean =>
+  entry?.state === 'unknown' || (entry?.state === 'pending' && Date.now() - entry.at >= LEASE_MS);
+
 /** The result stored under a key; null when the same input is still being sent. */
 function resultOf(
   ctx: GatewayContext,
@@ -62,7 +66,7 @@ function resultOf(
       'An earlier request with this idempotency key ended without an answer. Nothing was sent now.';
     return unknownOutcome(message, key, entry.upstreamRequestId);
   }
-  if (Date.now() - entry.at < LEASE_MS) return null;
+  if (!hasUnknownOutcome(entry)) return null;
   return unknownOutcome(
     'An earlier request with this idempotency key was cut off. Nothing was sent now.',
     key,

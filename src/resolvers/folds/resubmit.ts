@@ -12,10 +12,18 @@ import type { LedgerBatch } from '../../store/ledger/ledger.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { parseTaskState } from '../../upstream/folds/batch-states.ts';
 import { batchById } from './batch.ts';
-import { claimIdempotencyKey } from './idempotency.ts';
+import { claimIdempotencyKey, hasUnknownOutcome } from './idempotency.ts';
 import { readAllTasks } from './ranked-tasks.ts';
 import { chosenTasks, inputsOf, partOf, type Resubmission, some } from './resubmission.ts';
-import { checkCost, checkInput, type Examined, submitOnce } from './submit.ts';
+import {
+  checkCost,
+  checkInput,
+  type Examined,
+  keepKeyPending,
+  NOT_REMEMBERED,
+  send,
+  submitOnce,
+} from './submit.ts';
 import {
   invalidInput,
   SubmitFoldResult,
@@ -65,16 +73,8 @@ async function standingResult(
   return standing;
 }
 
-/** Sends a part under a key derived from how often the batch was resubmitted: one at a time, once each. */
-async function sendUnderDerivedKey(
-  ctx: GatewayContext,
-  part: Examined,
-  generation: number,
-): Promise<SubmitFoldResultShape> {
-  const { origin = null, submission } = part;
-  const idempotencyKey = `resubmission ${generation + 1} of ${origin?.batchId}`;
-  const result = await submitOnce(ctx, { ...part, submission: { ...submission, idempotencyKey } });
-  // The caller gave no key.
+/** What another resubmission of the batch came to, for a caller who knows nothing of its key. */
+function resultOfTurn(result: SubmitFoldResultShape): SubmitFoldResultShape {
   if (result.kind === 'OutcomeUnknown') return { ...result, idempotencyKey: null };
   if (result.kind !== 'IdempotencyConflict') return result;
   return {
@@ -86,7 +86,51 @@ async function sendUnderDerivedKey(
   };
 }
 
-async function sendAgain(ctx: GatewayContext, asked: Resubmission, examined: Examined) {
+const isRemembered = (result: SubmitFoldResultShape): boolean =>
+  result.kind !== 'FoldSubmitted' || !result.warnings.some(({ code }) => code === NOT_REMEMBERED);
+
+/**
+ * Sends a part under a key derived from how often the batch was resubmitted, so that the resubmissions
+ * of a batch take turns, whatever keys of their own they have.
+ *
+ * @param earlier - resubmissions that the part was chosen by
+ * @returns undefined when another one came first: the part has to be chosen again
+ */
+async function sendInTurn(
+  ctx: GatewayContext,
+  part: Examined,
+  earlier: number,
+  requestHash: string,
+): Promise<SubmitFoldResultShape | undefined> {
+  const { ledger, principal } = ctx.submissions;
+  const { origin = null, submission, hash } = part;
+  const batchId = origin?.batchId ?? '';
+  const hasOwnKey = submission.idempotencyKey !== null;
+  let turn = `resubmission ${earlier + 1} of ${batchId}`;
+  // With a key of their own callers accept what unknown outcomes may have cost.
+  if (hasOwnKey) while (hasUnknownOutcome(await ledger.entry(principal, turn))) turn += '+';
+  const standing = await claimIdempotencyKey(ctx, turn, hash);
+  if (standing !== null) return resultOfTurn(standing);
+  if ((await ledger.resubmissions(principal, batchId)).length !== earlier) {
+    await ledger.release(principal, turn);
+    return undefined;
+  }
+  if (!hasOwnKey)
+    return resultOfTurn(await send(ctx, { ...part, submission: { ...submission, idempotencyKey: turn } }));
+  const result = await submitOnce(ctx, part, requestHash);
+  if (result.kind === 'OutcomeUnknown')
+    await ledger
+      .recordUnknown(principal, turn, { inputHash: hash, upstreamRequestId: null })
+      .catch(keepKeyPending);
+  else if (isRemembered(result)) await ledger.release(principal, turn).catch(keepKeyPending);
+  return result;
+}
+
+async function sendAgain(
+  ctx: GatewayContext,
+  asked: Resubmission,
+  examined: Examined,
+): Promise<SubmitFoldResultShape> {
   const { batchId, states } = asked;
   const { ledger, principal } = ctx.submissions;
   const key = examined.submission.idempotencyKey;
@@ -119,10 +163,8 @@ async function sendAgain(ctx: GatewayContext, asked: Resubmission, examined: Exa
   if (left.length === 0) return resubmittedBefore(ctx, earlier, await partOf(ctx, asked, examined, withItem));
 
   const part = await partOf(ctx, asked, examined, left);
-  const result =
-    key === null
-      ? await sendUnderDerivedKey(ctx, part, earlier.length)
-      : await submitOnce(ctx, part, requestHash);
+  const result = await sendInTurn(ctx, part, earlier.length, requestHash);
+  if (result === undefined) return sendAgain(ctx, asked, examined);
   if (result.kind !== 'FoldSubmitted' || result.replayed) return result;
   const warnings = leftOut(chosen.length - withItem.length, withItem.length - left.length, earlier);
   return { ...result, warnings: [...result.warnings, ...warnings] };

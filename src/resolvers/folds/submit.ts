@@ -120,11 +120,14 @@ async function recordBatch(
   };
 }
 
+/** The code of the warning that a batch is queued and not written down. */
+export const NOT_REMEMBERED = 'NOT_REMEMBERED';
+
 /** The batch is queued: a store that fails must not hide it. */
 const createNotRecordedWarning = (): IssueShape[] => [
   {
     path: '',
-    code: 'NOT_REMEMBERED',
+    code: NOT_REMEMBERED,
     message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
     hint:
       'The gateway will not remember its names and its idempotency key. Tell the operator: the ' +
@@ -135,7 +138,7 @@ const createNotRecordedWarning = (): IssueShape[] => [
 const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
 /** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
-const keepKeyPending = (): void => undefined;
+export const keepKeyPending = (): void => undefined;
 
 /**
  * The mistakes that the service found, with their places (spec: 422 with `detail`); nothing was
@@ -180,7 +183,7 @@ async function recordFailure(
 /**
  * Sends a checked submission whose key is claimed. It completes also when the client disconnects.
  */
-async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
+export async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
     answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
