@@ -99,12 +99,15 @@ export const taskStatus = z.object({
 });
 export type TaskStatus = z.output<typeof taskStatus>;
 
-export const cancelled = z.object({
-  message: maybe(text),
-  batch_id: maybe(text),
-  task_id: maybe(text),
-  cancelled: maybe(count),
-});
+/** The spec shows no body of Cancel: an empty one, such as that of a 204, says what its status says. */
+export const cancelled = z
+  .object({
+    message: maybe(text),
+    batch_id: maybe(text),
+    task_id: maybe(text),
+    cancelled: maybe(count),
+  })
+  .catch({});
 export type CancelAnswer = z.output<typeof cancelled>;
 
 // ------------------------------------------------------------------ Atlas API

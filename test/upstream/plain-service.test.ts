@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+import { HASH, type Liar, openLiar, openPlace, type Place, type Script, says } from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -144,6 +144,33 @@ describe('a page of List', () => {
     });
     const { errors } = await place.query(TASKS);
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
+  });
+});
+
+describe('a cancellation', () => {
+  const CANCEL = `mutation { batch: cancelBatch(batchId: "b1") { __typename ... on Cancelled { batch { state } } }
+    task: cancelTask(taskId: "b1-00000") { __typename ... on Cancelled { task { state } } } }`;
+
+  it.each<[string, Script]>([
+    ['204 without a body', ({ response }) => void response.writeHead(204).end()],
+    ['200 without a body', ({ response }) => void response.writeHead(200).end()],
+    ['200 with null', says(200, null)],
+  ])('answered %s is done: the specification shows no body', async (_, script) => {
+    liar.script('cancel', script);
+    liar.script('list', data({ status: 'cancelled', counts: { cancelled: 1 } }));
+    liar.script('status', data({ status: 'cancelled' }));
+    expect(await place.query(CANCEL)).toEqual({
+      data: {
+        batch: { __typename: 'Cancelled', batch: { state: 'CANCELLED' } },
+        task: { __typename: 'Cancelled', task: { state: 'CANCELLED' } },
+      },
+    });
+  });
+
+  it('answered 200 with a page of a proxy is not', async () => {
+    liar.script('cancel', says(200, '<html>Log in</html>'));
+    const { errors } = await place.query(CANCEL);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT']);
   });
 });
 
