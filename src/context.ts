@@ -39,6 +39,8 @@ export interface Services {
   readonly live: ProgressHub;
   /** Reads of scores under way, by caller and batch. */
   readonly scoreReads: Map<string, Promise<unknown>>;
+  /** Submissions on their way, which go on when their clients have left. */
+  readonly submitting: Set<Promise<unknown>>;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
   /** What is known of the upstream's contract. */

@@ -105,6 +105,10 @@ export function createGateway(options: GatewayOptions) {
       draining = true;
       shared.endStreams();
     },
+    /** Waits for submissions on their way, whose clients may have left, until they are recorded. */
+    async submitted(): Promise<void> {
+      while (services.submitting.size > 0) await Promise.allSettled(services.submitting);
+    },
     /** Closes connections and the store. */
     async close(): Promise<void> {
       await accessControl.close();

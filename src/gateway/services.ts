@@ -61,7 +61,8 @@ export function createServices(
   const { storeFailed } = telemetry;
   const links = createSignedLinks(secret);
   const scoreReads = new Map<string, Promise<unknown>>();
-  const kept = { ledger, live, scoreReads, bulk, contract, links, log, storeFailed };
+  const submitting = new Set<Promise<unknown>>();
+  const kept = { ledger, live, scoreReads, submitting, bulk, contract, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {
@@ -80,6 +81,7 @@ export function createServices(
     },
     /** Closes the stores: after everything that writes. */
     async closeStores() {
+      await Promise.allSettled(submitting);
       await ledger.close();
       await documents.close();
       await store?.close();

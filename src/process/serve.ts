@@ -74,13 +74,16 @@ export async function serve(options: ServeOptions) {
     localUrl: url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:'),
     gateway,
     /**
-     * Fails /ready, takes no new connections, ends streams, waits for running requests (at most
-     * SHUTDOWN_SECONDS), then closes the store and flushes traces.
+     * Fails /ready, takes no new connections, ends streams, waits for running requests and submissions
+     * (at most SHUTDOWN_SECONDS), then closes the store and flushes traces.
      */
     stop() {
       stopping ??= (async () => {
+        const until = performance.now() + config.SHUTDOWN_SECONDS * 1000;
+        const left = () => Math.max(0, until - performance.now());
         gateway.drain();
-        await Promise.all([sockets.close(), closeServer(server, config.SHUTDOWN_SECONDS * 1000)]);
+        await Promise.all([sockets.close(), closeServer(server, left())]);
+        await withTimeout(gateway.submitted(), left(), () => log.warn('a submission did not end in time'));
         await close();
       })();
       return stopping;

@@ -1,12 +1,15 @@
 // The gateway is told to stop (a deployment) while it is busy. What an operator sees: every request that it had taken is answered,
 // streams are completed, whoever comes later finds the door closed, and the process ends by itself with 0.
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';
 import { answersOf, subscribe } from '../subscriptions/streams.ts';
 import { fault, until } from '../subscriptions/support.ts';
-import { at } from '../support.ts';
+import { type Answer, at } from '../support.ts';
 
 const SLOW = ['P01308', 'P69905', 'P68871', 'P00698', 'P42212', 'P0CG48'];
 
@@ -93,5 +96,37 @@ describe('SIGTERM under load', () => {
     expect(new Set(await queuedBatches(sandbox.url))).toEqual(
       new Set([batchId, ...endings.map((ending) => ending.batchId)]),
     );
+  }, 60_000);
+
+  it('waits for a submission whose client has left, and writes it down', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'foldatlas-sigterm-'));
+    const env = {
+      STORE_URL: `sqlite:${folder}/gateway.db`,
+      UPSTREAM_URL: sandbox.url,
+      SHUTDOWN_SECONDS: '20',
+    };
+    const stopped = await startServer(env);
+    underWay = 0;
+    // Longer than closing the stores may take.
+    await fault(sandbox.url, { operation: 'submit', delay_ms: 4_500 });
+    const leaving = new AbortController();
+    const ask: ServerProcess['ask'] = async (query, variables = {}) => {
+      const answer = await fetch(`${stopped.url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
+        body: JSON.stringify({ query, variables }),
+        signal: leaving.signal,
+      });
+      return (await answer.json()) as Answer;
+    };
+    const left = submitOnce({ ask }, 'left').catch(() => 'left');
+    await until('it to be under way', () => underWay === 1);
+    leaving.abort();
+    expect(await left).toBe('left');
+    expect(await stopped.end('SIGTERM')).toBe(0);
+    const restarted = await startServer(env);
+    expect(await submitOnce(restarted, 'left')).toMatchObject({ kind: 'FoldSubmitted', replayed: true });
+    await restarted.end('SIGTERM');
+    rmSync(folder, { recursive: true });
   }, 60_000);
 });

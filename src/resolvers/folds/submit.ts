@@ -180,10 +180,7 @@ async function recordFailure(
   return unknownOutcome(error.message, key, upstreamRequestId);
 }
 
-/**
- * Sends a checked submission whose key is claimed. It completes also when the client disconnects.
- */
-export async function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
+async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
     answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
@@ -191,6 +188,17 @@ export async function send(ctx: GatewayContext, sending: Examined): Promise<Subm
     return recordFailure(ctx, sending, error);
   }
   return recordBatch(ctx, sending, answer);
+}
+
+/**
+ * Sends a checked submission whose key is claimed. It completes also when the client disconnects, and
+ * the gateway does not stop before.
+ */
+export function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
+  const { submitting } = ctx.services;
+  const ending = sendAndRecord(ctx, sending).finally(() => submitting.delete(ending));
+  submitting.add(ending);
+  return ending;
 }
 
 /**
