@@ -380,6 +380,34 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
+  it('that is full sends nothing whose owner only the gateway could know', async () => {
+    const key = 'the-key-of-a-caller-of-this-gateway';
+    const full = await openBench({
+      STORE_URL: `sqlite:${folder}/gateway.db`,
+      UPSTREAM_API_KEY: 'the-key-of-the-service',
+      GATEWAY_API_KEYS: key,
+    });
+    const input = { items: [protein(INSULIN_A)] };
+    const batchId = await full.submit(input, key);
+    const database = new DatabaseSync(`${folder}/gateway.db`);
+    for (const table of ['batch', 'idempotency'])
+      database.exec(
+        `CREATE TRIGGER "no ${table}" BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+      );
+    database.close();
+    full.forget();
+    const { data } = await full.ask(SUBMIT, { input }, key);
+    expect(at(data, 'submitFold')).toMatchObject({
+      __typename: 'Refused',
+      reason: 'UNREACHABLE',
+      retryable: true,
+    });
+    expect(full.counts()).toEqual({});
+    const BATCH = 'query($id: ID!) { batch(batchId: $id) { batchId } }';
+    expect((await full.ask(BATCH, { id: batchId }, key)).data).toEqual({ batch: { batchId } });
+    await full.close();
+  });
+
   it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
     const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
     const killed = await openBench(env);
