@@ -3,7 +3,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
@@ -408,6 +408,33 @@ describe('a store on disk', () => {
     await full.close();
   });
 
+  it('counts no submission as cut off that is still under way, and says what to do meanwhile', async () => {
+    const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
+    const input = { items: [protein(INSULIN_A)], idempotencyKey: 'slow' };
+    const submit = async () => at((await slow.ask(SUBMIT, { input })).data, 'submitFold');
+    await slow.fault({ operation: 'submit', delay_ms: 2500 });
+    const first = submit();
+    await expect.poll(() => slow.counts().submit).toBe(1);
+    // A submission waits two minutes for its turn at most, and two and a half for its answer.
+    const database = new DatabaseSync(`${folder}/gateway.db`);
+    database.exec('UPDATE idempotency SET at = at - 260000');
+    database.close();
+    const second = submit();
+    await new Promise((resolve) => setTimeout(resolve, 500));
+    const now = performance.now.bind(performance);
+    const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 31_000);
+    expect(await second).toMatchObject({
+      __typename: 'OutcomeUnknown',
+      message: expect.stringContaining('has not ended yet'),
+      hint: expect.stringMatching(/Send exactly the same again/),
+    });
+    later.mockRestore();
+    expect(await first).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+    expect(await submit()).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
+    expect(slow.counts().submit).toBe(1);
+    await slow.close();
+  });
+
   it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
     const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
     const killed = await openBench(env);
@@ -417,7 +444,7 @@ describe('a store on disk', () => {
     // What a killed process leaves: a key that is taken, and no word of what became of it.
     const database = new DatabaseSync(`${folder}/gateway.db`);
     database.exec(
-      "UPDATE idempotency SET state = 'pending', batch_id = NULL, at = at - 200000; DELETE FROM batch",
+      "UPDATE idempotency SET state = 'pending', batch_id = NULL, at = at - 400000; DELETE FROM batch",
     );
     database.close();
     const restarted = await openBench(env);

@@ -58,10 +58,10 @@ describe('SIGKILL under load', () => {
     expect(lost).toHaveLength(6);
     expect(answered.size).toBeGreaterThan(0);
 
-    // Three minutes pass, after which no process can be sending any more: no need for the test to wait for them.
+    // Six minutes pass, after which no process can be sending any more: no need for the test to wait for them.
     const database = new DatabaseSync(file);
     expect(database.prepare('PRAGMA integrity_check').get()).toMatchObject({ integrity_check: 'ok' });
-    database.exec("UPDATE idempotency SET at = at - 200000 WHERE state = 'pending'");
+    database.exec("UPDATE idempotency SET at = at - 400000 WHERE state = 'pending'");
     database.close();
     server = await start();
 

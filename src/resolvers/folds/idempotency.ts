@@ -4,12 +4,18 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
+import { limitsOf } from '../../upstream/operations.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
-/** Claims older than this are stale: Submit gives up earlier. */
-const LEASE_MS = 180_000;
+/** What is left to a submission to be written down, behind the time that Submit may take. */
+const RECORD_MS = 30_000;
 /** How long a request waits for another one with the same key. */
 const WAIT_MS = 30_000;
+
+/** The hint while an earlier request may still succeed. */
+const SEND_AGAIN =
+  'Send exactly the same again in a minute: you get the batch as soon as the earlier request has ended. ' +
+  'With another idempotencyKey you may pay twice.';
 
 const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   kind: 'IdempotencyConflict',
@@ -53,9 +59,13 @@ export async function checkLedger({
   }
 }
 
-/** Whether what was sent under a key can no longer be found out. */
-export const hasUnknownOutcome = (entry: KeyEntry | null): boolean =>
-  entry?.state === 'unknown' || (entry?.state === 'pending' && Date.now() - entry.at >= LEASE_MS);
+/** Whether what was sent under a key can no longer be found out: whoever sent it has given up. */
+export function hasUnknownOutcome({ upstream }: GatewayContext, entry: KeyEntry | null): boolean {
+  if (entry?.state !== 'pending') return entry?.state === 'unknown';
+  // It may wait for its turn as long as for the beginning of its answer.
+  const { start, whole } = limitsOf('submit', upstream.settings.patience);
+  return Date.now() - entry.at >= start + whole + RECORD_MS;
+}
 
 /** The result stored under a key; null when the same input is still being sent. */
 function resultOf(
@@ -71,7 +81,7 @@ function resultOf(
       'An earlier request with this idempotency key ended without an answer. Nothing was sent now.';
     return unknownOutcome(message, key, entry.upstreamRequestId);
   }
-  if (!hasUnknownOutcome(entry)) return null;
+  if (!hasUnknownOutcome(ctx, entry)) return null;
   return unknownOutcome(
     'An earlier request with this idempotency key was cut off. Nothing was sent now.',
     key,
@@ -108,7 +118,7 @@ export async function claimIdempotencyKey(
     if (ending !== null) return ending;
     if (performance.now() >= until) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
-      return unknownOutcome(message, key, null);
+      return unknownOutcome(message, key, null, SEND_AGAIN);
     }
     await sleep(pause, undefined, { signal: ctx.upstream.signal });
   }

@@ -108,7 +108,7 @@ async function sendInTurn(
   const hasOwnKey = submission.idempotencyKey !== null;
   let turn = `resubmission ${earlier + 1} of ${batchId}`;
   // With a key of their own callers accept what unknown outcomes may have cost.
-  if (hasOwnKey) while (hasUnknownOutcome(await ledger.entry(principal, turn))) turn += '+';
+  if (hasOwnKey) while (hasUnknownOutcome(ctx, await ledger.entry(principal, turn))) turn += '+';
   const standing = await claimIdempotencyKey(ctx, turn, hash);
   if (standing !== null) return resultOfTurn(standing);
   if ((await ledger.resubmissions(principal, batchId)).length !== earlier) {

@@ -123,17 +123,20 @@ export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFol
   warnings: [],
 });
 
-/** The result for a key whose outcome is unknown. */
+const NEVER_KNOWN =
+  'Some items may be queued and charged, and the gateway cannot find out. Send again, with another ' +
+  'idempotencyKey, only if you accept that you may pay twice.';
+
+/** The result for a key whose outcome is unknown. @param hint - for one that may still become known */
 export const unknownOutcome = (
   message: string,
   key: string | null,
   upstreamRequestId: string | null,
+  hint = NEVER_KNOWN,
 ): SubmitFoldResultShape => ({
   kind: 'OutcomeUnknown',
   message,
-  hint:
-    'Some items may be queued and charged, and the gateway cannot find out. Send again, with another ' +
-    'idempotencyKey, only if you accept that you may pay twice.',
+  hint,
   upstreamRequestId,
   idempotencyKey: key,
 });
