@@ -69,8 +69,9 @@ function placeOfLiteral({ loc }: ValueNode): string {
  */
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
-  const lines = value.split(/\r?\n/);
-  if (lines.filter((line) => line.startsWith('>')).length > 1) {
+  const lines = value.trimStart().split(/\r?\n/);
+  // What stands before a header is a sequence of its own.
+  if (lines.some((line, i) => i > 0 && line.startsWith('>'))) {
     throw badInput(
       'An AminoAcidSequence is one sequence; this FASTA text holds several. Send one request for each.',
     );

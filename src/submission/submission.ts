@@ -25,7 +25,7 @@ export interface Polymer {
   /** Upper case, no white space. */
   readonly sequence: string;
   readonly modifications: readonly Modification[];
-  /** Number of FASTA headers in the text, 2 for more than one, which is a mistake. */
+  /** Number of FASTA headers in the text, 2 for more than one sequence, which is a mistake. */
   readonly headers: number;
 }
 export interface Ligand {
@@ -68,19 +68,15 @@ const CHUNK = 2 ** 18;
 
 /**
  * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
- * the number of headers, 2 for more than one.
+ * the number of headers, 2 for more than one sequence.
  */
 function* cleanSequence(text: string): Steps<{ sequence: string; headers: number }> {
-  const later = text.startsWith('>') ? -1 : text.indexOf('\n>');
-  const header = text.startsWith('>') ? 0 : later < 0 ? -1 : later + 1;
-  let body = text;
-  let headers = 0;
-  if (header >= 0) {
-    const end = text.indexOf('\n', header);
-    const rest = end < 0 ? '' : text.slice(end);
-    headers = rest.includes('\n>') ? 2 : 1;
-    body = text.slice(0, header) + rest;
-  }
+  const start = text.trimStart();
+  const isFasta = start.startsWith('>');
+  const end = isFasta ? start.indexOf('\n') : 0;
+  const body = end < 0 ? '' : start.slice(end);
+  // What stands before a header is a sequence of its own.
+  const headers = body.includes('\n>') ? 2 : isFasta ? 1 : 0;
   const parts: string[] = [];
   for (let at = 0; at < body.length; at += CHUNK) {
     if (at > 0) yield;

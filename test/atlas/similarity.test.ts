@@ -116,4 +116,13 @@ describe('a search', () => {
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
     expect(world.calls).toEqual([]);
   });
+
+  it.each(['>a\nMKT\n>b\nGIV', 'MKT\n>b\nGIV'])('refuses two sequences in one text: %j', async (s) => {
+    const { errors } = await world.query(
+      `query($s: AminoAcidSequence!) { similarProteins(sequence: $s) { queryHash } }`,
+      { s },
+    );
+    expect(errors?.[0]?.message).toMatch(/holds several/);
+    expect(world.calls).toEqual([]);
+  });
 });

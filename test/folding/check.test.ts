@@ -115,6 +115,11 @@ describe('a single fault', () => {
       'items.0.chains.0.protein.sequence SEVERAL_SEQUENCES',
     ],
     [
+      'two sequences of which the first has lost its header',
+      chain({ protein: { sequence: 'GIV\n>b\nEQC' } }),
+      'items.0.chains.0.protein.sequence SEVERAL_SEQUENCES',
+    ],
+    [
       'a blank id',
       chain({ protein: { sequence: 'GIV', ids: ['A', ' '] } }),
       'items.0.chains.0.protein.ids.1 BAD_CHAIN_ID',
