@@ -3,6 +3,7 @@
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import {
@@ -121,6 +122,72 @@ describe('a client that leaves', () => {
       .toEqual({ batchId: 'b9', label: 'left' });
     expect(liar.seen.filter(({ operation }) => operation === 'submit')).toHaveLength(1);
     await server.close();
+  });
+});
+
+describe('a submission that is not on its way yet', () => {
+  const submission = (label: string) =>
+    `${label}: submitFold(input: {label: "${label}", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+      __typename ... on FoldSubmitted { batch { batchId } } ... on Refused { reason retryable } }`;
+
+  it('is not sent when its client has left, or its time is up', async () => {
+    let release: () => void = () => undefined;
+    liar.script('submit', (call) => {
+      release = () => says(200, { status: 'success', data: { batch_id: 'b9', task_id: 'b9-00000' } })(call);
+    });
+    const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '700' });
+    const server = await listen(place);
+    const leave = server.begin(`mutation { ${submission('one')} ${submission('two')} }`);
+    await expect.poll(submits, { interval: 5 }).toBe(1);
+    leave();
+    await sleep(50);
+    release();
+    const MINE = '{ myBatches { nodes { label } } }';
+    await expect
+      .poll(async () => at((await place.query(MINE)).data, 'myBatches.nodes'))
+      .toEqual([{ label: 'one' }]);
+    await sleep(100);
+    expect(submits()).toBe(1);
+
+    const late = place.query(`mutation { ${submission('three')} ${submission('four')} }`);
+    await expect.poll(submits, { interval: 5 }).toBe(2);
+    await sleep(800);
+    release();
+    // What was sent before is told all the same: who loses its id may pay for it again.
+    expect(await late).toEqual({
+      data: {
+        three: { __typename: 'FoldSubmitted', batch: { batchId: 'b9' } },
+        four: { __typename: 'Refused', reason: 'UNREACHABLE', retryable: true },
+      },
+    });
+    expect(submits()).toBe(2);
+    await server.close();
+  });
+});
+
+describe('a submission that waits for another one of its key', () => {
+  it('says that it is not known yet when its time is up, and hides no other', async () => {
+    let release: () => void = () => undefined;
+    liar.script('submit', (call) => {
+      release = () => says(200, { status: 'success', data: { batch_id: 'b9', task_id: 'b9-00000' } })(call);
+    });
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '500' });
+    const SUBMIT =
+      'submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename ... on Problem { hint } }';
+    const first = place.query(`mutation { ${SUBMIT} }`);
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    const BAD = 'bad: submitFold(input: {items: []}) { __typename }';
+    expect((await place.query(`mutation { ${BAD} ${SUBMIT} }`)).data).toEqual({
+      bad: { __typename: 'InvalidInput' },
+      submitFold: {
+        __typename: 'OutcomeUnknown',
+        hint: expect.stringMatching(/Send exactly the same again/),
+      },
+    });
+    release();
+    expect((await first).data).toEqual({ submitFold: { __typename: 'FoldSubmitted' } });
+    await place.gateway.close();
   });
 });
 

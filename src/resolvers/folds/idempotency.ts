@@ -100,6 +100,7 @@ export async function claimIdempotencyKey(
   requestHash: string,
 ): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal } = ctx.submissions;
+  const { signal } = ctx.upstream;
   const until = performance.now() + WAIT_MS;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
@@ -116,10 +117,10 @@ export async function claimIdempotencyKey(
     if (entry === null) return null;
     const ending = resultOf(ctx, key, requestHash, entry);
     if (ending !== null) return ending;
-    if (performance.now() >= until) {
+    if (performance.now() >= until || signal?.aborted === true) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
       return unknownOutcome(message, key, null, SEND_AGAIN);
     }
-    await sleep(pause, undefined, { signal: ctx.upstream.signal });
+    await sleep(pause, undefined, { signal }).catch(() => undefined);
   }
 }

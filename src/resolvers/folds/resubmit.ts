@@ -29,6 +29,7 @@ import {
   SubmitFoldResult,
   type SubmitFoldResultShape,
   submittedBefore,
+  tooLate,
 } from './submit-result.ts';
 
 /** The result where all tasks were submitted again before: that batch, when its input is this one. */
@@ -107,6 +108,7 @@ async function sendInTurn(
   const batchId = origin?.batchId ?? '';
   const hasOwnKey = submission.idempotencyKey !== null;
   let turn = `resubmission ${earlier + 1} of ${batchId}`;
+  if (ctx.upstream.signal?.aborted === true) return tooLate;
   // With a key of their own callers accept what unknown outcomes may have cost.
   if (hasOwnKey) while (hasUnknownOutcome(ctx, await ledger.entry(principal, turn))) turn += '+';
   const standing = await claimIdempotencyKey(ctx, turn, hash);

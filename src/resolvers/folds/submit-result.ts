@@ -114,6 +114,15 @@ export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape =
   issues,
 });
 
+/** The result when the time of the request is up before anything is sent, or its client has left. */
+export const tooLate: SubmitFoldResultShape = {
+  kind: 'Refused',
+  message: 'The request has taken longer than it may. Nothing was sent.',
+  hint: 'Send the same again; of several submissions, each in a request of its own.',
+  reason: 'UNREACHABLE',
+  retryable: true,
+};
+
 /** The result for a batch that an earlier request submitted. */
 export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFoldResultShape => ({
   kind: 'FoldSubmitted',

@@ -25,6 +25,7 @@ import {
   invalidInput,
   SubmitFoldResult,
   type SubmitFoldResultShape,
+  tooLate,
   unknownOutcome,
 } from './submit-result.ts';
 import { toRefusedProblem } from './upstream-refusals.ts';
@@ -202,7 +203,7 @@ export function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFold
 }
 
 /**
- * Sends a checked submission, once for its idempotency key.
+ * Sends a checked submission, once for its idempotency key, if its client still waits.
  *
  * @param requestHash - identifies the request of the key; by default the hash of the submission
  */
@@ -212,6 +213,7 @@ export async function submitOnce(
   requestHash: string = sending.hash,
 ): Promise<SubmitFoldResultShape> {
   const key = sending.submission.idempotencyKey;
+  if (ctx.upstream.signal?.aborted === true) return tooLate;
   const standing = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, requestHash);
   return standing ?? send(ctx, sending);
 }
