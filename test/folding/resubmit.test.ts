@@ -110,6 +110,11 @@ describe('resubmitting', () => {
       { path: 'items.0.name', code: 'UNKNOWN_NAME' },
       { path: 'items.2.name', code: 'AMBIGUOUS_NAME' },
     ]);
+    expect(await issues(id, nameless, undefined, { taskIds: ['x'] })).toEqual([
+      { path: 'items.3.name', code: 'NAME_NEEDED' },
+      { path: 'repeat', code: 'OTHER_INPUT' },
+      { path: 'taskIds.0', code: 'UNKNOWN_TASK' },
+    ]);
     expect(await issues(id, { ...input, repeat: 3 })).toEqual([{ path: 'repeat', code: 'OTHER_INPUT' }]);
     expect(await issues(id, input, ['CANCELLED'])).toEqual([{ path: 'states', code: 'NOTHING_TO_RESUBMIT' }]);
     expect(await again('nobody', input)).toMatchObject({ __typename: 'NotFound' });

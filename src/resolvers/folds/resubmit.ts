@@ -143,7 +143,6 @@ async function sendAgain(
   if (all === null) return notFound('batch', batchId);
   const issues: IssueShape[] = [];
   const inputs = await inputsOf(ctx, asked, examined, all.tasks.length, issues);
-  if (issues.length > 0) return invalidInput(issues);
   const chosen = chosenTasks(all.tasks, asked, issues);
   if (issues.length > 0) return invalidInput(issues);
 
