@@ -78,7 +78,7 @@ export async function cluster(
   const path = `/clusters/${segment('cluster', hash)}`;
   const call = get('cluster', path, { query: { topk_features: top } });
   const found = await recordOrNull(up, call, wire.clusterRecord);
-  if (found !== null && found.record.protein_hash.toLowerCase() !== hash.toLowerCase())
+  if (found !== null && found.record.protein_hash !== hash)
     throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
   const values = found?.record.cluster_representative_features;
   if (found === null || values == null) return found;

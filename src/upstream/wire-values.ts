@@ -36,6 +36,8 @@ export const featureIndex = count.max(MAX_FEATURE_INDEX);
 export const isFeatureIndex = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FEATURE_INDEX;
 export const text = z.string();
+/** The hash of a protein, by which answers are joined: lower-case, however it came. */
+export const hash = text.transform((value) => value.trim().toLowerCase());
 export const number = z.number();
 const YEAR_SECONDS = 366 * 24 * 3600;
 /** A lifetime from now. */

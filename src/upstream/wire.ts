@@ -4,6 +4,7 @@ import { z } from 'zod';
 import {
   count,
   featureIndex,
+  hash,
   isFeatureIndex,
   isShare,
   lifetimeSeconds,
@@ -178,7 +179,7 @@ export const isPlainFeature = (value: unknown): value is FeatureValue =>
   (!('description' in value) || mayBeText(value.description));
 
 export const proteinRecord = z.object({
-  protein_hash: text,
+  protein_hash: hash,
   accession: maybe(text),
   source: maybe(text),
   header: maybe(text),
@@ -190,7 +191,7 @@ export const proteinRecord = z.object({
   residues_plddt: residuesPlddt,
   pdb: maybe(text),
   folded_on_demand: maybe(z.boolean()),
-  cluster_rep_protein_hash: maybe(text),
+  cluster_rep_protein_hash: maybe(hash),
   /** Of another type it is drift: an empty list would say that nothing is active. */
   sae_features: z.array(featureValue).nullish(),
 });
@@ -221,8 +222,8 @@ export const clusterInfo = z.object({
 export type ClusterInfo = z.output<typeof clusterInfo>;
 
 export const clusterRecord = clusterInfo.extend({
-  protein_hash: text,
-  member_protein_hashes: z.array(text),
+  protein_hash: hash,
+  member_protein_hashes: z.array(hash),
   cluster_representative_features: maybe(z.array(featureValue)),
 });
 export type ClusterRecord = z.output<typeof clusterRecord>;
@@ -236,12 +237,12 @@ export const uniprotRecord = z.object({
   function: maybe(text),
   sequence: maybe(text),
   sequence_length: maybe(count),
-  protein_hash: maybe(text),
+  protein_hash: maybe(hash),
 });
 export type UniprotRecord = z.output<typeof uniprotRecord>;
 
 export const similarProtein = z.object({
-  protein_hash: text,
+  protein_hash: hash,
   protein_accession: maybe(text),
   sequence_length: maybe(count),
   similarity_score: number.refine(isShare, outside(0, 1)),
@@ -256,7 +257,7 @@ export type SimilarProtein = z.output<typeof similarProtein>;
 
 export const similarityAnswer = z.object({
   query_sequence: maybe(text),
-  protein_hash: maybe(text),
+  protein_hash: maybe(hash),
   restricted_count: maybe(count),
   similar_proteins: z.array(similarProtein),
   top_features_across_results: maybe(

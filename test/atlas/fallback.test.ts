@@ -27,6 +27,8 @@ let archive: Uint8Array;
 let calls: string[];
 /** What single records say otherwise. */
 let record: object;
+/** Answers of other operations, by path. */
+let others: Readonly<Record<string, object>>;
 /** Whether single records fail. */
 let failing: boolean;
 let server: Server;
@@ -44,6 +46,7 @@ beforeAll(async () => {
     if (name === '/proteins/batch') {
       response.setHeader('content-type', 'application/zip').end(archive);
     } else if (name === '/features') json(catalogue);
+    else if (others[name] !== undefined) json(others[name]);
     else if (name.startsWith('/proteins/') && failing) {
       response.writeHead(422, { 'content-type': 'application/json' }).end('{"detail": "not now"}');
     } else if (name.startsWith('/proteins/')) {
@@ -78,6 +81,7 @@ afterAll(async () => {
 beforeEach(() => {
   calls = [];
   record = {};
+  others = {};
   failing = false;
 });
 
@@ -273,5 +277,43 @@ describe('a damaged archive', () => {
     const { data, errors } = await ask('sequence');
     expect(at(data, 'proteins')).toEqual([null, null]);
     expect(errors).toHaveLength(2);
+  });
+});
+
+describe('hashes in upper case', () => {
+  const [a, b] = [A.toUpperCase(), B.toUpperCase()];
+
+  it('are those of the same proteins, wherever they come from', async () => {
+    archive = zip({ 'sequences.fasta': FASTA });
+    record = { cluster_rep_protein_hash: a };
+    others = {
+      '/similarity-search': {
+        protein_hash: a,
+        restricted_count: 0,
+        similar_proteins: [{ protein_hash: b, similarity_score: 0.9 }],
+      },
+      [`/clusters/${A}`]: { protein_hash: a, cluster_size: 2, member_protein_hashes: [a, b] },
+      '/uniprot/P01308': { accession: 'P01308', sequence: 'MKVA', protein_hash: a },
+    };
+    const { data, errors } = await send(`{
+      similarProteins(sequence: "MKVA") { queryHash queryProtein { sequence } hits { protein { hash sequence } } }
+      cluster(hash: "${A}") { memberHashes members { nodes { hash sequence } } }
+      lookup(ids: ["P01308", "${b}"]) { status protein { hash sequence } }
+      uniprotEntry(id: "P01308") { proteinHash protein { sequence } }
+    }`);
+    expect(errors).toBeUndefined();
+    const [first, second] = [
+      { hash: A, sequence: 'MKVA' },
+      { hash: B, sequence: 'MENTS' },
+    ];
+    expect(data).toEqual({
+      similarProteins: { queryHash: A, queryProtein: { sequence: 'MKVA' }, hits: [{ protein: second }] },
+      cluster: { memberHashes: [A, B], members: { nodes: [first, second] } },
+      lookup: [
+        { status: 'FOUND', protein: first },
+        { status: 'FOUND', protein: second },
+      ],
+      uniprotEntry: { proteinHash: A, protein: { sequence: 'MKVA' } },
+    });
   });
 });

@@ -68,8 +68,8 @@ function addParts(data: Mutable, found: ReadRecord): void {
     if (record.ptm != null || record.mean_plddt != null)
       data.scores = { ptm: record.ptm ?? null, meanPlddt: record.mean_plddt ?? null };
   }
-  const representative = record.cluster_rep_protein_hash?.toLowerCase();
-  if (representative !== undefined) data.cluster = { representative, info: null };
+  const representative = record.cluster_rep_protein_hash;
+  if (representative != null) data.cluster = { representative, info: null };
   // It names none for a representative, too.
   else gaps.push('record:cluster');
   if (gaps.length > 0) data.gaps = gaps;

@@ -17,7 +17,7 @@ const NO_RESIDUE = /[\s*]/g;
 /** Whether a protein hash is that of a sequence. */
 export function isSequenceOf(hash: string, sequence: string): boolean {
   const residues = sequence.replace(NO_RESIDUE, '').toUpperCase();
-  return digest('md5', residues) === hash.toLowerCase();
+  return digest('md5', residues) === hash;
 }
 
 /** An answer that contradicts itself or the question. */
@@ -38,7 +38,7 @@ function checkLength(path: string, expected: number, seen: number): void {
  * @throws UpstreamError UPSTREAM_DRIFT with the JSON path, the expected and the seen value
  */
 export function checkRecord(hash: string, { record }: ReadRecord, withStructure: boolean): void {
-  const own = record.protein_hash.toLowerCase();
+  const { protein_hash: own } = record;
   if (own !== hash) throw contradiction('$.protein_hash', hash, own);
   const { sequence } = record;
   if (sequence == null) return;
