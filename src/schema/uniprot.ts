@@ -15,7 +15,7 @@ export const hashOfSequence = (sequence: string): string => createHash('md5').up
 
 /** The hash in the entry, otherwise that of its sequence. */
 export const hashOfEntry = ({ record }: UniprotRef): string | null =>
-  record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence.toUpperCase()));
+  record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence));
 
 /** Options of a field that is a text of the record. */
 const ofRecord = (

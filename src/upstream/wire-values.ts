@@ -38,6 +38,8 @@ export const isFeatureIndex = (value: unknown): value is number =>
 export const text = z.string();
 /** The hash of a protein, by which answers are joined: lower-case, however it came. */
 export const hash = text.transform((value) => value.trim().toLowerCase());
+/** Amino acids: stop codons and white space are no residues and no part of the hash. */
+export const sequence = text.transform((value) => value.replace(/[\s*]/g, '').toUpperCase());
 export const number = z.number();
 const YEAR_SECONDS = 366 * 24 * 3600;
 /** A lifetime from now. */

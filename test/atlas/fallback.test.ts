@@ -280,6 +280,25 @@ describe('a damaged archive', () => {
   });
 });
 
+describe('a sequence with a stop codon, white space and small letters', () => {
+  it('is that of its residues, from records and entries as from archives', async () => {
+    archive = zip({ 'sequences.fasta': FASTA.replace('MKVA', 'mkva*') });
+    record = { sequence: 'mk va*\n', header: null };
+    others = { '/uniprot/P01308': { accession: 'P01308', sequence: 'mk va*\n' } };
+    const protein = { sequence: 'MKVA', length: 4 };
+    const one = await send(`{
+      protein(hash: "${A}") { sequence length header }
+      uniprotEntry(id: "P01308") { sequence length proteinHash }
+    }`);
+    expect(one.errors).toBeUndefined();
+    expect(one.data).toEqual({
+      protein: { ...protein, header: null },
+      uniprotEntry: { ...protein, proteinHash: A },
+    });
+    expect(at((await ask('sequence length')).data, 'proteins.0')).toEqual(protein);
+  });
+});
+
 describe('hashes in upper case', () => {
   const [a, b] = [A.toUpperCase(), B.toUpperCase()];
 

@@ -107,7 +107,7 @@ async function similarTo(
   args: SearchArgs,
 ) {
   const sequence = (await ctx.proteins.load(hash, PARTS_OF_FIELD.similar))?.sequence;
-  return sequence == null ? null : search(ctx, info, sequence.toUpperCase(), args);
+  return sequence == null ? null : search(ctx, info, sequence, args);
 }
 
 const clusterOfHit = (hit: SimilarProtein): ClusterRef => ({

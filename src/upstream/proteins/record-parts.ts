@@ -11,14 +11,8 @@ import { type FeatureValue, type ProteinRecord, proteinRecord } from '../wire.ts
 import type { ProteinParts } from './protein-data.ts';
 import { parseMember, type ReadRecord } from './protein-record.ts';
 
-/** Stop codons and white space, which are no residues and no part of the hash (wire contract). */
-const NO_RESIDUE = /[\s*]/g;
-
 /** Whether a protein hash is that of a sequence. */
-export function isSequenceOf(hash: string, sequence: string): boolean {
-  const residues = sequence.replace(NO_RESIDUE, '').toUpperCase();
-  return digest('md5', residues) === hash;
-}
+export const isSequenceOf = (hash: string, sequence: string): boolean => digest('md5', sequence) === hash;
 
 /** An answer that contradicts itself or the question. */
 const contradiction = (path: string, expected: string, seen: string): UpstreamError =>
@@ -44,7 +38,7 @@ export function checkRecord(hash: string, { record }: ReadRecord, withStructure:
   if (sequence == null) return;
   if (!isSequenceOf(hash, sequence))
     throw contradiction('$.sequence', `a sequence whose MD5 is ${hash}`, `one of ${sequence.length} letters`);
-  const length = sequence.replace(NO_RESIDUE, '').length;
+  const { length } = sequence;
   if (record.sequence_length != null) checkLength('$.sequence_length', length, record.sequence_length);
   if (!withStructure) return;
   const { pdb, residues_plddt: plddt } = record;
