@@ -190,6 +190,22 @@ describe('a record that lost a field', () => {
     expect(at(response.data, 'protein')).toEqual({ sequence: 'MKVA', ptm: 0.5, plddt: { mean: 91 } });
   });
 
+  it('does not hide it where the archive was asked for the cluster only', async () => {
+    archive = zip({
+      'sequences.fasta': FASTA,
+      [`structures/${A}.pdb`]: `REMARK ptm 0.5\n${PDB}\n`,
+      'cluster_info.json': JSON.stringify({ clusters: { [C]: { cluster_size: 7 } }, proteins: { [A]: C } }),
+    });
+    const response = await askOne('ptm cluster { size } features(top: 1) { regions { start } }');
+    expect(response.errors).toBeUndefined();
+    expect(at(response.data, 'protein')).toEqual({
+      ptm: 0.5,
+      cluster: { size: 7 },
+      features: [{ regions: null }],
+    });
+    expect(calls.sort()).toEqual([`GET /proteins/${A}`, 'POST /proteins/batch', 'POST /proteins/batch']);
+  });
+
   it('has no structure only when neither it nor the archive does', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
     const response = await askOne('sequence ptm');

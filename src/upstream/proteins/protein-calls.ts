@@ -16,7 +16,7 @@ import type { Mutable, ProteinData } from './protein-data.ts';
 import type { KnownProteins } from './protein-known.ts';
 import { type BulkCall, planBulk, planCalls } from './protein-plan.ts';
 import type { ReadRecord } from './protein-record.ts';
-import { inArchive, type RequiredParts, topOf } from './required-parts.ts';
+import { inArchive, missingParts, type RequiredParts, topOf } from './required-parts.ts';
 import { MAX_FOLDS, readFolded, tooManyFolds } from './single-record.ts';
 
 /** What the loaders of all requests have in common. */
@@ -240,8 +240,8 @@ export function createProteinCalls({
       }
       const lacking = lacks(hash, needs);
       if (!plan.records.has(hash)) forRecord.set(hash, lacking);
-      else if (!plan.forBulk.has(hash)) {
-        const more = inArchive(lacking);
+      else {
+        const more = inArchive(missingParts(lacking, plan.forBulk.get(hash) ?? NOTHING));
         if (more !== undefined) forBulk.set(hash, more);
       }
     }
