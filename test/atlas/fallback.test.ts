@@ -275,6 +275,47 @@ describe('activations of all features', () => {
   });
 });
 
+describe('activations along the sequence', () => {
+  const RESIDUES = 'features(top: 1) { value residues }';
+  const along = (scale: number, perResidue?: object) => {
+    const { protein_level } = features(scale);
+    const own = { protein_level, per_residue: perResidue };
+    return zip({ 'sequences.fasta': FASTA, 'features.json': JSON.stringify({ [A]: own, [B]: own }) });
+  };
+  const MATRIX = {
+    shape: [4, 16384],
+    indices: [
+      [0, 2],
+      [3, 3],
+    ],
+    values: [1.5, 1],
+  };
+
+  it('are read from the archive where a record leaves them out', async () => {
+    archive = along(1, MATRIX);
+    const { data, errors } = await askOne(RESIDUES);
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein.features')).toEqual([{ value: 1.5, residues: [1.5, 0, 1, 0] }]);
+    expect(calls).toEqual([`GET /proteins/${A}`, 'POST /proteins/batch']);
+    expect(at((await ask(RESIDUES)).data, 'proteins.0.features')).toEqual(at(data, 'protein.features'));
+    const regions = await askOne('features(top: 1) { regions { start } residues }');
+    expect(at(regions.data, 'protein.features')).toEqual([{ regions: null, residues: [1.5, 0, 1, 0] }]);
+  });
+
+  it.each([
+    ['neither it nor the archive has them', along(1)],
+    ['the archive has them on another scale', along(20, MATRIX)],
+  ])('are null where %s', async (_, made) => {
+    archive = made;
+    const one = await askOne(RESIDUES);
+    expect(one.errors).toBeUndefined();
+    expect(at(one.data, 'protein.features')).toEqual([{ value: 1.5, residues: null }]);
+    const list = await ask(RESIDUES);
+    expect(list.errors).toBeUndefined();
+    expect(at(list.data, 'proteins.0.features')).toEqual([{ value: 1.5, residues: null }]);
+  });
+});
+
 describe('a damaged archive', () => {
   it('gives what is whole, and asks single records for what was lost', async () => {
     const whole = zip({

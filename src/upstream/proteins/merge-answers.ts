@@ -46,13 +46,12 @@ function addFeatures(data: Mutable, found: ReadRecord, needs: RequiredParts): vo
   });
   if (needsRows(needs)) {
     const matrix = parts.perResidue();
-    data.rows =
-      matrix === undefined
-        ? null
-        : {
-            top: features === undefined ? 0 : (needs.residues ?? 0),
-            rows: rowsOf(matrix, wantedRows(needs, features?.values ?? [])),
-          };
+    if (matrix === undefined) data.gaps = [...(data.gaps ?? []), 'record:rows'];
+    else
+      data.rows = {
+        top: features === undefined ? 0 : (needs.residues ?? 0),
+        rows: rowsOf(matrix, wantedRows(needs, features?.values ?? [])),
+      };
   }
   data.record = { own: smallMembers(found), raw: lazily(() => parts.readAll(), parts.bytes) };
 }
@@ -155,12 +154,13 @@ const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): str
   clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
 
 /** What was requested of a whole archive and is missing from it. */
-function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk): Gap[] {
+function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk, hasRows = false): Gap[] {
   if (!isWhole) return [];
   const gaps: Gap[] = [];
   if (needsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
   if (needsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
     gaps.push('archive:cluster');
+  if (needsRows(asked) && !hasRows) gaps.push('archive:rows');
   return gaps;
 }
 
@@ -181,7 +181,9 @@ function addArchiveFeatures(
     data.level = own === null ? null : lazily(() => own);
   }
   const own = rows.get(data.hash);
-  if (own !== undefined) data.rows = { top: ranking === undefined ? 0 : (asked.residues ?? 0), rows: own };
+  // Without a ranking they may be those of other features, and on another scale.
+  if (own !== undefined && (ranking !== undefined || asked.residues === undefined))
+    data.rows = { top: asked.residues ?? 0, rows: own };
 }
 
 /**
@@ -214,7 +216,7 @@ export function fromBulk(
   if (representative !== undefined)
     data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };
   addArchiveFeatures(data, asked, read, isRanked);
-  const gaps = gapsOf(hash, asked, read);
+  const gaps = gapsOf(hash, asked, read, data.rows !== undefined);
   if (gaps.length > 0) data.gaps = gaps;
   return { data };
 }

@@ -118,12 +118,13 @@ export function createProteinCalls({
     const sample = unranked.find((hash) => !parts.clusters.has(hash)) ?? unranked[0];
     const level = parts.features.get(sample ?? '')?.proteinLevel;
     if (sample === undefined || level === undefined) return false;
-    try {
-      await loadRecord(sample, each.get(sample) ?? NOTHING, true);
-    } catch {
-      // The load that needs the record reports its error.
-      return false;
-    }
+    if (known.present(sample)?.features === undefined)
+      try {
+        await loadRecord(sample, each.get(sample) ?? NOTHING, true);
+      } catch {
+        // The load that needs the record reports its error.
+        return false;
+      }
     return isRankingOf(known.present(sample)?.features?.values ?? [], level);
   };
 

@@ -66,7 +66,7 @@ export interface ClusterLink {
  * names no representative for a representative either, and an archive lists those only under their
  * own hash.
  */
-export type Gap = 'record:structure' | 'archive:structure' | 'record:cluster' | 'archive:cluster';
+export type Gap = `${'record' | 'archive'}:${'structure' | 'cluster' | 'rows'}`;
 
 /** Parts of a protein: undefined is not known yet, null is proven not to be there. */
 export interface ProteinParts {
@@ -184,10 +184,11 @@ function mergePart<K extends keyof ProteinParts>(
 function settleGaps(data: Mutable): void {
   const { gaps } = data;
   if (gaps === undefined) return;
-  const isMissing = (part: 'structure' | 'cluster') =>
+  const isMissing = (part: 'structure' | 'cluster' | 'rows') =>
     gaps.includes(`record:${part}`) && gaps.includes(`archive:${part}`);
   if (data.structure === undefined && isMissing('structure')) data.structure = null;
   if (data.cluster === undefined && isMissing('cluster')) data.cluster = null;
+  if (data.rows === undefined && isMissing('rows')) data.rows = null;
 }
 
 /** Part by part the later answer that has it. An unknown protein has nothing but gaps. */
