@@ -10,7 +10,9 @@ import {
 } from 'graphql';
 import { createPrivateField } from '../private-field.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
+import { IncrementalList } from './incremental-list.ts';
 import { guard } from './promises.ts';
+import { isStreamedFromFirst } from './streamed-list.ts';
 
 const budgets = createPrivateField<object, ExecutionBudget>();
 
@@ -22,15 +24,21 @@ export function countFor(context: object, budget: ExecutionBudget): void {
 /** Members of a list after which the time is looked at. */
 const AT_ONCE = 32;
 
-/** A long list member by member, so that other work gets its turn between them. */
-async function* inTurns(list: readonly unknown[], budget: ExecutionBudget): AsyncGenerator<unknown> {
-  for (const [i, item] of list.entries()) {
-    if (i % AT_ONCE === 0 && budget.isTurnOver()) await budget.nextTurn();
-    yield item;
-  }
+/**
+ * A list of promises, also where its members are there: the executor forgets the pending items of a
+ * list when one of the others throws, and an item that then fails ends the process. Long lists give
+ * other work its turn between their members.
+ */
+function inTurns(list: readonly unknown[], budget: ExecutionBudget): Promise<unknown>[] {
+  let turn = Promise.resolve();
+  return list.map((item, i) => {
+    if (i > 0 && i % AT_ONCE === 0)
+      turn = turn.then(() => (budget.isTurnOver() ? budget.nextTurn() : undefined));
+    return turn.then(() => item);
+  });
 }
 
-function countedList(list: readonly unknown[], budget: ExecutionBudget): unknown {
+function countedList(list: readonly unknown[], budget: ExecutionBudget): readonly unknown[] {
   // Those at the end may fail before it is their turn, or after one that is too much.
   guard(list);
   for (const item of list) {
@@ -38,9 +46,7 @@ function countedList(list: readonly unknown[], budget: ExecutionBudget): unknown
     if (Array.isArray(item)) budget.spend(item.length);
     else if (typeof item === 'string') budget.spendLeaf(item);
   }
-  return list.length > AT_ONCE && list.some((item) => typeof item === 'object')
-    ? inTurns(list, budget)
-    : list;
+  return list.some((item) => typeof item === 'object') ? inTurns(list, budget) : list;
 }
 
 function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConfig<unknown, unknown> {
@@ -58,11 +64,15 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
       const count = (value: unknown): unknown => {
         if (budget.stopped !== undefined && mayBeNull) return null;
         if (Array.isArray(value)) return countedList(value, budget);
+        // A part that begins with items while others are not there forgets them as well.
+        if (value instanceof IncrementalList && !isStreamedFromFirst(info)) return value.all().then(count);
         if (isJson || typeof value !== 'object') budget.spendLeaf(value);
         return value;
       };
       const value: unknown = resolve(source, args, context, info);
       if (!(value instanceof Promise)) return count(value);
+      // It may fail after it was one too many.
+      guard([value]);
       budget.spendPending();
       return value.then(count);
     },

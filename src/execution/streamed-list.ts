@@ -60,13 +60,16 @@ export const documentParts = memoize1((document: DocumentNode): DocumentParts =>
   return { stream, needsOtherExecutor: isUnsafe || (parts > 0 && stream === undefined) };
 });
 
-/** Whether the items of a root field are given as they come. */
-export function hasStreamDirective({
-  fieldNodes: [node],
-  variableValues,
-  path,
-}: GraphQLResolveInfo): boolean {
-  if (node === undefined || path.prev !== undefined) return false;
+/** The `@stream` of a root field; undefined where its list is given as a whole. */
+function streamOfRoot({ fieldNodes: [node], variableValues, path }: GraphQLResolveInfo) {
+  if (node === undefined || path.prev !== undefined) return undefined;
   const values = getDirectiveValues(GraphQLStreamDirective, node, variableValues);
-  return values !== undefined && values.if !== false;
+  return values?.if === false ? undefined : values;
 }
+
+/** Whether the items of a root field are given as they come. */
+export const hasStreamDirective = (info: GraphQLResolveInfo): boolean => streamOfRoot(info) !== undefined;
+
+/** Whether they are so from the first on. */
+export const isStreamedFromFirst = (info: GraphQLResolveInfo): boolean =>
+  streamOfRoot(info)?.initialCount === 0;

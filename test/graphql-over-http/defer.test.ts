@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { until } from '../subscriptions/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
@@ -28,8 +28,8 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
   await world.close();
 });
-const control = (method: string, rule?: object) =>
-  fetch(`${world.sandboxUrl}/control/faults`, {
+const control = (method: string, rule?: object, { sandboxUrl } = world) =>
+  fetch(`${sandboxUrl}/control/faults`, {
     method,
     headers: { 'content-type': 'application/json' },
     ...(rule === undefined ? {} : { body: JSON.stringify(rule) }),
@@ -188,6 +188,48 @@ describe('a deferred part', () => {
     expect(parts.flatMap(({ errors = [] }) => errors)).toEqual([]);
     expect(later.some(({ data }) => Number(at(data, 'cluster.size')) > 0)).toBe(true);
     expect(later.some(({ path }) => JSON.stringify(path) === '["lookup",1,"problem"]')).toBe(true);
+  });
+});
+
+describe('a list beside a deferred part', () => {
+  it('has all its items but the one that fails, each in its place', async () => {
+    const ids = Array.from({ length: 40 }, (_, i) => Buffer.from(`Feature:${i}`).toString('base64'));
+    ids[3] = 'no id';
+    const list = `nodes(ids: ${JSON.stringify(ids)}) { id }`;
+    const [whole, parts] = await Promise.all([
+      send(`{ ${list} }`, { accept: 'application/json' }).then((response) => response.json()),
+      send(`{ ${list} ... @defer { limits { maxItems } } }`).then(all),
+    ]);
+    expect(listAt(parts[0], 'data.nodes')).toEqual(ids.map((id, i) => (i === 3 ? null : { id })));
+    expect(parts[0]?.errors).toEqual(whole.errors);
+    expect(parts[0]?.errors).toMatchObject([
+      { path: ['nodes', 3], extensions: { code: 'BAD_USER_INPUT', retryable: false } },
+    ]);
+  });
+
+  it.each([
+    200, 503,
+  ])('does not end the process when the answer is too large and the service says %d', async (status) => {
+    const unhandled = vi.fn();
+    process.on('unhandledRejection', unhandled);
+    const small = await openWorld({ MAX_ANSWER_VALUES: '5000' }, { control: true });
+    if (status !== 200) await control('POST', { operation: 'feature', status, delay_ms: 50 }, small);
+    const links = Array.from({ length: 10 }, (_, i) => `n${i}: nearestNeighbors { index }`).join(' ');
+    const list = `features(first: 100) { nodes { index ${links} } }`;
+    const response = await small.gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: PARTS },
+        body: JSON.stringify({ query: `{ ${list} ... @defer { limits { maxItems } } }` }),
+      }),
+    );
+    const [first] = await all(response);
+    expect(first?.errors).toMatchObject([{ extensions: { code: 'QUERY_TOO_EXPENSIVE' } }]);
+    // The calls that are under way come to their ends.
+    await new Promise((resolve) => setTimeout(resolve, 700));
+    await small.close();
+    process.off('unhandledRejection', unhandled);
+    expect(unhandled).not.toHaveBeenCalled();
   });
 });
 
