@@ -19,6 +19,7 @@ import {
   intervalAfter,
   isBehind,
   type PollScheduleOptions,
+  REPORT_AFTER_FAILURES,
   type Reading,
   type Snapshot,
 } from './snapshot.ts';
@@ -84,6 +85,8 @@ export function startBatchPoller(
   let looking = false;
   let again = false;
   let forced = false;
+  /** Whether `current` says how the batch is now. A stored snapshot may be of minutes ago. */
+  let isPresent = false;
 
   // A store that fails costs the sharing, not the progress: each replica then polls for itself.
   const orElse = <T>(asked: Promise<T>, otherwise: T): Promise<T> =>
@@ -104,7 +107,7 @@ export function startBatchPoller(
     current = snapshot;
     adoptedAt = performance.now();
     dueIn = pauseLeft(snapshot.dueAt - Date.now());
-    topic.publish(snapshot);
+    if (isPresent) topic.publish(snapshot);
     if (snapshot.over && !needsTaskPage()) leave();
   }
 
@@ -120,7 +123,10 @@ export function startBatchPoller(
     const isOldRefusal = version === 0 && snapshot.over && snapshot.streak !== null;
     // The next poll overwrites it.
     if (isOldRefusal || isBehind(snapshot, current)) version = kept.version;
-    else adopt(snapshot, kept.version);
+    else {
+      isPresent ||= snapshot.over || snapshot.dueAt > Date.now();
+      adopt(snapshot, kept.version);
+    }
   }
 
   async function poll(up: Upstream): Promise<Snapshot> {
@@ -156,7 +162,11 @@ export function startBatchPoller(
       // A poll was requested during this one, whose result may be older than the change that caused
       // the request.
       if (written === null) again = true;
-      else adopt(snapshot, written);
+      else {
+        isPresent ||=
+          snapshot.over || (snapshot.streak?.count ?? REPORT_AFTER_FAILURES) >= REPORT_AFTER_FAILURES;
+        adopt(snapshot, written);
+      }
     } finally {
       await orElse(documents.release(key, owner), undefined);
     }

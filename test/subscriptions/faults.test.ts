@@ -1,4 +1,5 @@
 // When things go wrong around a watch or a look-up: an upstream that answers badly for a while, a store that does not answer at all.
+import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
@@ -61,6 +62,22 @@ const rules = fc.array(
   ),
   { maxLength: 5 },
 );
+
+describe('a watcher who comes back', () => {
+  it('is told the present state first, not the one of before, also when the first read fails', async () => {
+    const id = await submit(gateway, 3);
+    const open = (init = {}) => subscribe((request) => gateway.fetch(request), WATCH, { id }, init);
+    const leaving = new AbortController();
+    await answersOf(await open({ signal: leaving.signal })).next();
+    leaving.abort();
+    clock.advance(600_000);
+    // Long enough for the next poll to be due.
+    await sleep(2 * PACE.slowest);
+    await fault(sandbox.url, { operation: 'list', status: 500, times: 3 });
+    const { value } = await answersOf(await open()).next();
+    expect(at(value, 'data.batchProgress')).toMatchObject({ final: true, batch: { counts: { done: 3 } } });
+  });
+});
 
 describe('an upstream that answers badly for a while', () => {
   it('costs a watcher nothing but time', async () => {
