@@ -96,6 +96,21 @@ describe('what people paste', () => {
     expect(world.counts()).toEqual({ protein: 1 });
   });
 
+  it.each([
+    ['pyrrolysine and ambiguous residues', 'MTFRKSFDCYDFYDRAKVGEKCTQDDWDLMKIPMKAMELKQKYGLDFKGEFIOBJZUX'],
+    ['FASTA', `>sp|P69905|HBA_HUMAN\n${HBA_SEQUENCE.replace('M', 'B')}`],
+  ])('is a sequence also with %s', async (_, id) => {
+    const sequence = id.replace(/^>.*/, '').trim();
+    const { data } = await world.query(
+      `query ($id: String!, $s: AminoAcidSequence!) { lookup(ids: [$id]) { status problem { message } } proteinBySequence(sequence: $s) { hash } }`,
+      { id, s: sequence },
+    );
+    expect(data).toEqual({
+      lookup: [{ status: 'NOT_IN_ATLAS', problem: { message: expect.stringContaining('does not have') } }],
+      proteinBySequence: null,
+    });
+  });
+
   it('is searched with as it is, with a warning where it is DNA', async () => {
     const { data } = await world.query(
       'query ($p: AminoAcidSequence!, $d: AminoAcidSequence!) { p: similarProteins(sequence: $p, first: 1) { warning } d: similarProteins(sequence: $d, first: 1) { warning } }',
@@ -115,6 +130,9 @@ describe('what people paste', () => {
       '3300012345_Ga0123456_123456',
       'insulin',
       'P01308 P69905',
+      `${INSULIN},${HBA}`,
+      `>seq_1\n${HBA_SEQUENCE}\n>seq_2\n${HBA_SEQUENCE}`,
+      HBA_SEQUENCE.slice(0, 10),
       'ATGGCCCTGTGGATGCGCCTCCTGCCC',
     ];
     const { data } = await world.query(
@@ -129,6 +147,9 @@ describe('what people paste', () => {
         ['is an accession of IMG/M.', hash],
         ['is not an identifier of a protein.', expect.stringContaining('such as P01308')],
         ['holds several accessions.', 'Give each as an item of its own.'],
+        ['holds several hashes.', 'Give each as an item of its own.'],
+        ['holds several sequences.', 'Give each as an item of its own.'],
+        ['is not an identifier of a protein.', expect.stringContaining('sequence, of 20 residues or more')],
         ['is DNA or RNA, not a protein.', 'Translate it first.'],
       ].map(([message, hint], i) => ({
         __typename: 'InvalidInput',

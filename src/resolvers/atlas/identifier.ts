@@ -27,7 +27,8 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
   [/^\d{8,}_Ga\d/i, 'IMG/M'],
   [/^SPIRE_/i, 'SPIRE'],
 ];
-const RESIDUES = /^[ACDEFGHIKLMNPQRSTUVWXY]{20,}\*?$/i;
+/** All letters: B, J, O, U, X and Z name residues too. Fewer than 20 may be a word. */
+const RESIDUES = /^[A-Z]{20,}\*?$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
 const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
 /** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
@@ -35,7 +36,7 @@ const SERVICE_ID = /^(?=\D{0,40}\d|[^_]{0,40}_)[A-Z0-9_.-]{1,40}$/i;
 
 const HINT =
   'Give a protein hash (32 hexadecimal characters), a UniProt accession such as P01308, an entry name such ' +
-  'as INS_HUMAN, or the sequence.';
+  'as INS_HUMAN, or the sequence, of 20 residues or more.';
 const NO_ACCESSION =
   'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
   'table has beside its accession, or its sequence.';
@@ -68,6 +69,11 @@ function sequenceIn(text: string): string | undefined {
   return RESIDUES.test(letters) ? letters.replace('*', '').toUpperCase() : undefined;
 }
 
+const severalFault = (what: string): Identifier => ({
+  fault: `holds several ${what}.`,
+  hint: 'Give each as an item of its own.',
+});
+
 /** Reads one identifier. */
 export function readIdentifier(requested: string): Identifier {
   const text = withoutEdges(requested);
@@ -77,16 +83,21 @@ export function readIdentifier(requested: string): Identifier {
     if (!looksLikeDna(sequence)) return { hash: hashOfSequence(sequence) };
     return { fault: 'is DNA or RNA, not a protein.', hint: 'Translate it first.' };
   }
+  if (requested.split(/^>/m, 3).length > 2) return severalFault('sequences');
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
-  const found = new Set<string>();
+  const hashes = new Set<string>();
+  const accessions = new Set<string>();
   for (const word of words) {
-    if (HASH.test(word)) return { hash: word.toLowerCase() };
+    if (HASH.test(word)) hashes.add(word.toLowerCase());
     const accession = ACCESSION.exec(word)?.[1];
-    if (accession !== undefined) found.add(accession.toUpperCase());
+    if (accession !== undefined) accessions.add(accession.toUpperCase());
   }
-  const [first] = found;
-  if (found.size > 1) return { fault: 'holds several accessions.', hint: 'Give each as an item of its own.' };
-  if (first !== undefined) return { entry: first };
+  const [hash] = hashes;
+  if (hashes.size > 1) return severalFault('hashes');
+  if (hash !== undefined) return { hash };
+  const [entry] = accessions;
+  if (accessions.size > 1) return severalFault('accessions');
+  if (entry !== undefined) return { entry };
   const named = words.find((word) => ENTRY_NAME.test(word));
   if (named !== undefined) return { entry: named.toUpperCase() };
   for (const [form, database] of OTHERS)
