@@ -20,7 +20,10 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const chainId = (index: number): string =>
   `${index < 26 ? '' : (LETTERS[Math.floor(index / 26) - 1] ?? '')}${LETTERS[index % 26] ?? ''}`;
 
-/** FASTA: one item per record, colons between the chains of a complex. All chains are proteins. */
+/**
+ * FASTA: one item per record, colons between the chains of a complex. All chains are proteins. An
+ * empty chain stays, so that the gateway refuses it: without it another complex would be paid for.
+ */
 function readFasta(text: string): Record<string, unknown> {
   const items = text
     .split(/^>/m)
@@ -28,11 +31,7 @@ function readFasta(text: string): Record<string, unknown> {
     .map((record) => {
       const end = record.search(/\r?\n|$/);
       const name = record.slice(0, end).trim();
-      const sequences = record
-        .slice(end)
-        .replace(/[\s*]/g, '')
-        .split(':')
-        .filter((sequence) => sequence !== '');
+      const sequences = record.slice(end).replace(/[\s*]/g, '').split(':');
       return {
         ...(name === '' ? {} : { name }),
         chains: sequences.map((sequence, index) => ({ protein: { ids: [chainId(index)], sequence } })),
@@ -91,7 +90,9 @@ function withOptions(
  * nothing.
  */
 export function readFoldInput(text: string, options: InputOptions): FoldInput {
-  const { idempotencyKey: own, items, ...rest } = /^\s*>/.test(text) ? readFasta(text) : readYaml(text);
+  // A byte order mark counts as white space here.
+  const plain = text.trimStart();
+  const { idempotencyKey: own, items, ...rest } = plain.startsWith('>') ? readFasta(plain) : readYaml(text);
   if (!Array.isArray(items) || items.length === 0) throw unreadable('The file holds no items.');
   const content = withOptions({ ...rest, items: items as unknown[] }, options);
   const { again } = options;

@@ -70,12 +70,15 @@ export default command({
     const input = file === undefined ? undefined : readFoldInput(await readInput(file), options);
     const place = await connect(session, { url, tokenFile: args['token-file'] });
     let batchId = batch;
+    // An id on the command line may be wrong.
+    let isThere = false;
     const resume = () =>
       `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}` +
       `${url === undefined ? '' : ` --url ${url}`}`;
     try {
       if (input !== undefined) {
         batchId = await submitFold(place, session, input, resubmit);
+        isThere = true;
         await session.out(`${batchId}\n`);
       }
       if (batchId === undefined || (input !== undefined && watch !== true)) {
@@ -84,6 +87,7 @@ export default command({
       }
       const folder = out ?? `foldatlas-${batchId}`;
       const saver = await openResultSaver(place, session, batchId, folder);
+      isThere = true;
       await watchBatch(place, session, batchId, { onTasks: saver.take, saved: () => saver.saved });
       const without = await saver.finish();
       for (const line of without) session.say(`without a result: ${line}`);
@@ -93,7 +97,7 @@ export default command({
       if (
         batchId !== undefined &&
         (session.interruption() !== undefined ||
-          (error instanceof CliExit && error.exit === EXIT.unreachable))
+          (isThere && error instanceof CliExit && error.exit === EXIT.unreachable))
       )
         session.say(`The batch goes on without this command. Take it up with: ${resume()}`);
       else if (session.interruption() !== undefined)

@@ -47,7 +47,15 @@ const TABLE = tableOf<Row>({
   problem: cellAt('problem'),
 });
 
-/** Reads the list in chunks: identifiers separated by white space or commas; # starts a comment. */
+/** The letters of a FASTA record. */
+const RESIDUES = /^[A-Z* ]+$/i;
+/** The service's place of an identifier counts from the start of its chunk, not of the file. */
+const PLACE = /^`ids\[\d+\]` \(\d+ characters\) /;
+
+/**
+ * Reads the list in chunks: identifiers separated by white space or commas, where # starts a comment,
+ * and records of FASTA.
+ */
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const failed = new Promise<never>((_, reject) =>
@@ -56,17 +64,27 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
   failed.catch(() => undefined);
   const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   const ids: string[] = [];
+  let record: string[] = [];
   for (;;) {
     const next = await Promise.race([lines.next(), failed]);
     if (next.done === true) break;
-    ids.push(
-      ...next.value
-        .replace(/#.*/, '')
-        .split(/[\s,;]+/)
-        .filter((id) => id !== ''),
-    );
+    const line = next.value.trim();
+    if (record.length > 0 && RESIDUES.test(line)) {
+      record.push(line);
+      continue;
+    }
+    if (record.length > 0) ids.push(record.join('\n'));
+    record = line.startsWith('>') ? [line] : [];
+    if (record.length === 0)
+      ids.push(
+        ...line
+          .replace(/#.*/, '')
+          .split(/[\s,;]+/)
+          .filter((id) => id !== ''),
+      );
     while (ids.length >= PIECE) yield ids.splice(0, PIECE);
   }
+  if (record.length > 0) ids.push(record.join('\n'));
   if (ids.length > 0) yield ids;
 }
 
@@ -78,9 +96,11 @@ async function rowsOf(place: GatewayTarget, session: Session, ids: readonly stri
   type Entry = Omit<Row, 'problem'> & { readonly problem: { readonly message: string } | null };
   const { lookup = null } = (answer.data ?? {}) as { lookup?: (Entry | null)[] | null };
   const broken = new Set(answer.errors?.map(({ path }) => path?.[1]));
-  return ids.map((requested, i): Row => {
+  return ids.map((id, i): Row => {
+    // Of a FASTA record its header.
+    const requested = id.split('\n', 1)[0] ?? id;
     const { status = 'UNAVAILABLE', protein = null, problem = null } = lookup?.[i] ?? {};
-    const message = problem?.message ?? null;
+    const message = problem?.message.replace(PLACE, 'It ') ?? null;
     return lookup?.[i] == null || broken.has(i)
       ? { requested, status: 'UNAVAILABLE', problem: lines[0] ?? message, protein }
       : { requested, status, problem: message, protein };
@@ -91,7 +111,7 @@ export default command({
   name: 'lookup',
   summary: 'Looks up proteins by hash, UniProt accession or entry name, in the order given, gaps shown',
   args: {
-    file: word(true, 'Identifiers, separated by white space or commas; - for standard input'),
+    file: word(true, 'Identifiers, separated by white space or commas, or FASTA; - for standard input'),
     tsv: flag('A table, tabs between columns (the default)'),
     ndjson: flag('One JSON object a line'),
     ...TARGET_ARGS,

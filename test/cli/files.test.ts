@@ -1,0 +1,74 @@
+// Files as other programs write them: FASTA with a byte order mark, lines of 60 letters, empty chains; and ids that name nothing.
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Served, serve } from '../subscriptions/streams.ts';
+import { openWorld, type World } from '../support.ts';
+import { run } from './bin.ts';
+
+const HBA =
+  'MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASLDKFLASVSTVLTSKYR';
+
+let world: World;
+let served: Served;
+beforeAll(async () => {
+  world = await openWorld();
+  served = await serve(world.gateway);
+}, 200_000);
+afterAll(async () => {
+  await served.close();
+  await world.close();
+});
+
+const foldatlas = (words: readonly string[], input = '') =>
+  run(words, { input, env: { FOLDATLAS_URL: served.url, FOLDATLAS_TOKEN: 'a-token-for-files' } });
+const rowsOf = (table: string) =>
+  table
+    .trimEnd()
+    .split('\n')
+    .slice(1)
+    .map((line) => line.split('\t'));
+
+describe('lookup', () => {
+  it('reads records of FASTA among identifiers, each as one protein', async () => {
+    const { out } = await foldatlas(
+      ['lookup', '-'],
+      `\uFEFF>first of two # 2\r\n${HBA.slice(0, 60)}\r\n${HBA.slice(60)}\r\n>sp|P01308|INS_HUMAN Insulin\nP69905 ins_human`,
+    );
+    expect(rowsOf(out).map(([requested, status, , accession]) => [requested, status, accession])).toEqual([
+      ['>first of two # 2', 'FOUND', 'P69905'],
+      ['>sp|P01308|INS_HUMAN Insulin', 'FOUND', 'P01308'],
+      ['P69905', 'FOUND', 'P69905'],
+      ['ins_human', 'FOUND', 'P01308'],
+    ]);
+  });
+
+  it('names no place in a row, which is not that of the file', async () => {
+    const { out } = await foldatlas(['lookup', '-'], `${'P01308\n'.repeat(201)}rubbish\n`);
+    expect(rowsOf(out).at(-1)?.at(-1)).toBe('It is not an identifier of a protein.');
+  });
+});
+
+describe('fold', () => {
+  it.each(['\uFEFF', '  \n '])('submits the first record also behind %j', async (start) => {
+    world.forget();
+    const { code } = await foldatlas(
+      ['fold', '-', '--again', `${start.length}`],
+      `${start}>a\nMQIFVKTLTGK\n>b\nMQIFVKTLTGA\n`,
+    );
+    expect(code).toBe(0);
+    const { body = '' } = world.calls.find(({ operation }) => operation === 'submit') ?? {};
+    expect(JSON.parse(body)).toMatchObject({ payload: [{}, {}] });
+  });
+
+  it('refuses a complex of which a chain is empty, before it is paid for', async () => {
+    world.forget();
+    const { code, err } = await foldatlas(['fold', '-'], '>pair\nMQIFVKTLTGK:\n');
+    expect(code).toBe(65);
+    expect(err).toContain('items.0.chains.1.protein.sequence: The sequence is empty.');
+    expect(world.counts()).toEqual({});
+  });
+
+  it('does not say that a batch goes on that is not there', async () => {
+    const { code, err } = await foldatlas(['fold', '--batch', 'nope']);
+    expect({ code, err }).toEqual({ code: 2, err: 'There is no batch nope for this token.\n' });
+  });
+});
