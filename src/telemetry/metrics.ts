@@ -115,6 +115,11 @@ export function openMetrics(sights: MetricSources) {
   const limit = 'Bytes that the store of the ledger may use; 0 where it has no limit.';
   ofStore('store_limit_bytes', limit, limitBytes);
   addLimiterMetrics(registers, sights.limiters);
+  const errors = counter('errors_total', 'Errors in GraphQL answers by extensions.code.', ['code']);
+  const storeErrors = counter('store_errors_total', 'Failures of the store.', ['store']);
+  // What alerts ask for is there at 0: Prometheus sees no increase in a series that begins with 1.
+  errors.inc({ code: 'INTERNAL_SERVER_ERROR' }, 0);
+  for (const store of ['cache', 'ledger', 'documents', 'rates', 'connection']) storeErrors.inc({ store }, 0);
 
   return {
     operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
@@ -123,7 +128,7 @@ export function openMetrics(sights: MetricSources) {
       'Queries and mutations, start to last byte.',
       'type',
     ),
-    errors: counter('errors_total', 'Errors in GraphQL answers by extensions.code.', ['code']),
+    errors,
     requests: counter('http_requests_total', 'HTTP requests by route and status.', [
       'route',
       'method',
@@ -143,7 +148,7 @@ export function openMetrics(sights: MetricSources) {
     ),
     cacheHits: counter('cache_hits_total', 'Cache hits by kind and tier.', ['kind', 'tier']),
     cacheMisses: counter('cache_misses_total', 'Cache misses by kind.', ['kind']),
-    storeErrors: counter('store_errors_total', 'Failures of the store.', ['store']),
+    storeErrors,
     refused: counter(
       'requests_refused_total',
       'HTTP requests refused before they ran: too many requests or connections of a process or address, ' +
