@@ -19,6 +19,9 @@ const MAX_QUEUED_COMMANDS = 10_000;
  */
 const redis = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
+/** A store that does not answer, or refuses. Its message is for operators: it names the place. */
+export class StoreError extends Error {}
+
 /** The URL without its credentials, for messages. */
 const placeOf = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
 
@@ -106,7 +109,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     } catch (error) {
       // That it is offline says less than why.
       const cause = error instanceof redis().ErrorReply ? error : (fault ?? error);
-      throw new Error(`The store ${place} failed: ${reasonOf(cause)}`, { cause });
+      throw new StoreError(`The store ${place} failed: ${reasonOf(cause)}`, { cause });
     }
   }
 

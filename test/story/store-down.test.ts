@@ -69,6 +69,19 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     const before = await queuedBatches(sandbox.url);
     expect(await submitOnce(asker, 'meanwhile')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
     expect(await queuedBatches(sandbox.url)).toEqual(before);
+    // What only the store knows is an error of its field, worth another try, and no fault of the gateway.
+    const asked = await asker.ask(
+      `{ myBatches { totalCount } protein(hash: "${HASH}") { length } batch(batchId: "${held.batchId}") { label counts { total } } }`,
+    );
+    expect(asked.data).toEqual({
+      myBatches: null,
+      protein: { length: 110 },
+      batch: { label: null, counts: { total: 1 } },
+    });
+    for (const path of [['myBatches'], ['batch', 'label']])
+      expect(asked.errors).toContainEqual(
+        expect.objectContaining({ path, extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }),
+      );
     // A watched batch is polled without the store, and its end is told.
     await fetch(`${sandbox.url}/control/queue`, { method: 'POST', body: JSON.stringify({ hold: false }) });
     let final: unknown;

@@ -1,6 +1,7 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
+import { StoreError } from '../../store/redis-connection.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { redact } from '../../telemetry/redact.ts';
@@ -67,6 +68,12 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
     });
   }
   log(cause);
+  if (cause instanceof StoreError) {
+    return placed(located, 'The store of the gateway does not answer at present. Try again in a moment.', {
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+    });
+  }
   return placed(
     located,
     'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.',
