@@ -61,7 +61,9 @@ export function addVary(headers: Headers, names: readonly string[]): void {
 }
 
 /** Headers that pages may read besides those that browsers always show. */
-const EXPOSED = 'content-disposition, etag, retry-after, traceparent, x-request-id, x-sandbox';
+const EXPOSED =
+  'content-disposition, content-range, etag, ratelimit-limit, ratelimit-remaining, ratelimit-reset, ' +
+  'retry-after, traceresponse, x-request-id, x-sandbox';
 /** Seconds that browsers may cache a preflight; Chromium's maximum. */
 const REMEMBERED = 7200;
 
