@@ -49,6 +49,7 @@ export async function serve(options: ServeOptions) {
   const server = createHttpServer(gateway, {
     maxHeaderBytes: config.MAX_HEADER_BYTES,
     slowReaderMs: config.SLOW_READER_SECONDS * 1000,
+    bodyMs: config.REQUEST_BODY_SECONDS * 1000,
   });
   const sockets = attachWebSocket(server, gateway, {
     origins: config.CORS_ORIGINS,

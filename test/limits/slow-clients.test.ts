@@ -12,7 +12,7 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function listen(listener: RequestListener, slowReaderMs: number): Promise<() => Socket> {
+async function listen(listener: RequestListener, slowReaderMs: number, bodyMs = 0): Promise<() => Socket> {
   server = createHttpServer(
     {
       listener,
@@ -26,6 +26,7 @@ async function listen(listener: RequestListener, slowReaderMs: number): Promise<
     {
       maxHeaderBytes: 4096,
       slowReaderMs,
+      bodyMs,
       headersMs: 300,
       requestMs: 300,
       checkEveryMs: 50,
@@ -62,6 +63,18 @@ describe('a server', () => {
         expect(await saidBy(socket)).toMatch(answer);
       }),
     );
+  });
+
+  it('waits for a body as long as that may take, also where other requests may not', async () => {
+    const dial = await listen(
+      (request, response) => request.resume().on('end', () => response.end('ok')),
+      5000,
+      5000,
+    );
+    const slow = dial();
+    slow.write('POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 10\r\n\r\n123');
+    setTimeout(() => slow.write('4567890'), 1000);
+    expect(await saidBy(slow)).toMatch(/^HTTP\/1.1 200/);
   });
 
   it('cuts off who takes nothing of an answer, and waits for itself', async () => {

@@ -15,6 +15,8 @@ export interface ServerLimits {
   readonly maxHeaderBytes: number;
   /** How long a client may take nothing of an answer that waits for it. */
   readonly slowReaderMs: number;
+  /** How long a body may take; the listener sees to that, and Node must not end it before. */
+  readonly bodyMs?: number;
   /** How long headers, and whole requests, may take to come; answered 408. */
   readonly headersMs?: number;
   readonly requestMs?: number;
@@ -38,7 +40,7 @@ export interface HttpHandler {
 
 /** Makes the server; it does not listen yet. */
 export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits): Server {
-  const { maxHeaderBytes, slowReaderMs } = limits;
+  const { maxHeaderBytes, slowReaderMs, bodyMs = 0, headersMs = HEADERS_MS } = limits;
   /**
    * The latest response of a connection; pipelined responses before it end first. Set once per
    * connection, not per request.
@@ -53,8 +55,8 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
   const server = createServer(
     {
       maxHeaderSize: maxHeaderBytes,
-      headersTimeout: limits.headersMs ?? HEADERS_MS,
-      requestTimeout: limits.requestMs ?? REQUEST_MS,
+      headersTimeout: headersMs,
+      requestTimeout: Math.max(limits.requestMs ?? REQUEST_MS, headersMs + bodyMs),
       connectionsCheckingInterval: limits.checkEveryMs ?? CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
     },
