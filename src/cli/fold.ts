@@ -47,7 +47,7 @@ export default command({
     [EXIT.ok, 'submitted, or with --watch: every task is done and saved'],
     [EXIT.notAllGood, 'some tasks failed, were cancelled or could not be saved; they are listed'],
     [EXIT.unreachable, 'the gateway cannot be reached, or the service refuses'],
-    [EXIT.usage, 'the command line is wrong'],
+    [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
     [EXIT.data, 'the file cannot be folded; every mistake is listed, nothing was sent'],
     [EXIT.interrupted, 'interrupted; the batch continues, and the command to watch it again is printed'],
   ],

@@ -55,8 +55,8 @@ export default command({
     [EXIT.ok, 'answered without errors'],
     [EXIT.notAllGood, 'the answer has errors; they are on standard error too'],
     [EXIT.unreachable, 'the gateway cannot be reached'],
-    [EXIT.usage, 'the command line is wrong'],
-    [EXIT.data, 'the document cannot be read'],
+    [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
+    [EXIT.data, 'the document is not GraphQL'],
   ],
   async run({ file, variables, operation, url, 'token-file': tokenFile }, session) {
     const document = await readInput(file);

@@ -3,7 +3,7 @@ import type { FormEvent } from 'react';
 import { useQuery } from 'urql';
 import { SaveTable } from './files.tsx';
 import { graphql, type ResultOf } from './graphql.ts';
-import { Failures, Loading } from './problems.tsx';
+import { Failures, Loading, withoutPlace } from './problems.tsx';
 import { identifiersIn } from './search.ts';
 
 const LookUp = graphql(`
@@ -27,9 +27,6 @@ const LookUp = graphql(`
     }
   }
 `);
-
-/** The place in the list is that of the row. */
-const withoutPlace = (message: string): string => message.replace(/^`ids\[\d+\]` \(\d+ characters\) /, 'It ');
 
 type Row = ResultOf<typeof LookUp>['lookup'][number];
 

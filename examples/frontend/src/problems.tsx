@@ -22,11 +22,15 @@ export function Failures({ error }: { error: CombinedError | undefined }) {
   );
 }
 
+/** A message about an identifier without its place in the query, which the page does not show. */
+export const withoutPlace = (message: string): string =>
+  message.replace(/^`ids\[\d+\]` \(\d+ characters\) /, 'It ');
+
 /** Why a mutation or a look-up was not done: an ordinary answer that says what to do next. */
 export function Problem({ message, hint }: { message: string; hint: string | null }) {
   return (
     <p className="problem" role="alert">
-      <strong>{message}</strong> {hint}
+      <strong>{withoutPlace(message)}</strong> {hint}
     </p>
   );
 }
