@@ -62,6 +62,7 @@ export function connectUpstream(
       requestId,
       signal,
       collecting: new CollectWindow(),
+      absences: new Set(),
       onResponse: contract.onResponse,
       limiter: limiters.api,
       caller: from?.principal ?? undefined,

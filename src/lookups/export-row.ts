@@ -33,7 +33,7 @@ export type RowStatus = keyof typeof PROBLEMS;
 
 /** Undefined is what was not requested or is unknown, null what the Atlas does not have. */
 export interface ExportRow {
-  /** The identifier that led to the protein, where it is not its hash. */
+  /** The identifier as it was given. */
   readonly requested?: string;
   readonly hash: string;
   readonly status: RowStatus;
@@ -107,7 +107,7 @@ const CELLS: Readonly<Record<ValueGroup, Cells<ExportRow>>> = {
 
 export const exportTable = (options: BulkOptions) =>
   tableOf<ExportRow>({
-    requested: (row) => row.requested ?? row.hash,
+    requested: (row) => row.requested,
     status: (row) => row.status,
     hash: (row) => row.hash,
     ...Object.fromEntries(groupsOf(options).flatMap((group) => Object.entries(CELLS[group]))),

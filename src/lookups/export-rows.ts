@@ -231,7 +231,7 @@ export async function* lookupRows(
     if (!rows.has(hash)) await load(partOf.get(hash) ?? 0);
     const requested = identifiers?.[i];
     const row = rows.get(hash) ?? { hash, status: 'UNAVAILABLE' };
-    yield requested === undefined || requested === hash ? row : { requested, ...row };
+    yield { requested: requested ?? hash, ...row };
     if (lastAt.get(hash) === i) rows.delete(hash);
   }
 }

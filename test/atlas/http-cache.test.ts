@@ -60,6 +60,10 @@ describe('a GET query for public data', () => {
       600,
     ],
     ['what is absent may come soon', `{ protein(hash: "${UNKNOWN}") { hash } }`, 60],
+    ['what is absent from a list, too', `{ proteins(hashes: ["${INSULIN}", "${UNKNOWN}"]) { hash } }`, 60],
+    ['and from a look-up', `{ lookup(ids: ["P01308", "${UNKNOWN}"]) { status } }`, 60],
+    ['and an entry that there is not', '{ lookup(ids: ["Q99999"]) { status } }', 60],
+    ['a look-up that finds everything', '{ lookup(ids: ["P01308"]) { status protein { hash } } }', 600],
     [
       'types are told by fragments, too',
       `{ ...A } fragment A on Query { uniprotEntry(id: "P01308") { name } }`,

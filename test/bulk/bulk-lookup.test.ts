@@ -158,6 +158,7 @@ describe('a small look-up', () => {
     expect(head).toBe('requested\tstatus\thash\taccession\tsource\tlength\tsequence\tproblem');
     const [row] = await rowsOf(await get(gateway, at(lookup, 'ndjsonUrl')));
     expect(Object.keys(row as object)).toEqual([
+      'requested',
       'hash',
       'status',
       'accession',

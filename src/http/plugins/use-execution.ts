@@ -22,6 +22,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
+import { noteAbsences } from '../response-cache/response-caching.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**
@@ -57,9 +58,9 @@ export function useExecution({ config, openContext, accessControl, telemetry }: 
       const isGrowing = isIncremental(telemetry.exchangeOf(request), request);
       const execute = limitedExecution(limits, executeFn, isGrowing);
       setExecuteFn(async (args: ExecutionArgs) => {
-        // Plugins that read the result see the same context.
-        args.contextValue = await openContext(request);
-        const result = await execute(args);
+        const context = await openContext(request);
+        noteAbsences(request, context.upstream.absences);
+        const result = await execute({ ...args, contextValue: context });
         // Results that waited for the same answer of the service come all at once.
         await executionTurns.turn();
         return result;

@@ -48,13 +48,27 @@ export function noteBody<T extends Response>(response: T, body: string | Buffer<
   return response;
 }
 
+const absences = createPrivateField<Request, ReadonlySet<string> | undefined>();
+
+/** Notes the set that takes in what a request finds not to be there. */
+export const noteAbsences = (request: Request, found: ReadonlySet<string> | undefined): void =>
+  absences.set(request, found);
+
 /** The body that was noted. */
 export const bodyOf = (response: Response): string | Buffer | undefined => bodies.get(response);
 
-/** Seconds that a result may be stored; null for one that is not whole. */
-function storableSeconds(result: ExecutionResult, seconds: number): number | null {
-  if (result.errors !== undefined || result.data == null) return null;
-  return Object.values(result.data).includes(null) ? Math.min(seconds, ABSENT_SECONDS) : seconds;
+/**
+ * Seconds that a result may be stored; null for one that is not whole.
+ * What is not there, such as a protein of a list, shortens it.
+ */
+function storableSeconds(
+  { errors, data }: ExecutionResult,
+  seconds: number,
+  absent: ReadonlySet<string> | undefined,
+): number | null {
+  if (errors !== undefined || data == null) return null;
+  const isComplete = (absent?.size ?? 0) === 0 && !Object.values(data).includes(null);
+  return isComplete ? seconds : Math.min(seconds, ABSENT_SECONDS);
 }
 
 /** The storable headers as names and values in turn; null when there is another one. */
@@ -98,7 +112,8 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
     if (seconds === null) return giveUp(context);
     return {
       onExecuteDone({ result }) {
-        const kept = Symbol.asyncIterator in result ? null : storableSeconds(result, seconds);
+        const kept =
+          Symbol.asyncIterator in result ? null : storableSeconds(result, seconds, absences.get(request));
         if (kept === null) return giveUp(context);
         const name = getOperationAST(document, operationName)?.name?.value ?? null;
         answers.set(request, { seconds: kept, operationName: name });

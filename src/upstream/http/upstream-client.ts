@@ -83,6 +83,8 @@ export interface Upstream {
   readonly onCost?: ((calls: number) => void) | undefined;
   /** Called with cached answers, by kind. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
+  /** What the request has found not to be there, and may be there any moment. */
+  readonly absences?: Set<string> | undefined;
   /** Called with every answer, to detect drift. */
   readonly onResponse?: OnResponse | undefined;
 }

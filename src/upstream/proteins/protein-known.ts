@@ -13,7 +13,7 @@ interface Known {
 
 const NOTHING: AvailableParts = {};
 
-export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>) {
+export function createKnownProteins({ onCacheHit, absences }: Pick<Upstream, 'onCacheHit' | 'absences'>) {
   const known = new Map<string, Known>();
   const get = (hash: string): ProteinData | undefined => known.get(hash)?.data;
   const present = (hash: string): PresentProtein | undefined => {
@@ -22,6 +22,7 @@ export function createKnownProteins({ onCacheHit }: Pick<Upstream, 'onCacheHit'>
   };
   const take = (data: ProteinData): void => {
     const before = get(data.hash);
+    if (data.state === 'absent') absences?.add(data.hash);
     known.set(data.hash, { data: before === undefined ? data : mergeData(before, data), had: undefined });
   };
   const hadOf = (hash: string): AvailableParts => {

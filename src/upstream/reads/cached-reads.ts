@@ -44,13 +44,16 @@ function createLoader<K extends string | number, T>(
   load: (up: Upstream, key: K) => Promise<T | null>,
 ): DataLoader<K, T | null> {
   const limited = pLimit(IN_FLIGHT);
-  return new DataLoader((keys) =>
-    Promise.all(
-      keys.map((key) =>
-        cachedRead(reads, up, String(key), (shared) => limited(() => load(shared, key))).catch(asError),
-      ),
-    ),
-  );
+  const read = async (key: K): Promise<T | null | Error> => {
+    try {
+      const found = await cachedRead(reads, up, String(key), (shared) => limited(() => load(shared, key)));
+      if (found === null) up.absences?.add(String(key));
+      return found;
+    } catch (error) {
+      return asError(error);
+    }
+  };
+  return new DataLoader((keys) => Promise.all(keys.map(read)));
 }
 
 /** A feature's details and the JSON they came as. */
