@@ -49,6 +49,7 @@ const promised = {
       sequence: 'none',
       sequence_length: 'none',
       protein_activations: 'none',
+      per_residue_activations: 'elsewhere',
       pdb: 'elsewhere',
       mean_plddt: 'elsewhere',
       residues_plddt: 'elsewhere',

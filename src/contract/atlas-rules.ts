@@ -184,7 +184,7 @@ export const ATLAS_RULES = {
           : JSON.stringify(valuesAt(all, '[].feature_index')) === JSON.stringify(indices),
     ),
     ...sparse('protein_activations', 1, 'none'),
-    ...sparse('per_residue_activations', 2, 'null'),
+    ...sparse('per_residue_activations', 2, 'elsewhere'),
     within(
       'per_residue_activations',
       'one row for each residue',

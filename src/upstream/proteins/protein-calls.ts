@@ -118,9 +118,10 @@ export function createProteinCalls({
     const sample = unranked.find((hash) => !parts.clusters.has(hash)) ?? unranked[0];
     const level = parts.features.get(sample ?? '')?.proteinLevel;
     if (sample === undefined || level === undefined) return false;
-    if (known.present(sample)?.features === undefined)
+    const own = each.get(sample) ?? NOTHING;
+    if ((known.present(sample)?.features?.top ?? 0) < topOf(own))
       try {
-        await loadRecord(sample, each.get(sample) ?? NOTHING, true);
+        await loadRecord(sample, own, true);
       } catch {
         // The load that needs the record reports its error.
         return false;
