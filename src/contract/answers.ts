@@ -51,6 +51,7 @@ const promised = {
       protein_activations: 'none',
       per_residue_activations: 'elsewhere',
       pdb: 'elsewhere',
+      ptm: 'elsewhere',
       mean_plddt: 'elsewhere',
       residues_plddt: 'elsewhere',
     },

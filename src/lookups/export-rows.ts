@@ -10,6 +10,7 @@ import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
 import { rankingOf } from '../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { RequiredParts } from '../upstream/proteins/required-parts.ts';
 import type { WireMapping } from '../upstream/renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
 import { type ExportRow, groupsOf, type RowStatus, type ValueGroup } from './export-row.ts';
@@ -79,9 +80,10 @@ function takeRecord(reading: Reading, record: BulkRecord, top: number, sources: 
     const { sequence, accession, source } = record.sequence;
     know(record.hash, { sequence: { accession, source, length: sequence.length, sequence } });
   } else if (record.part === 'structure') {
-    const { ptm, meanPlddt } = record.structure;
+    const { statesPtm, ptm, meanPlddt } = record.structure;
     const structureUrl = sources.structureUrl(record.hash);
-    know(record.hash, { structure: { ptm, meanPlddt: percent(meanPlddt), structureUrl } });
+    const scores = { ...(statesPtm ? { ptm } : {}), meanPlddt: percent(meanPlddt) };
+    know(record.hash, { structure: { ...scores, structureUrl } });
   } else if (record.part === 'features') {
     const { proteinLevel, top: ranked = proteinLevel && rankingOf(proteinLevel, top) } = record.features;
     know(record.hash, ranked === undefined ? {} : { proteinFeatures: featuresOf(ranked, ranked.length) });
@@ -120,11 +122,12 @@ async function readArchive(
 
 /** The same of a protein's own record, where an absent value is proven not to be there. */
 function recordOf(data: PresentProtein, reading: Reading, top: number, sources: ExportSources): Known {
-  const { hash, sequence = null, accession = null, source = null, length = null, structure } = data;
+  const { hash, sequence = null, accession = null, source = null, length = null, structure, scores } = data;
   const structureUrl = structure == null ? null : sources.structureUrl(hash);
+  const [ptm, mean] = [structure?.ptm ?? scores?.ptm, structure?.meanPlddt ?? scores?.meanPlddt];
   return {
     sequence: { accession, source, length, sequence },
-    structure: { ptm: structure?.ptm ?? null, meanPlddt: percent(structure?.meanPlddt), structureUrl },
+    structure: { ptm: ptm ?? null, meanPlddt: percent(mean), structureUrl },
     proteinFeatures: featuresOf(data.features?.values ?? [], top),
     cluster: data.cluster == null ? { cluster: null } : clusterOf(reading, data.cluster.representative),
   };
@@ -138,17 +141,30 @@ async function complete(
   sources: ExportSources,
 ): Promise<ReadonlySet<string>> {
   const failed = new Set<string>();
+  const isKnown = (values: Partial<ExportRow> | undefined, group: ValueGroup): boolean =>
+    values !== undefined && (group !== 'structure' || values.ptm !== undefined);
   const lacking = [...reading.known].filter(([, known]) =>
-    wanted.some((group) => known[group] === undefined),
+    wanted.some((group) => !isKnown(known[group], group)),
   );
   if (lacking.length === 0) return failed;
   const hashes = lacking.map(([hash]) => hash);
-  const needs = { record: true, scores: true, link: true, features: top, sequence: true } as const;
+  const needs: RequiredParts = {
+    record: true,
+    ptm: true,
+    meanPlddt: true,
+    link: true,
+    features: top,
+    sequence: true,
+  };
   const loaded = await (await sources.openProteins()).loadAll(hashes, needs);
   for (const [i, [hash, known]] of lacking.entries()) {
     const data = loaded[i];
     if (data == null || data instanceof Error) failed.add(hash);
-    else reading.known.set(hash, { ...recordOf(data, reading, top, sources), ...known });
+    else {
+      const own = recordOf(data, reading, top, sources);
+      const structure = { ...own.structure, ...known.structure };
+      reading.known.set(hash, { ...own, ...known, structure });
+    }
   }
   return failed;
 }

@@ -175,13 +175,68 @@ describe('a fault of the service', () => {
   });
 });
 
+const PDB = ['MET', 'LYS', 'VAL', 'ALA']
+  .map(
+    (name, i) =>
+      `ATOM      ${i + 1}  CA  ${name} A   ${i + 1}      11.639   6.071  -5.147  1.00  0.91           C  `,
+  )
+  .join('\n');
+
+describe('a structure without its scores', () => {
+  const SCORES = 'ptm plddt { mean values } structure { atomCount }';
+  const PLDDT = { mean: 91, values: [91, 91, 91, 91] };
+  const STRUCTURE = { ptm: 0.8, plddt: PLDDT, structure: { atomCount: 4 } };
+  beforeEach(() => {
+    archive = zip({ 'sequences.fasta': FASTA, [`structures/${A}.pdb`]: `${PDB}\n` });
+    record = { pdb: PDB, ptm: 0.8 };
+  });
+
+  it('in an archive has the pTM of its record, and no record is read for the rest', async () => {
+    expect(at((await ask(SCORES)).data, 'proteins.0')).toEqual(STRUCTURE);
+    calls = [];
+    const rest = await ask('plddt { mean } structure { atomCount }');
+    expect(at(rest.data, 'proteins.0')).toEqual({ plddt: { mean: 91 }, structure: { atomCount: 4 } });
+    expect(calls).not.toContain(`GET /proteins/${A}`);
+  });
+
+  it('has no pTM where neither the archive nor the record states one', async () => {
+    record = { pdb: PDB };
+    for (const answer of [
+      await askOne(SCORES),
+      await send(`{ lookup(ids: ["${A}"]) { protein { ${SCORES} } } }`),
+    ]) {
+      expect(answer.errors).toBeUndefined();
+      const protein = at(answer.data, 'protein') ?? at(answer.data, 'lookup.0.protein');
+      expect(protein).toEqual({ ...STRUCTURE, ptm: null });
+    }
+  });
+
+  it('in a hit of a search has those of its B-factors and its record', async () => {
+    const hit = { protein_hash: A, similarity_score: 0.9, pdb: PDB };
+    others = { '/similarity-search': { restricted_count: 0, similar_proteins: [hit] } };
+    const { data, errors } = await send(
+      `{ similarProteins(sequence: "MENTS") { hits { protein { ${SCORES} } } } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'similarProteins.hits.0.protein')).toEqual(STRUCTURE);
+  });
+
+  it.each([
+    ['in its archive', `structures/${A}.pdb`],
+    ['in its record', 'structures/none'],
+  ])('%s has a row in a bulk look-up that says what single records say', async (_, name) => {
+    archive = zip({ 'sequences.fasta': FASTA, [name]: `${PDB}\n` });
+    record = { pdb: name.includes(A) ? PDB : undefined, ptm: 0.8, mean_plddt: 0.91 };
+    const { data } = await send(`mutation { startBulkLookup(input: {
+      ids: ["${A}"], sequence: false, clusterInfo: false, proteinFeatures: false, residueFeatures: false
+    }) { ... on BulkLookup { ndjsonUrl } } }`);
+    const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
+    const structureUrl = name.includes(A) ? expect.stringContaining(A) : null;
+    expect(await rows.json()).toEqual({ hash: A, status: 'FOUND', ptm: 0.8, meanPlddt: 91, structureUrl });
+  });
+});
+
 describe('a record that lost a field', () => {
-  const PDB = ['MET', 'LYS', 'VAL', 'ALA']
-    .map(
-      (name, i) =>
-        `ATOM      ${i + 1}  CA  ${name} A   ${i + 1}      11.639   6.071  -5.147  1.00  0.91           C  `,
-    )
-    .join('\n');
   it('does not hide what the archive has', async () => {
     archive = zip({ 'sequences.fasta': FASTA, [`structures/${A}.pdb`]: `REMARK ptm 0.5\n${PDB}\n` });
     record = { sequence: undefined, pdb: undefined };

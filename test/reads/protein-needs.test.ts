@@ -25,7 +25,8 @@ const needs: fc.Arbitrary<RequiredParts> = fc.record(
 const EACH: { readonly [K in keyof RequiredParts]-?: NonNullable<RequiredParts[K]> } = {
   sequence: true,
   structure: true,
-  scores: true,
+  ptm: true,
+  meanPlddt: true,
   link: true,
   cluster: true,
   level: true,

@@ -29,7 +29,7 @@ export const PARTS_OF_FIELD = {
   gene: { header: true },
   header: { header: true },
   uniprotEntry: { sequence: true },
-  ptm: { scores: true },
+  ptm: { ptm: true },
   isClusterRepresentative: { link: true },
   foldedOnDemand: { record: true },
   raw: { record: true },
@@ -128,7 +128,7 @@ export const plddtNeeds = (
   nodes: readonly FieldNode[] = info.fieldNodes,
 ): RequiredParts =>
   selectedFields(info, 'Plddt', nodes).every(({ name }) => name === 'mean' || name === '__typename')
-    ? { scores: true }
+    ? { meanPlddt: true }
     : { structure: true };
 
 function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {

@@ -65,7 +65,7 @@ builder.objectFields(Protein, (t) => ({
       'Predicted TM-score of the structure, 0 to 1, such as 0.87; null where there is no structure.',
     resolve: ({ hash, represents }, _, ctx) =>
       represents?.info?.ptm ??
-      fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => (data?.structure ?? data?.scores)?.ptm),
+      fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => data?.structure?.ptm ?? data?.scores?.ptm),
   }),
   plddt: t.field({
     public: 'record',
@@ -77,8 +77,12 @@ builder.objectFields(Protein, (t) => ({
       const mean = represents?.info?.mean_plddt;
       if (mean != null && needs.structure !== true) return { unit: [], mean };
       return fromProtein(ctx, hash, needs, (data) => {
-        const scores = data?.structure ?? data?.scores;
-        return scores == null ? null : { unit: data?.structure?.plddt ?? [], mean: scores.meanPlddt };
+        const { structure, scores } = data ?? {};
+        if (structure == null && scores === undefined) return null;
+        return {
+          unit: structure?.plddt ?? [],
+          mean: structure?.meanPlddt ?? scores?.meanPlddt ?? null,
+        };
       });
     },
   }),

@@ -99,6 +99,8 @@ export class BulkStructure {
   readonly size: number;
   /** Bytes that are held of it: compressed where it came so. */
   readonly heldBytes: number;
+  /** Whether the text has the remark with the pTM, without unpacking it. */
+  readonly statesPtm: boolean;
   private readonly text: EntryText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
   private ofRemarks: ReturnType<typeof readScores> | undefined;
@@ -106,6 +108,7 @@ export class BulkStructure {
   constructor(text: EntryText) {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
+    this.statesPtm = text.includes(' ptm');
     this.text = text;
   }
   /** The text, unpacked where it is written. */

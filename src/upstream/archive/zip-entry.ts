@@ -50,6 +50,11 @@ export class EntryText {
     inflated.delete(this);
     return data;
   }
+  /** Whether some ASCII stands in it: at once while it is unpacked to be checked. */
+  includes(word: string): boolean {
+    const { buffer, byteOffset, byteLength } = this.#data();
+    return Buffer.from(buffer, byteOffset, byteLength).includes(word, 0, 'latin1');
+  }
   /** The same as a string. */
   read(): string {
     return decoder.decode(this.#data());

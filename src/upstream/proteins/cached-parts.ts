@@ -75,7 +75,10 @@ const PARTS: Readonly<Record<PartName, PartRule>> = {
     sizeOf: ({ header }) => 2 * (header?.length ?? 0),
   },
   structure: {
-    of: ({ structure }) => (structure === undefined ? undefined : { structure }),
+    of: ({ structure, scores }) => {
+      if (structure === undefined) return undefined;
+      return scores === undefined ? { structure } : { structure, scores };
+    },
     sizeOf: sizeOfStructure,
     isKept: isLargeWanted,
   },

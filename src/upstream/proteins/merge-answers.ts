@@ -62,11 +62,10 @@ function addParts(data: Mutable, found: ReadRecord): void {
   const gaps: Gap[] = [];
   const structure = structureOf(found);
   if (structure !== undefined) data.structure = structure;
-  else {
-    gaps.push('record:structure');
-    if (record.ptm != null || record.mean_plddt != null)
-      data.scores = { ptm: record.ptm ?? null, meanPlddt: record.mean_plddt ?? null };
-  }
+  else gaps.push('record:structure');
+  if (record.ptm == null) gaps.push('record:ptm');
+  if (record.ptm != null || record.mean_plddt != null)
+    data.scores = { ptm: record.ptm ?? null, meanPlddt: record.mean_plddt ?? null };
   const representative = record.cluster_rep_protein_hash;
   if (representative != null) data.cluster = { representative, info: null };
   // It names none for a representative, too.
@@ -127,6 +126,7 @@ export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: 
     parts.present.has(hash) &&
     (needs.sequence !== true || parts.sequences.has(hash)) &&
     (!needsStructure(needs) || parts.structures.has(hash)) &&
+    (needs.ptm !== true || parts.structures.get(hash)?.statesPtm === true) &&
     (!needsCluster(needs) || parts.clusterOf.has(hash)) &&
     (!needsRows(needs) || rows.has(hash)) &&
     (hasRanking || !(needs.features !== undefined || needs.level === true || needsRows(needs)))
@@ -158,6 +158,7 @@ function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk
   if (!isWhole) return [];
   const gaps: Gap[] = [];
   if (needsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
+  if (asked.ptm === true && parts.structures.get(hash)?.statesPtm !== true) gaps.push('archive:ptm');
   if (needsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
     gaps.push('archive:cluster');
   if (needsRows(asked) && !hasRows) gaps.push('archive:rows');

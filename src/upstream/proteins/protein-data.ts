@@ -38,7 +38,10 @@ export interface StructureData {
   readonly size?: number;
   /** Bytes that are held for its sake, where that is more than itself. */
   readonly held?: number;
+  /** Null where the answer with the structure does not state it: another may. */
   readonly ptm: number | null;
+  /** Whether `ptm` is stated, where that is known without unpacking. */
+  readonly statesPtm?: boolean;
   readonly meanPlddt: number | null;
   readonly plddt: readonly (number | null)[];
 }
@@ -66,7 +69,7 @@ export interface ClusterLink {
  * names no representative for a representative either, and an archive lists those only under their
  * own hash.
  */
-export type Gap = `${'record' | 'archive'}:${'structure' | 'cluster' | 'rows'}`;
+export type Gap = `${'record' | 'archive'}:${'structure' | 'ptm' | 'cluster' | 'rows'}`;
 
 /** Parts of a protein: undefined is not known yet, null is proven not to be there. */
 export interface ProteinParts {
@@ -79,7 +82,7 @@ export interface ProteinParts {
   /** The FASTA header of its record. */
   readonly header?: string | null;
   readonly structure?: StructureData | null;
-  /** The scores of the structure, where an answer gave them without it. */
+  /** The scores of the structure, where an answer gave them beside it or without it. */
   readonly scores?: Pick<StructureData, 'ptm' | 'meanPlddt'>;
   readonly cluster?: ClusterLink | null;
   readonly features?: {
@@ -154,6 +157,10 @@ type Merge<T> = (before: NonNullable<T>, after: NonNullable<T>) => T;
 const MERGE: { readonly [K in keyof ProteinParts]?: Merge<ProteinParts[K]> } = {
   // A structure that lost its score does not take the place of one that has it.
   structure: (before, after) => (after.ptm === null ? before : after),
+  scores: (before, after) => ({
+    ptm: after.ptm ?? before.ptm,
+    meanPlddt: after.meanPlddt ?? before.meanPlddt,
+  }),
   features: mergeFeatures,
   rows: (before, after) => ({
     top: Math.max(before.top, after.top),
@@ -180,15 +187,15 @@ function mergePart<K extends keyof ProteinParts>(
   else if (earlier !== null && merge !== undefined) merged[key] = merge(earlier, later);
 }
 
+/** Whether neither the record nor the archive holds a part. */
+const isMissing = ({ gaps }: ProteinParts, part: 'structure' | 'ptm' | 'cluster' | 'rows'): boolean =>
+  gaps?.includes(`record:${part}`) === true && gaps.includes(`archive:${part}`);
+
 /** Says that there is none of what neither the record nor the archive holds. */
 function settleGaps(data: Mutable): void {
-  const { gaps } = data;
-  if (gaps === undefined) return;
-  const isMissing = (part: 'structure' | 'cluster' | 'rows') =>
-    gaps.includes(`record:${part}`) && gaps.includes(`archive:${part}`);
-  if (data.structure === undefined && isMissing('structure')) data.structure = null;
-  if (data.cluster === undefined && isMissing('cluster')) data.cluster = null;
-  if (data.rows === undefined && isMissing('rows')) data.rows = null;
+  if (data.structure === undefined && isMissing(data, 'structure')) data.structure = null;
+  if (data.cluster === undefined && isMissing(data, 'cluster')) data.cluster = null;
+  if (data.rows === undefined && isMissing(data, 'rows')) data.rows = null;
 }
 
 /** Part by part the later answer that has it. An unknown protein has nothing but gaps. */
@@ -207,6 +214,13 @@ export function mergeData(before: ProteinData, after: ProteinData): ProteinData 
   return { ...before, gaps: [...(before.gaps ?? []), ...(after.gaps ?? [])] };
 }
 
+/** Whether the pTM is known, or that there is none. */
+function hasPtm(data: ProteinParts): boolean {
+  const { structure, scores } = data;
+  if (structure === null || scores?.ptm != null || isMissing(data, 'ptm')) return true;
+  return structure !== undefined && (structure.statesPtm ?? structure.ptm !== null);
+}
+
 /** Which needs the data already meets. */
 export function availablePartsOf(data: ProteinParts): AvailableParts {
   const { cluster, features, structure, rows, gaps } = data;
@@ -214,7 +228,8 @@ export function availablePartsOf(data: ProteinParts): AvailableParts {
   const had: { -readonly [K in keyof AvailableParts]: AvailableParts[K] } = {};
   if (data.sequence !== undefined && data.accession !== undefined) had.sequence = true;
   if (structure !== undefined) had.structure = true;
-  if (data.scores !== undefined) had.scores = true;
+  if (hasPtm(data)) had.ptm = true;
+  if (data.scores?.meanPlddt != null) had.meanPlddt = true;
   if (cluster === null || cluster?.info != null || data.clusterAsked === true) had.cluster = true;
   if (cluster !== undefined || gaps?.includes('record:cluster') === true) had.link = true;
   if (data.level !== undefined) had.level = true;

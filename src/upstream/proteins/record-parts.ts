@@ -48,14 +48,17 @@ export function checkRecord(hash: string, { record }: ReadRecord, withStructure:
 
 type Structure = NonNullable<ProteinParts['structure']>;
 
-/** The structure of a record, with lazy coordinates. A class: it is created fast. */
-class RecordStructure implements Structure {
+/** What an answer in JSON says of a structure. */
+type StructureMembers = Pick<ProteinRecord, 'pdb' | 'ptm' | 'mean_plddt' | 'residues_plddt'>;
+
+/** The structure of a record or a hit, with lazy coordinates. A class: it is created fast. */
+export class RecordStructure implements Structure {
   readonly size: number;
   readonly held: number;
   readonly ptm: number | null;
-  private readonly record: ProteinRecord;
+  private readonly record: StructureMembers;
 
-  constructor(record: ProteinRecord, size: number, held: number) {
+  constructor(record: StructureMembers, size: number, held: number) {
     this.record = record;
     this.size = size;
     this.held = held;

@@ -5,10 +5,11 @@
 export interface RequiredParts {
   /** Sequence, accession and source. */
   readonly sequence?: true;
-  /** PDB text, pTM and pLDDT. */
+  /** PDB text and pLDDT. */
   readonly structure?: true;
-  /** pTM and mean pLDDT. */
-  readonly scores?: true;
+  /** Stands beside the structure, which may come without it. */
+  readonly ptm?: true;
+  readonly meanPlddt?: true;
   /** The representative of its cluster. */
   readonly link?: true;
   /** That and what the bulk answer says of the cluster. */
@@ -59,7 +60,8 @@ interface NeedRule {
 const NEEDS: Readonly<Record<Need, NeedRule>> = {
   sequence: { parts: ['identity'], in: 'both', path: '$.sequence' },
   structure: { parts: ['structure'], in: 'both', path: '$.pdb' },
-  scores: { parts: ['structure'], in: 'both', path: '$.ptm', within: 'structure' },
+  ptm: { parts: ['structure'], in: 'both', path: '$.ptm' },
+  meanPlddt: { parts: ['structure'], in: 'both', path: '$.mean_plddt', within: 'structure' },
   link: { parts: ['cluster', 'link'], within: 'cluster' },
   cluster: { parts: ['cluster'] },
   features: { parts: ['features'], in: 'both', path: '$.sae_features' },
@@ -139,9 +141,9 @@ export const needsRecord = (needs: RequiredParts): boolean =>
 /** Whether its cluster is needed, of which a record knows less than an archive. */
 export const needsCluster = (needs: RequiredParts): boolean => needs.cluster === true || needs.link === true;
 
-/** Whether its structure is needed, which is where an archive has the scores. */
+/** Whether its structure is needed, which is where an archive has pTM and mean pLDDT. */
 export const needsStructure = (needs: RequiredParts): boolean =>
-  needs.structure === true || needs.scores === true;
+  needs.structure === true || needs.ptm === true || needs.meanPlddt === true;
 
 /** What of the needs an archive may have that a record lost; undefined where it has none of it. */
 export function inArchive(needs: RequiredParts): RequiredParts | undefined {

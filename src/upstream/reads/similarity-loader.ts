@@ -12,6 +12,7 @@ import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { PresentProtein } from '../proteins/protein-data.ts';
 import type { ProteinLoader } from '../proteins/protein-loader.ts';
+import { RecordStructure } from '../proteins/record-parts.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../wire.ts';
 
 /** An answer without its structures, and when it came. */
@@ -48,7 +49,7 @@ function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): PresentPro
     ...(hit.protein_accession == null ? {} : { accession: hit.protein_accession }),
     ...(hit.sequence_length == null ? {} : { length: hit.sequence_length }),
     ...(hit.ptm == null && hit.mean_plddt == null ? {} : { scores }),
-    ...(hit.pdb == null ? {} : { structure: { ...scores, pdb: hit.pdb, plddt: hit.residues_plddt ?? [] } }),
+    ...(hit.pdb == null ? {} : { structure: new RecordStructure(hit, hit.pdb.length, hit.pdb.length) }),
     from: { operation: 'similarity', retrievedAt: new Date(at), fromCache, requestId: undefined },
   };
 }
