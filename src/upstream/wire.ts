@@ -25,7 +25,7 @@ import {
 
 export const submitted = z.object({
   message: maybe(text),
-  batch_id: text,
+  batch_id: text.min(1),
   total_items: maybe(count),
   task_id: maybe(text),
   expires_at: maybe(text),

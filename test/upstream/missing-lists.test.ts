@@ -53,7 +53,12 @@ describe('the index of a feature that is outside the catalogue', () => {
   const ranking = (index: number) => [{ feature_index: index, value: 1 }];
   const rows = (index: number) => ({ shape: [110, 16_384], indices: [[4], [index]], values: [1] });
   it.each([
-    ['protein', 'a ranking', features, (i: number) => ({ ...RECORD, sae_features: ranking(i) })],
+    [
+      'protein',
+      'a ranking',
+      features,
+      (i: number) => ({ ...RECORD, sae_features: ranking(i), per_residue_activations: rows(7) }),
+    ],
     [
       'protein',
       'activations along a sequence',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, type Script, says } from './liar.ts';
+import { HASH, inTurn, type Liar, openLiar, openPlace, type Place, type Script, says } from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -368,6 +368,27 @@ describe('what the service says of itself', () => {
     });
     const limits = await place.query('{ limits { batchApiVersion atlasApiVersion } }');
     expect(limits.data).toEqual({ limits: { batchApiVersion: 'v1', atlasApiVersion: 'v1alpha1' } });
+  });
+
+  it('is not taken for complete while it answers 202, whatever address it gives already', async () => {
+    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
+    const job = { status: 'assembling', job_id: 'j', download_url: '/files/x.zip' };
+    const early = says(202, job);
+    liar.script('bulkJob', inTurn(early, early, says(200, { ...job, status: 'completed' })));
+    const { data: answer } = await place.query(
+      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
+    );
+    const lookupId = at(answer, 'startBulkLookup.lookupId');
+    const part = async () => {
+      const query = 'query($id: ID!) { bulkLookup(lookupId: $id) { parts { state url } } }';
+      const { data: lookup } = await place.query(query, { id: lookupId });
+      return at(lookup, 'bulkLookup.parts.0');
+    };
+    const asked = () => liar.seen.filter(({ operation }) => operation === 'bulkJob').length;
+    const before = asked();
+    await expect
+      .poll(async () => [at(await part(), 'state'), asked() - before > 1], { timeout: 8000 })
+      .toEqual(['COMPLETE', true]);
   });
 
   it('is told of parts: they expire when their job does', async () => {

@@ -69,6 +69,8 @@ export function createFileCache(): ServeFile {
   return async (request, name, make, headers = {}) => {
     const opening = files.get(name) ?? openFile(make());
     files.set(name, opening);
+    // One that cannot be made now may be later.
+    opening.catch(() => files.delete(name));
     const file = await opening;
     const encoding = encodingFor(request);
     const isPlain = encoding === 'identity';
