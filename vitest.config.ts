@@ -26,16 +26,5 @@ export default defineConfig({
     retry: process.env.CI ? 2 : 0,
     testTimeout: 30_000,
     hookTimeout: 60_000,
-    server: {
-      deps: {
-        inline: [
-          /^graphql-yoga/,
-          /@pothos\//,
-          /@graphql-tools\//,
-          /@graphql-yoga\/(?!render-graphiql)/,
-          /@envelop\//,
-        ],
-      },
-    },
   },
 });
