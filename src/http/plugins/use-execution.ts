@@ -60,7 +60,8 @@ export function useExecution({ config, openContext, accessControl, telemetry }: 
       setExecuteFn(async (args: ExecutionArgs) => {
         const context = await openContext(request);
         noteAbsences(request, context.upstream.absences);
-        const result = await execute({ ...args, contextValue: context });
+        args.contextValue = context;
+        const result = await execute(args);
         // Results that waited for the same answer of the service come all at once.
         await executionTurns.turn();
         return result;
