@@ -9,6 +9,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openCache } from '../../src/store/cache/cache.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
+import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
@@ -29,14 +30,7 @@ afterAll(async () => {
 beforeEach(() => world.forget());
 
 const upstream = (signal?: AbortSignal): Upstream => ({
-  settings: {
-    baseUrl: world.sandboxUrl,
-    batchPrefix: '/api/v1/batch',
-    atlasPrefix: '/atlas/protein/api/v1alpha1',
-    listLimitField: 'limit',
-    listCursorField: 'cursor',
-    downloadHosts: [],
-  },
+  settings: settingsOf(readConfig({}), world.sandboxUrl),
   agent,
   token: undefined,
   requestId: 'catalogue-test',

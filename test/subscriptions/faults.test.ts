@@ -4,10 +4,12 @@ import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
+import { settingsOf } from '../../src/upstream/settings.ts';
 import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 import { openLiar, says } from '../upstream/liar.ts';
@@ -63,8 +65,8 @@ const rules = fc.array(
   { maxLength: 5 },
 );
 
-describe('a watcher who comes back', () => {
-  it('is told the present state first, not the one of before, also when the first read fails', async () => {
+describe('a client that subscribes again', () => {
+  it('gets the present state first, not the one of before, also when the first read fails', async () => {
     const id = await submit(gateway, 3);
     const open = (init = {}) => subscribe((request) => gateway.fetch(request), WATCH, { id }, init);
     const leaving = new AbortController();
@@ -131,14 +133,7 @@ describe('an upstream that answers badly for a while', () => {
 });
 
 const upstreamAt = (baseUrl: string, agent: Upstream['agent']): Upstream => ({
-  settings: {
-    baseUrl,
-    batchPrefix: '/api/v1/batch',
-    atlasPrefix: '/atlas/protein/api/v1alpha1',
-    listLimitField: 'limit',
-    listCursorField: 'cursor',
-    downloadHosts: [],
-  },
+  settings: settingsOf(readConfig({}), baseUrl),
   agent,
   token: TOKEN.authorization.slice('Bearer '.length),
   requestId: 'broken-store-test',
@@ -147,7 +142,7 @@ const upstreamAt = (baseUrl: string, agent: Upstream['agent']): Upstream => ({
 });
 
 describe('an upstream that is away and then refuses', () => {
-  it('is told of both: no stream ends without its last event or an error that says why', async () => {
+  it('sends subscribers its last event or an error that says why before each stream ends', async () => {
     const liar = await openLiar();
     const own = openGateway(liar.url, {}, PACE, { failures: 1_000_000, first: 1, longest: 1 });
     const counts = { queued: 2 };
@@ -209,7 +204,7 @@ describe('a store that does not answer', () => {
     const upstream = upstreamAt(sandbox.url, agent);
     const id = await submit(gateway, 2);
     const finals: boolean[] = [];
-    for await (const news of live.watch('somebody', id, { upstream, signal: undefined, tasks: true })) {
+    for await (const news of live.watch('a-caller', id, { upstream, signal: undefined, tasks: true })) {
       expect(news.kind).toBe('progress');
       if (news.kind === 'progress') finals.push(news.final);
     }
@@ -240,7 +235,7 @@ describe('a store that does not answer', () => {
       const live = createProgressHub({ documents, pace: PACE, onError: () => undefined });
       const seen: { done: number | undefined; final: boolean }[] = [];
       const watch = async (): Promise<void> => {
-        for await (const event of live.watch('somebody', 'b1', { upstream, signal: undefined, tasks: false }))
+        for await (const event of live.watch('a-caller', 'b1', { upstream, signal: undefined, tasks: false }))
           if (event.kind === 'progress') seen.push({ done: event.page.counts.done, final: event.final });
       };
       return { seen, watch, last: () => seen.at(-1) };
