@@ -377,6 +377,11 @@ describe('a store on disk', () => {
     expect(await ending('b')).toMatchObject({ __typename: 'OutcomeUnknown' });
     await broken.fault({ operation: 'submit', status: 403, body: { message: 'no' } });
     expect(await ending('c')).toMatchObject({ __typename: 'Refused', reason: 'FORBIDDEN' });
+
+    const mended = new DatabaseSync(`${folder}/gateway.db`);
+    mended.exec('DROP TRIGGER "no INSERT ON batch"');
+    mended.close();
+    expect(await ending('a')).toMatchObject({ __typename: 'FoldSubmitted', replayed: true, warnings: [] });
     await broken.close();
   });
 

@@ -1,4 +1,5 @@
 // submitFold checks the input, sends it once and records the outcome.
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
@@ -87,6 +88,21 @@ function queuedBatch(data: Submitted, sent: number, at: number): BatchAnswer | u
 
 const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
 
+/** Milliseconds before each further attempt to write a batch down: two minutes in all. */
+const RECORD_PAUSES = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000];
+
+/** Tries again to write down what is paid already, until it succeeds or the pauses are used up. */
+async function recordLater(record: () => Promise<void>): Promise<void> {
+  for (const pause of RECORD_PAUSES) {
+    await sleep(pause, undefined, { ref: false });
+    const isRecorded = await record().then(
+      () => true,
+      () => false,
+    );
+    if (isRecorded) return;
+  }
+}
+
 async function recordBatch(
   ctx: GatewayContext,
   { submission, check, hash, origin = null }: Examined,
@@ -105,9 +121,15 @@ async function recordBatch(
     onlyTaskId: data.task_id ?? null,
     origin,
   };
-  const lost = await ledger
-    .record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem))
-    .then(() => [], createNotRecordedWarning);
+  const record = () =>
+    ledger.record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem));
+  const lost = await record().then(
+    () => [],
+    () => {
+      void recordLater(record);
+      return createNotRecordedWarning();
+    },
+  );
   // Subscribers of the batch see it at once.
   await ctx.services.live.nudge(ctx.principal, data.batch_id);
   const queued = queuedBatch(data, check.taskCount, at);
@@ -131,8 +153,8 @@ const createNotRecordedWarning = (): IssueShape[] => [
     code: NOT_REMEMBERED,
     message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
     hint:
-      'The gateway will not remember its names and its idempotency key. Tell the operator: the ' +
-      "gateway's store fails.",
+      'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
+      "its idempotency key are lost. Tell the operator: the gateway's store fails.",
   },
 ];
 
