@@ -192,6 +192,23 @@ describe('results that cannot be read', () => {
     expect(bench.counts().download).toBe(2);
   });
 
+  it('count as unscored when the store refuses some of them, and are an error when it refuses all', async () => {
+    const own = await bench.submit({ items: [pair('a', 30), pair('b', 20), pair('c', 10)] });
+    await bench.pass(120_000);
+    await bench.fault({ operation: 'download', status: 403, times: 99 });
+    const all = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(all.errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    await bench.ask('query($id: ID!) { task(taskId: $id) { scores { iptm } } }', { id: `${own}-00001` });
+    await bench.fault({ operation: 'download', status: 403, times: 99 });
+    const { data, errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    expect(at(data, 'batch.tasks')).toMatchObject({ totalCount: 3, unscoredCount: 2 });
+    expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(1);
+    // The field of each task says why.
+    expect(errors?.map(({ path }) => path?.at(-1))).toEqual(['scores', 'scores']);
+  });
+
   it('count as unscored when they are damaged or expired', async () => {
     const own = await bench.submit({ items: [pair('a', 30), pair('b', 20)] });
     await bench.pass(120_000);

@@ -10,6 +10,7 @@ import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
+import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { connectionPage } from '../relay/connection.ts';
 import { readCursor, writeCursor } from '../relay/cursor.ts';
@@ -54,12 +55,19 @@ function problemOf(error: unknown): string | undefined {
   return code === 'RESULT_EXPIRED' ? NEVER_READ : code === 'UPSTREAM_DRIFT' ? error.message : undefined;
 }
 
-/** Reads the scores of results that are not stored, and stores them. @throws UpstreamError */
+/**
+ * Reads the scores of results that are not stored, and stores them.
+ *
+ * @param hasOthers - whether other results of the batch were read before
+ * @throws UpstreamError
+ */
 async function readMissing(
   ctx: GatewayContext,
   tasks: readonly TaskShape[],
+  hasOthers: boolean,
 ): Promise<Map<string, TaskScores | string>> {
   const found = new Map<string, TaskScores | string>();
+  const refused = new Map<string, RefusedResultError>();
   const limited = pLimit(AT_ONCE);
   let failure: unknown;
   const read = async ({ taskId, result }: TaskShape): Promise<void> => {
@@ -69,11 +77,17 @@ async function readMissing(
       found.set(taskId, scores ?? 'The task is done, and there is no result.');
     } catch (error) {
       const problem = problemOf(error);
-      if (problem === undefined) failure = error;
+      if (error instanceof RefusedResultError) refused.set(taskId, error);
+      else if (problem === undefined) failure = error;
       else found.set(taskId, problem);
     }
   };
   await Promise.all(tasks.map((task) => limited(read, task)));
+  // A store that refuses every result is a failure; one that refuses some has lost them.
+  const isRead = hasOthers || [...found.values()].some((scores) => typeof scores !== 'string');
+  for (const [taskId, error] of refused)
+    if (isRead) found.set(taskId, error.message);
+    else failure ??= error;
   if (failure === undefined) return found;
   if (!(failure instanceof UpstreamError)) throw failure;
   const known = `Scores of ${found.size} of ${tasks.length} finished tasks were read; ask again for the rest.`;
@@ -104,7 +118,7 @@ export async function readScores(
     if (missing.length === 0) return found;
     const other = scoreReads.get(key);
     if (other === undefined) {
-      const reading = readMissing(ctx, missing).finally(() => scoreReads.delete(key));
+      const reading = readMissing(ctx, missing, found.size > 0).finally(() => scoreReads.delete(key));
       scoreReads.set(key, reading);
       for (const [taskId, scores] of await reading) found.set(taskId, scores);
       return found;

@@ -47,12 +47,16 @@ const AT_ONCE = 8;
 export const missingResult = (): UpstreamError =>
   drifted('status', '$.response', 'the task is done, and there is no result', true);
 
-const lost = (): UpstreamError =>
-  new UpstreamError('The upstream does not let its own result be downloaded. Try again in a moment.', {
-    operation: 'download',
-    code: 'UPSTREAM_UNAVAILABLE',
-    retryable: true,
-  });
+/** A result whose fresh address is refused: stores answer so for a file that is gone, too. */
+export class RefusedResultError extends UpstreamError {
+  constructor() {
+    super('The upstream does not let its own result be downloaded. Try again in a moment.', {
+      operation: 'download',
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+    });
+  }
+}
 
 const MiB = 1024 * 1024;
 
@@ -125,7 +129,7 @@ export function createFoldResults(
     batches.forgetStatus(taskId);
     const fresh = await urlOf(taskId);
     const again = fresh === null ? null : await download(up, downloads, fresh, { headers, maxBytes });
-    if (again === null) throw lost();
+    if (again === null) throw new RefusedResultError();
     return again;
   };
 
