@@ -232,7 +232,14 @@ describe('a structure without its scores', () => {
     }) { ... on BulkLookup { ndjsonUrl } } }`);
     const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
     const structureUrl = name.includes(A) ? expect.stringContaining(A) : null;
-    expect(await rows.json()).toEqual({ hash: A, status: 'FOUND', ptm: 0.8, meanPlddt: 91, structureUrl });
+    expect(await rows.json()).toEqual({
+      requested: A,
+      hash: A,
+      status: 'FOUND',
+      ptm: 0.8,
+      meanPlddt: 91,
+      structureUrl,
+    });
   });
 });
 

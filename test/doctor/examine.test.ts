@@ -103,7 +103,7 @@ describe('an upstream that changed', () => {
         path: 'ptm',
         expected: 'number',
         seen: 'named predicted_tm_score',
-        meaning: 'Protein.ptm is null or incomplete',
+        meaning: 'Protein.ptm is read from elsewhere: at one call more, or rounded',
       }),
     ]);
     expect(suggestMapping(changed)).toEqual({ protein: { ptm: 'predicted_tm_score' } });
