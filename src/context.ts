@@ -1,6 +1,7 @@
 // The request context that resolvers are given: the caller, its upstream client, its loaders, and
 // the services of the process. gateway/request-context.ts creates one for each request.
 
+import type { Underway } from './async/underway.ts';
 import type { Config } from './config.ts';
 import type { ContractWatch } from './contract/watch.ts';
 import type { SignedLinks } from './http/auth/signed-links.ts';
@@ -40,7 +41,7 @@ export interface Services {
   /** Reads of scores under way, by caller and batch. */
   readonly scoreReads: Map<string, Promise<unknown>>;
   /** Submissions on their way, which go on when their clients have left. */
-  readonly submitting: Set<Promise<unknown>>;
+  readonly submitting: Underway;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
   /** What is known of the upstream's contract. */

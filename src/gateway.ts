@@ -106,9 +106,7 @@ export function createGateway(options: GatewayOptions) {
       shared.endStreams();
     },
     /** Waits for submissions on their way, whose clients may have left, until they are recorded. */
-    async submitted(): Promise<void> {
-      while (services.submitting.size > 0) await Promise.allSettled(services.submitting);
-    },
+    submitted: services.submitting.ended,
     /** Closes connections and the store. */
     async close(): Promise<void> {
       await accessControl.close();

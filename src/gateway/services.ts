@@ -1,6 +1,7 @@
 // Creates what all requests of a process share: stores, read caches, batch progress and bulk
 // look-ups.
 
+import { createUnderway } from '../async/underway.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
@@ -61,7 +62,7 @@ export function createServices(
   const { storeFailed } = telemetry;
   const links = createSignedLinks(secret);
   const scoreReads = new Map<string, Promise<unknown>>();
-  const submitting = new Set<Promise<unknown>>();
+  const submitting = createUnderway();
   const kept = { ledger, live, scoreReads, submitting, bulk, contract, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
@@ -81,7 +82,7 @@ export function createServices(
     },
     /** Closes the stores: after everything that writes. */
     async closeStores() {
-      await Promise.allSettled(submitting);
+      await submitting.ended();
       await ledger.close();
       await documents.close();
       await store?.close();

@@ -41,7 +41,8 @@ export const ISSUE_CODES = {
   NOTHING_TO_RESUBMIT: 'No task of the batch is in one of these states.',
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
   NOT_FOUND: 'What the id names does not exist.',
-  NOT_REMEMBERED: 'The batch is queued, but the gateway could not store it yet; it tries again for two minutes.',
+  NOT_REMEMBERED:
+    'The batch is queued, but the gateway could not store it yet; it tries again for two minutes.',
   OTHER_INPUT: 'Not the input that the batch was made from.',
   OTHER_STATE: 'A task in another state than those that were named.',
   OUT_OF_RANGE: 'A number below or above what is allowed.',

@@ -217,12 +217,8 @@ async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<Su
  * Sends a checked submission whose key is claimed. It completes also when the client disconnects, and
  * the gateway does not stop before.
  */
-export function send(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
-  const { submitting } = ctx.services;
-  const ending = sendAndRecord(ctx, sending).finally(() => submitting.delete(ending));
-  submitting.add(ending);
-  return ending;
-}
+export const send = (ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> =>
+  ctx.services.submitting.run(() => sendAndRecord(ctx, sending));
 
 /**
  * Sends a checked submission, once for its idempotency key, if its client still waits.
