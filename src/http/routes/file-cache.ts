@@ -66,12 +66,15 @@ export type ServeFile = (
 
 export function createFileCache(): ServeFile {
   const files = new Map<string, ReturnType<typeof openFile>>();
-  return async (request, name, make, headers = {}) => {
-    const opening = files.get(name) ?? openFile(make());
+  const open = (name: string, make: Parameters<ServeFile>[2]): ReturnType<typeof openFile> => {
+    const opening = openFile(make());
     files.set(name, opening);
     // One that cannot be made now may be later.
     opening.catch(() => files.delete(name));
-    const file = await opening;
+    return opening;
+  };
+  return async (request, name, make, headers = {}) => {
+    const file = await (files.get(name) ?? open(name, make));
     const encoding = encodingFor(request);
     const isPlain = encoding === 'identity';
     return fileResponse(request, await file.encoded(encoding), {

@@ -95,11 +95,11 @@ const RECORD_PAUSES = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000];
 async function recordLater(record: () => Promise<void>): Promise<void> {
   for (const pause of RECORD_PAUSES) {
     await sleep(pause, undefined, { ref: false });
-    const isRecorded = await record().then(
-      () => true,
-      () => false,
-    );
-    if (isRecorded) return;
+    try {
+      return await record();
+    } catch {
+      // Again after the next pause.
+    }
   }
 }
 
