@@ -9,12 +9,8 @@ import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
 import { type Cache, openCache } from '../../src/store/cache/cache.ts';
 import { openSqliteBytes } from '../../src/store/cache/cache-sqlite.ts';
-import {
-  decodeEntry,
-  encodeEntry,
-  openSharedCache,
-  type SharedStore,
-} from '../../src/store/cache/shared-cache.ts';
+import { decodeEntry, encodeEntry } from '../../src/store/cache/entry-codec.ts';
+import { openSharedCache, type SharedStore } from '../../src/store/cache/shared-cache.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { at } from '../support.ts';
 
@@ -168,6 +164,32 @@ describe.each(stores.slice(1))('what %s keeps', (name, url) => {
     expect(errors).toEqual([]);
   });
 
+  it('is written without an entry that cannot be, of which it is told', async () => {
+    const unreadable = {
+      name: 'unreadable',
+      toJSON: (): never => {
+        throw new Error('drift');
+      },
+    };
+    const cache = openOver(openStore(url), { namespace: `${name} drift` });
+    cache.set('a', { name: 'before' });
+    cache.set('b', unreadable);
+    cache.set('c', { name: 'behind' });
+    const other = openOver(openStore(url), { namespace: `${name} drift` });
+    await until(async () => (await other.get('c')) !== undefined);
+    expect([...(await other.getMany(['a', 'b', 'c']))].sort()).toEqual([
+      ['a', { name: 'before' }],
+      ['c', { name: 'behind' }],
+    ]);
+    expect(errors.map(String)).toEqual(['Error: drift']);
+  });
+
+  it('is there when it was put in just before the end', async () => {
+    openOver(openStore(url), { namespace: `${name} end` }).set('a', { name: 'last' });
+    await opened.pop()?.close();
+    expect(await openOver(openStore(url), { namespace: `${name} end` }).get('a')).toEqual({ name: 'last' });
+  });
+
   it('is fetched again by a process whose own part is too small for it', async () => {
     const store = openStore(url);
     const cache = openOver(store, { namespace: `${name} small`, maxBytes: 10 });
@@ -225,12 +247,12 @@ describe('a store in trouble', () => {
   it('that is full lets the oldest go', async () => {
     const store = openSqliteBytes(join(folder, 'full.db'), 1000);
     for (const key of ['a', 'b', 'c', 'd']) {
-      await store.set(key, Buffer.alloc(400), 60_000);
+      await store.setMany([{ key, bytes: Buffer.alloc(400), ttl: 60_000 }]);
       await sleep(3);
     }
     await store.close();
     const later = openSqliteBytes(join(folder, 'full.db'), 1000);
-    await later.set('e', Buffer.alloc(10), 60_000);
+    await later.setMany([{ key: 'e', bytes: Buffer.alloc(10), ttl: 60_000 }]);
     const found = await later.getMany(['a', 'd']);
     expect(found.map((bytes) => bytes?.length)).toEqual([undefined, 400]);
     await later.close();

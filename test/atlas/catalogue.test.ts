@@ -134,7 +134,7 @@ if (redis !== null) stores.push(['Redis', (tries) => `${redis.url.replace(/\/\d*
 
 describe.each(stores)('what is kept in %s', (_, newStore) => {
   let tries = 0;
-  it('is there after a restart: catalogue, records, clusters, details, pictures', async () => {
+  it('is there after a restart: catalogue, records, structures, clusters, details, pictures', async () => {
     world.forget();
     tries += 1;
     const storeUrl = newStore(tries);
@@ -148,10 +148,12 @@ describe.each(stores)('what is kept in %s', (_, newStore) => {
       );
     const ask = async (gateway: Gateway): Promise<Answer> => {
       const query = `{
-        protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(top: 2) { regions { start } } thumbnail { sizeBytes } }
+        protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(top: 2) { regions { start } } thumbnail { sizeBytes } ...structure }
+        proteins(hashes: ["efebacde779fb9ede77f2039ec6cfe09", "cd9050995bb3aa9f42ca5d1eedd10b2d"]) { hash ptm ...structure }
         features(search: "helix", first: 2) { nodes { label summary } }
         uniprotEntry(id: "P01308") { name }
-      }`;
+      }
+      fragment structure on Protein { plddt { mean values(scale: UNIT) } structure { text atomCount } }`;
       const response = await gateway.fetch(
         new Request('http://gateway.test/graphql', {
           method: 'POST',
@@ -165,7 +167,7 @@ describe.each(stores)('what is kept in %s', (_, newStore) => {
     const before = await ask(one);
     expect(before.errors).toBeUndefined();
     expect(Object.keys(world.counts()).sort()).toEqual(
-      ['cluster', 'feature', 'features', 'protein', 'thumbnail', 'uniprot'].sort(),
+      ['bulk', 'cluster', 'feature', 'features', 'protein', 'thumbnail', 'uniprot'].sort(),
     );
     await one.close();
     // A store that does not answer in time is passed by, which a busy machine may bring about: not each time.

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { decodeEntry, encodeEntry } from '../../src/store/cache/shared-cache.ts';
+import { decodeEntry, encodeEntry } from '../../src/store/cache/entry-codec.ts';
 
 const bytes = fc.uint8Array({ maxLength: 40 }).map((list) => Buffer.from(list));
 const { value } = fc.letrec((tie) => ({

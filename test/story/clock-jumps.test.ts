@@ -137,7 +137,7 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     const started = performance.now();
     for (const [i, key] of keys.entries()) {
       elapsed.mockReturnValue(started + i * 3_600_000);
-      await store.set(key, Buffer.alloc(900), 7 * DAY);
+      await store.setMany([{ key, bytes: Buffer.alloc(900), ttl: 7 * DAY }]);
       if (i === 0) jump(by);
     }
     elapsed.mockRestore();

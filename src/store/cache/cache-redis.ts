@@ -65,10 +65,11 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
       const found: unknown[] = (await store.getMany?.([...keys])) ?? [];
       return found.map((bytes) => (Buffer.isBuffer(bytes) ? bytes : undefined));
     },
-    async set(key, bytes, ttl) {
+    async setMany(entries) {
       await connected;
       if (!(await hasRoom())) return;
-      await store.set(key, bytes, Math.ceil(ttl));
+      // In one round trip: the client sends together what is asked in one turn.
+      await Promise.all(entries.map(({ key, bytes, ttl }) => store.set(key, bytes, Math.ceil(ttl))));
     },
     async delete(key) {
       await connected;

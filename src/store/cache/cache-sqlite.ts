@@ -1,6 +1,6 @@
 // The cache's second tier in a SQLite file, which outlives the process. No Keyv adapter exists for
 // the SQLite package used here (@keyv/sqlite 4 needs `sqlite3`, which is compiled at installation).
-import { openDatabase } from '../sqlite-file.ts';
+import { inTransaction, openDatabase } from '../sqlite-file.ts';
 import type { ByteStore } from './shared-cache.ts';
 
 const MAX_BYTES = 1024 ** 3;
@@ -64,10 +64,12 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
           found.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       return keys.map((key) => found.get(key));
     },
-    async set(key, bytes, ttl) {
+    async setMany(entries) {
       const now = Date.now();
       sweep(now);
-      write.run(key, bytes, bytes.length, now, now + ttl);
+      inTransaction(database, () => {
+        for (const { key, bytes, ttl } of entries) write.run(key, bytes, bytes.length, now, now + ttl);
+      });
     },
     delete: async (key) => remove.run(key).changes > 0,
     async close() {

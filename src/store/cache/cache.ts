@@ -9,10 +9,11 @@ export type Cache<T> = ReturnType<typeof openCache<T>>;
 
 /**
  * One namespace of the second tier. Never throws; values that it cannot read in time are missing.
+ * What is set is written a moment later.
  */
 export interface SharedCache {
   getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
-  set(key: string, value: unknown, ttl: number): Promise<void>;
+  set(key: string, value: unknown, ttl: number): void;
 }
 
 /** How many of the values of a look-up were where. */
@@ -114,8 +115,7 @@ export function openCache<T>(options: CacheOptions<T>) {
   const set = (key: string, value: T, keep = ttl): void => {
     const entry: StoredValue<T> = { v: value, until: Date.now() + keep };
     setLocal(key, entry, keep + stale);
-    // Not awaited: the caller need not wait for the second tier.
-    void shared?.set(key, entry, keep + stale);
+    shared?.set(key, entry, keep + stale);
   };
   const load = async <R extends T | null>(key: string, read: Read<R>, signal?: AbortSignal): Promise<R> => {
     const value = await read(signal);

@@ -1,8 +1,5 @@
 // The second tier of the cache: Keyv namespaces over SQLite or Redis. The cache bypasses a slow or
-// broken store.
-import { promisify } from 'node:util';
-import { deserialize, serialize } from 'node:v8';
-import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+// broken store. Nothing waits for a write: entries are collected for a moment and written together.
 import Keyv from 'keyv';
 import { withTimeout } from '../../async/deadline.ts';
 import { executionTurns } from '../../async/turn-clock.ts';
@@ -10,21 +7,33 @@ import { takeTokens } from '../rate-limit/token-bucket.ts';
 import type { SharedCache } from './cache.ts';
 import { openRedisBytes } from './cache-redis.ts';
 import { openSqliteBytes } from './cache-sqlite.ts';
+import { decodeEntry, type EncodedEntry, encodeEntry } from './entry-codec.ts';
 
-/** A byte store with a time to live in milliseconds for each entry. */
+/** An entry as it is stored, with its time to live in milliseconds. */
+export interface StoredBytes {
+  readonly key: string;
+  readonly bytes: Buffer;
+  readonly ttl: number;
+}
+
+/** A byte store with a time to live for each entry. */
 export interface ByteStore {
   /** As many values as keys, in their order. */
   getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
-  set(key: string, bytes: Buffer, ttl: number): Promise<void>;
+  setMany(entries: readonly StoredBytes[]): Promise<void>;
   delete(key: string): Promise<boolean>;
   close(): Promise<void>;
 }
 
 /** Changes with the shape or the encoding of entries, so that older ones are never read. */
-const SHAPE = 'foldatlas-4';
+const SHAPE = 'foldatlas-5';
 const READ_TIMEOUT_MS = 100;
-/** Nothing waits for a write, and a large one takes its time. */
 const WRITE_TIMEOUT_MS = 5_000;
+/** Entries of this time are written together: one by one, they cost more than the answers they come from. */
+const COLLECT_MS = 100;
+/** Entries and bytes that the store is given at once. */
+const BATCH_ENTRIES = 64;
+const BATCH_BYTES = 512 * 1024;
 const MAX_FAILURES = 5;
 const PAUSE_MS = 5_000;
 /**
@@ -39,20 +48,47 @@ const MAX_TTL_MS = 366 * 24 * 3_600_000;
  *
  * @param reading - limits the time of the store alone: decoding a large entry takes longer on a
  *   busy machine
+ * @param writing - the same for writes
+ * @param onError - called for every entry that cannot be encoded; the others are written
  */
-function toKeyvStore(store: ByteStore, reading: StoreGuard) {
+function toKeyvStore(
+  store: ByteStore,
+  reading: StoreGuard,
+  writing: StoreGuard,
+  onError: (error: unknown) => void,
+) {
   const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
     const found = (await reading(() => store.getMany(keys))) ?? [];
+    // Of most new keys nothing is there.
+    if (found.every((bytes) => bytes === undefined)) return found.map(() => undefined);
     return Promise.all(found.map((bytes) => (bytes === undefined ? undefined : decodeEntry(bytes))));
+  };
+  const setMany = async (entries: { key: string; value: EncodedEntry; ttl?: number }[]) => {
+    let batch: StoredBytes[] = [];
+    let size = 0;
+    for (const [i, { key, value, ttl = MAX_TTL_MS }] of entries.entries()) {
+      // Encoding an entry takes a while, and there may be hundreds.
+      if (!executionTurns.hasTime()) await executionTurns.nextTurn();
+      try {
+        const bytes = await encodeEntry(value);
+        batch.push({ key, bytes, ttl });
+        size += bytes.length;
+      } catch (error) {
+        onError(error);
+      }
+      if (batch.length < BATCH_ENTRIES && size < BATCH_BYTES && i < entries.length - 1) continue;
+      const full = batch;
+      batch = [];
+      size = 0;
+      await writing(() => store.setMany(full));
+    }
   };
   return {
     getMany,
     get: async (key: string) => (await getMany([key]))[0],
-    async set(key: string, entry: EncodedEntry, ttl = MAX_TTL_MS) {
-      // An answer of the service may bring hundreds of entries, each of which takes a while.
-      await executionTurns.turn();
-      await store.set(key, await encodeEntry(entry), ttl);
-    },
+    setMany,
+    set: (key: string, value: EncodedEntry, ttl?: number) =>
+      setMany([ttl === undefined ? { key, value } : { key, value, ttl }]),
     delete: (key: string) => store.delete(key),
     async clear() {
       throw new Error('A store that is shared with others is never cleared.');
@@ -71,11 +107,14 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
   const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };
   const reading = createStoreGuard({ ...rules, timeout: READ_TIMEOUT_MS });
   const writing = createStoreGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
-  const writes = new Set<Promise<unknown>>();
+  const keyvStore = toKeyvStore(store, reading, writing, onError);
+  const flushes: (() => void)[] = [];
+  /** The end of all writes so far. */
+  let written: Promise<void> = Promise.resolve();
   return {
     namespace(name: string): SharedCache {
       const keyv = new Keyv<unknown>({
-        store: toKeyvStore(store, reading),
+        store: keyvStore,
         namespace: `${SHAPE}:${name}`,
         throwOnErrors: true,
         emitErrors: false,
@@ -83,6 +122,18 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
       keyv.serialize = undefined;
       keyv.deserialize = undefined;
       let writesFullAt = 0;
+      let collected: { key: string; value: unknown; ttl: number }[] = [];
+      const flush = (): void => {
+        const entries = collected;
+        collected = [];
+        if (entries.length === 0) return;
+        const before = written;
+        written = keyv
+          .setMany(entries)
+          .catch(onError)
+          .then(() => before);
+      };
+      flushes.push(flush);
       return {
         async getMany(keys) {
           const found = await keyv.getManyRaw([...keys]);
@@ -90,20 +141,18 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
             keys.map((key, i) => [key, found[i]?.value] as const).filter(([, value]) => value != null),
           );
         },
-        async set(key, value, ttl) {
+        set(key, value, ttl) {
           const write = { key: name, tokens: 1, perMinute: WRITES_PER_MINUTE };
           const { granted, fullAt } = takeTokens(writesFullAt, performance.now(), write);
           writesFullAt = fullAt;
           if (granted === 0) return;
-          const written = writing(() => keyv.set(key, value, ttl));
-          writes.add(written);
-          await written;
-          writes.delete(written);
+          if (collected.push({ key, value, ttl }) === 1) setTimeout(flush, COLLECT_MS).unref();
         },
       };
     },
     async close() {
-      await Promise.all(writes);
+      for (const flush of flushes) flush();
+      await written;
       await store.close();
     },
   };
@@ -171,79 +220,6 @@ export function openSharedCache(
   } catch (error) {
     // A file that cannot be read is no reason not to start: everything can be fetched anew.
     onError(error);
-    return undefined;
-  }
-}
-
-const compress = promisify(brotliCompress);
-const decompress = promisify(brotliDecompress);
-
-/** Shorter entries stay as they are: making a compressor takes most of the time. */
-const COMPRESS_FROM_BYTES = 16 * 1024;
-/** Images hardly shrink; reading them must not cost a decompression. */
-const MAX_COMPRESSED_SHARE = 0.9;
-/** Quality 4 takes three times as long for a tenth less. */
-const QUALITY = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
-
-const PLAIN = Buffer.of(0);
-const COMPRESSED = Buffer.of(1);
-
-/** A value and when it expires, in milliseconds since the epoch. */
-export interface EncodedEntry {
-  readonly value: unknown;
-  readonly expires?: number | undefined;
-}
-
-/** Stands in the JSON for a Buffer, with its number. */
-const BUFFER_MARK = '\u0000bytes:';
-
-/** What is serialized of an entry: JSON, because values may have a `toJSON`, with Buffers beside it. */
-interface Parts {
-  readonly json: string;
-  readonly buffers: readonly Uint8Array[];
-  readonly expires: number | undefined;
-}
-
-const hasBuffers = (value: unknown): boolean =>
-  typeof value === 'object' &&
-  value !== null &&
-  (value instanceof Uint8Array || Object.values(value).some(hasBuffers));
-
-function toParts({ value, expires }: EncodedEntry): Parts {
-  const buffers: Uint8Array[] = [];
-  const replacer = function (this: Record<string, unknown>, key: string, item: unknown): unknown {
-    const own = this[key];
-    return own instanceof Uint8Array ? `${BUFFER_MARK}${buffers.push(own) - 1}` : item;
-  };
-  // A replacer makes JSON.stringify five times as slow: only thumbnails need it.
-  const json = hasBuffers(value) ? JSON.stringify(value, replacer) : JSON.stringify(value);
-  return { json, buffers, expires };
-}
-
-function fromParts({ json, buffers, expires }: Parts): EncodedEntry {
-  const reviver = (_: string, item: unknown): unknown =>
-    typeof item === 'string' && item.startsWith(BUFFER_MARK)
-      ? buffers[Number(item.slice(BUFFER_MARK.length))]
-      : item;
-  const value: unknown = buffers.length === 0 ? JSON.parse(json) : JSON.parse(json, reviver);
-  return { value, expires };
-}
-
-export async function encodeEntry(entry: EncodedEntry): Promise<Buffer> {
-  const bytes = serialize(toParts(entry));
-  if (bytes.length < COMPRESS_FROM_BYTES) return Buffer.concat([PLAIN, bytes]);
-  const compressed = await compress(bytes, QUALITY);
-  return compressed.length < bytes.length * MAX_COMPRESSED_SHARE
-    ? Buffer.concat([COMPRESSED, compressed])
-    : Buffer.concat([PLAIN, bytes]);
-}
-
-/** @returns undefined for damaged bytes: the value is then fetched again */
-export async function decodeEntry(bytes: Buffer): Promise<EncodedEntry | undefined> {
-  try {
-    const body = bytes.subarray(1);
-    return fromParts(deserialize(bytes[0] === 1 ? await decompress(body) : body));
-  } catch {
     return undefined;
   }
 }

@@ -76,13 +76,13 @@ const unit = (value: number): number => (value > 1 ? value / 100 : value);
 
 /** The confidences that stand in the B-factors of a PDB text, on 0 to 1. */
 export function readResidues(pdb: string) {
-  const { residues, atomCount } = parsePdb(pdb);
+  const { residues } = parsePdb(pdb);
   const written = residues.map(({ confidence }) => confidence);
   const percent = written.some((b) => b !== null && b > 1);
   const plddt = percent ? written.map((b) => (b === null ? null : b / 100)) : written;
   const known = plddt.filter((b) => b !== null);
   const mean = known.length === 0 ? null : known.reduce((sum, b) => sum + b, 0) / known.length;
-  return { plddt, atomCount, mean };
+  return { plddt, mean };
 }
 
 const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
@@ -129,12 +129,10 @@ export class BulkStructure {
   get plddt() {
     return this.residues().plddt;
   }
-  get atomCount(): number {
-    return this.residues().atomCount;
-  }
+  /** What the text states, in the words of a record: the rest is read from its atoms when it is needed. */
   toJSON() {
-    const { size, pdb, ptm, meanPlddt, plddt, atomCount } = this;
-    return { size, pdb, ptm, meanPlddt, plddt, atomCount };
+    const { ptm, mean } = this.remarks();
+    return { pdb: this.pdb, ptm, ...(mean === null ? {} : { mean_plddt: unit(mean) }) };
   }
   private residues() {
     this.ofResidues ??= readResidues(this.pdb);

@@ -8,6 +8,7 @@ import {
   type ProteinParts,
   type Source,
 } from './protein-data.ts';
+import { storedStructure } from './record-parts.ts';
 import { isSatisfied, type PartName, partsFor, type RequiredParts } from './required-parts.ts';
 
 /** A part of an answer, and where the answer came from. */
@@ -81,6 +82,10 @@ const PARTS: Readonly<Record<PartName, PartRule>> = {
     },
     sizeOf: sizeOfStructure,
     isKept: isLargeWanted,
+    read: ({ structure, ...rest }) => ({
+      ...rest,
+      structure: structure == null ? null : storedStructure(structure),
+    }),
   },
   /** What the single record names as representative; it names none for a representative, either. */
   link: {
@@ -162,7 +167,7 @@ export const isIdentity = ({ part, data }: CachedPart): boolean =>
   part === 'identity' && data.sequence !== undefined && data.accession !== undefined;
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 8;
+const VERSION = 9;
 
 /** Where a part of a protein is stored. */
 export const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;

@@ -116,11 +116,11 @@ export function createProteinCache(options: ProteinCacheOptions) {
       if (before.has(extent)) continue;
       before.add(extent);
       const written = left > 0 ? writePart(part) : undefined;
-      if (written !== undefined) void store?.set(key, written, left);
+      if (written !== undefined) store?.set(key, written, left);
     }
     if (before.has(hash)) return;
     before.add(hash);
-    void known?.set(hash, true, YEAR);
+    known?.set(hash, true, YEAR);
   };
 
   return {

@@ -74,10 +74,19 @@ export class RecordStructure implements Structure {
   get meanPlddt() {
     return this.record.mean_plddt ?? readResidues(this.pdb).mean;
   }
-  toJSON(): Structure {
-    const { pdb, plddt, ptm, meanPlddt } = this;
-    return { pdb, plddt, ptm, meanPlddt };
+  /** What the answer states, for {@link storedStructure}. */
+  toJSON(): StructureMembers {
+    const { pdb, ptm, mean_plddt, residues_plddt } = this.record;
+    return { pdb, ptm, mean_plddt, residues_plddt };
   }
+}
+
+/** A structure that was written as JSON, by this or by that of an archive. */
+export function storedStructure(written: unknown): RecordStructure {
+  // Only the cache writes what it reads.
+  const members = written as StructureMembers;
+  const size = members.pdb?.length ?? 0;
+  return new RecordStructure(members, size, size + 8 * (members.residues_plddt?.length ?? 0));
 }
 
 /** The structure of a record; undefined where the coordinates are absent instead of null. */
