@@ -53,7 +53,7 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   };
 
   return {
-    async getMany(keys) {
+    getMany(keys) {
       const found = new Map<unknown, Buffer>();
       const now = Date.now();
       const [only = ''] = keys;
@@ -64,15 +64,15 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
           found.set(key, Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength));
       return keys.map((key) => found.get(key));
     },
-    async setMany(entries) {
+    setMany(entries) {
       const now = Date.now();
       sweep(now);
       inTransaction(database, () => {
         for (const { key, bytes, ttl } of entries) write.run(key, bytes, bytes.length, now, now + ttl);
       });
     },
-    delete: async (key) => remove.run(key).changes > 0,
-    async close() {
+    delete: (key) => remove.run(key).changes > 0,
+    close() {
       database.close();
     },
   };

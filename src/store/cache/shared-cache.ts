@@ -16,13 +16,13 @@ export interface StoredBytes {
   readonly ttl: number;
 }
 
-/** A byte store with a time to live for each entry. */
+/** A byte store with a time to live for each entry; one in this process answers at once. */
 export interface ByteStore {
   /** As many values as keys, in their order. */
-  getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
-  setMany(entries: readonly StoredBytes[]): Promise<void>;
-  delete(key: string): Promise<boolean>;
-  close(): Promise<void>;
+  getMany(keys: readonly string[]): (Buffer | undefined)[] | Promise<(Buffer | undefined)[]>;
+  setMany(entries: readonly StoredBytes[]): void | Promise<void>;
+  delete(key: string): boolean | Promise<boolean>;
+  close(): void | Promise<void>;
 }
 
 /** Changes with the shape or the encoding of entries, so that older ones are never read. */
@@ -89,7 +89,7 @@ function toKeyvStore(
     setMany,
     set: (key: string, value: EncodedEntry, ttl?: number) =>
       setMany([ttl === undefined ? { key, value } : { key, value, ttl }]),
-    delete: (key: string) => store.delete(key),
+    delete: async (key: string) => store.delete(key),
     async clear() {
       throw new Error('A store that is shared with others is never cleared.');
     },
@@ -170,7 +170,7 @@ export interface GuardOptions {
 }
 
 /** Runs a use of the store. Undefined when it failed, timed out, or the circuit is open. */
-export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
+export type StoreGuard = <T>(use: () => T | Promise<T>) => Promise<T | undefined>;
 
 /** All uses of one store share a guard. */
 export function createStoreGuard({ timeout, failures, pause, onError }: GuardOptions): StoreGuard {
@@ -180,13 +180,14 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
     throw new Error(`The store did not answer within ${timeout} ms.`);
   };
 
-  return async <T>(use: () => Promise<T>): Promise<T | undefined> => {
+  return async <T>(use: () => T | Promise<T>): Promise<T | undefined> => {
     if (failed >= failures) {
       if (performance.now() < closedUntil) return undefined;
       closedUntil = performance.now() + pause;
     }
     try {
-      const result = await withTimeout(use(), timeout, onTimeout);
+      const used = use();
+      const result = used instanceof Promise ? await withTimeout(used, timeout, onTimeout) : used;
       failed = 0;
       return result;
     } catch (error) {
