@@ -1,13 +1,21 @@
 // Saves the outcome of a batch: results and structures of its tasks, and a table of scores ranked
 // by ipTM. Files that exist are not fetched again, so that a second run resumes the first.
-import { createWriteStream, existsSync, mkdirSync, renameSync, rmSync } from 'node:fs';
+import {
+  createWriteStream,
+  existsSync,
+  mkdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
 import { fileNames, type NamedTask } from '../resolvers/folds/score-table.ts';
 import { type GatewayTarget, sayErrors } from './gateway-client.ts';
-import { CliExit, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
@@ -62,6 +70,30 @@ async function save(place: GatewayTarget, path: string, file: string): Promise<s
   }
 }
 
+/**
+ * Makes the folder, and writes into it whose results it has: tasks of other batches may have the same
+ * names.
+ *
+ * @throws CliExit where it has those of another batch, or cannot be written
+ */
+function claimFolder(folder: string, batchId: string): void {
+  const file = join(folder, 'batch.txt');
+  let owner: string;
+  try {
+    mkdirSync(folder, { recursive: true });
+    owner = (existsSync(file) && readFileSync(file, 'utf8').trim()) || '';
+    if (owner === '') writeFileSync(file, `${batchId}\n`);
+  } catch (error) {
+    throw new CliExit(EXIT.usage, `--out: ${messageOf(error)}`);
+  }
+  if (owner !== '' && owner !== batchId)
+    throw new CliExit(
+      EXIT.usage,
+      `${folder} has the results of batch ${owner}. Save those of this one to another folder: ` +
+        `foldatlas fold --batch ${batchId} --out DIR`,
+    );
+}
+
 const AT_ONCE = 4;
 
 /** Opens what saves the results of a batch to a folder. Files that are there are not fetched again. */
@@ -72,7 +104,7 @@ export async function openResultSaver(
   folder: string,
 ) {
   const listed = await tasksOf(place, session, batchId);
-  mkdirSync(folder, { recursive: true });
+  claimFolder(folder, batchId);
   const names = fileNames(listed);
   const files = new Map(listed.map(({ taskId }, i) => [taskId, names[i] ?? taskId]));
   const limited = pLimit(AT_ONCE);

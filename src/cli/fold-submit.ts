@@ -20,9 +20,13 @@ const LETTERS = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ';
 const chainId = (index: number): string =>
   `${index < 26 ? '' : (LETTERS[Math.floor(index / 26) - 1] ?? '')}${LETTERS[index % 26] ?? ''}`;
 
+/** Linear also in a text of many stops. */
+const FINAL_STOPS = /(?<!\*)\*+$/;
+
 /**
- * FASTA: one item per record, colons between the chains of a complex. All chains are proteins. An
- * empty chain stays, so that the gateway refuses it: without it another complex would be paid for.
+ * FASTA: one item per record, colons between the chains of a complex. All chains are proteins. The
+ * gateway refuses an empty chain and a stop inside one, which both stay: without them another complex
+ * would be paid for.
  */
 function readFasta(text: string): Record<string, unknown> {
   const items = text
@@ -31,10 +35,12 @@ function readFasta(text: string): Record<string, unknown> {
     .map((record) => {
       const end = record.search(/\r?\n|$/);
       const name = record.slice(0, end).trim();
-      const sequences = record.slice(end).replace(/[\s*]/g, '').split(':');
+      const sequences = record.slice(end).replace(/\s/g, '').split(':');
       return {
         ...(name === '' ? {} : { name }),
-        chains: sequences.map((sequence, index) => ({ protein: { ids: [chainId(index)], sequence } })),
+        chains: sequences.map((sequence, index) => ({
+          protein: { ids: [chainId(index)], sequence: sequence.replace(FINAL_STOPS, '') },
+        })),
       };
     });
   return { items };

@@ -12,7 +12,7 @@ export default command({
   args: {
     file: word(false, 'Submission as YAML or JSON, or FASTA; - for standard input'),
     watch: flag('Follow it to its end and save each result when it is there'),
-    out: option('DIR', 'Folder for results (foldatlas-BATCH when not given)'),
+    out: option('DIR', 'Folder for the results of this batch (foldatlas-BATCH when not given)'),
     batch: option('ID', 'Take up this batch instead of submitting: follow it and save its results'),
     resubmit: option(
       'ID',
@@ -47,7 +47,10 @@ export default command({
     [EXIT.ok, 'submitted, or with --watch: every task is done and saved'],
     [EXIT.notAllGood, 'some tasks failed, were cancelled or could not be saved; they are listed'],
     [EXIT.unreachable, 'the gateway cannot be reached, or the service refuses'],
-    [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
+    [
+      EXIT.usage,
+      'the command line is wrong, the file cannot be read, or the folder has the results of another batch',
+    ],
     [EXIT.data, 'the file cannot be folded; every mistake is listed, nothing was sent'],
     [EXIT.interrupted, 'interrupted; the batch continues, and the command to watch it again is printed'],
   ],

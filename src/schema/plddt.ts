@@ -134,13 +134,15 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
       resolve: ({ mean }, { scale }) => scalePlddt(mean, scale),
     }),
     length: t.int({
-      ...publicNonNull('record', 'Number of residues or tokens, those without a value included.'),
+      ...publicNonNull('record', 'Number of `values`: residues or tokens, and chain breaks.'),
       resolve: (plddt) => ofValues(plddt, ({ length }) => length),
     }),
     values: t.floatList({
       public: 'record',
       nullable: { list: false, items: true },
-      description: 'Per residue or token; null where the upstream has a chain break.',
+      description:
+        'Per residue or token; null where the upstream has a chain break. A break is a position too: where the ' +
+        'upstream has them, the values of the second chain begin at its `tokenStart` + 1, of the third at + 2.',
       args: {
         start: t.arg.int({ defaultValue: 0, description: 'First position, 0-based, such as 0.' }),
         end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),

@@ -36,8 +36,17 @@ function chainsFrom(id: string, residues: readonly ModelResidue[]): ModelChain[]
     .map(([kind, list]) => ({ id, kind, residues: list }));
 }
 
+/** A remark that is a score, which the record of the protein has too. */
+const SCORE = /^(?:ptm|mean_plddt)\b/;
+
+/** What the remarks say, such as the licence, whatever their numbers. */
+const remarksOf = (text: string): string[] =>
+  [...text.matchAll(/^REMARK(?: +\d+(?= |$))?(.*)$/gm)]
+    .map(([, line = '']) => line.trim())
+    .filter((line) => line !== '' && !SCORE.test(line));
+
 /**
- * Writes the first model of a PDB text as mmCIF; REMARK 1 lines go to its head.
+ * Writes the first model of a PDB text as mmCIF; its remarks go to its head.
  *
  * @param about.id - name of the data block: the protein hash
  */
@@ -48,7 +57,7 @@ export function pdbToMmcif(text: string, about: Pick<StructureModel, 'id' | 'pld
   return writeMmcif({
     ...about,
     title: `Structure of ${about.id}`,
-    warnings: [...text.matchAll(/^REMARK +1 (.*)$/gm)].map(([, line = '']) => line.trim()),
+    warnings: remarksOf(text),
     chains: [...chains].flatMap(([id, list]) => chainsFrom(id || 'A', list)),
     scores: [],
   });

@@ -188,6 +188,7 @@ items:
     expect(done).toMatchObject({ code: 0, out: '' });
     expect(done.err).toMatch(/4\/4 · 4 done/);
     expect(readdirSync(join(folder, 'out')).sort()).toEqual([
+      'batch.txt',
       'insulin_A_dimer_0.cif',
       'insulin_A_dimer_0.json',
       'insulin_A_dimer_1.cif',
@@ -306,7 +307,12 @@ items:
     const second = await untilEnded(run(words, there()));
     expect(second.code).toBe(0);
     expect(second.out).not.toBe(first.out);
-    expect(readdirSync(join(folder, 'mended')).sort()).toEqual(['large.cif', 'large.json', 'scores.tsv']);
+    expect(readdirSync(join(folder, 'mended')).sort()).toEqual([
+      'batch.txt',
+      'large.cif',
+      'large.json',
+      'scores.tsv',
+    ]);
     const third = await untilEnded(run(words, there()));
     expect(third).toMatchObject({ code: 0, out: second.out });
     expect(third.err).toContain('nothing is paid again');
@@ -320,6 +326,23 @@ items:
       out: '',
       err: expect.stringContaining('No task of these items'),
     });
+  });
+
+  it('never leaves the results of another batch in a folder as its own', async () => {
+    const wrong = write('typo.fasta', '>binder\nMQIFVKTLTGK\n');
+    const first = await untilEnded(run(['fold', wrong, '--watch', '--out', 'shared'], there()));
+    expect(first.code).toBe(0);
+    const result = readFileSync(join(folder, 'shared', 'binder.json'), 'utf8');
+    const mended = write('typo.fasta', '>binder\nGIVEQCCTSICS\n');
+    const second = await untilEnded(run(['fold', mended, '--watch', '--out', 'shared'], there()));
+    expect(second.code).toBe(64);
+    expect(second.err).toBe(
+      `shared has the results of batch ${first.out.trim()}. Save those of this one to another folder: ` +
+        `foldatlas fold --batch ${second.out.trim()} --out DIR\n`,
+    );
+    expect(readFileSync(join(folder, 'shared', 'binder.json'), 'utf8')).toBe(result);
+    const blocked = await run(['fold', '--batch', second.out.trim(), '--out', 'typo.fasta'], there());
+    expect(blocked).toMatchObject({ code: 64, err: expect.stringMatching(/^--out: EEXIST.*\n$/) });
   });
 
   it('takes label, repeats, model and aligned error from the command line', async () => {

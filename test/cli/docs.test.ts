@@ -81,6 +81,7 @@ describe('docs/command-line.md', () => {
     expect(folded.stderr).toContain('Results and scores.tsv are in results.');
     expect(folded.status).toBe(0);
     expect(readdirSync(join(folder, 'results')).sort()).toEqual([
+      'batch.txt',
       'insulin_A_dimer_0.cif',
       'insulin_A_dimer_0.json',
       'insulin_A_dimer_1.cif',

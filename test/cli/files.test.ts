@@ -67,6 +67,18 @@ describe('fold', () => {
     expect(world.counts()).toEqual({});
   });
 
+  it('refuses a stop inside a chain, and takes one at its end', async () => {
+    world.forget();
+    const inside = await foldatlas(['fold', '-'], '>orf\nMQIFV*KTLTGK\n');
+    expect(inside.code).toBe(65);
+    expect(inside.err).toContain('items.0.chains.0.protein.sequence: "*" at position 5');
+    expect(world.counts()).toEqual({});
+    expect((await foldatlas(['fold', '-'], '>pair\nMQIFVKTLTGK*:MQIFVK*\n')).code).toBe(0);
+    const { body = '' } = world.calls.find(({ operation }) => operation === 'submit') ?? {};
+    const chains = [{ sequence: 'MQIFVKTLTGK' }, { sequence: 'MQIFVK' }];
+    expect(JSON.parse(body)).toMatchObject({ payload: [{ all_atom_input: { sequences: chains } }] });
+  });
+
   it('does not say that a batch goes on that is not there', async () => {
     const { code, err } = await foldatlas(['fold', '--batch', 'nope']);
     expect({ code, err }).toEqual({ code: 2, err: 'There is no batch nope for this token.\n' });

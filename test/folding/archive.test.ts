@@ -115,6 +115,14 @@ describe('results.zip', () => {
     ]);
   });
 
+  it('has a result and a manifest, also of an item that is called manifest', async () => {
+    const own = await bench.submit({ items: [protein('MQIFVKTLTGK', 'Manifest')] });
+    await bench.pass(60_000);
+    const files = await unzip(await get('results.zip', own));
+    expect(Object.keys(files)).toEqual(['Manifest-2.json', 'Manifest-2.cif', 'scores.tsv', 'manifest.json']);
+    expect(manifestOf(files)).toMatchObject({ batchId: own, tasks: [{ name: 'Manifest' }] });
+  });
+
   it('reads no faster than the client, and ends when the client leaves', async () => {
     const many = await bench.submit({
       items: Array.from({ length: 30 }, (_, i) => protein(INSULIN_A, `p${i}`)),

@@ -318,6 +318,25 @@ describe('scores outside 0 to 1', () => {
     expect(errors?.[0]?.path?.at(-1)).toBe('chainPairs');
   });
 
+  it.each([-0.2, 130])('of tokens are an error, and the mean is not stored: %s', async (value) => {
+    const fold = smallFold();
+    const odd = (plddt: readonly (number | null)[]) => [value, ...plddt.slice(1)];
+    const complex = { ...fold.complex, plddt: odd(fold.complex.plddt) };
+    const { data, errors } = await ask(
+      { ...fold, plddt: odd(fold.plddt), complex },
+      'ptm plddt { mean values } chains { meanPlddt }',
+    );
+    const { scores, result } = at(data, 'batch.tasks.nodes.0') as Record<string, unknown>;
+    expect(scores).toEqual({ ptm: 0.8123 });
+    expect(result).toMatchObject({ ptm: 0.8123, plddt: null });
+    expect(errors).toHaveLength(1);
+    expect(errors?.[0]?.message).toContain(
+      `$.plddt: expected numbers from 0 to ${value > 1 ? 100 : 1}, seen ${value}.`,
+    );
+    const whole = await ask({ ...fold, plddt: odd(fold.plddt) }, 'plddt { mean }');
+    expect(whole.errors).toBeUndefined();
+  });
+
   it('are left out of a structure file, which says so', async () => {
     const fold = await open({ ...smallFold(), ptm: 81.23 });
     const file = await fold.mmcif();

@@ -110,6 +110,21 @@ describe('a result', () => {
     expect(errors?.[0]?.extensions.code).toBe('BAD_USER_INPUT');
   });
 
+  it('has the pLDDT of its k-th chain from tokenStart + k on, because each break is a position', async () => {
+    const { plddt, chains } = (await read(
+      'plddt { length values } chains { tokenStart tokenEnd meanPlddt }',
+    )) as {
+      plddt: { length: number; values: (number | null)[] };
+      chains: { tokenStart: number; tokenEnd: number; meanPlddt: number }[];
+    };
+    expect(plddt.length).toBe((chains.at(-1)?.tokenEnd ?? 0) + chains.length - 1);
+    for (const [k, { tokenStart, tokenEnd, meanPlddt }] of chains.entries()) {
+      const own = plddt.values.slice(tokenStart + k, tokenEnd + k);
+      expect(own).not.toContain(null);
+      expect(mean(numbers(own))).toBeCloseTo(meanPlddt, 9);
+    }
+  });
+
   it('has its chains with token ranges, sequences, hashes and the proteins of the Atlas', async () => {
     const json = await original();
     const ids = at(json, 'complex.chain_id') as number[];

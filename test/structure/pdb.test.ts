@@ -31,6 +31,24 @@ test('the form that the Atlas serves, without TER and END, is read', () => {
   expect(sequencesOf(atlas)).toEqual(['MC']);
 });
 
+test('the licence of a structure stays in its mmCIF, whatever number its remarks have, or none', () => {
+  const remarks = [
+    'REMARK ptm 0.8',
+    'REMARK   1',
+    'REMARK   1 MADE BY A MODEL',
+    'REMARK   3 CC BY 4.0',
+    'REMARK No warranty.',
+  ];
+  const file = pdbToMmcif(`${remarks.join('\r\n')}\r\n${atlas}`, { id: 'x' });
+  const [struct] = readCif(file.ok ? file.text : '').get('struct') ?? [];
+  expect(struct?.pdbx_model_details?.split('\n')).toEqual([
+    'MADE BY A MODEL',
+    'CC BY 4.0',
+    'No warranty.',
+    'FREE TO USE',
+  ]);
+});
+
 test('other writers: models, alternative places, modified residues, ligands, missing columns, insertions, CRLF', () => {
   const text = [
     'MODEL        1',

@@ -13,7 +13,8 @@ export interface NamedTask {
 /** File names without ending, one per task: the item's name, with a suffix where several share it. */
 export function fileNames(tasks: readonly NamedTask[]): string[] {
   const hasRepeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
-  const taken = new Set<string>();
+  // The archive has a manifest.json of its own.
+  const taken = new Set<string>(['manifest']);
   return tasks.map(({ name, inputIndex, repeatIndex, taskId }) => {
     const plain = (name ?? (inputIndex === null ? taskId : `item${inputIndex}`))
       .replace(/[^\w.-]+/g, '_')

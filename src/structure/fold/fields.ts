@@ -22,6 +22,9 @@ const text = (value: unknown): string | undefined => (typeof value === 'string' 
 const isOdd = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
 
+const notIn = (path: string, most: number, seen: unknown): string =>
+  `The upstream's folding result has changed at $.${path}: expected numbers from 0 to ${most}, seen ${String(seen)}.`;
+
 /**
  * A score, or why it cannot be trusted: another scale says nothing of what its number means.
  *
@@ -30,17 +33,21 @@ const isOdd = (value: unknown): boolean =>
 function score<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined) {
   const value = fields[name];
   const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
-  if (odd === undefined) return { value: read(value), misfit: null };
-  const change = `expected numbers from 0 to 1, seen ${String(odd)}.`;
-  return { value: undefined, misfit: `The upstream's folding result has changed at $.${name}: ${change}` };
+  return odd === undefined
+    ? { value: read(value), misfit: null }
+    : { value: undefined, misfit: notIn(name, 1, odd) };
 }
 
-function confidences(value: unknown): Numbers | undefined {
+/** pLDDT on 0 to 1, or why it cannot be trusted. */
+function confidences(value: unknown, path: string): { value: Numbers | undefined; misfit: string | null } {
   const given = list(value)?.map((item) => number(item) ?? null);
   // Some services write 0 to 100.
-  return given?.some((item) => item !== null && item > 1.5)
-    ? given.map((item) => (item === null ? null : item / 100))
-    : given;
+  const scale = given?.some((item) => item !== null && item > 1.5) ? 100 : 1;
+  const scaled = given?.map((item) => (item === null ? null : item / scale));
+  const odd = scaled?.findIndex(isOdd) ?? -1;
+  return odd < 0
+    ? { value: scaled, misfit: null }
+    : { value: undefined, misfit: notIn(path, scale, given?.[odd]) };
 }
 
 /** Lists are as the upstream wrote them; their lengths may disagree. */
@@ -48,6 +55,7 @@ function readComplex(value: unknown) {
   const fields = fieldsOf(value);
   if (fields === undefined) return undefined;
   const metadata = fieldsOf(fields.metadata);
+  const plddt = confidences(fields.plddt, 'complex.plddt');
   return {
     id: text(fields.id),
     /** Token names: MET, A, DA, ATP. */
@@ -62,7 +70,8 @@ function readComplex(value: unknown) {
     /** Number of the chain (or its name), one a token. */
     chainId: list(fields.chain_id) ?? [],
     /** 0 to 1, one a token. */
-    plddt: confidences(fields.plddt) ?? [],
+    plddt: plddt.value ?? [],
+    plddtMisfit: plddt.misfit,
     chainLookup: fieldsOf(metadata?.chain_lookup) ?? {},
     entityLookup: fieldsOf(metadata?.entity_lookup) ?? {},
   };
@@ -87,7 +96,7 @@ export function readFields(value: unknown) {
   return {
     complex: readComplex(fields.complex),
     /** 0 to 1, with a null slot at each chain break. */
-    plddt: confidences(fields.plddt),
+    plddt: confidences(fields.plddt, 'plddt'),
     /** 0 to 1, like the other two. */
     ptm: score(fields, 'ptm', number),
     interfacePtm: score(fields, 'interface_ptm', number),

@@ -6,7 +6,7 @@ import type { FoldedComplex } from './fields.ts';
 import type { FoldingResult } from './result.ts';
 import { atomRange } from './rows.ts';
 
-const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens and are left out.';
+const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens or their scale and are left out.';
 
 const percent = (unit: number): number => Number((unit * 100).toPrecision(12));
 

@@ -36,16 +36,18 @@ const shape = (rows: Rows | undefined): number[] | null =>
 export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => unknown = () => value) {
   const given = readFields(value);
   const { complex, ptm, interfacePtm, pairChainsIptm } = given;
-  const bare = complex === undefined ? [] : chainsOf(complex, given.plddt, given.entityId);
+  const givenPlddt = given.plddt.value;
+  const bare = complex === undefined ? [] : chainsOf(complex, givenPlddt, given.entityId);
   const findRows = complex && createRowFinder(complex, bare);
   const tokenCount = complex?.sequence.length ?? 0;
   const misfit = (member: string, rows: number): string =>
     `The upstream's folding result has changed at $.${member}: expected one row for each of the ${tokenCount} ` +
     `tokens of $.complex, or one for each heavy atom of its ligands and modified residues, saw ${rows} rows.`;
 
-  const asGiven: TokenPlddt = { tokens: given.plddt ?? [], slots: given.plddt ?? [] };
-  const found = complex && findRows ? plddtByToken(given.plddt, complex, bare, findRows) : asGiven;
+  const asGiven: TokenPlddt = { tokens: givenPlddt ?? [], slots: givenPlddt ?? [] };
+  const found = complex && findRows ? plddtByToken(givenPlddt, complex, bare, findRows) : asGiven;
   const plddt: TokenPlddt = found ?? { tokens: [], slots: [] };
+  const oddPlddt = plddt.tokens.length > 0 ? null : (given.plddt.misfit ?? complex?.plddtMisfit ?? null);
   const chains = bare.map((chain) => ({
     ...chain,
     meanPlddt: meanOf(plddt.tokens.slice(chain.tokenStart, chain.tokenEnd)),
@@ -112,7 +114,7 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
         ptm: ptm.misfit,
         iptm: interfacePtm.misfit,
         chainPairs: pairChainsIptm.misfit,
-        plddt: found === undefined ? misfit('plddt', given.plddt?.length ?? 0) : null,
+        plddt: found === undefined ? misfit('plddt', givenPlddt?.length ?? 0) : oddPlddt,
         pae: pae.misfit ?? null,
         embeddings: sequence.misfit ?? pair.misfit ?? null,
       },
