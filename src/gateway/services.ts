@@ -1,7 +1,6 @@
 // Creates what all requests of a process share: stores, read caches, batch progress and bulk
 // look-ups.
-
-import { createUnderway } from '../async/underway.ts';
+import { createUnderway } from '../async/single-flight.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
