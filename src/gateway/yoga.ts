@@ -1,6 +1,5 @@
 // Yoga with its plugins and, in front of it, the node:http listener: request limits first, then the
 // response cache. Plugins of the gateway replace Yoga's own request parsing, CORS and error masking.
-
 import type { RequestListener } from 'node:http';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
@@ -12,6 +11,7 @@ import { limitRequests } from '../http/limits/request-limits.ts';
 import { oneAtATime } from '../http/limits/turns.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
+import { createResponseCaching } from '../http/plugins/response-caching.ts';
 import { useErrors } from '../http/plugins/use-errors.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
@@ -19,9 +19,7 @@ import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery
 import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { useTelemetry } from '../http/plugins/use-telemetry.ts';
-import { withResponseCache } from '../http/response-cache/response-cache.ts';
-import { createResponseCaching } from '../http/response-cache/response-caching.ts';
-import { createResponseStore, type ResponseStore } from '../http/response-cache/response-store.ts';
+import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import { schema, subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -7,7 +7,7 @@ import type { GraphQLError } from 'graphql';
 import { createPrivateField } from '../../private-field.ts';
 import type { AccessControl } from '../access-control.ts';
 import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
-import type { PendingResponse } from '../response-cache/response-store.ts';
+import type { PendingResponse } from '../response-cache.ts';
 import type { AdmittedClient } from './admission.ts';
 import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import type { BodyFailure } from './request-bodies.ts';

@@ -22,7 +22,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
 import type { Admission } from '../limits/admission.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
-import { noteAbsences } from '../response-cache/response-caching.ts';
+import { noteAbsences } from './response-caching.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 
 /**

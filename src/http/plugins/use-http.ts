@@ -9,7 +9,6 @@ import { hostNotAllowed } from '../auth/auth-errors.ts';
 import { isAllowedHost } from '../auth/loopback.ts';
 import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
 import { brokenResponse } from '../faults.ts';
-import { bodyOf, type ResponseCaching } from '../response-cache/response-caching.ts';
 import {
   type AccessCheckSources,
   type AccessVerdict,
@@ -18,6 +17,7 @@ import {
   refusalResponse,
 } from './access-checks.ts';
 import { answerRoute, type Route } from './answer-route.ts';
+import { bodyOf, type ResponseCaching } from './response-caching.ts';
 import { addCors, answerOptions, withHeaders } from './response-headers.ts';
 import { endWithConnection } from './use-telemetry.ts';
 

@@ -23,8 +23,8 @@ import {
   serializeResult,
 } from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
-import { noteBody } from '../response-cache/response-caching.ts';
 import type { ClientErrors } from './errors.ts';
+import { noteBody } from './response-caching.ts';
 
 /** What an answer is whose result is still coming. */
 const BEGUN: ExecutionOrIncrementalResult = { data: {} };
