@@ -9,13 +9,11 @@ import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { overloaded } from './auth/auth-errors.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
-import { openAdmission } from './limits/admission.ts';
-import { createConnectionLimits, openSlowReaders } from './limits/connections.ts';
-import { createLoadShedder, createShares } from './limits/load-shedding.ts';
+import { openRequestBodies, openSlowReaders } from './limits/buffered-bytes.ts';
+import { createConnectionLimits } from './limits/http-server.ts';
+import { createLoadShedder, createShares, openTurns } from './limits/load-shedding.ts';
 import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
-import { openRequestBodies } from './limits/request-bodies.ts';
-import type { RefusalReason } from './limits/request-limits.ts';
-import { openTurns } from './limits/turns.ts';
+import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
 import { credentialsError, rateLimitError } from './plugins/access-checks.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;

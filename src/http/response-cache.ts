@@ -7,10 +7,14 @@ import { matchesIfNoneMatch } from '../etag.ts';
 import { makeRequestId } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { traceparent } from '../telemetry/tracing.ts';
-import { destroyResponse } from './faults.ts';
-import type { AdmittedClient } from './limits/admission.ts';
-import { type LimitedRequest, limitedRequestOf, pathOf } from './limits/request-limits.ts';
-import type { Turns } from './limits/turns.ts';
+import { destroyResponse } from './limits/http-server.ts';
+import type { Turns } from './limits/load-shedding.ts';
+import {
+  type AdmittedClient,
+  type LimitedRequest,
+  limitedRequestOf,
+  pathOf,
+} from './limits/request-limits.ts';
 import { rateLimitHeaders } from './plugins/access-checks.ts';
 import { corsHeaders } from './plugins/response-headers.ts';
 import { endWithConnection } from './plugins/use-telemetry.ts';

@@ -20,8 +20,8 @@ import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { rateLimited } from '../auth/auth-errors.ts';
-import type { Admission } from '../limits/admission.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
+import type { Admission } from '../limits/request-limits.ts';
 import { noteAbsences } from './response-caching.ts';
 import { REPORT_HEADER } from './use-telemetry.ts';
 

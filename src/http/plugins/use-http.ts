@@ -8,7 +8,7 @@ import { traceparent } from '../../telemetry/tracing.ts';
 import { hostNotAllowed } from '../auth/auth-errors.ts';
 import { isAllowedHost } from '../auth/loopback.ts';
 import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
-import { brokenResponse } from '../faults.ts';
+import { brokenResponse } from '../limits/http-server.ts';
 import {
   type AccessCheckSources,
   type AccessVerdict,
