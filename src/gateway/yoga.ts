@@ -5,7 +5,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
-import { createPersistedOperations, type PersistedOperations } from '../http/graphql/persisted-operations.ts';
+import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
 import { destroyResponse, oneAtATime, toOriginForm, wrapListener } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import type { Route } from '../http/plugins/answer-route.ts';

@@ -3,8 +3,13 @@
 import { GraphQLError } from 'graphql';
 import type { IncrementalResult } from '../../execution/incremental-result.ts';
 import { splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
-import { type Body, between, bodyOf } from './json-body.ts';
-import { type ExecutionOrIncrementalResult, toClientError } from './serialize-result.ts';
+import {
+  type Body,
+  between,
+  bodyOf,
+  type ExecutionOrIncrementalResult,
+  toClientError,
+} from './serialize-result.ts';
 
 /** Errors as their caller sees them. */
 export type ErrorPresenter = (errors: readonly GraphQLError[]) => readonly GraphQLError[];

@@ -6,7 +6,7 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { withTimeout } from '../../async/deadline.ts';
 import { ChunkWriter } from './chunk-writer.ts';
-import type { Body } from './json-body.ts';
+import type { Body } from './serialize-result.ts';
 
 export interface StreamOptions<T> {
   /** Serializes a part. Finished bytes may be shared by many streams. */

@@ -8,9 +8,9 @@ import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { createPrivateField } from '../../private-field.ts';
 import type { AccessControl } from '../access-control.ts';
-import { bodyTooLarge, bodyTooSlow, overloaded } from '../auth/auth-errors.ts';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/node-request.ts';
+import { bodyTooLarge, httpError, overloaded } from '../errors.ts';
 import type { PendingResponse } from '../response-cache.ts';
 import type { BodyFailure } from './buffered-bytes.ts';
 import { isAwaitingContinue, sendContinue } from './http-server.ts';
@@ -203,7 +203,15 @@ const keepsNoPlace = (): void => undefined;
 function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedRequest, 'body' | 'refusal'> {
   if (failure === 'too_large') return { body: bodyTooLarge(maxBodyBytes), refusal: undefined };
   const refusals: Record<typeof failure, Refusal> = {
-    too_slow: { reason: 'slow_body', error: bodyTooSlow() },
+    too_slow: {
+      reason: 'slow_body',
+      error: httpError(
+        408,
+        'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). ' +
+          'Nothing was done; send it again.',
+        { headers: { connection: 'close' } },
+      ),
+    },
     too_many: { reason: 'unfinished_bodies', error: overloaded() },
     no_memory: { reason: 'buffered_bytes', error: overloaded() },
   };

@@ -22,7 +22,7 @@ import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { createPrivateField } from '../../private-field.ts';
 import { publicField } from '../../schema/public-fields-plugin.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { toBuffer } from '../graphql/json-body.ts';
+import { toBuffer } from '../graphql/serialize-result.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import type { ResponseStore } from '../response-cache.ts';
 import { addVary } from './response-headers.ts';

@@ -19,7 +19,7 @@ import { limitedExecution } from '../../execution/executor.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { rateLimited } from '../auth/auth-errors.ts';
+import { rateLimited } from '../errors.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Admission } from '../limits/request-limits.ts';
 import { noteAbsences } from './response-caching.ts';

@@ -5,9 +5,9 @@ import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/tracing.ts';
-import { hostNotAllowed } from '../auth/auth-errors.ts';
 import { isAllowedHost } from '../auth/loopback.ts';
 import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
+import { httpError } from '../errors.ts';
 import { brokenResponse } from '../limits/http-server.ts';
 import {
   type AccessCheckSources,
@@ -28,6 +28,13 @@ export interface HttpSources extends AccessCheckSources {
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
 }
+
+const hostNotAllowed = httpError(
+  403,
+  'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. ' +
+    '(Behind a proxy set PUBLIC_URL.)',
+  { code: 'FORBIDDEN' },
+);
 
 /** Answers HEAD with what GET would be answered with, without its body. */
 async function withoutBody(response: Response): Promise<Response> {
@@ -59,7 +66,7 @@ export function useHttp(sources: HttpSources): Plugin {
   ): Promise<Response | undefined> {
     const incoming = nodeRequestOf(serverContext);
     if (keyForLoopback && incoming !== undefined && !isAllowedHost(incoming.headers.host, PUBLIC_URL))
-      return refusalResponse(request, pathname, hostNotAllowed());
+      return refusalResponse(request, pathname, hostNotAllowed);
     if (request.method === 'OPTIONS') return answerOptions(request, origins);
     const verdict = await checkAccess(sources, request, pathname, incoming);
     verdicts.set(request, verdict);

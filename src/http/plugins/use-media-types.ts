@@ -6,21 +6,26 @@ import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
-import { EVENT_STREAM, framingOf, MULTIPART_EVENTS, type StreamFraming } from '../graphql/event-framing.ts';
-import { httpError } from '../graphql/http-error.ts';
+import { httpError } from '../errors.ts';
 import { incrementalParts, streamedBodies } from '../graphql/incremental-body.ts';
-import { type Body, STREAM_THRESHOLD_BYTES, toBuffer } from '../graphql/json-body.ts';
 import {
+  EVENT_STREAM,
+  framingOf,
   isJson,
   type MediaType,
+  MULTIPART_EVENTS,
   negotiateEventStreamType,
   negotiateIncrementalType,
   negotiateResponseType,
+  type StreamFraming,
 } from '../graphql/media-type.ts';
 import {
+  type Body,
   type ExecutionOrIncrementalResult,
   httpHeadOf,
+  STREAM_THRESHOLD_BYTES,
   serializeResult,
+  toBuffer,
 } from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
 import type { ClientErrors } from './errors.ts';
