@@ -11,11 +11,9 @@ import { limitRequests } from '../http/limits/request-limits.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
 import { createResponseCaching } from '../http/plugins/response-caching.ts';
-import { useErrors } from '../http/plugins/use-errors.ts';
+import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
-import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
-import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { useTelemetry } from '../http/plugins/use-telemetry.ts';
 import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
@@ -64,9 +62,7 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
     useTelemetry(telemetry),
     caching.plugin,
     useRequestParser({ ...sources, operations }),
-    useErrors(errors, telemetry),
-    useMediaTypes({ ...sources, errors }),
-    useIncrementalDelivery(),
+    useDelivery({ ...sources, errors }),
     useExecution(sources),
   ];
   return { plugins, errors };

@@ -1,9 +1,25 @@
-// Serializes results in the media type that the client prefers, with the status of GraphQL over
-// HTTP. Replaces Yoga's own choice, which ignores weights.
-import type { GraphQLError } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+// Delivers results: shows callers masked errors with codes, in every result and every part of one, and
+// counts them; serializes in the media type that the client prefers, with the status of GraphQL over HTTP,
+// where Yoga's own choice ignores weights; and in parts (`@defer`, `@stream`) only to clients that accept
+// such a media type. Errors of the way to the execution are masked by Yoga, with the same function.
+
+import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
+import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getArgumentValues,
+  getOperationAST,
+  getVariableValues,
+  visit,
+} from 'graphql';
+import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
+import { withoutRepetitions } from '../../execution/counted-schema.ts';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { createPrivateField } from '../../private-field.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
@@ -61,15 +77,84 @@ const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one
  */
 const TEXT_CHARACTERS = 16_384;
 
-export interface MediaTypeSources {
+const DIRECTIVES = ['defer', 'stream'];
+
+/** Takes `@defer` and `@stream` out of a document, once. */
+const wholeOf = memoize1(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) }),
+);
+
+interface Operation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/**
+ * Errors for a `@stream` with an invalid initialCount, which the executor would mask as internal.
+ */
+function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
+  const streams: DirectiveNode[] = [];
+  visit(document, {
+    Directive(node) {
+      if (node.name.value === 'stream') streams.push(node);
+    },
+  });
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  if (streams.length === 0) return [];
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
+  // Variables that cannot be read are the executor's to refuse.
+  if (coerced === undefined) return [];
+  return streams.flatMap((node) => {
+    const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
+    return typeof initialCount === 'number' && initialCount >= 0
+      ? []
+      : new GraphQLError('`initialCount` of @stream is the size of the first part: 0 or more.', {
+          nodes: node,
+          extensions: { code: 'BAD_USER_INPUT', retryable: false },
+        });
+  });
+}
+
+type WithErrors = { readonly errors?: readonly GraphQLError[] };
+
+export interface DeliverySources {
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
-  readonly errors: Pick<ClientErrors, 'ofResult'>;
+  readonly errors: ClientErrors;
   readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
 }
 
-export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources): Plugin => {
+export function useDelivery({ pulseMs, errors: { ofResult, ofAnswer }, telemetry }: DeliverySources): Plugin {
   const subscriptions = createPrivateField<Request, true>();
+  const { onSchemaChange, onValidate } = useDeferStream();
+
+  const withShownErrors = <T extends WithErrors>(result: T, exchange: RequestRecord): T =>
+    result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, exchange) };
+
+  /** A part of a result in parts. */
+  const shownPart = <T extends WithErrors>(part: T, exchange: RequestRecord): T =>
+    part.errors === undefined
+      ? part
+      : withShownErrors({ ...part, errors: withoutRepetitions(part.errors) }, exchange);
+
+  function shownInParts(
+    { incremental, ...result }: ExecutionOrIncrementalResult,
+    exchange: RequestRecord,
+  ): ExecutionOrIncrementalResult {
+    const parts = incremental?.map((part) => shownPart(part, exchange));
+    return { ...shownPart(result, exchange), ...(parts === undefined ? {} : { incremental: parts }) };
+  }
+
+  /** The hook for the results of an operation. */
+  const showAll = (request: Request) => (done: Parameters<typeof handleStreamOrSingleExecutionResult>[0]) =>
+    handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
+      const exchange = telemetry.exchangeOf(request);
+      if ('hasNext' in result) setResult(shownInParts(result, exchange));
+      else if (result.errors !== undefined) setResult(withShownErrors(result, exchange));
+    });
 
   /**
    * The media type of the response; JSON when the client accepts none, so that the error is
@@ -83,7 +168,18 @@ export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources):
   }
 
   return {
-    onSubscribe({ context: { request }, setResultAndStopExecution }) {
+    ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
+    ...(onValidate === undefined ? {} : { onValidate }),
+    onExecute({ args, context: { request }, setResultAndStopExecution }) {
+      if (negotiateIncrementalType(request.headers.get('accept')) === null)
+        args.document = wholeOf(args.document);
+      else {
+        const errors = streamErrors(args);
+        if (errors.length > 0) setResultAndStopExecution({ errors });
+      }
+      return { onExecuteDone: showAll(request) };
+    },
+    onSubscribe({ args, context: { request }, setResultAndStopExecution }) {
       if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);
       else
         setResultAndStopExecution({
@@ -91,14 +187,19 @@ export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources):
             httpError(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.'),
           ],
         });
+      // An event is one result: its parts would come out of order with the next event's.
+      args.document = wholeOf(args.document);
+      return { onSubscribeResult: showAll(request) };
     },
-    onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
+    onResultProcess({ request, result: given, serverContext, setResult, setResultProcessor }) {
+      if ('errors' in given && given.errors !== undefined)
+        setResult({ ...given, errors: ofAnswer(given.errors, request) });
       const isEvents = subscriptions.get(request) === true;
       const isParts = given instanceof IncrementalResult && given.stream !== undefined;
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
       const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
       const connection = nodeResponseOf(serverContext);
-      const shown = (all: readonly GraphQLError[]) => errors.ofResult(all, telemetry.exchangeOf(request));
+      const shown = (all: readonly GraphQLError[]) => ofResult(all, telemetry.exchangeOf(request));
 
       setResultProcessor((result, { Response }) => {
         /** Results that come one after the other. @param first - which decides the status */
@@ -134,4 +235,4 @@ export const useMediaTypes = ({ pulseMs, errors, telemetry }: MediaTypeSources):
       }, mediaType);
     },
   };
-};
+}
