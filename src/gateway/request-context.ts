@@ -9,12 +9,12 @@ import { clientIpOf } from '../http/auth/node-request.ts';
 import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
-import { callRecordOf } from '../http/plugins/use-telemetry.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
+import { openCallRecord } from '../upstream/http/call-record.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
 import type { OpenUpstream } from './upstream-connections.ts';
@@ -65,7 +65,7 @@ class LazyContext implements GatewayContext {
     const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
     const exchange = telemetry.exchangeOf(request);
-    const record = callRecordOf(request);
+    if (exchange.isReported) exchange.report ??= openCallRecord();
     exchange.principal = principal;
     this.#sources = sources;
     this.#request = request;
@@ -77,7 +77,7 @@ class LazyContext implements GatewayContext {
     this.isRouter = isFederationRouter(request, services.config.FEDERATION_TOKEN);
     this.publicUrl = services.config.PUBLIC_URL ?? new URL(request.url).origin;
     this.clientSignal = request.signal;
-    this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
+    this.upstream = openUpstream(exchange.requestId, token, signal, { exchange, principal });
     this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {

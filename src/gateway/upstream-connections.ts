@@ -8,7 +8,6 @@ import type { Metrics } from '../telemetry/metrics.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/backoff.ts';
-import type { CallRecord } from '../upstream/http/call-record.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
 import { ping } from '../upstream/http/ping.ts';
@@ -25,7 +24,6 @@ export type OpenUpstream = (
   signal: AbortSignal | undefined,
   from?: {
     readonly exchange: RequestRecord;
-    readonly record: CallRecord | undefined;
     readonly principal: string | null;
   },
 ) => Upstream;
@@ -53,7 +51,7 @@ export function connectUpstream(
   const downloads = { publicAgent, limiter: limiters.files };
 
   const openUpstream: OpenUpstream = (requestId, token, signal, from) => {
-    const record = from?.record;
+    const record = from?.exchange.report;
     const hooks = telemetry.upstreamHooks(requestId, from?.exchange);
     return {
       settings,

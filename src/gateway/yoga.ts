@@ -15,7 +15,6 @@ import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
-import { useTelemetry } from '../http/plugins/use-telemetry.ts';
 import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import { schema, subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -59,7 +58,6 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
   const caching = createResponseCaching(config, store);
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
-    useTelemetry(telemetry),
     caching.plugin,
     useRequestParser({ ...sources, operations }),
     useDelivery({ ...sources, errors }),

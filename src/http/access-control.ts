@@ -12,9 +12,8 @@ import { overloaded } from './errors.ts';
 import { openRequestBodies, openSlowReaders } from './limits/buffered-bytes.ts';
 import { createConnectionLimits } from './limits/http-server.ts';
 import { createLoadShedder, createShares, openTurns } from './limits/load-shedding.ts';
-import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
+import { createFailedAuthLimit, openRateLimit, rateLimitError } from './limits/rate-limit.ts';
 import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
-import { credentialsError, rateLimitError } from './plugins/access-checks.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 
@@ -122,7 +121,7 @@ export function createAccessControl(
     /** Checks a request of another transport. @returns the refusal, or null */
     async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
-      return credentialsError(callers, request);
+      return callers.refusalOf(request);
     },
     async close() {
       callers.close();

@@ -9,15 +9,14 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { traceparent } from '../telemetry/tracing.ts';
 import { destroyResponse } from './limits/http-server.ts';
 import type { Turns } from './limits/load-shedding.ts';
+import { rateLimitHeaders } from './limits/rate-limit.ts';
 import {
   type AdmittedClient,
   type LimitedRequest,
   limitedRequestOf,
   pathOf,
 } from './limits/request-limits.ts';
-import { rateLimitHeaders } from './plugins/access-checks.ts';
 import { corsHeaders } from './plugins/response-headers.ts';
-import { endWithConnection } from './plugins/use-telemetry.ts';
 
 /**
  * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not cached.
@@ -173,7 +172,7 @@ export function withResponseCache(next: RequestListener, options: ResponseCacheO
       startedAt,
     });
     exchange.principal = arrival.caller?.principal;
-    endWithConnection(telemetry, exchange, req.socket, res);
+    telemetry.endWith(exchange, res);
     telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));

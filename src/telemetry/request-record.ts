@@ -2,8 +2,12 @@
 // the route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
 import { createPrivateField } from '../private-field.ts';
+import type { CallRecord } from '../upstream/http/call-record.ts';
 import { redact } from './redact.ts';
 import { readTraceparent, type TraceSpan, type Tracing } from './tracing.ts';
+
+/** With the value 1, the response reports its upstream calls. */
+export const REPORT_HEADER = 'x-upstream-report';
 
 export interface RequestRecord {
   readonly requestId: string;
@@ -19,6 +23,10 @@ export interface RequestRecord {
   /** The caller's name within the gateway; null for anonymous, undefined before authentication. */
   principal: string | null | undefined;
   upstreamCalls: number;
+  /** Whether the response reports its upstream calls in `extensions.upstream`. */
+  readonly isReported: boolean;
+  /** What it reports. */
+  report: CallRecord | undefined;
   errors: number;
   /** Whether it counts among those that are being answered. */
   begun: boolean;
@@ -40,6 +48,8 @@ export interface RequestStart {
   readonly traceparent: string | null;
   /** On the clock of `performance.now()`; now when absent. */
   readonly startedAt?: number;
+  /** Whether its upstream calls are to be reported. */
+  readonly isReported?: boolean;
 }
 
 export interface RequestEnd {
@@ -77,7 +87,14 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELE
 
 export function openExchange(
   tracing: Tracing,
-  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: RequestStart,
+  {
+    requestId,
+    method = '',
+    pathname,
+    traceparent,
+    startedAt = performance.now(),
+    isReported = false,
+  }: RequestStart,
 ): RequestRecord {
   const route = routeOf(pathname);
   return {
@@ -89,6 +106,8 @@ export function openExchange(
     operation: undefined,
     principal: undefined,
     upstreamCalls: 0,
+    isReported,
+    report: undefined,
     errors: 0,
     begun: false,
     ended: false,

@@ -1,6 +1,7 @@
 // Authentication: which token goes to the Batch API, and the principal that owns what this caller
 // stores. The same for HTTP, event streams, WebSocket and file routes.
 import { createHash, createHmac } from 'node:crypto';
+import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
@@ -143,19 +144,30 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
   const again = async (request: Request): Promise<Caller> =>
     whoIs(request.headers.get('authorization') ?? undefined, clientIpOf(request));
 
+  /**
+   * The caller of a request, authenticated once per request.
+   *
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be checked
+   */
+  function identify(request: Request): Promise<Caller> {
+    const known = asked.get(request);
+    if (known !== undefined) return known;
+    const asking = again(request);
+    asked.set(request, asking);
+    return asking;
+  }
+
   return {
-    /**
-     * The caller of a request, authenticated once per request.
-     *
-     * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
-     *   checked
-     */
-    identify(request: Request): Promise<Caller> {
-      const known = asked.get(request);
-      if (known !== undefined) return known;
-      const asking = again(request);
-      asked.set(request, asking);
-      return asking;
+    identify,
+    /** Why a request is refused for its credentials; null when it is not. */
+    async refusalOf(request: Request): Promise<GraphQLError | null> {
+      try {
+        await identify(request);
+        return null;
+      } catch (error) {
+        if (error instanceof GraphQLError) return error;
+        throw error;
+      }
     },
     /** The same for a request that has only headers yet. @param authorization - the header */
     whoIs,

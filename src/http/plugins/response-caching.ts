@@ -21,12 +21,12 @@ import type { Config } from '../../config.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { createPrivateField } from '../../private-field.ts';
 import { publicField } from '../../schema/public-fields-plugin.ts';
+import { REPORT_HEADER } from '../../telemetry/request-record.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/serialize-result.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import type { ResponseStore } from '../response-cache.ts';
 import { addVary } from './response-headers.ts';
-import { REPORT_HEADER } from './use-telemetry.ts';
 
 /** What is absent may come any moment. */
 const ABSENT_SECONDS = 60;
