@@ -1,10 +1,9 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
-import type { GatewayOptions } from './gateway/options.ts';
+
 import { createContextFactory } from './gateway/request-context.ts';
 import { gatewayRoutes } from './gateway/routes.ts';
-import { createServices } from './gateway/services.ts';
-import { connectUpstream, hostLimitsOf } from './gateway/upstream-connections.ts';
+import { connectUpstream, createServices, type GatewayOptions, hostLimitsOf } from './gateway/services.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { createAccessControl } from './http/access-control.ts';
 import { operationNames, readExamples } from './http/pages/examples.ts';

@@ -1,5 +1,4 @@
 // The HTTP routes other than GraphQL, in the order in which they are tried.
-
 import { openAssets } from '../http/pages/assets.ts';
 import type { Example } from '../http/pages/examples.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
@@ -11,10 +10,8 @@ import { structureRoute, thumbnailRoute } from '../http/routes/structures.ts';
 import { taskRoutes } from '../http/routes/tasks.ts';
 import { schema } from '../resolvers/schema.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
-import type { GatewayOptions } from './options.ts';
 import type { Contexts } from './request-context.ts';
-import type { SharedServices } from './services.ts';
-import type { UpstreamConnections } from './upstream-connections.ts';
+import type { GatewayOptions, SharedServices, UpstreamConnections } from './services.ts';
 
 export interface RouteSources {
   readonly options: GatewayOptions;

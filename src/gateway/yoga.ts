@@ -20,7 +20,7 @@ import { schema, subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { OpenContext } from './request-context.ts';
+import type { Contexts } from './request-context.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
@@ -30,7 +30,7 @@ export interface YogaSources {
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
   readonly accessControl: AccessControl;
-  readonly openContext: OpenContext;
+  readonly openContext: Contexts['openContext'];
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
