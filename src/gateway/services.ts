@@ -1,7 +1,6 @@
 // What all requests of a gateway share: the outgoing connections to the upstream API and its file store with
 // their host limiters and the watch over the upstream's contract; stores, read caches, batch progress and
 // bulk look-ups. And what a gateway is made of besides its configuration.
-
 import { createUnderway } from '../async/single-flight.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
@@ -16,8 +15,8 @@ import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Tracing } from '../telemetry/tracing.ts';
 import type { BreakerRules } from '../upstream/http/backoff.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';

@@ -4,9 +4,8 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { matchesIfNoneMatch } from '../etag.ts';
-import { makeRequestId } from '../telemetry/request-record.ts';
+import { makeRequestId, traceparent } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { traceparent } from '../telemetry/tracing.ts';
 import { destroyResponse } from './limits/http-server.ts';
 import type { Turns } from './limits/load-shedding.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';

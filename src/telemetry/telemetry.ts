@@ -1,6 +1,5 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and
 // traces. It changes no response.
-
 import type { ServerResponse } from 'node:http';
 import { createPrivateField } from '../private-field.ts';
 import type { Found } from '../store/cache/cache.ts';
@@ -10,6 +9,7 @@ import type { Metrics } from './metrics.ts';
 import {
   accessLogFields,
   boundedOperationName,
+  noopTracing,
   type OperationInfo,
   openExchange,
   REPORT_HEADER,
@@ -18,8 +18,9 @@ import {
   type RequestStart,
   requestIdOf,
   requestLogFields,
+  type Tracing,
+  traceparent,
 } from './request-record.ts';
-import { noopTracing, type Tracing, traceparent } from './tracing.ts';
 
 export type Telemetry = ReturnType<typeof openTelemetry>;
 
