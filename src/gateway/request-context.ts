@@ -1,13 +1,12 @@
 // Creates the request context: the caller, an upstream client that acts for this caller, and
 // per-request loaders.
-
 import { CollectWindow } from '../async/collect-window.ts';
 import { startDeadline } from '../async/deadline.ts';
 import { executionTurns } from '../async/turn-clock.ts';
 import type { GatewayContext } from '../context.ts';
+import { isFederationRouter } from '../http/auth/api-keys.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
-import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';

@@ -2,7 +2,6 @@
 // counts them; serializes in the media type that the client prefers, with the status of GraphQL over HTTP,
 // where Yoga's own choice ignores weights; and in parts (`@defer`, `@stream`) only to clients that accept
 // such a media type. Errors of the way to the execution are masked by Yoga, with the same function.
-
 import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
@@ -23,7 +22,6 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
-import { incrementalParts, streamedBodies } from '../graphql/incremental-body.ts';
 import {
   EVENT_STREAM,
   framingOf,
@@ -43,7 +41,7 @@ import {
   serializeResult,
   toBuffer,
 } from '../graphql/serialize-result.ts';
-import { streamOf } from '../graphql/stream-body.ts';
+import { incrementalParts, streamedBodies, streamOf } from '../graphql/stream-body.ts';
 import type { ClientErrors } from './errors.ts';
 import { noteBody } from './response-caching.ts';
 
