@@ -5,8 +5,8 @@ import type { z } from 'zod';
 import { isRedis, secret, variables } from './config/variables.ts';
 import { readMapping } from './contract/mapping.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
-import { isLoopback } from './http/auth/loopback.ts';
-import { readManifest } from './http/graphql/persisted-operations-manifest.ts';
+import { isLoopback } from './http/auth/node-request.ts';
+import { readManifest } from './http/graphql/read-params.ts';
 
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);

@@ -1,7 +1,6 @@
 // The request context that resolvers are given: the caller, its upstream client, its loaders, and
 // the services of the process. gateway/request-context.ts creates one for each request.
-
-import type { Underway } from './async/underway.ts';
+import type { Underway } from './async/single-flight.ts';
 import type { Config } from './config.ts';
 import type { ContractWatch } from './contract/watch.ts';
 import type { SignedLinks } from './http/auth/signed-links.ts';

@@ -1,14 +1,33 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
-import type { GatewayOptions } from './gateway/options.ts';
-import { createContextFactory } from './gateway/request-context.ts';
-import { gatewayRoutes } from './gateway/routes.ts';
-import { createServices } from './gateway/services.ts';
-import { connectUpstream, hostLimitsOf } from './gateway/upstream-connections.ts';
+import { type Contexts, createContextFactory } from './gateway/request-context.ts';
+import {
+  connectUpstream,
+  createServices,
+  type GatewayOptions,
+  hostLimitsOf,
+  type SharedServices,
+  type UpstreamConnections,
+} from './gateway/services.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { createAccessControl } from './http/access-control.ts';
-import { operationNames, readExamples } from './http/pages/examples.ts';
-import { CHECK_MS, openReadiness } from './http/routes/health.ts';
+import { openAssets } from './http/pages/assets.ts';
+import { type Example, operationNames, readExamples } from './http/pages/examples.ts';
+import type { Route } from './http/plugins/answer-route.ts';
+import { batchRoutes } from './http/routes/batches.ts';
+import { bulkRoutes } from './http/routes/bulk.ts';
+import {
+  CHECK_MS,
+  healthRoute,
+  metricsRoute,
+  openReadiness,
+  type Readiness,
+  readyRoute,
+} from './http/routes/health.ts';
+import { pageRoutes } from './http/routes/pages.ts';
+import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
+import { taskRoutes } from './http/routes/tasks.ts';
+import { schema } from './resolvers/schema.ts';
 import { openSecret } from './store/ledger/principal-key.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
@@ -115,4 +134,59 @@ export function createGateway(options: GatewayOptions) {
       await shared.closeStores();
     },
   };
+}
+
+export interface RouteSources {
+  readonly options: GatewayOptions;
+  readonly connections: UpstreamConnections;
+  readonly shared: SharedServices;
+  readonly contexts: Contexts;
+  readonly readiness: () => Promise<Readiness>;
+  readonly metrics: Metrics;
+}
+
+function metricsRoutes({ options, metrics }: RouteSources): Route[] {
+  const { METRICS, METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
+  if (!METRICS || METRICS_PORT !== undefined) return [];
+  const { contentType } = metrics;
+  return [
+    metricsRoute({ contentType, text: options.metricsText ?? metrics.text }, { token, open: !production }),
+  ];
+}
+
+/** The routes of a gateway. @param examples - as the pages show them */
+export function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Route[] {
+  const { options, connections, shared, readiness } = sources;
+  const { config, sandbox = false, upstreamUrl } = options;
+  const { openUpstream, isSandbox } = connections;
+  const { openContext, openLink } = sources.contexts;
+  const { loaders } = shared;
+  const { thumbnails } = shared.services;
+  const pages = pageRoutes({
+    config,
+    schema,
+    examples,
+    assets: openAssets(),
+    isSandbox,
+    upstreamHost: sandbox ? null : new URL(upstreamUrl).host,
+    thumbnails,
+    open(signal) {
+      const upstream = openUpstream('front-page', undefined, signal);
+      return { upstream, uniprot: loaders(upstream).uniprot };
+    },
+    readiness,
+    picturesOpen: !config.proofNeeded,
+  });
+  return [
+    healthRoute,
+    readyRoute(readiness),
+    ...metricsRoutes(sources),
+    ...pages.routes,
+    thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
+    structureRoute(openContext, openLink),
+    taskRoutes(openContext, openLink),
+    batchRoutes(openContext),
+    bulkRoutes(openContext),
+    pages.missing,
+  ];
 }

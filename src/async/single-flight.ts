@@ -1,5 +1,5 @@
-// Single-flight: identical calls in flight are one. A caller that aborts stops waiting; the last
-// one to abort also aborts the call. A caller that has aborted already starts none.
+// Calls under way. Single-flight: identical calls in flight are one; a caller that aborts stops waiting,
+// the last one to abort also aborts the call, and a caller that has aborted already starts none.
 
 /** What a shared call is given instead of one caller's signal. */
 export interface SharedCall {
@@ -128,5 +128,32 @@ export function createSingleFlight(): SingleFlight {
         if (!running.done) running.controller.abort();
       }
     }
+  };
+}
+
+export type Underway = ReturnType<typeof createUnderway>;
+
+/**
+ * A count, and no Set of promises: V8 keeps what has left a long-lived Set until the next full
+ * collection, and with it the request.
+ */
+export function createUnderway() {
+  let running = 0;
+  const waiting: (() => void)[] = [];
+  return {
+    /** Does work that is waited for. */
+    async run<T>(work: () => Promise<T>): Promise<T> {
+      running += 1;
+      try {
+        return await work();
+      } finally {
+        running -= 1;
+        if (running === 0) for (const resolve of waiting.splice(0)) resolve();
+      }
+    },
+    /** Resolves as soon as nothing is under way. */
+    async ended(): Promise<void> {
+      if (running > 0) await new Promise<void>((resolve) => waiting.push(resolve));
+    },
   };
 }

@@ -60,7 +60,7 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
   const [{ createGateway }, { createLogger }, { openPrincipalKey }] = await Promise.all([
     import('../gateway.ts'),
     import('../telemetry/log.ts'),
-    import('../process/principal-key.ts'),
+    import('../process/await-store.ts'),
   ]);
   const onProgress = (line: string) => session.live(line);
   const sandbox =

@@ -1,38 +1,70 @@
 // Creates the request context: the caller, an upstream client that acts for this caller, and
 // per-request loaders.
-
+import { CollectWindow } from '../async/collect-window.ts';
 import { startDeadline } from '../async/deadline.ts';
 import { executionTurns } from '../async/turn-clock.ts';
 import type { GatewayContext } from '../context.ts';
+import { isFederationRouter } from '../http/auth/api-keys.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
-import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
-import { callRecordOf } from '../http/plugins/use-telemetry.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
+import { openCallRecord } from '../upstream/http/call-record.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
-import type { OpenUpstream } from './upstream-connections.ts';
 
-/** Makes the context of a request. */
-export type OpenContext = (request: Request) => Promise<GatewayContext>;
+/** Opens the service as one request, or a task without any, sees it. */
+export type OpenUpstream = (
+  requestId: string,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+  exchange?: RequestRecord,
+) => Upstream;
 
-export interface Contexts {
-  /**
-   * Creates the context of a request.
-   *
-   * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
-   */
-  readonly openContext: OpenContext;
-  readonly openLink: OpenLink;
+interface UpstreamSources extends Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'> {
+  readonly telemetry: Telemetry;
 }
 
-export interface ContextSources extends Pick<SharedServices, 'services' | 'loaders'> {
+/** Makes what opens the service. */
+export function createUpstreamOpener(sources: UpstreamSources): OpenUpstream {
+  const { settings, agent, limiter, telemetry, onResponse } = sources;
+  return (requestId, token, signal, exchange) => {
+    const record = exchange?.report;
+    const hooks = telemetry.upstreamHooks(requestId, exchange);
+    return {
+      settings,
+      agent,
+      token,
+      requestId,
+      signal,
+      collecting: new CollectWindow(),
+      absences: new Set(),
+      onResponse,
+      limiter,
+      caller: exchange?.principal ?? undefined,
+      ...hooks,
+      ...(record === undefined
+        ? {}
+        : {
+            ...record.hooks,
+            onCall: (call) => {
+              record.hooks.onCall(call);
+              hooks.onCall(call);
+            },
+          }),
+    };
+  };
+}
+
+export type Contexts = ReturnType<typeof createContextFactory>;
+
+interface ContextSources extends Pick<SharedServices, 'services' | 'loaders'> {
   readonly callers: Authenticator;
   readonly telemetry: Telemetry;
   readonly openUpstream: OpenUpstream;
@@ -46,15 +78,14 @@ class LazyContext implements GatewayContext {
   readonly services;
   readonly requestId;
   readonly principal;
-  readonly storageAccount;
-  readonly isRouter;
-  readonly publicUrl;
   readonly upstream;
   readonly clientSignal;
   readonly #sources: ContextSources;
+  readonly #caller: Caller;
   readonly #request: Request;
   readonly #exchange: RequestRecord;
   readonly #loaders: Loaders;
+  #publicUrl: string | undefined;
   #submissions: GatewayContext['submissions'] | undefined;
   #owned: GatewayContext['owned'] | undefined;
   #batches: GatewayContext['batches'] | undefined;
@@ -65,19 +96,17 @@ class LazyContext implements GatewayContext {
     const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
     const exchange = telemetry.exchangeOf(request);
-    const record = callRecordOf(request);
+    if (exchange.isReported) exchange.report ??= openCallRecord();
     exchange.principal = principal;
     this.#sources = sources;
+    this.#caller = caller;
     this.#request = request;
     this.#exchange = exchange;
-    this.storageAccount = storageAccountOf(caller, clientIpOf(request));
     this.services = services;
     this.requestId = exchange.requestId;
     this.principal = principal;
-    this.isRouter = isFederationRouter(request, services.config.FEDERATION_TOKEN);
-    this.publicUrl = services.config.PUBLIC_URL ?? new URL(request.url).origin;
     this.clientSignal = request.signal;
-    this.upstream = openUpstream(exchange.requestId, token, signal, { record, exchange, principal });
+    this.upstream = openUpstream(exchange.requestId, token, signal, exchange);
     this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {
@@ -91,6 +120,16 @@ class LazyContext implements GatewayContext {
         caller,
         startDeadline(request.signal, REQUEST_TIMEOUT_MS).signal,
       );
+  }
+  get storageAccount() {
+    return storageAccountOf(this.#caller, clientIpOf(this.#request));
+  }
+  get isRouter() {
+    return isFederationRouter(this.#request, this.services.config.FEDERATION_TOKEN);
+  }
+  get publicUrl() {
+    this.#publicUrl ??= this.services.config.PUBLIC_URL ?? new URL(this.#request.url).origin;
+    return this.#publicUrl;
   }
   get proteins() {
     return this.#loaders.proteins;
@@ -131,7 +170,7 @@ class LazyContext implements GatewayContext {
 }
 
 /** Functions that make the context of each request. */
-export function createContextFactory(sources: ContextSources): Contexts {
+export function createContextFactory(sources: ContextSources) {
   const { services, callers, telemetry } = sources;
 
   function open(request: Request, caller: Caller): GatewayContext {
@@ -146,15 +185,22 @@ export function createContextFactory(sources: ContextSources): Contexts {
     return new LazyContext(sources, request, caller, limit.signal);
   }
 
+  const openLink: OpenLink = (request, path) => {
+    const signature = new URL(request.url).searchParams.get('signature');
+    if (signature === null) return null;
+    const claim = services.links.open(path, signature);
+    if (typeof claim === 'string') return claim;
+    const { principal } = claim;
+    return { claim, ctx: open(request, { token: undefined, principal, proven: false }) };
+  };
   return {
-    openContext: async (request) => open(request, await callers.identify(request)),
-    openLink(request, path) {
-      const signature = new URL(request.url).searchParams.get('signature');
-      if (signature === null) return null;
-      const claim = services.links.open(path, signature);
-      if (typeof claim === 'string') return claim;
-      const { principal } = claim;
-      return { claim, ctx: open(request, { token: undefined, principal, proven: false }) };
-    },
+    /**
+     * Creates the context of a request.
+     *
+     * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
+     */
+    openContext: async (request: Request): Promise<GatewayContext> =>
+      open(request, await callers.identify(request)),
+    openLink,
   };
 }

@@ -1,19 +1,130 @@
-// Creates what all requests of a process share: stores, read caches, batch progress and bulk
-// look-ups.
-
-import { createUnderway } from '../async/underway.ts';
+// What all requests of a gateway share: the outgoing connections to the upstream API and its file store with
+// their host limiters and the watch over the upstream's contract; stores, read caches, batch progress and
+// bulk look-ups. And what a gateway is made of besides its configuration.
+import { createUnderway } from '../async/single-flight.ts';
+import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
+import { type ContractWatch, openContractMetrics, openContractWatch } from '../contract/watch.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
+import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
+import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { BreakerRules } from '../upstream/http/backoff.ts';
+import { openPublicAgent } from '../upstream/http/download.ts';
+import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
+import { ping } from '../upstream/http/ping.ts';
+import { checkPrefixes } from '../upstream/http/prefix.ts';
+import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
+import { openAgent } from '../upstream/http/upstream-client.ts';
 import { createLoaderFactory } from '../upstream/reads/loaders.ts';
-import type { GatewayOptions } from './options.ts';
-import type { UpstreamConnections } from './upstream-connections.ts';
+import { settingsOf } from '../upstream/settings.ts';
+import { createUpstreamOpener } from './request-context.ts';
+
+export interface GatewayOptions {
+  readonly config: Config;
+  /** {base_url} of the service, without a final slash. */
+  readonly upstreamUrl: string;
+  readonly log: Logger;
+  /**
+   * The key of `openPrincipalKey`, which hashes tokens into the names of callers. When absent, the
+   * secret itself: enough for a store that no other gateway uses.
+   */
+  readonly principalKey?: string;
+  /**
+   * Whether the upstream is the embedded sandbox. Over any sandbox every answer has the header
+   * `x-sandbox`.
+   */
+  readonly sandbox?: boolean;
+  /** Records traces; the caller that created it closes it. */
+  readonly tracing?: Tracing | undefined;
+  /** Where /metrics come from when not from this gateway alone. */
+  readonly metricsText?: () => Promise<string>;
+  /** How often watched batches are polled; 2 to 30 seconds when absent. */
+  readonly pace?: PollScheduleOptions;
+  /** When the upstream counts as failing, and for how long it is then left alone. */
+  readonly breaker?: BreakerRules;
+  /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
+  readonly pulseMs?: number;
+}
+
+export type UpstreamConnections = ReturnType<typeof connectUpstream>;
+
+/** The limits of each host, as configured. */
+export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
+  ...defaultHostLimits,
+  inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
+  queue: config.UPSTREAM_MAX_QUEUE,
+  ...(breaker === undefined ? {} : { breaker }),
+});
+
+/** Opens the connections. They connect on the first call. */
+export function connectUpstream(
+  { config, upstreamUrl, sandbox = false, log }: GatewayOptions,
+  limiters: HostLimiters,
+  metrics: Metrics,
+  telemetry: Telemetry,
+) {
+  const agent = openAgent();
+  const publicAgent = openPublicAgent();
+  const settings = settingsOf(config, upstreamUrl);
+  const downloads = { publicAgent, limiter: limiters.files };
+
+  const openUpstream = createUpstreamOpener({
+    settings,
+    agent,
+    limiter: limiters.api,
+    telemetry,
+    onResponse: (name, read, isReadable) => contract.onResponse(name, read, isReadable),
+  });
+  const contract: ContractWatch = openContractWatch({
+    openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
+    baseUrl: upstreamUrl,
+    downloads,
+    sandbox,
+    prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
+    minutes: config.CONTRACT_CHECK_MINUTES,
+    onDrift: (finding) => countDrift(finding),
+    onError: (error) => log.error({ error }, 'contract'),
+  });
+  const countDrift = openContractMetrics(metrics.registers, contract.report);
+
+  const known = prefixStates(settings);
+  if (sandbox) known.isSandbox = true;
+  const pingUpstream = async (milliseconds: number): Promise<void> =>
+    noteSandbox(settings, await ping(agent, upstreamUrl, milliseconds));
+
+  return {
+    openUpstream,
+    downloads,
+    contract,
+    /** Whether the upstream is a sandbox, as far as its answers have shown. */
+    isSandbox: () => known.isSandbox === true,
+    /** The same, after a request where there was no answer yet. @throws Error when it fails */
+    async checkSandbox(): Promise<boolean> {
+      if (known.isSandbox === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
+      return known.isSandbox === true;
+    },
+    /** Whether the service can be reached at all. @throws Error when it cannot */
+    async reach(milliseconds: number): Promise<void> {
+      await pingUpstream(milliseconds);
+      const token = config.UPSTREAM_API_KEY;
+      const onCall = () => undefined;
+      await checkPrefixes({ settings, agent, token, requestId: 'ready', signal: undefined, onCall });
+    },
+    async close(): Promise<void> {
+      await contract.close();
+      await Promise.all([agent.close(), publicAgent.close()]);
+    },
+  };
+}
 
 export type SharedServices = ReturnType<typeof createServices>;
 

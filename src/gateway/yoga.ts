@@ -1,32 +1,26 @@
 // Yoga with its plugins and, in front of it, the node:http listener: request limits first, then the
 // response cache. Plugins of the gateway replace Yoga's own request parsing, CORS and error masking.
-
 import type { RequestListener } from 'node:http';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
-import { destroyResponse, toOriginForm, wrapListener } from '../http/faults.ts';
-import { createPersistedOperations, type PersistedOperations } from '../http/graphql/persisted-operations.ts';
+import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
+import { destroyResponse, oneAtATime, toOriginForm, wrapListener } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
-import { oneAtATime } from '../http/limits/turns.ts';
 import type { Route } from '../http/plugins/answer-route.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
-import { useErrors } from '../http/plugins/use-errors.ts';
+import { createResponseCaching } from '../http/plugins/response-caching.ts';
+import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
-import { useIncrementalDelivery } from '../http/plugins/use-incremental-delivery.ts';
-import { useMediaTypes } from '../http/plugins/use-media-types.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
-import { useTelemetry } from '../http/plugins/use-telemetry.ts';
-import { withResponseCache } from '../http/response-cache/response-cache.ts';
-import { createResponseCaching } from '../http/response-cache/response-caching.ts';
-import { createResponseStore, type ResponseStore } from '../http/response-cache/response-store.ts';
+import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import { schema, subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { OpenContext } from './request-context.ts';
+import type { Contexts } from './request-context.ts';
 
 export type GatewayYoga = YogaServerInstance<object, object>;
 
@@ -36,7 +30,7 @@ export interface YogaSources {
   readonly telemetry: Telemetry;
   readonly metrics: Metrics;
   readonly accessControl: AccessControl;
-  readonly openContext: OpenContext;
+  readonly openContext: Contexts['openContext'];
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
   /** Milliseconds between two signs of life in a silent event stream. */
@@ -64,12 +58,9 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
   const caching = createResponseCaching(config, store);
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
-    useTelemetry(telemetry),
     caching.plugin,
     useRequestParser({ ...sources, operations }),
-    useErrors(errors, telemetry),
-    useMediaTypes({ ...sources, errors }),
-    useIncrementalDelivery(),
+    useDelivery({ ...sources, errors }),
     useExecution(sources),
   ];
   return { plugins, errors };

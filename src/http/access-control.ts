@@ -7,16 +7,13 @@ import { openRates } from '../store/rate-limit/token-bucket.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { overloaded } from './auth/auth-errors.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
-import { openAdmission } from './limits/admission.ts';
-import { createConnectionLimits, openSlowReaders } from './limits/connections.ts';
-import { createLoadShedder, createShares } from './limits/load-shedding.ts';
-import { createFailedAuthLimit, openRateLimit } from './limits/rate-limit.ts';
-import { openRequestBodies } from './limits/request-bodies.ts';
-import type { RefusalReason } from './limits/request-limits.ts';
-import { openTurns } from './limits/turns.ts';
-import { credentialsError, rateLimitError } from './plugins/access-checks.ts';
+import { overloaded } from './errors.ts';
+import { openRequestBodies, openSlowReaders } from './limits/buffered-bytes.ts';
+import { createConnectionLimits } from './limits/http-server.ts';
+import { createLoadShedder, createShares, openTurns } from './limits/load-shedding.ts';
+import { createFailedAuthLimit, openRateLimit, rateLimitError } from './limits/rate-limit.ts';
+import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 
@@ -124,7 +121,7 @@ export function createAccessControl(
     /** Checks a request of another transport. @returns the refusal, or null */
     async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
       admission.note(request, incoming);
-      return credentialsError(callers, request);
+      return callers.refusalOf(request);
     },
     async close() {
       callers.close();

@@ -2,7 +2,7 @@
 // only Prometheus reaches. It does not import the gateway, which a primary with workers never loads.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { refuseMetrics } from '../http/auth/shared-secrets.ts';
+import { refuseMetrics } from '../http/auth/api-keys.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;

@@ -6,14 +6,12 @@ import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createLogger } from '../telemetry/log.ts';
-import { awaitStore } from './await-store.ts';
+import { awaitStore, openPrincipalKey } from './await-store.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
-import { startWorkers } from './primary.ts';
-import { openPrincipalKey } from './principal-key.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';
 import { installShutdownHandler } from './shutdown.ts';
-import { allMetrics, answerPrimary } from './worker-ipc.ts';
+import { allMetrics, answerPrimary, startWorkers } from './workers.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;

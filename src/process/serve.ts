@@ -2,7 +2,7 @@
 import { withTimeout } from '../async/deadline.ts';
 import type { Config } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { isAllowedHost } from '../http/auth/loopback.ts';
+import { isAllowedHost } from '../http/auth/node-request.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';

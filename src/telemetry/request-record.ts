@@ -1,9 +1,14 @@
-// The record of one request for logs, metrics and traces. It holds only what a log line may show:
-// the route instead of the path, the operation name instead of the query.
-import { randomUUID } from 'node:crypto';
+// The record of one request for logs, metrics and traces. It holds only what a log line may show: the route
+// instead of the path, the operation name instead of the query. Steps of traces have ids as W3C Trace
+// Context writes them, recorded or not; telemetry.ts sets attributes, which hold no URL, token or variable.
+import { randomFillSync, randomUUID } from 'node:crypto';
+import type { Attributes, SpanContext } from '@opentelemetry/api';
 import { createPrivateField } from '../private-field.ts';
+import type { CallRecord } from '../upstream/http/call-record.ts';
 import { redact } from './redact.ts';
-import { readTraceparent, type TraceSpan, type Tracing } from './tracing.ts';
+
+/** With the value 1, the response reports its upstream calls. */
+export const REPORT_HEADER = 'x-upstream-report';
 
 export interface RequestRecord {
   readonly requestId: string;
@@ -19,6 +24,10 @@ export interface RequestRecord {
   /** The caller's name within the gateway; null for anonymous, undefined before authentication. */
   principal: string | null | undefined;
   upstreamCalls: number;
+  /** Whether the response reports its upstream calls in `extensions.upstream`. */
+  readonly isReported: boolean;
+  /** What it reports. */
+  report: CallRecord | undefined;
   errors: number;
   /** Whether it counts among those that are being answered. */
   begun: boolean;
@@ -40,6 +49,8 @@ export interface RequestStart {
   readonly traceparent: string | null;
   /** On the clock of `performance.now()`; now when absent. */
   readonly startedAt?: number;
+  /** Whether its upstream calls are to be reported. */
+  readonly isReported?: boolean;
 }
 
 export interface RequestEnd {
@@ -77,7 +88,14 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELE
 
 export function openExchange(
   tracing: Tracing,
-  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: RequestStart,
+  {
+    requestId,
+    method = '',
+    pathname,
+    traceparent,
+    startedAt = performance.now(),
+    isReported = false,
+  }: RequestStart,
 ): RequestRecord {
   const route = routeOf(pathname);
   return {
@@ -89,6 +107,8 @@ export function openExchange(
     operation: undefined,
     principal: undefined,
     upstreamCalls: 0,
+    isReported,
+    report: undefined,
     errors: 0,
     begun: false,
     ended: false,
@@ -152,3 +172,79 @@ export function requestIdOf(request: Request): string {
   ids.set(request, id);
   return id;
 }
+
+/** `traceId` for all that one question causes anywhere, `spanId` of this step, in hexadecimal. */
+export type TraceContext = Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>;
+
+/** Whether the tracer that began the trace records it: a bit of the flags. */
+const SAMPLED = 1;
+const PATTERN = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
+
+/**
+ * Reads a `traceparent` header.
+ *
+ * @returns undefined for an invalid one, which the standard says to ignore
+ */
+export function readTraceparent(header: string | null): TraceContext | undefined {
+  if (header === null) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = PATTERN.exec(header) ?? [];
+  if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
+  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
+  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
+}
+
+export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
+  `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
+
+const IDS_BYTES = 24;
+const IDS_LETTERS = 2 * IDS_BYTES;
+/** Asking for random bytes, and writing them out, costs much the same for few and for many. */
+const bytes = Buffer.alloc(IDS_BYTES * 128);
+let letters = '';
+let used = 0;
+
+function randomHex(): string {
+  if (used === letters.length) {
+    letters = randomFillSync(bytes).toString('hex');
+    used = 0;
+  }
+  used += IDS_LETTERS;
+  return letters.slice(used - IDS_LETTERS, used);
+}
+
+/** The next step of a trace; the first of a new one without a parent. */
+function childSpanContext(parent: TraceContext | undefined): TraceContext {
+  const random = randomHex();
+  return {
+    traceId: parent?.traceId ?? random.slice(16),
+    spanId: random.slice(0, 16),
+    traceFlags: parent?.traceFlags ?? 0,
+  };
+}
+
+/** A step of a trace that is under way. */
+export interface TraceSpan {
+  readonly context: TraceContext;
+  /** Absent when the span is not recorded. */
+  readonly end?: (what: TraceSpanEnd) => void;
+}
+
+export interface TraceSpanEnd {
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** Whether it failed by a fault of ours or of the upstream. */
+  readonly failed: boolean;
+}
+
+export interface Tracing {
+  /** @param kind - SERVER for a request that came in, CLIENT for a call that goes out */
+  begin(kind: 'SERVER' | 'CLIENT', name: string, parent: TraceContext | undefined): TraceSpan;
+  /** Sends what has not been sent yet. */
+  close(): Promise<void>;
+}
+
+/** Spans that are not recorded: ids for logs, for the upstream and for the caller. */
+export const noopTracing: Tracing = {
+  begin: (_kind, _name, parent) => ({ context: childSpanContext(parent) }),
+  close: async () => undefined,
+};

@@ -1,6 +1,6 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and
 // traces. It changes no response.
-
+import type { ServerResponse } from 'node:http';
 import { createPrivateField } from '../private-field.ts';
 import type { Found } from '../store/cache/cache.ts';
 import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
@@ -9,15 +9,18 @@ import type { Metrics } from './metrics.ts';
 import {
   accessLogFields,
   boundedOperationName,
+  noopTracing,
   type OperationInfo,
   openExchange,
+  REPORT_HEADER,
   type RequestEnd,
   type RequestRecord,
   type RequestStart,
   requestIdOf,
   requestLogFields,
+  type Tracing,
+  traceparent,
 } from './request-record.ts';
-import { noopTracing, type Tracing, traceparent } from './tracing.ts';
 
 export type Telemetry = ReturnType<typeof openTelemetry>;
 
@@ -50,6 +53,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       method: method ?? request.method,
       pathname: new URL(request.url).pathname,
       traceparent: request.headers.get('traceparent'),
+      isReported: request.headers.get(REPORT_HEADER) === '1',
     });
     exchanges.set(request, exchange);
     return exchange;
@@ -101,6 +105,18 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
     });
   }
 
+  function end(exchange: RequestRecord, how: RequestEnd): void {
+    if (exchange.ended) return;
+    exchange.ended = true;
+    exchange.left = how.left;
+    if (exchange.begun) metrics.inFlight.now -= 1;
+    const milliseconds = performance.now() - exchange.startedAt;
+    count(exchange, how.status, milliseconds / 1000);
+    writeAccessLog(exchange, how, milliseconds);
+    trace(exchange, how);
+    for (const letGo of exchange.onEnd) letGo();
+  }
+
   const begun = (exchange: RequestRecord): RequestRecord => {
     if (!exchange.begun) metrics.inFlight.now += 1;
     exchange.begun = true;
@@ -126,16 +142,15 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       metrics.errors.inc({ code });
       if (exchange !== undefined) exchange.errors += 1;
     },
-    end(exchange: RequestRecord, end: RequestEnd) {
-      if (exchange.ended) return;
-      exchange.ended = true;
-      exchange.left = end.left;
-      if (exchange.begun) metrics.inFlight.now -= 1;
-      const milliseconds = performance.now() - exchange.startedAt;
-      count(exchange, end.status, milliseconds / 1000);
-      writeAccessLog(exchange, end, milliseconds);
-      trace(exchange, end);
-      for (const letGo of exchange.onEnd) letGo();
+    end,
+    /** Ends a request when its response is sent, or its client has left. */
+    endWith(exchange: RequestRecord, response: ServerResponse) {
+      const { socket } = response.req;
+      const before = socket.bytesWritten;
+      response.once('close', () => {
+        const bytes = socket.bytesWritten - before;
+        end(exchange, { status: response.statusCode, bytes, left: !response.writableFinished });
+      });
     },
     upstreamHooks: (
       requestId: string,

@@ -1,5 +1,6 @@
 // How callers prove themselves to a gateway that holds the key: keys of its own, listed or in a file that changes, and tokens of
 // an issuer; and that every way in asks for the same proof.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';
 import { tmpdir } from 'node:os';
@@ -13,7 +14,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
 import { openJwt, TooManyChecksError } from '../../src/http/auth/jwt.ts';
-import { isAllowedHost } from '../../src/http/auth/loopback.ts';
+import { isAllowedHost } from '../../src/http/auth/node-request.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
 import { KNOWN, openGateway, run, until } from '../subscriptions/support.ts';
 import { type Answer, openWorld } from '../support.ts';

@@ -1,5 +1,6 @@
 // Answers of many structures that begin while the service still sends them: over a socket. What they say is what
 // a GET says, which waits for the whole, whatever comes, in whatever pieces, and however it ends.
+
 import { createServer, IncomingMessage, ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -7,7 +8,7 @@ import fc from 'fast-check';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
-import { type Body, bodyOf } from '../../src/http/graphql/json-body.ts';
+import { type Body, bodyOf } from '../../src/http/graphql/serialize-result.ts';
 import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { attachWebSocket } from '../../src/http/websocket/server.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';

@@ -1,7 +1,7 @@
 // Responses that are stored: bounded by their bytes, gone when they are too old, and whatever is asked for stays.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
+import { createResponseStore } from '../../src/http/response-cache.ts';
 import { stampedNow } from '../../src/upstream/proteins/merge-answers.ts';
 import { createProteinCache } from '../../src/upstream/proteins/protein-cache.ts';
 

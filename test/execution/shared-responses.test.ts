@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
-import { createResponseStore } from '../../src/http/response-cache/response-store.ts';
+import { createResponseStore } from '../../src/http/response-cache.ts';
 import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 

@@ -3,8 +3,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChunkWriter } from '../../src/http/graphql/chunk-writer.ts';
-import { type Body, toBuffer } from '../../src/http/graphql/json-body.ts';
-import { serializeResult } from '../../src/http/graphql/serialize-result.ts';
+import { type Body, serializeResult, toBuffer } from '../../src/http/graphql/serialize-result.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 
 /** A late text that overwrites what it gave as soon as the turn is over. */

@@ -1,7 +1,7 @@
 // The count of values before a body is parsed: never refuses what the count after parsing lets through, whatever its texts hold.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { checkValueCount } from '../../src/http/graphql/check-variables.ts';
+import { checkValueCount } from '../../src/http/graphql/input-limits.ts';
 import { readBody } from '../../src/http/graphql/read-params.ts';
 import { scanSmiles } from '../../src/submission/chemistry.ts';
 import { takeSteps } from '../../src/submission/submission.ts';

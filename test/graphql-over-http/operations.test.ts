@@ -1,5 +1,6 @@
 // Persisted operations over HTTP, Server-Sent Events and WebSocket: listed ones by their id, registered ones by their hash, and nothing else
 // where the operator says so. Apollo's own link is one of the clients.
+
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
@@ -12,8 +13,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { createPersistedOperations } from '../../src/http/graphql/persisted-operations.ts';
-import { readManifest } from '../../src/http/graphql/persisted-operations-manifest.ts';
+import { createPersistedOperations, readManifest } from '../../src/http/graphql/read-params.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
 import { thrown } from '../subscriptions/streams.ts';

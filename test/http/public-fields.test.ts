@@ -2,7 +2,7 @@
 import SchemaBuilder from '@pothos/core';
 import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { cachePolicy } from '../../src/http/response-cache/cache-policy.ts';
+import { cachePolicy } from '../../src/http/plugins/response-caching.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { publicField, publicFieldsPlugin } from '../../src/schema/public-fields-plugin.ts';
 

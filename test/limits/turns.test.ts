@@ -5,9 +5,8 @@ import type { AddressInfo } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { expect, it } from 'vitest';
 import { TurnClock } from '../../src/async/turn-clock.ts';
-import { createShares } from '../../src/http/limits/load-shedding.ts';
-import { openRequestBodies, type RequestBodies } from '../../src/http/limits/request-bodies.ts';
-import { openTurns } from '../../src/http/limits/turns.ts';
+import { openRequestBodies, type RequestBodies } from '../../src/http/limits/buffered-bytes.ts';
+import { createShares, openTurns } from '../../src/http/limits/load-shedding.ts';
 import { until } from '../subscriptions/support.ts';
 
 const block = (milliseconds: number): void => {

@@ -1,4 +1,5 @@
 // The server as processes: several that share a port and a store, what becomes of one that is killed, and how all of them stop.
+
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -10,7 +11,7 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { awaitStore } from '../../src/process/await-store.ts';
-import { createRestartBackoff } from '../../src/process/primary.ts';
+import { createRestartBackoff } from '../../src/process/workers.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import { protein } from '../folding/bench.ts';

@@ -3,7 +3,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { readConfig } from '../../src/config.ts';
-import type { GatewayOptions } from '../../src/gateway/options.ts';
+import type { GatewayOptions } from '../../src/gateway/services.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import type { Answer } from '../support.ts';

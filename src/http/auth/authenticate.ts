@@ -1,11 +1,12 @@
 // Authentication: which token goes to the Batch API, and the principal that owns what this caller
 // stores. The same for HTTP, event streams, WebSocket and file routes.
 import { createHash, createHmac } from 'node:crypto';
+import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
+import { httpError, overloaded, rateLimited } from '../errors.ts';
 import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
-import { authBackendUnavailable, overloaded, rateLimited, unauthenticated } from './auth-errors.ts';
 import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
 import { clientIpOf } from './node-request.ts';
 
@@ -78,6 +79,13 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     ...(verify === undefined ? [] : ['a token of its issuer']),
   ].join(' or ');
 
+  const unauthenticated = () =>
+    httpError(
+      401,
+      `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after the word \`Bearer\`.`,
+      { code: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
+    );
+
   const nameOf = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
   // These names contain a space, which no bearer token can, so that no token takes the name of a
   // key.
@@ -88,7 +96,12 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     verify?.(bearer).catch((error: unknown) => {
       if (error instanceof TooManyChecksError) throw overloaded();
       onError('tokens cannot be checked', error);
-      throw authBackendUnavailable();
+      throw httpError(
+        503,
+        'The gateway cannot check your token at present: the keys of its issuer cannot be had. ' +
+          'Try again in a moment.',
+        { code: 'UPSTREAM_UNAVAILABLE', retryAfterSeconds: 5 },
+      );
     });
 
   const nobody: Caller = { token: undefined, principal: null, proven: false };
@@ -107,7 +120,7 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
    * cannot lock them out.
    */
   function proofOf(bearer: string | undefined, address: string | undefined): Caller | Promise<Caller> {
-    if (bearer === undefined) return Promise.reject(unauthenticated(ways));
+    if (bearer === undefined) return Promise.reject(unauthenticated());
     const key = keys.find(bearer);
     if (key !== undefined) return proven(ofKey(key));
     const digest = createHash('sha256').update(bearer).digest('base64');
@@ -124,26 +137,37 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     }
     const wait = await guesses.countWrong(address);
     throw wait === 0
-      ? unauthenticated(ways)
+      ? unauthenticated()
       : rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
   }
 
   const again = async (request: Request): Promise<Caller> =>
     whoIs(request.headers.get('authorization') ?? undefined, clientIpOf(request));
 
+  /**
+   * The caller of a request, authenticated once per request.
+   *
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be checked
+   */
+  function identify(request: Request): Promise<Caller> {
+    const known = asked.get(request);
+    if (known !== undefined) return known;
+    const asking = again(request);
+    asked.set(request, asking);
+    return asking;
+  }
+
   return {
-    /**
-     * The caller of a request, authenticated once per request.
-     *
-     * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
-     *   checked
-     */
-    identify(request: Request): Promise<Caller> {
-      const known = asked.get(request);
-      if (known !== undefined) return known;
-      const asking = again(request);
-      asked.set(request, asking);
-      return asking;
+    identify,
+    /** Why a request is refused for its credentials; null when it is not. */
+    async refusalOf(request: Request): Promise<GraphQLError | null> {
+      try {
+        await identify(request);
+        return null;
+      } catch (error) {
+        if (error instanceof GraphQLError) return error;
+        throw error;
+      }
     },
     /** The same for a request that has only headers yet. @param authorization - the header */
     whoIs,

@@ -1,6 +1,9 @@
-// What this process can take: requests under way and how late the event loop is, and how bounded
-// amounts are shared out (places and bytes by client address, open streams by account).
+// What this process can take: requests under way and how late the event loop is, how bounded amounts are
+// shared out (places and bytes by client address, open streams by account), and in which turn of the event
+// loop the work on a request begins.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { afterMicrotasks, TurnClock } from '../../async/turn-clock.ts';
 import type { RateLimitBucket } from './rate-limit.ts';
 
 export interface PressureOptions {
@@ -140,6 +143,79 @@ export function createConcurrencyQuota(most: number) {
         held = false;
         for (const { key } of accounts) change(key, -1);
       };
+    },
+  };
+}
+
+export type Turns = ReturnType<typeof openTurns>;
+
+/** Milliseconds of one turn for the beginning of requests. */
+const TURN_MS = 10;
+/** Milliseconds that work waits at most while each turn brings a connection. */
+const MAX_ACCEPT_MS = 40;
+
+/**
+ * Opens the turns.
+ *
+ * @param turnMs - how long requests may keep the event loop at once
+ * @param maxAcceptMs - how long they wait for connections to be accepted
+ */
+export function openTurns(turnMs = TURN_MS, maxAcceptMs = MAX_ACCEPT_MS) {
+  const clock = new TurnClock(turnMs);
+  const queues = new Map<string, (() => void)[]>();
+  let waiting = 0;
+  let isWorking = false;
+  /** Turns that must bring no connection, this one among them, before work begins. */
+  let acceptTurns = 0;
+
+  /** The next work, of the address that was served longest ago. */
+  function take(): (() => void) | undefined {
+    for (const [address, queue] of queues) {
+      queues.delete(address);
+      const work = queue.shift();
+      if (queue.length > 0) queues.set(address, queue);
+      waiting -= 1;
+      return work;
+    }
+    return undefined;
+  }
+
+  async function workOff(): Promise<void> {
+    isWorking = true;
+    let acceptEnd = performance.now() + maxAcceptMs;
+    while (waiting > 0) {
+      await nextTurn();
+      if (acceptTurns > 0 && performance.now() < acceptEnd) continue;
+      while (waiting > 0 && clock.hasTime()) {
+        take()?.();
+        await afterMicrotasks();
+      }
+      acceptEnd = performance.now() + maxAcceptMs;
+    }
+    isWorking = false;
+  }
+
+  function endTurn(): void {
+    acceptTurns -= 1;
+    if (acceptTurns > 0) setImmediate(endTurn);
+  }
+
+  return {
+    /** Says that a connection was accepted in this turn, so that more may wait. */
+    accepted(): void {
+      if (acceptTurns === 0) setImmediate(endTurn);
+      acceptTurns = 2;
+    },
+    /**
+     * Begins the work on a request: at once where this turn has time left, else in a later one.
+     * Those that wait are taken in rotation over their clients' addresses.
+     */
+    begin(address: string, work: () => void) {
+      if (waiting === 0 && acceptTurns === 0 && clock.hasTime()) return work();
+      const queue = queues.get(address) ?? [];
+      if (queue.push(work) === 1) queues.set(address, queue);
+      waiting += 1;
+      if (!isWorking) void workOff();
     },
   };
 }

@@ -1,11 +1,13 @@
 // Rate limits by caller and address, shared by all processes of a store. A process leases a
 // twentieth of a quota at a time from the store, so that most requests need no store call; while
 // the store is away, each process counts for itself.
+import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/deadline.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
 import { openMemoryRates } from '../../store/rate-limit/token-bucket.ts';
 import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';
+import { rateLimited } from '../errors.ts';
 
 export interface RateLimitQuota {
   readonly key: string;
@@ -147,6 +149,21 @@ export function openRateLimit({
     },
   };
 }
+
+/** The error of a caller without tokens left. */
+export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
+  rateLimited(
+    `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). ` +
+      `Try again in ${retryAfterSeconds} s.`,
+    retryAfterSeconds,
+  );
+
+/** The caller's rate limit as response headers. */
+export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
+  'ratelimit-limit': String(limit),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(resetSeconds),
+});
 
 /** A token bucket that a request is counted against, with its multiple of the usual quota. */
 export interface RateLimitBucket {

@@ -19,18 +19,16 @@ import { limitedExecution } from '../../execution/executor.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { rateLimited } from '../auth/auth-errors.ts';
-import type { Admission } from '../limits/admission.ts';
+import { rateLimited } from '../errors.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
-import { noteAbsences } from '../response-cache/response-caching.ts';
-import { REPORT_HEADER } from './use-telemetry.ts';
+import type { Admission } from '../limits/request-limits.ts';
+import { noteAbsences } from './response-caching.ts';
 
 /**
  * Whether the response may begin early: not for GET, whose ETag needs the whole, nor over WebSocket,
  * where a result is one message, nor with an upstream report at the end.
  */
-const isIncremental = ({ method }: RequestRecord, { headers }: Request): boolean =>
-  method === 'POST' && headers.get(REPORT_HEADER) !== '1';
+const isIncremental = ({ method, isReported }: RequestRecord): boolean => method === 'POST' && !isReported;
 
 export interface ExecutionSources {
   readonly config: Config;
@@ -55,7 +53,7 @@ export function useExecution({ config, openContext, accessControl, telemetry }: 
 
   return {
     onExecute({ executeFn, setExecuteFn, context: { request } }) {
-      const isGrowing = isIncremental(telemetry.exchangeOf(request), request);
+      const isGrowing = isIncremental(telemetry.exchangeOf(request));
       const execute = limitedExecution(limits, executeFn, isGrowing);
       setExecuteFn(async (args: ExecutionArgs) => {
         const context = await openContext(request);

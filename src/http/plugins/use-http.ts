@@ -1,33 +1,124 @@
 // The way of every HTTP request around GraphQL, in order: what answers or refuses it before, and
 // what its response is given.
+import type { IncomingMessage } from 'node:http';
+import { mapAsyncIterator } from '@graphql-tools/utils';
+import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';
+import { traceparent } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { traceparent } from '../../telemetry/tracing.ts';
-import { hostNotAllowed } from '../auth/auth-errors.ts';
-import { isAllowedHost } from '../auth/loopback.ts';
-import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
-import { brokenResponse } from '../faults.ts';
-import { bodyOf, type ResponseCaching } from '../response-cache/response-caching.ts';
-import {
-  type AccessCheckSources,
-  type AccessVerdict,
-  checkAccess,
-  rateLimitHeaders,
-  refusalResponse,
-} from './access-checks.ts';
+import type { CallRecord } from '../../upstream/http/call-record.ts';
+import type { AccessControl } from '../access-control.ts';
+import { isAllowedHost, nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
+import { httpError, overloaded } from '../errors.ts';
+import { toClientError } from '../graphql/serialize-result.ts';
+import { brokenResponse } from '../limits/http-server.ts';
+import { type RateLimitResult, rateLimitError, rateLimitHeaders } from '../limits/rate-limit.ts';
+import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
 import { answerRoute, type Route } from './answer-route.ts';
+import type { ClientErrors } from './errors.ts';
+import { bodyOf, type ResponseCaching } from './response-caching.ts';
 import { addCors, answerOptions, withHeaders } from './response-headers.ts';
-import { endWithConnection } from './use-telemetry.ts';
 
-export interface HttpSources extends AccessCheckSources {
+export interface HttpSources {
+  readonly config: Config;
+  readonly accessControl: Pick<AccessControl, 'pressure' | 'admission' | 'callers'>;
+  readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
   readonly log: Logger;
   readonly telemetry: Telemetry;
   readonly caching: ResponseCaching;
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
 }
+
+const hostNotAllowed = httpError(
+  403,
+  'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. ' +
+    '(Behind a proxy set PUBLIC_URL.)',
+  { code: 'FORBIDDEN' },
+);
+
+/** What the checks have said of a request. */
+interface AccessVerdict {
+  readonly refusal?: GraphQLError;
+  /** What is left of its caller's rate limit; absent where nothing is counted. */
+  readonly rate?: RateLimitResult | null;
+  /** Gives its place among the running requests back, once or more often. */
+  readonly leave?: () => void;
+}
+
+/**
+ * Refuses requests beyond the limits of the process, then those beyond the caller's rate limit, then
+ * POSTs without valid credentials. Of a request that came over a connection the limits have been
+ * asked already.
+ */
+async function checkAccess(
+  { config, accessControl, errors }: HttpSources,
+  request: Request,
+  pathname: string,
+  incoming: IncomingMessage | undefined,
+): Promise<AccessVerdict> {
+  const { pressure, admission, callers } = accessControl;
+  const limited = limitedRequestOf(incoming);
+  if (limited === undefined) admission.note(request, incoming);
+  else admission.attachToRequest(request, limited.arrival);
+  if (EXEMPT_PATHS.includes(pathname)) return {};
+  const refuse = (reason: RefusalReason, refusal: GraphQLError): GraphQLError => {
+    errors.countRefusal(reason, refusal, request);
+    return refusal;
+  };
+  const leave = limited === undefined ? pressure.enter() : limited.leave;
+  if (leave === null) return { refusal: refuse('busy', overloaded()) };
+  if (limited?.refusal !== undefined)
+    return { leave, refusal: refuse(limited.refusal.reason, limited.refusal.error) };
+  const rate = limited === undefined ? await admission.spend(request) : limited.arrival.verdict;
+  if (rate?.allowed === false) return { leave, rate, refusal: refuse('rate', rateLimitError(rate)) };
+  if (!config.proofNeeded || request.method !== 'POST') return { leave, rate };
+  const refusal = await callers.refusalOf(request);
+  if (refusal === null) return { leave, rate };
+  errors.count(refusal, request);
+  return { leave, rate, refusal };
+}
+
+interface Http {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+}
+
+const isHttp = (value: unknown): value is Http =>
+  typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
+
+/** The answer to a refused request. @param error - with `extensions.http` */
+function refusalResponse(request: Request, pathname: string, error: GraphQLError): Response {
+  const { http } = error.extensions;
+  const { status, headers } = isHttp(http) ? http : { status: 500, headers: {} };
+  const common = { 'cache-control': 'no-store', ...headers };
+  if (!pathname.startsWith('/graphql')) {
+    return new Response(`${error.message}\n`, {
+      status,
+      headers: { 'content-type': 'text/plain; charset=utf-8', ...common },
+    });
+  }
+  const type = 'application/graphql-response+json';
+  const accepted = request.headers.get('accept')?.includes(type) === true;
+  return new Response(JSON.stringify({ errors: [toClientError(error)] }), {
+    status,
+    headers: { 'content-type': `${accepted ? type : 'application/json'}; charset=utf-8`, ...common },
+  });
+}
+
+const reported = (result: ExecutionResult, record: CallRecord): ExecutionResult => ({
+  ...result,
+  extensions: { ...result.extensions, upstream: record.read() },
+});
+
+/**
+ * Whether this is the last part of a result. Events of subscriptions are no parts and have no
+ * report.
+ */
+const isLast = (result: ExecutionResult): boolean => 'hasNext' in result && result.hasNext === false;
 
 /** Answers HEAD with what GET would be answered with, without its body. */
 async function withoutBody(response: Response): Promise<Response> {
@@ -48,7 +139,7 @@ export function useHttp(sources: HttpSources): Plugin {
   function begin(request: Request, serverContext: unknown): void {
     const exchange = telemetry.begin(request, asHead.get(request) === true ? 'HEAD' : undefined);
     const connection = nodeResponseOf(serverContext);
-    if (connection !== undefined) endWithConnection(telemetry, exchange, connection.req.socket, connection);
+    if (connection !== undefined) telemetry.endWith(exchange, connection);
   }
 
   /** The response to a request that GraphQL is not to see. */
@@ -59,7 +150,7 @@ export function useHttp(sources: HttpSources): Plugin {
   ): Promise<Response | undefined> {
     const incoming = nodeRequestOf(serverContext);
     if (keyForLoopback && incoming !== undefined && !isAllowedHost(incoming.headers.host, PUBLIC_URL))
-      return refusalResponse(request, pathname, hostNotAllowed());
+      return refusalResponse(request, pathname, hostNotAllowed);
     if (request.method === 'OPTIONS') return answerOptions(request, origins);
     const verdict = await checkAccess(sources, request, pathname, incoming);
     verdicts.set(request, verdict);
@@ -87,6 +178,12 @@ export function useHttp(sources: HttpSources): Plugin {
     return asHead.get(request) === true ? withoutBody(response) : response;
   }
 
+  function note({ document, operationName }: ExecutionArgs, request: Request): void {
+    const operation = getOperationAST(document, operationName);
+    if (operation == null) return;
+    const { operation: type, name } = operation;
+    telemetry.setOperation(telemetry.exchangeOf(request), { type, name: name?.value ?? null });
+  }
   function broken(error: unknown): Response {
     log.error({ error }, 'request');
     return brokenResponse();
@@ -117,6 +214,15 @@ export function useHttp(sources: HttpSources): Plugin {
       } catch (error) {
         setResponse(await withHeaders(request, broken(error), { isSandbox: isSandbox(), proofNeeded }));
       }
+    },
+    onExecute: ({ args, context }) => note(args, context.request),
+    onSubscribe: ({ args, context }) => note(args, context.request),
+    onExecutionResult({ request, result, setResult }) {
+      const record = telemetry.exchangeOf(request).report;
+      if (record === undefined || result === undefined || Array.isArray(result)) return;
+      if (Symbol.asyncIterator in result)
+        setResult(mapAsyncIterator(result, (part) => (isLast(part) ? reported(part, record) : part)));
+      else setResult(reported(result, record));
     },
   };
 }

@@ -6,13 +6,17 @@ import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, valid
 import type { GraphQLParams, Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { schema } from '../../resolvers/schema.ts';
-import { bodyTooLarge } from '../auth/auth-errors.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/document-limits.ts';
-import { httpError } from '../graphql/http-error.ts';
+import { bodyTooLarge, httpError } from '../errors.ts';
+import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
-import type { PersistedOperations } from '../graphql/persisted-operations.ts';
-import { checkContentType, type OperationParams, readBody, readSearch } from '../graphql/read-params.ts';
+import {
+  checkContentType,
+  type OperationParams,
+  type PersistedOperations,
+  readBody,
+  readSearch,
+} from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 

@@ -1,7 +1,7 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
+import { type MetricsAccess, refuseMetrics } from '../auth/api-keys.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
-import { type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
 import type { Route } from '../plugins/answer-route.ts';
 import { textResponse } from './responses.ts';
 

@@ -7,8 +7,8 @@ import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws
 import { WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import { overloaded } from '../auth/auth-errors.ts';
 import { clientIp } from '../auth/node-request.ts';
+import { overloaded } from '../errors.ts';
 import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';

@@ -1,17 +1,32 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
 // response cache.
-import { type ExecutionResult, getOperationAST } from 'graphql';
+import {
+  type DocumentNode,
+  type ExecutionResult,
+  type FieldNode,
+  type GraphQLCompositeType,
+  type GraphQLField,
+  type GraphQLSchema,
+  getOperationAST,
+  isAbstractType,
+  isUnionType,
+  Kind,
+  TypeInfo,
+  type ValueNode,
+  visit,
+  visitWithTypeInfo,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { createPrivateField } from '../../private-field.ts';
+import { publicField } from '../../schema/public-fields-plugin.ts';
+import { REPORT_HEADER } from '../../telemetry/request-record.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
-import { toBuffer } from '../graphql/json-body.ts';
-import { addVary } from '../plugins/response-headers.ts';
-import { REPORT_HEADER } from '../plugins/use-telemetry.ts';
-import { cachePolicy } from './cache-policy.ts';
-import { pendingResponseOf } from './response-cache.ts';
-import type { ResponseStore } from './response-store.ts';
+import { toBuffer } from '../graphql/serialize-result.ts';
+import { limitedRequestOf } from '../limits/request-limits.ts';
+import type { ResponseStore } from '../response-cache.ts';
+import { addVary } from './response-headers.ts';
 
 /** What is absent may come any moment. */
 const ABSENT_SECONDS = 60;
@@ -88,8 +103,10 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
   const { CACHE_RECORDS_SECONDS: recordSeconds, proofNeeded } = config;
   const answers = createPrivateField<Request, StorableAnswer>();
 
+  const pendingOf = (serverContext: unknown) => limitedRequestOf(nodeRequestOf(serverContext))?.pending;
+
   function giveUp(serverContext: unknown): void {
-    const pending = pendingResponseOf(nodeRequestOf(serverContext));
+    const pending = pendingOf(serverContext);
     if (pending !== undefined) store.settle(pending, null);
   }
 
@@ -135,7 +152,7 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
           ? allowCaching(response, answer, body)
           : undefined;
       if (isFree && etag === undefined) headers.set('cache-control', NO_STORE);
-      const pending = pendingResponseOf(nodeRequestOf(serverContext));
+      const pending = pendingOf(serverContext);
       const stored = answer === undefined || body === undefined ? null : storedHeaders(headers);
       // Concurrent identical requests share a response also where it may not be stored.
       if (pending !== undefined && answer !== undefined && body !== undefined && stored !== null) {
@@ -151,4 +168,90 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
       return noteBody(new Response(null, { status: 304, headers }), body);
     },
   };
+}
+
+const DAY_SECONDS = 24 * 3600;
+
+type Variables = Readonly<Record<string, unknown>>;
+
+/** Seconds that an answer to a document with these variables may be stored; null for not at all. */
+export type CachePolicy = (variables: Variables) => number | null;
+
+/** Whether a boolean argument is not set: null, false, or a variable without a value. */
+function isOff(value: ValueNode, variables: Variables, defaults: ReadonlyMap<string, ValueNode>): boolean {
+  if (value.kind === Kind.NULL) return true;
+  if (value.kind === Kind.BOOLEAN) return !value.value;
+  if (value.kind !== Kind.VARIABLE) return false;
+  const given = variables[value.name.value];
+  if (given !== undefined) return given === null || given === false;
+  const usual = defaults.get(value.name.value);
+  return usual === undefined || isOff(usual, {}, new Map());
+}
+
+/**
+ * The definitions that a field may resolve to: of its type, and of each possible type of an
+ * abstract one.
+ */
+function definitionsOf(
+  schema: GraphQLSchema,
+  parent: GraphQLCompositeType,
+  name: string,
+): (GraphQLField<unknown, unknown> | undefined)[] {
+  const possible = isAbstractType(parent) ? schema.getPossibleTypes(parent) : [];
+  const own = isUnionType(parent) ? [] : [parent];
+  return [...own, ...possible].map((type) => type.getFields()[name]);
+}
+
+const policies = new WeakMap<DocumentNode, CachePolicy>();
+
+/**
+ * The policy of a valid document, computed once. Skipped fields and other operations of the
+ * document count, too.
+ *
+ * @param recordSeconds - CACHE_RECORDS_SECONDS
+ */
+export function cachePolicy(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  recordSeconds: number,
+): CachePolicy {
+  const known = policies.get(document);
+  if (known !== undefined) return known;
+  const policy = readPolicy(schema, document, recordSeconds);
+  policies.set(document, policy);
+  return policy;
+}
+
+function readPolicy(schema: GraphQLSchema, document: DocumentNode, recordSeconds: number): CachePolicy {
+  const seconds = { release: DAY_SECONDS, record: recordSeconds };
+  let shortest: number | null = DAY_SECONDS;
+  const switches: ValueNode[] = [];
+  const defaults = new Map<string, ValueNode>();
+  const types = new TypeInfo(schema);
+
+  function readField({ name, arguments: given = [] }: FieldNode): void {
+    const parent = types.getParentType();
+    if (name.value === '__typename') return;
+    for (const definition of parent == null ? [undefined] : definitionsOf(schema, parent, name.value)) {
+      const declared = definition && publicField(definition);
+      if (declared === undefined) shortest = null;
+      else if (shortest !== null) shortest = Math.min(shortest, seconds[declared.lifetime]);
+      for (const argument of given)
+        if (declared?.privateWith.includes(argument.name.value) === true) switches.push(argument.value);
+    }
+  }
+
+  visit(
+    document,
+    visitWithTypeInfo(types, {
+      OperationDefinition: ({ operation }) => {
+        if (operation !== 'query') shortest = null;
+      },
+      VariableDefinition: ({ variable, defaultValue }) => {
+        if (defaultValue !== undefined) defaults.set(variable.name.value, defaultValue);
+      },
+      Field: readField,
+    }),
+  );
+  return (variables) => (switches.every((value) => isOff(value, variables, defaults)) ? shortest : null);
 }

@@ -1,9 +1,10 @@
-// Reads the bodies of requests into memory within bounds: bytes of each, bytes and number of all
-// that are not complete, by client address, and time. Of a body that goes on, the next piece is read
-// when a turn of the event loop has time for it.
+// Bounds of the bytes that are held for clients. Reads the bodies of requests into memory: bytes of each,
+// bytes and number of all that are not complete, by client address, and time; of a body that goes on, the
+// next piece is read when a turn of the event loop has time for it. Of answers: how many bytes and how long
+// a client may leave waiting in its connections.
 import type { IncomingMessage } from 'node:http';
-import { createShares, type Shares } from './load-shedding.ts';
-import type { Turns } from './turns.ts';
+import type { Socket } from 'node:net';
+import { createShares, type Shares, type Turns } from './load-shedding.ts';
 
 /** Why a body was not read to its end. */
 export type BodyFailure = 'too_large' | 'too_slow' | 'too_many' | 'no_memory';
@@ -142,5 +143,116 @@ export function openRequestBodies(limits: BodyLimits) {
     get unfinished() {
       return unfinished.used;
     },
+  };
+}
+
+export interface SlowReaderLimits {
+  /**
+   * How long a client may leave what waits for it, beside the time that its bytes take at the least
+   * rate.
+   */
+  readonly timeoutMs: number;
+  /** Bytes buffered for clients. */
+  readonly buffered: Shares;
+  /** Called for each client that is disconnected. */
+  readonly onCut: (reason: 'slow_reader' | 'too_much_unread') => void;
+}
+
+/** Bytes that a client has to take in a second, at least. */
+const LEAST_RATE = 65_536;
+const MAX_CHECK_MS = 500;
+
+interface Connection {
+  address: string;
+  /** Bytes that wait, as they were counted. */
+  counted: number;
+  /** When bytes began to wait; 0 while none do. */
+  since: number;
+  /** By when the client must have taken what had been written by `since`. */
+  until: number;
+  written: number;
+}
+
+/** Opens the watch. */
+export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits) {
+  const connections = new Map<Socket, Connection>();
+
+  function count(connection: Connection, bytes: number): void {
+    if (bytes !== connection.counted) buffered.force(connection.address, bytes - connection.counted);
+    connection.counted = bytes;
+  }
+  function cut(socket: Socket, connection: Connection, reason: Parameters<typeof onCut>[0]): void {
+    count(connection, 0);
+    connections.delete(socket);
+    socket.destroy();
+    onCut(reason);
+  }
+
+  /** Whether a client has taken too little of what waits for it. */
+  function isTooSlow(socket: Socket, connection: Connection, now: number): boolean {
+    const { bytesWritten, writableLength } = socket;
+    if (connection.since > 0) {
+      const isTaken = bytesWritten - writableLength >= connection.written;
+      if (!isTaken) return now > connection.until;
+    }
+    connection.since = now;
+    connection.until = now + timeoutMs + (writableLength / LEAST_RATE) * 1000;
+    connection.written = bytesWritten;
+    return false;
+  }
+
+  function check(): void {
+    const now = performance.now();
+    const waiting: (readonly [Socket, Connection])[] = [];
+    for (const [socket, connection] of connections) {
+      count(connection, socket.writableLength);
+      if (connection.counted === 0) connection.since = 0;
+      else if (isTooSlow(socket, connection, now)) cut(socket, connection, 'slow_reader');
+      else waiting.push([socket, connection]);
+    }
+    cutOver(waiting);
+  }
+
+  /**
+   * For addresses with more unread bytes than their share: disconnects the longest-waiting clients,
+   * except the last one.
+   */
+  function cutOver(waiting: (readonly [Socket, Connection])[]): void {
+    const left = new Map<string, number>();
+    for (const [, { address }] of waiting) left.set(address, (left.get(address) ?? 0) + 1);
+    waiting.sort(([, a], [, b]) => a.since - b.since);
+    for (const [socket, connection] of waiting) {
+      const { address } = connection;
+      const others = (left.get(address) ?? 0) - 1;
+      if (others === 0 || !buffered.isOver(address)) continue;
+      left.set(address, others);
+      cut(socket, connection, 'too_much_unread');
+    }
+  }
+
+  const checking = setInterval(check, Math.min(MAX_CHECK_MS, timeoutMs / 4)).unref();
+  return {
+    /**
+     * Watches a connection until it is closed.
+     *
+     * @param address - of the client, as of its last request
+     */
+    watch(socket: Socket, address: string): void {
+      const known = connections.get(socket);
+      if (known === undefined) {
+        const connection = { address, counted: 0, since: 0, until: 0, written: 0 };
+        connections.set(socket, connection);
+        socket.once('close', () => {
+          count(connection, 0);
+          connections.delete(socket);
+        });
+      } else if (known.address !== address) {
+        const { counted } = known;
+        count(known, 0);
+        known.address = address;
+        count(known, counted);
+      }
+    },
+    close: () => clearInterval(checking),
   };
 }

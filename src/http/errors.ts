@@ -1,0 +1,55 @@
+// Errors that refuse a request before any work, with a code, and the HTTP status and headers in
+// `extensions.http`.
+import { GraphQLError } from 'graphql';
+
+interface RefusalOptions {
+  /** One of the codes of the README; BAD_USER_INPUT when absent. */
+  readonly code?: string;
+  /** After which it is worth to try again; absent when it never is. */
+  readonly retryAfterSeconds?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/**
+ * An error that becomes an answer with an HTTP status of its own, in every media type.
+ *
+ * @param status - the HTTP status, 4xx or 503
+ * @param message - what is wrong and what to do next
+ */
+export function httpError(
+  status: number,
+  message: string,
+  { code = 'BAD_USER_INPUT', retryAfterSeconds, headers }: RefusalOptions = {},
+): GraphQLError {
+  const retry = retryAfterSeconds === undefined ? {} : { 'retry-after': String(retryAfterSeconds) };
+  return new GraphQLError(message, {
+    extensions: {
+      code,
+      retryable: retryAfterSeconds !== undefined,
+      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      http: { status, headers: { ...retry, ...headers } },
+    },
+  });
+}
+
+/** The caller has used up its rate limit. */
+export const rateLimited = (message: string, retryAfterSeconds: number): GraphQLError =>
+  httpError(429, message, { code: 'RATE_LIMITED', retryAfterSeconds });
+
+/**
+ * This process is overloaded. The code is RATE_LIMITED, because the cure is the same (wait, then
+ * retry) and the upstream is available; the status is 503, on which proxies try another process.
+ */
+export const overloaded = (): GraphQLError =>
+  httpError(
+    503,
+    'The gateway has as much to do as it can at present. Nothing was done; try again in a moment.',
+    {
+      code: 'RATE_LIMITED',
+      retryAfterSeconds: 1,
+    },
+  );
+
+/** The body of a request is too large. @param maxBytes - as configured */
+export const bodyTooLarge = (maxBytes: number): GraphQLError =>
+  httpError(413, `The body is larger than ${maxBytes} bytes (MAX_BODY_BYTES); send less at once.`);

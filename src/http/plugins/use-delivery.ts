@@ -1,0 +1,236 @@
+// Delivers results: shows callers masked errors with codes, in every result and every part of one, and
+// counts them; serializes in the media type that the client prefers, with the status of GraphQL over HTTP,
+// where Yoga's own choice ignores weights; and in parts (`@defer`, `@stream`) only to clients that accept
+// such a media type. Errors of the way to the execution are masked by Yoga, with the same function.
+import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
+import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLSchema,
+  getArgumentValues,
+  getOperationAST,
+  getVariableValues,
+  visit,
+} from 'graphql';
+import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
+import { withoutRepetitions } from '../../execution/counted-schema.ts';
+import { IncrementalResult } from '../../execution/incremental-result.ts';
+import { createPrivateField } from '../../private-field.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
+import { httpError } from '../errors.ts';
+import {
+  EVENT_STREAM,
+  framingOf,
+  isJson,
+  type MediaType,
+  MULTIPART_EVENTS,
+  negotiateEventStreamType,
+  negotiateIncrementalType,
+  negotiateResponseType,
+  type StreamFraming,
+} from '../graphql/media-type.ts';
+import {
+  type Body,
+  type ExecutionOrIncrementalResult,
+  httpHeadOf,
+  STREAM_THRESHOLD_BYTES,
+  serializeResult,
+  toBuffer,
+} from '../graphql/serialize-result.ts';
+import { incrementalParts, streamedBodies, streamOf } from '../graphql/stream-body.ts';
+import type { ClientErrors } from './errors.ts';
+import { noteBody } from './response-caching.ts';
+
+/** What an answer is whose result is still coming. */
+const BEGUN: ExecutionOrIncrementalResult = { data: {} };
+
+async function* alone<T>(one: T): AsyncIterable<T> {
+  yield one;
+}
+
+const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult) =>
+  serializeResult(result, framing.head, framing.tail);
+
+/**
+ * Serializes events. A result object shared by many streams (use-execution.ts) is serialized once.
+ */
+function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
+  const written = createPrivateField<ExecutionOrIncrementalResult, Uint8Array>();
+  return (result) => {
+    const part = written.get(result) ?? toBuffer(serializeResult(result, framing.head, framing.tail));
+    written.set(result, part);
+    return part;
+  };
+}
+
+const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one, eventWriter(one)]));
+
+/**
+ * Longer answers are encoded once, for the client and the response cache; shorter ones go out with
+ * their head.
+ */
+const TEXT_CHARACTERS = 16_384;
+
+const DIRECTIVES = ['defer', 'stream'];
+
+/** Takes `@defer` and `@stream` out of a document, once. */
+const wholeOf = memoize1(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) }),
+);
+
+interface Operation {
+  readonly schema: GraphQLSchema;
+  readonly document: DocumentNode;
+  readonly operationName?: string | null | undefined;
+  readonly variableValues?: Readonly<Record<string, unknown>> | null | undefined;
+}
+
+/**
+ * Errors for a `@stream` with an invalid initialCount, which the executor would mask as internal.
+ */
+function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
+  const streams: DirectiveNode[] = [];
+  visit(document, {
+    Directive(node) {
+      if (node.name.value === 'stream') streams.push(node);
+    },
+  });
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  if (streams.length === 0) return [];
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
+  // Variables that cannot be read are the executor's to refuse.
+  if (coerced === undefined) return [];
+  return streams.flatMap((node) => {
+    const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
+    return typeof initialCount === 'number' && initialCount >= 0
+      ? []
+      : new GraphQLError('`initialCount` of @stream is the size of the first part: 0 or more.', {
+          nodes: node,
+          extensions: { code: 'BAD_USER_INPUT', retryable: false },
+        });
+  });
+}
+
+type WithErrors = { readonly errors?: readonly GraphQLError[] };
+
+export interface DeliverySources {
+  /** Milliseconds between two signs of life in a silent event stream. */
+  readonly pulseMs: number;
+  readonly errors: ClientErrors;
+  readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
+}
+
+export function useDelivery({ pulseMs, errors: { ofResult, ofAnswer }, telemetry }: DeliverySources): Plugin {
+  const subscriptions = createPrivateField<Request, true>();
+  const { onSchemaChange, onValidate } = useDeferStream();
+
+  const withShownErrors = <T extends WithErrors>(result: T, exchange: RequestRecord): T =>
+    result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, exchange) };
+
+  /** A part of a result in parts. */
+  const shownPart = <T extends WithErrors>(part: T, exchange: RequestRecord): T =>
+    part.errors === undefined
+      ? part
+      : withShownErrors({ ...part, errors: withoutRepetitions(part.errors) }, exchange);
+
+  function shownInParts(
+    { incremental, ...result }: ExecutionOrIncrementalResult,
+    exchange: RequestRecord,
+  ): ExecutionOrIncrementalResult {
+    const parts = incremental?.map((part) => shownPart(part, exchange));
+    return { ...shownPart(result, exchange), ...(parts === undefined ? {} : { incremental: parts }) };
+  }
+
+  /** The hook for the results of an operation. */
+  const showAll = (request: Request) => (done: Parameters<typeof handleStreamOrSingleExecutionResult>[0]) =>
+    handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
+      const exchange = telemetry.exchangeOf(request);
+      if ('hasNext' in result) setResult(shownInParts(result, exchange));
+      else if (result.errors !== undefined) setResult(withShownErrors(result, exchange));
+    });
+
+  /**
+   * The media type of the response; JSON when the client accepts none, so that the error is
+   * readable.
+   */
+  function mediaTypeOf(request: Request, isStream: boolean): MediaType {
+    const accept = request.headers.get('accept');
+    if (!isStream) return negotiateResponseType(accept) ?? 'application/json';
+    const choose = subscriptions.get(request) === true ? negotiateEventStreamType : negotiateIncrementalType;
+    return choose(accept) ?? 'text/event-stream';
+  }
+
+  return {
+    ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
+    ...(onValidate === undefined ? {} : { onValidate }),
+    onExecute({ args, context: { request }, setResultAndStopExecution }) {
+      if (negotiateIncrementalType(request.headers.get('accept')) === null)
+        args.document = wholeOf(args.document);
+      else {
+        const errors = streamErrors(args);
+        if (errors.length > 0) setResultAndStopExecution({ errors });
+      }
+      return { onExecuteDone: showAll(request) };
+    },
+    onSubscribe({ args, context: { request }, setResultAndStopExecution }) {
+      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);
+      else
+        setResultAndStopExecution({
+          errors: [
+            httpError(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.'),
+          ],
+        });
+      // An event is one result: its parts would come out of order with the next event's.
+      args.document = wholeOf(args.document);
+      return { onSubscribeResult: showAll(request) };
+    },
+    onResultProcess({ request, result: given, serverContext, setResult, setResultProcessor }) {
+      if ('errors' in given && given.errors !== undefined)
+        setResult({ ...given, errors: ofAnswer(given.errors, request) });
+      const isEvents = subscriptions.get(request) === true;
+      const isParts = given instanceof IncrementalResult && given.stream !== undefined;
+      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
+      const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
+      const connection = nodeResponseOf(serverContext);
+      const shown = (all: readonly GraphQLError[]) => ofResult(all, telemetry.exchangeOf(request));
+
+      setResultProcessor((result, { Response }) => {
+        /** Results that come one after the other. @param first - which decides the status */
+        const inParts = (
+          results: AsyncIterable<ExecutionOrIncrementalResult>,
+          first: ExecutionOrIncrementalResult = BEGUN,
+        ) => {
+          const { opening, closing, pulse: text } = framing;
+          // Parts are not shared; caching their bytes would hold memory longer than needed.
+          const write = (isEvents ? EVENT_WRITERS.get(framing) : undefined) ?? partOf(framing);
+          const pulse = text === undefined ? undefined : { text, ms: pulseMs };
+          const stream = streamOf(results, { write, opening, closing, pulse, connection });
+          return new Response(stream, httpHeadOf(first, mediaType, framing));
+        };
+        /** One result in chunks. */
+        const inChunks = (bodies: AsyncIterable<Body>, first: ExecutionOrIncrementalResult) =>
+          new Response(streamOf(bodies, { write: (body) => body, connection }), httpHeadOf(first, mediaType));
+
+        if (Array.isArray(result))
+          throw new Error('Lists of operations are refused before they are executed.');
+        if (result instanceof IncrementalResult)
+          return isParts || !isJson(mediaType)
+            ? inParts(incrementalParts(result, shown))
+            : inChunks(streamedBodies(result, shown), BEGUN);
+        if (Symbol.asyncIterator in result) return inParts(result);
+        if (!isJson(mediaType)) return inParts(alone(result), result);
+        const made = serializeResult(result);
+        const isText = typeof made === 'string';
+        if (!isText && made.byteLength > STREAM_THRESHOLD_BYTES && request.method !== 'GET')
+          return inChunks(alone(made), result);
+        const body = isText && made.length <= TEXT_CHARACTERS ? made : toBuffer(made);
+        return noteBody(new Response(body, httpHeadOf(result, mediaType)), body);
+      }, mediaType);
+    },
+  };
+}

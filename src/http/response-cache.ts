@@ -1,0 +1,239 @@
+// The response cache in front of Yoga: answers a stored response with its bytes, and shares one execution
+// among identical concurrent requests. Other requests go on to Yoga; plugins/response-caching.ts stores
+// their responses. A request with a header that is not listed here is never answered from the cache.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { LRUCache } from 'lru-cache';
+import { matchesIfNoneMatch } from '../etag.ts';
+import { makeRequestId, traceparent } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { destroyResponse } from './limits/http-server.ts';
+import type { Turns } from './limits/load-shedding.ts';
+import { rateLimitHeaders } from './limits/rate-limit.ts';
+import {
+  type AdmittedClient,
+  type LimitedRequest,
+  limitedRequestOf,
+  pathOf,
+} from './limits/request-limits.ts';
+import { corsHeaders } from './plugins/response-headers.ts';
+
+/**
+ * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not cached.
+ */
+const IN_KEY = 'host accept content-type content-encoding origin sec-fetch-site sec-fetch-mode';
+
+/**
+ * Headers that change no public answer: of browsers, proxies and tracing, and those that are
+ * answered anew each time.
+ */
+const WITHOUT_EFFECT =
+  'accept-encoding accept-language apollo-require-preflight authorization baggage cache-control ' +
+  'cdn-loop connection content-length cookie dnt forwarded if-none-match keep-alive pragma priority ' +
+  'referer te traceparent tracestate transfer-encoding upgrade-insecure-requests user-agent via ' +
+  'x-amzn-trace-id x-cloud-trace-context x-real-ip x-request-id';
+
+/** Families of headers without effect; those that the gateway reads are in the key. */
+const FAMILIES = /^(?:sec|cf|apollographql-client|graphql-client|x-apollo-operation|x-forwarded)-/;
+
+const KNOWN: ReadonlySet<string> = new Set(`${IN_KEY} ${WITHOUT_EFFECT}`.split(' '));
+
+/**
+ * Bytes of a body that is part of a key at most, such as a query for 5,000 proteins by their
+ * hashes.
+ */
+const MAX_BODY_BYTES = 262_144;
+
+const PATH = '/graphql';
+
+/** The key of a request; undefined where it must not be answered from the cache. */
+export function cacheKey(
+  { method, url = '', headers }: IncomingMessage,
+  body: Buffer | undefined,
+): string | undefined {
+  if (url !== PATH && !url.startsWith(`${PATH}?`)) return undefined;
+  if ((method !== 'POST' || body === undefined) && method !== 'GET') return undefined;
+  if (body !== undefined && body.length > MAX_BODY_BYTES) return undefined;
+  for (const name in headers) if (!KNOWN.has(name) && !FAMILIES.test(name)) return undefined;
+  const { host, accept = '' } = headers;
+  const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers;
+  const { 'sec-fetch-site': site = '', 'sec-fetch-mode': mode = '' } = headers;
+  const page = site === 'cross-site' ? headers.origin : '';
+  const key = `${method} ${url}\n${host}\n${accept}\n${type}\n${encoding}\n${site}\n${mode}\n${page}`;
+  // One character for each byte: another body is another key, whatever it is.
+  return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
+}
+
+/** A response that every caller may be given. */
+export interface CachedResponse {
+  /** Names and values in turn, as node:http takes them; without those of a single request. */
+  readonly headers: readonly string[];
+  readonly body: Buffer;
+  /** Such as `"abc"`; undefined where clients may not store the response. */
+  readonly etag: string | undefined;
+  /** Whether caches between here and the caller may store it. */
+  readonly isPublic: boolean;
+  /** Of the operation; null for one without. */
+  readonly operationName: string | null;
+}
+
+/**
+ * What came of a pending response. Null: each follower is answered separately; undefined: its client
+ * has left, so that one follower takes its place, and the others follow that one.
+ */
+type Settled = CachedResponse | null | undefined;
+type Follower = (response: Settled) => void;
+
+/** A request whose response others may wait for. */
+export interface PendingResponse {
+  readonly key: string;
+  readonly followers: Follower[];
+}
+
+export type ResponseStore = ReturnType<typeof createResponseStore>;
+
+/** Share of all bytes that one response may take. */
+const MAX_ENTRY_SHARE = 1 / 16;
+/** Bytes that an entry takes beside its key and body, about. */
+const ENTRY_OVERHEAD_BYTES = 1024;
+
+/** @param maxBytes - of all responses together; 0 stores none */
+export function createResponseStore(maxBytes: number, now = () => performance.now()) {
+  const stored =
+    maxBytes === 0
+      ? undefined
+      : new LRUCache<string, CachedResponse>({
+          maxSize: maxBytes,
+          maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
+          sizeCalculation: ({ body }, key) => key.length + body.byteLength + ENTRY_OVERHEAD_BYTES,
+          ttlResolution: 0,
+          perf: { now },
+        });
+  const flights = new Map<string, PendingResponse>();
+  return {
+    get: (key: string) => stored?.get(key),
+    /** Waits for a pending response. @returns false when none is pending under the key */
+    follow(key: string, follower: Follower): boolean {
+      const flight = flights.get(key);
+      flight?.followers.push(follower);
+      return flight !== undefined;
+    },
+    /** Begins a response under a key. */
+    begin(key: string): PendingResponse {
+      const pending: PendingResponse = { key, followers: [] };
+      if (!flights.has(key)) flights.set(key, pending);
+      return pending;
+    },
+    /** Settles a pending response, once. @param seconds - time to live */
+    settle(pending: PendingResponse, response: Settled, seconds = 0): void {
+      const { key, followers } = pending;
+      if (response != null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
+      if (flights.get(key) === pending) flights.delete(key);
+      for (const follower of followers.splice(0)) follower(response);
+    },
+  };
+}
+
+export interface ResponseCacheOptions {
+  readonly store: ResponseStore;
+  readonly telemetry: Telemetry;
+  readonly turns: Pick<Turns, 'begin'>;
+  /** Origins whose pages may read answers. */
+  readonly origins: readonly string[];
+  /** Called with internal errors. */
+  readonly onFault: (error: unknown) => void;
+}
+
+/** Bytes of a body that are cheaper to copy than to write by themselves. */
+const SMALL_BODY_BYTES = 16_384;
+
+function headerOf({ headers }: IncomingMessage, name: string): string | null {
+  const value = headers[name];
+  return value === undefined ? null : String(value);
+}
+
+/** The listener behind the cache. */
+export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
+  const { store, telemetry, turns, origins, onFault } = options;
+
+  function respond(
+    req: IncomingMessage,
+    res: ServerResponse,
+    arrival: AdmittedClient,
+    cached: CachedResponse,
+    startedAt: number,
+  ): void {
+    const { body, etag, isPublic, operationName } = cached;
+    const exchange = telemetry.arrive({
+      requestId: makeRequestId(headerOf(req, 'x-request-id')),
+      method: req.method,
+      pathname: pathOf(req),
+      traceparent: headerOf(req, 'traceparent'),
+      startedAt,
+    });
+    exchange.principal = arrival.caller?.principal;
+    telemetry.endWith(exchange, res);
+    telemetry.setOperation(exchange, { type: 'query', name: operationName });
+    const headers = [...cached.headers, 'x-request-id', exchange.requestId];
+    headers.push('traceresponse', traceparent(exchange.step.context));
+    if (origins.length > 0)
+      for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
+    // A response that caches may store says nothing of a single caller.
+    if (arrival.verdict !== null && !isPublic)
+      for (const pair of Object.entries(rateLimitHeaders(arrival.verdict))) headers.push(...pair);
+    if (etag !== undefined && matchesIfNoneMatch(headerOf(req, 'if-none-match'), etag)) {
+      res.writeHead(304, headers).end();
+      return;
+    }
+    headers.push('content-length', String(body.byteLength));
+    res.writeHead(200, headers);
+    // Node sends text together with the head, but bytes as a second piece.
+    if (body.length <= SMALL_BODY_BYTES) res.end(body.toString('latin1'), 'latin1');
+    else res.end(body);
+  }
+
+  /** Notes that the response of a request may be stored. */
+  function begin(limited: LimitedRequest, res: ServerResponse, key: string): void {
+    const pending = store.begin(key);
+    limited.pending = pending;
+    res.once('close', () => store.settle(pending, undefined));
+  }
+
+  return (req, res) => {
+    const limited = limitedRequestOf(req);
+    if (limited === undefined || limited.refusal !== undefined) return next(req, res);
+    const { arrival, body } = limited;
+    const isRefused = arrival.caller === null || arrival.verdict?.allowed === false;
+    if (isRefused || (body !== undefined && !Buffer.isBuffer(body))) return next(req, res);
+    const key = cacheKey(req, body);
+    if (key === undefined) return next(req, res);
+    const startedAt = performance.now();
+    const answer = (cached: CachedResponse | null | undefined): void => {
+      if (res.closed) return;
+      try {
+        if (cached == null) next(req, res);
+        else respond(req, res, arrival, cached, startedAt);
+      } catch (error) {
+        if (res.closed) return;
+        onFault(error);
+        destroyResponse(res);
+      }
+    };
+    const seek = (run: (work: () => void) => void): void => {
+      const found = store.get(key);
+      if (found === undefined && store.follow(key, settled)) return;
+      if (found === undefined) begin(limited, res, key);
+      run(() => answer(found));
+    };
+    // Hundreds may follow one response.
+    const inTurn = (work: () => void): void => turns.begin(arrival.address, work);
+    const settled = (response: CachedResponse | null | undefined): void => {
+      if (res.closed) return;
+      if (response === undefined) seek(inTurn);
+      else {
+        if (response === null) begin(limited, res, key);
+        inTurn(() => answer(response));
+      }
+    };
+    seek((work) => work());
+  };
+}
