@@ -18,7 +18,7 @@ import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
 import { addVary } from '../../src/http/plugins/response-headers.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
 import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
-import { readCursor } from '../../src/resolvers/relay/cursor.ts';
+import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
 import { cifItems } from '../../src/structure/cif-text.ts';

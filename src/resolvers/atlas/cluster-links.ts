@@ -5,9 +5,15 @@ import type { ClusterRef } from '../../schema/cluster.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
-import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
 import { type Selected, selectedFields } from '../selection.ts';
-import { bulkIsEnough, clusterNeeds, isRanking, selectedOnRepresentative } from './protein-parts.ts';
+import {
+  bulkIsEnough,
+  clusterNeeds,
+  fromProtein,
+  isRanking,
+  type MaybePromise,
+  selectedOnRepresentative,
+} from './load-protein.ts';
 
 /**
  * The cluster of a protein; null when it belongs to none.

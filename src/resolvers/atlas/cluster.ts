@@ -19,10 +19,9 @@ import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
-import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { clusterOf, findCluster } from './cluster-links.ts';
-import { readTop } from './protein-parts.ts';
+import { type MaybePromise, mapMaybePromise, readTop } from './load-protein.ts';
 
 /** The hash of the representative; loaded when only a member is known. */
 function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {

@@ -5,7 +5,7 @@ import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
 import { hashFault } from '../../schema/scalars.ts';
 import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from './load-protein.ts';
 
 /**
  * What a text means: a protein, an entry that the service resolves, or why it means neither. The

@@ -11,8 +11,7 @@ import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { bulkCalls } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
-import { type LoadedList, loadList } from './protein-list.ts';
-import { requiredPartsOf, withoutNames } from './protein-parts.ts';
+import { type LoadedList, loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
 
 /** Largest number of ids in a query. */
 const MAX_IDS = 5000;

@@ -10,8 +10,14 @@ import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.t
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { VariantData } from '../../upstream/proteins/single-record.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
+import {
+  featureNeeds,
+  fromProtein,
+  type MaybePromise,
+  mapMaybePromise,
+  readTop,
+  selectedOnFeatures,
+} from './load-protein.ts';
 
 /** Largest number of `feature_indices` in a call (spec, section Limits). */
 const INDICES_PER_CALL = 100;

@@ -12,10 +12,18 @@ import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
-import { createRefs, loadList } from './protein-list.ts';
-import { clusterNeeds, PARTS_OF_FIELD, plddtNeeds, requiredPartsOf } from './protein-parts.ts';
+import {
+  clusterNeeds,
+  createRefs,
+  fromProtein,
+  loadList,
+  type MaybePromise,
+  mapMaybePromise,
+  PARTS_OF_FIELD,
+  plddtNeeds,
+  requiredPartsOf,
+} from './load-protein.ts';
 
 /** Largest number of hashes in a query; longer lists are for startBulkLookup. */
 const MAX_HASHES = 5000;

@@ -15,8 +15,8 @@ import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
+import { PARTS_OF_FIELD, requiredPartsOf } from './load-protein.ts';
 import { findProtein } from './protein.ts';
-import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
 
 /**
  * Largest sequence and largest number of hits (spec, section Endpoints, as in the public

@@ -5,8 +5,7 @@ import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
-import { connectionPage, LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
-import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { taskFromItem } from './task-shape.ts';
 

@@ -17,11 +17,9 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
-import { FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
-import { selectsFileText } from '../atlas/protein-parts.ts';
-import { FoldEmbeddings } from './fold-embeddings.ts';
-import { ChainPairIptm, FoldedChain } from './folded-chain.ts';
-import { PredictedAlignedError } from './pae.ts';
+import { selectsFileText } from '../atlas/load-protein.ts';
+import { FILE_ENDINGS } from '../atlas/structure.ts';
+import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
 import { taskFilePath } from './task-shape.ts';
 
 /**

@@ -12,8 +12,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
-import { connectionPage } from '../relay/connection.ts';
-import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
 import { nameOfTask, taskFromItem } from './task-shape.ts';
 
 /** Tasks of the largest batch (spec, section Limits). */

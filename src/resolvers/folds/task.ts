@@ -25,8 +25,8 @@ import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
+import { proteinOfChain } from './fold-parts.ts';
 import { FoldResult } from './fold-result.ts';
-import { proteinOfChain } from './folded-chain.ts';
 import { inputOf, nameOfTask, taskFromItem, taskOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
