@@ -11,11 +11,9 @@ import type { BreakerRules } from '../upstream/http/backoff.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
-import { ping } from '../upstream/http/ping.ts';
-import { checkPrefixes } from '../upstream/http/prefix.ts';
-import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
+import { checkPrefixes, ping } from '../upstream/http/prefix.ts';
 import { openAgent, type Upstream } from '../upstream/http/upstream-client.ts';
-import { settingsOf } from '../upstream/settings.ts';
+import { noteSandbox, prefixStates, settingsOf } from '../upstream/settings.ts';
 import type { GatewayOptions } from './options.ts';
 
 /** Opens the service as one request, or a task without any, sees it. */

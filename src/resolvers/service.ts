@@ -1,5 +1,5 @@
-// limits, models, service, viewer and contractReport: what the specification, the configuration, the
-// request and the contract watch say.
+// limits, models, service, viewer and contractReport: what the specification, the configuration,
+// the request and the contract watch say.
 
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';

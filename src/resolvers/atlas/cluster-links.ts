@@ -1,4 +1,5 @@
-// Finds a cluster by a protein or a hash, and loads the record of a cluster before its fields are resolved.
+// Finds a cluster by a protein or a hash, and loads the record of a cluster before its fields are
+// resolved.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';

@@ -16,7 +16,7 @@ import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin
 import type { WithRaw } from '../../upstream/atlas-request.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
-import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
+import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';
 import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { pageOf, pageSize, readFirst } from '../relay/connection.ts';

@@ -1,5 +1,6 @@
-// Loads proteins: the parts that the selected fields need, one protein, or a list. Look-ahead and field
-// resolvers read the same table, so that a field never needs a part that was not loaded with the others.
+// Loads proteins: the parts that the selected fields need, one protein, or a list. Look-ahead and
+// field resolvers read the same table, so that a field never needs a part that was not loaded with
+// the others.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { IncrementalList } from '../../execution/incremental-list.ts';

@@ -1,5 +1,5 @@
-// The structure of an Atlas protein as a PDB or mmCIF file, and its thumbnail. Their addresses need no
-// upstream call.
+// The structure of an Atlas protein as a PDB or mmCIF file, and its thumbnail. Their addresses need
+// no upstream call.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

@@ -1,5 +1,5 @@
-// UniProt entries by accession or entry name, their proteins, and the names of a protein: of its own
-// record, or of the entry that led to it or that its accession names; never of its cluster's.
+// UniProt entries by accession or entry name, their proteins, and the names of a protein: of its
+// own record, or of the entry that led to it or that its accession names; never of its cluster's.
 
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

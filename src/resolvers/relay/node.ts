@@ -1,5 +1,6 @@
-// Objects by reference: node and nodes by global id, and the root fields for federation routers (Apollo
-// Federation subgraph specification). The finder of a type also loads what the query selects.
+// Objects by reference: node and nodes by global id, and the root fields for federation routers
+// (Apollo Federation subgraph specification). The finder of a type also loads what the query
+// selects.
 import { typeBrandKey } from '@pothos/core';
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';

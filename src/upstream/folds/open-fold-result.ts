@@ -3,7 +3,7 @@
 
 import type { PaeRange } from '../../structure/fold/pae.ts';
 import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
-import { toSharedBuffer } from '../json/shared-buffer.ts';
+import { toSharedBuffer } from '../http/response-body.ts';
 import { createWorker } from '../json/worker-thread.ts';
 import type { WireMapping } from '../renames.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';

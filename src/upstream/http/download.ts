@@ -7,8 +7,7 @@ import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
 import type { HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
 import { discard } from './response-body.ts';
-import { withRetry } from './retry.ts';
-import { type OutgoingRequest, sendRequest } from './send-request.ts';
+import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** The error code of a name that leads inward. */

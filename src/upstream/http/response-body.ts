@@ -1,5 +1,5 @@
-// Reads the body of an answer: as bytes within the operation's limit, as JSON, or as the error of a
-// refusal.
+// Reads the body of an answer: as bytes within the operation's limit, into shared memory, as JSON,
+// or as the error of a refusal.
 import { finished, type Readable } from 'node:stream';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { redact } from '../../telemetry/redact.ts';
@@ -9,14 +9,50 @@ import {
   type FailureCode,
   formOf,
   isAboutCredits,
+  networkFailure,
   retryAfterSeconds,
   UpstreamError,
 } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { collectIntoSharedBuffer } from '../json/shared-buffer.ts';
-import { networkFailure } from './network-failure.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 import { type InputFault, isCallersFault, validationIssues } from './validation-detail.ts';
+
+/** Room that is made on a mere promise of so many bytes. */
+const MAX_INITIAL_BYTES = 64 * 1024 ** 2;
+const UNPROMISED = 64 * 1024;
+
+const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
+
+/** @param promised - how many there will be, as the sender says; 0 or less when it does not */
+export function collectIntoSharedBuffer(promised: number) {
+  let buffer = block(promised > 0 ? Math.min(promised, MAX_INITIAL_BYTES) : UNPROMISED);
+  let size = 0;
+  return {
+    add(piece: Uint8Array) {
+      const needed = size + piece.byteLength;
+      if (needed > buffer.byteLength) {
+        const larger = block(Math.max(needed, 2 * buffer.byteLength));
+        larger.set(buffer.subarray(0, size));
+        buffer = larger;
+      }
+      buffer.set(piece, size);
+      size = needed;
+    },
+    /** All pieces so far. */
+    bytes: () => buffer.subarray(0, size),
+  };
+}
+
+const isShared = (bytes: Uint8Array): bytes is Uint8Array<SharedArrayBuffer> =>
+  bytes.buffer instanceof SharedArrayBuffer;
+
+/** Bytes as all threads see them: these, where they are shared already, else a copy. */
+export function toSharedBuffer(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  if (isShared(bytes)) return bytes;
+  const copy = block(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}
 
 const NO_BYTES = new Uint8Array();
 

@@ -5,11 +5,10 @@ import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { isAboutCredits } from '../errors.ts';
 import { toWire, type WireMapping } from '../renames.ts';
+import { noteAnswer } from '../settings.ts';
 import type { HostLimiter } from './host-limiter.ts';
-import { noteAnswer } from './prefix-state.ts';
 import { upstreamErrorOf } from './response-body.ts';
-import { withRetry } from './retry.ts';
-import { type OutgoingRequest, sendRequest } from './send-request.ts';
+import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {

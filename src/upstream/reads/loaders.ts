@@ -10,6 +10,8 @@ import { createProteinCache } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
 import {
   type CachedReads,
+  type ClusterLoader,
+  createClusterLoader,
   createFeatureLoader,
   createUniprotLoader,
   type FeatureLoader,
@@ -18,7 +20,6 @@ import {
   type UniprotLoader,
 } from './cached-reads.ts';
 import { openCatalogue } from './catalogue.ts';
-import { type ClusterLoader, createClusterLoader } from './cluster-loader.ts';
 import { createSimilarityLoader, type SimilarityLoader } from './similarity-loader.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
