@@ -2,9 +2,8 @@
 // kind, new, unknown word. It reports names and kinds only, never values, except words of states.
 import type { z } from 'zod';
 import { normalizeState } from '../upstream/wire-values.ts';
-import { pairRenames } from './rename.ts';
 import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
-import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
+import { fits, type Kind, kindOf, pairRenames, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
 type DriftKind =
   | 'missing'

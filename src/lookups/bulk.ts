@@ -10,12 +10,13 @@ import {
   type BulkPart,
   type BulkRequest,
   chunkHashes,
+  createLookupStore,
   hasEnded,
+  type KeptLookup,
   newPart,
   RETENTION_MS,
   stateOf,
 } from './lookup.ts';
-import { createLookupStore, type KeptLookup } from './lookup-store.ts';
 import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 

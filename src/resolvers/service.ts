@@ -7,7 +7,7 @@ import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../
 import { MAX_HASHES } from '../lookups/lookup.ts';
 import { VERSION } from '../package.ts';
 import { builder } from '../schema/builder.ts';
-import { publicNonNull, publicNullable } from '../schema/public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from '../schema/field-options.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../submission/check.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';

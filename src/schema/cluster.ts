@@ -3,7 +3,7 @@
 
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /**
  * A cluster, known by its representative or by one of its members. `info` holds what an earlier

@@ -3,7 +3,7 @@
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** A feature by its index, with the label and description that the answer contained. */
 export interface FeatureRef {

@@ -2,7 +2,7 @@
 // and bands.
 
 import { builder } from './builder.ts';
-import { publicNonNull } from './public-fields-plugin.ts';
+import { publicNonNull } from './field-options.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {

@@ -4,7 +4,7 @@
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
 import { builder } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
 export interface ProblemBase<Kind extends string> {

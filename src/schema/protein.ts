@@ -3,7 +3,7 @@
 import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder, keyedBy } from './builder.ts';
 import type { ClusterRef } from './cluster.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 import type { UniprotRef } from './uniprot.ts';
 
 /**

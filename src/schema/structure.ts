@@ -3,7 +3,7 @@
 
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
-import { publicNonNull } from './public-fields-plugin.ts';
+import { publicNonNull } from './field-options.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',

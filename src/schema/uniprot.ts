@@ -3,7 +3,7 @@ import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/atlas-request.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** A resolved entry; `requested` is the identifier in the request. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {

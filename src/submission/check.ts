@@ -3,9 +3,9 @@
 import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import { createTwinSearch } from './identical-items.ts';
 import type { IssueCode } from './issue-codes.ts';
 import { type Chain, copiesOf, type Item, type Steps, type Submission } from './submission.ts';
+import { createTwinSearch } from './wire-body.ts';
 
 /** A mistake or a likely mistake. */
 export interface Issue {

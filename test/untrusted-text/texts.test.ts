@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorLines } from '../../src/cli/gateway-client.ts';
 import { compare, keyName } from '../../src/contract/compare.ts';
-import { likeness, pairRenames } from '../../src/contract/rename.ts';
+import { likeness, pairRenames } from '../../src/contract/shape.ts';
 import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { isAllowedHost } from '../../src/http/auth/loopback.ts';
 import { clientIp } from '../../src/http/auth/node-request.ts';

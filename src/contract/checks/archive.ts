@@ -7,8 +7,8 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { archiveName, fromWire } from '../../upstream/renames.ts';
 import { type AnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
-import { closest } from '../rename.ts';
 import type { Effect } from '../rules.ts';
+import { closest } from '../shape.ts';
 
 const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'];
 const JSON_FILES: Readonly<Record<string, AnswerName>> = {

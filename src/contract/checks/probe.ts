@@ -14,10 +14,9 @@ import { fromWire, isFields } from '../../upstream/renames.ts';
 import { type AnswerName, isAnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
 import { graphqlImpactOf } from '../graphql-impact.ts';
-import { closest } from '../rename.ts';
 import { type Check, type Finding, isProblem, type Measured } from '../report.ts';
 import type { Asked, Fields } from '../rules.ts';
-import { shapeOf } from '../shape.ts';
+import { closest, shapeOf } from '../shape.ts';
 
 export interface Probe {
   readonly name: string;

@@ -1,5 +1,5 @@
 // How long the response cache may store the answer to a query: as long as its shortest-lived field,
-// and only when every selected field is declared public (public-fields-plugin.ts).
+// and only when every selected field is declared public (field-options.ts).
 import {
   type DocumentNode,
   type FieldNode,
@@ -14,7 +14,7 @@ import {
   visit,
   visitWithTypeInfo,
 } from 'graphql';
-import { publicField } from '../../schema/public-fields-plugin.ts';
+import { publicField } from '../../schema/field-options.ts';
 
 const DAY_SECONDS = 24 * 3600;
 

@@ -1,6 +1,6 @@
 // GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein, pLDDT on 0 to 100;
-// `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET /thumbnails/{hash}/{type}.png: its image, immutable for browsers
-// and CDNs.
+// `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET
+// /thumbnails/{hash}/{type}.png: its image, immutable for browsers and CDNs.
 import type { GatewayContext } from '../../context.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';

@@ -10,9 +10,9 @@ import {
   Taxonomy,
 } from '../../schema/cluster.ts';
 import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import type { WithRaw } from '../../upstream/atlas-request.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';

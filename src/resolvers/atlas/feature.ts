@@ -6,7 +6,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
@@ -128,7 +128,7 @@ export async function findFeature(
 type Lists = 'top_swissprot_activations' | 'top_100_uniref_ids' | 'decoder_nearest_neighbors';
 
 /** A list that the details of a feature must have. @throws UpstreamError UPSTREAM_DRIFT */
-export async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
+async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
   const found = await ctx.features.load(index);
   return found === null ? [] : (promised('feature', `$.${key}`, found.record[key]) ?? []);
 }

@@ -3,9 +3,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNonNull } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { bulkCalls } from '../costs.ts';

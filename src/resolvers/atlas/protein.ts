@@ -4,9 +4,9 @@
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Plddt } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';

@@ -3,9 +3,9 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNonNull } from '../../schema/field-options.ts';
 import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
-import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import {
   type LoadedStructure,
   Structure,

@@ -3,8 +3,8 @@
 
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';

@@ -4,10 +4,10 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
-import { ChainKind } from '../../schema/input-chain.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
+import { ChainKind } from '../../schema/task.ts';
 import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
 import type { ChainPair, PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';

@@ -27,9 +27,9 @@ import {
   SubmitFoldResult,
   type SubmitFoldResultShape,
   tooLate,
+  toRefusedProblem,
   unknownOutcome,
 } from './submit-result.ts';
-import { toRefusedProblem } from './upstream-refusals.ts';
 
 const HOUR = 3_600_000;
 

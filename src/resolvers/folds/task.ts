@@ -5,11 +5,11 @@ import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import { InputChain } from '../../schema/input-chain.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import {
   Artifact,
   type ArtifactShape,
+  InputChain,
   ResultAvailability,
   Task,
   type TaskShape,

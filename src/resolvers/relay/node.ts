@@ -65,7 +65,7 @@ const NODES = {
 } satisfies Readonly<Record<string, Referable<object>>>;
 
 /** The types that other subgraphs may refer to: also one that names its objects by key only. */
-export const ENTITIES = {
+const ENTITIES = {
   ...NODES,
   UniprotEntry: { key: 'accession', calls: 1, find: (ctx, _info, id) => findEntry(ctx, id) },
 } satisfies Readonly<Record<string, Referable<object>>>;
@@ -75,13 +75,13 @@ type EntityName = keyof typeof ENTITIES;
 /** An object of one of these types. */
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
-export const isEntity = (typename: unknown): typename is EntityName =>
+const isEntity = (typename: unknown): typename is EntityName =>
   typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
 const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
 
 /** Finds an object by its key, and brands it with its type for the interface or union around it. */
-export async function findEntity(
+async function findEntity(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   typename: EntityName,
@@ -115,7 +115,7 @@ function nodeCalls(globalId: string | number): number {
  * @param expected - the type that the id must have, if only one is allowed
  * @throws GraphQLError BAD_USER_INPUT for an invalid id or one of another type
  */
-export async function findNode(
+async function findNode(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   globalId: string,
@@ -146,13 +146,14 @@ builder.queryFields((t) => ({
     description: 'Objects by their ids, in the same order, null where one does not exist.',
     args: { ids: t.arg.idList({ required: true, description: 'The `id`s of objects, at most 1000.' }) },
     resolve: (_, { ids }, ctx, info) => {
-      if (ids.length > 1000) throw badInput('`ids` holds more than 1000 ids; ask in several queries.');
+      if (ids.length > MAX_REFERENCES)
+        throw badInput(`\`ids\` holds more than ${MAX_REFERENCES} ids; ask in several queries.`);
       return ids.map((id) => findNode(ctx, info, id));
     },
   }),
 }));
 
-/** Largest number of references in a query, the same as ids in `nodes`. */
+/** Largest number of ids or references in a query. */
 const MAX_REFERENCES = 1000;
 
 builder.scalarType('_Any', {
