@@ -2,27 +2,77 @@
 // read-only: no token is sent. Absence (404) is null, everything else unexpected is thrown.
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  foundOrNull,
-  get,
-  KiB,
-  MiB,
-  record,
-  recordOrNull,
-  requestIdOf,
-  requestWhole,
-  segment,
-  type WithRaw,
-} from './atlas-request.ts';
+import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
+import { foundOrNull } from './http/prefix.ts';
 import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
-import type { StreamedResponse, Upstream } from './http/upstream-client.ts';
-import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
+import { type Call, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import {
+  drifted,
+  namedJson,
+  readContractJson,
+  readValidated,
+  toContractNames,
+  validate,
+} from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
+
+export const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
+  operation,
+  api: 'atlas',
+  method: 'GET',
+  path,
+  repeatable: true,
+  ...more,
+});
+
+/**
+ * Encodes a value as one segment of a path.
+ *
+ * @throws UpstreamError for `.` and `..`, which a URL would resolve
+ */
+export function segment(operation: string, text: string): string {
+  if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
+  throw new UpstreamError(`${JSON.stringify(text)} is not an identifier.`, {
+    operation,
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+  });
+}
+
+/** A checked record together with the JSON it came as. */
+export interface WithRaw<T> {
+  readonly record: T;
+  readonly raw: unknown;
+}
+
+const KiB = 1024;
+export const MiB = 1024 * KiB;
+
+const requestIdOf = ({ headers }: StreamedResponse): string | undefined => {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' ? id : undefined;
+};
+
+export async function record<S extends z.ZodType>(
+  up: Upstream,
+  answer: StreamedResponse,
+  schema: S,
+  name = answer.call.operation,
+): Promise<WithRaw<z.output<S>>> {
+  const raw = await readContractJson(up, name, answer);
+  return { record: readValidated(up, name, schema, raw), raw };
+}
+
+const recordOrNull = <S extends z.ZodType>(
+  up: Upstream,
+  call: Call,
+  schema: S,
+): Promise<WithRaw<z.output<S>> | null> => foundOrNull(up, call, (answer) => record(up, answer, schema));
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {

@@ -3,22 +3,26 @@ import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { type ItemsRequest, readCounts, readItems, sizeFault } from './folds/batch-states.ts';
-import { confirmNotFound } from './http/prefix.ts';
+import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import {
+  type Call,
+  requestStream,
+  requestWhole,
+  type StreamedResponse,
+  type Upstream,
+} from './http/upstream-client.ts';
 import { readContractJson, readValidated, validate } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
 export interface Enveloped<T> {
   readonly data: T;
-  readonly requestId: string | undefined;
   readonly warnings: readonly string[];
 }
 
 const envelope = z.object({
   data: z.unknown().optional(),
-  request_id: z.string().nullish().catch(undefined),
   warning_messages: z.array(z.string()).nullish().catch(undefined),
 });
 
@@ -54,7 +58,6 @@ async function open<S extends z.ZodType>(
   const inside = validate(operation, envelope, typeof data === 'object' && data !== null ? data : {});
   return {
     data: readValidated(up, operation, schema, data, body),
-    requestId: around.request_id ?? undefined,
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
   };
 }
@@ -88,18 +91,11 @@ function refuseEmpty(operation: string, argument: string, id: string): void {
 }
 
 /** Reads a 404 as null: absence is data. Throws for any other status that is no success. */
-async function orNull<S extends z.ZodType>(
+const orNull = <S extends z.ZodType>(
   up: Upstream,
   call: Call,
   schema: S,
-): Promise<Enveloped<z.output<S>> | null> {
-  const answer = await requestStream(up, call);
-  if (isWhole(answer.status)) return open(up, answer, schema);
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status !== 404) throw error;
-  await confirmNotFound(up, 'batch', error);
-  return null;
-}
+): Promise<Enveloped<z.output<S>> | null> => foundOrNull(up, call, (answer) => open(up, answer, schema));
 
 /**
  * Submit, sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued
@@ -108,9 +104,7 @@ async function orNull<S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await requestStream(up, post('submit', request));
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
-  return open(up, answer, wire.submitted);
+  return open(up, await requestWhole(up, post('submit', request)), wire.submitted);
 }
 
 /** What of a batch to read: without `items` only its state and counts. */

@@ -32,9 +32,8 @@ import { boundedOperationName, makeRequestId } from '../../src/telemetry/request
 import { readTraceparent } from '../../src/telemetry/tracing.ts';
 import { safeName } from '../../src/upstream/archive/archive-limits.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
-import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
+import { errorText, retryAfterSeconds, subjectOf429, validationIssues } from '../../src/upstream/errors.ts';
 import { extractMatrix } from '../../src/upstream/folds/read-fold.ts';
-import { validationIssues } from '../../src/upstream/http/validation-detail.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 import { testLogger } from '../record.ts';
 import { openWorld, type World } from '../support.ts';

@@ -13,7 +13,7 @@ import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
-import type { WithRaw } from '../../upstream/atlas-request.ts';
+import type { WithRaw } from '../../upstream/atlas.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';

@@ -7,7 +7,7 @@ import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Api, prefixStates } from '../settings.ts';
-import { discard, upstreamErrorOf } from './response-body.ts';
+import { discard, isWhole, upstreamErrorOf } from './response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './upstream-client.ts';
 
 /** Statuses of a proxy without a backend. */
@@ -97,6 +97,20 @@ export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamErr
           'which does not say that there is no such thing.',
     { operation, code: 'UPSTREAM_DRIFT', status, retryable: !isWrong },
   );
+}
+
+/** Makes a call and reads its answer. Null when it says that there is no such thing. */
+export async function foundOrNull<T>(
+  up: Upstream,
+  call: Call,
+  read: (answer: StreamedResponse) => Promise<T>,
+): Promise<T | null> {
+  const answer = await requestStream(up, call);
+  if (isWhole(answer.status)) return read(answer);
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, call.api, error);
+  return null;
 }
 
 /**

@@ -8,14 +8,16 @@ import {
   errorText,
   type FailureCode,
   formOf,
+  type InputFault,
   isAboutCredits,
+  isCallersFault,
   networkFailure,
   retryAfterSeconds,
   UpstreamError,
+  validationIssues,
 } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
-import { type InputFault, isCallersFault, validationIssues } from './validation-detail.ts';
 
 /** Room that is made on a mere promise of so many bytes. */
 const MAX_INITIAL_BYTES = 64 * 1024 ** 2;

@@ -7,7 +7,7 @@ import { isAboutCredits } from '../errors.ts';
 import { toWire, type WireMapping } from '../renames.ts';
 import { noteAnswer } from '../settings.ts';
 import type { HostLimiter } from './host-limiter.ts';
-import { upstreamErrorOf } from './response-body.ts';
+import { isWhole, upstreamErrorOf } from './response-body.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
@@ -235,4 +235,11 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
 export function requestStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const call = renamed(up.settings.mapping, asked);
   return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
+}
+
+/** Makes a call. @throws UpstreamError for every answer but a success */
+export async function requestWhole(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const answer = await requestStream(up, call);
+  if (isWhole(answer.status)) return answer;
+  throw await upstreamErrorOf(up, answer);
 }
