@@ -80,7 +80,6 @@ function show(session: Session, progress: Progress, saved: number, before: strin
 const progressOf = (answer: Answer): Progress | undefined =>
   (answer.data as { batchProgress?: Progress | null } | null | undefined)?.batchProgress ?? undefined;
 
-/** Follows a batch until no task will change any more. */
 async function watchBatch(
   place: GatewayTarget,
   session: Session,

@@ -33,7 +33,6 @@ export interface Drift {
   readonly as?: string;
 }
 
-/** What an operation promises beside the shape. */
 export interface Promised {
   readonly schema: z.ZodType;
   readonly rare?: readonly string[];

@@ -145,7 +145,6 @@ function looks(name: string, value: unknown): number | undefined {
   return LOOKS.some(([, pattern]) => pattern.test(value)) ? -0.2 : 0;
 }
 
-/** A missing key, an unknown key, and how likely they are the same. */
 export interface Rename {
   readonly missing: string;
   readonly seen: string;

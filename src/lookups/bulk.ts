@@ -39,7 +39,6 @@ const ANSWER_MS = 5_000;
 const DOCUMENTS_BYTES = 1_000;
 const PART_BYTES = 150;
 
-/** Approximate bytes of a look-up in the store. */
 const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
   JSON.stringify(ask).length +
   JSON.stringify(lookup).length +

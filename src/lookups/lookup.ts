@@ -104,10 +104,7 @@ const RUNNING = new Set([
   'complete',
 ]);
 
-/**
- * Reads a job's answer (wire contract: the state words differ between deployments, the download URL
- * decides).
- */
+/** Reads a job's answer: state words differ between deployments, the download URL decides. */
 export function readJob(part: BulkPart, job: BulkJob, cancelRequested: boolean): JobReading {
   const word = (job.status ?? '').toLowerCase();
   const completed = Math.min(job.completed_count ?? part.completed, part.requested);

@@ -163,7 +163,6 @@ export function createBulkQuota(
     async ended(caller: string, lookupId: string) {
       await endAll(caller, [lookupId]);
     },
-    /** Releases the quota of a look-up that is deleted early. */
     async release(caller: string, lookupId: string): Promise<void> {
       const released = await removeEntry(caller, lookupId);
       if (released !== undefined) await changeTotal(released, -1);

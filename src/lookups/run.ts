@@ -40,20 +40,14 @@ export interface PartWork {
 
 const MAX_SENT = 4;
 
-/**
- * The body of the bulk call for a part. It always requests sequences: only they prove which
- * proteins exist.
- */
+/** The bulk call always requests sequences: only they prove which proteins exist. */
 const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
   hashes,
   ...options,
   sequence: true,
 });
 
-/**
- * Sends the part. The upstream answers a small part with its archive at once; a download requests
- * it again.
- */
+/** Sends the part. A small one is answered with its archive, which a download requests again. */
 async function send({ up, hashes, options }: PartWork, part: BulkPart): Promise<Partial<BulkPart>> {
   const answer = await atlas.bulk(up, queryOf(hashes, options));
   const sent = part.sent + 1;
@@ -77,7 +71,6 @@ function lost(work: PartWork, { sent }: BulkPart): Partial<BulkPart> {
 const isGone = (error: unknown): boolean =>
   error instanceof UpstreamError && (error.failure.status === 404 || error.failure.status === 410);
 
-/** Milliseconds that the upstream wants the gateway to wait. */
 const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
 
@@ -184,17 +177,14 @@ const TICK_MS = 1_000;
 
 export interface RunParts {
   readonly store: LookupStore;
-  /** Identifies this process among the replicas. */
   readonly owner: string;
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
-  /** Limits the parts of all look-ups together. */
   limit<T>(task: () => Promise<T>): Promise<T>;
   readonly onError: (error: unknown) => void;
 }
 
 export type Run = ReturnType<typeof startRun>;
 
-/** Starts to run a look-up whose lease is held. */
 export function startRun(
   parts: RunParts,
   kept: KeptLookup,

@@ -27,8 +27,6 @@ builder.queryType({ description: 'Reads of the protein Atlas and of batches of f
 builder.mutationType({ description: 'Submits and cancels folds; starts and cancels bulk look-ups.' });
 builder.subscriptionType({ description: 'Live progress, over Server-Sent Events or WebSocket.' });
 
-/** The schema with the root fields for federation routers. */
 export const subgraphSchema = builder.toSchema();
 
-/** The schema for clients. */
 export const schema = apiSchema(subgraphSchema);

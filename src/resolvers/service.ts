@@ -14,10 +14,8 @@ import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';
 import { SEARCH_LIMITS } from '../upstream/reads/catalogue.ts';
 import { MAX_RESIDUES } from './atlas/similarity.ts';
 
-/** What a limit is, and its value. */
 type Limit<T> = readonly [description: string, value: (config: Config) => T];
 
-/** Limits that are always set. */
 const ALWAYS: Readonly<Record<string, Limit<number>>> = {
   maxItems: ['Items of one submission, such as 2000.', () => MAX_ITEMS],
   maxTasks: ['Tasks of one submission: items times repeats, such as 2000.', () => MAX_TASKS],
@@ -51,7 +49,6 @@ const ALWAYS: Readonly<Record<string, Limit<number>>> = {
   maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_HASHES],
 };
 
-/** Limits that are null where the operator sets none. */
 const WHERE_SET: Readonly<Record<string, Limit<number | null>>> = {
   maxBulkLookupsRunning: [
     'Bulk look-ups of one caller that have not ended; null where there is no limit.',
@@ -83,7 +80,6 @@ const VERSIONS: Readonly<Record<string, Limit<string | null>>> = {
   ],
 };
 
-/** A field for each limit of a table. */
 const fieldsOf = <T, F>(table: Readonly<Record<string, Limit<T>>>, field: (limit: Limit<T>) => F) =>
   Object.fromEntries(Object.entries(table).map(([name, limit]) => [name, field(limit)]));
 
@@ -198,7 +194,6 @@ const CheckStatus = builder.enumType('CheckStatus', {
   } as const satisfies Record<CheckStatusName, object>,
 });
 
-/** A difference, or a check without any. */
 interface Row {
   readonly check: Check;
   readonly finding?: Finding;

@@ -97,10 +97,7 @@ builder.globalConnectionField('totalCount', (t) =>
   }),
 );
 
-/**
- * Extensions of an object type with keys of Apollo Federation 2 (@key), each one field;
- * resolvers/sdl.ts prints them.
- */
+/** Keys of Apollo Federation 2 (@key), each one field; resolvers/sdl.ts prints them. */
 export const keyedBy = (...fields: readonly string[]) => ({
   directives: { key: fields.map((name) => ({ fields: name })) },
 });

@@ -14,10 +14,7 @@ import { GraphQLError, type GraphQLField, type GraphQLFieldResolver, type GraphQ
 import { COST, type CostRule, type QueryCost, queryCost } from '../execution/query-cost.ts';
 import { createPrivateField } from '../private-field.ts';
 
-/**
- * How long a public value is valid: until the next release of the service, or
- * CACHE_RECORDS_SECONDS.
- */
+/** Public values hold until the next release of the service, or for CACHE_RECORDS_SECONDS. */
 type Lifetime = 'release' | 'record';
 
 interface PublicField {
@@ -26,7 +23,6 @@ interface PublicField {
   readonly privateWith: readonly string[];
 }
 
-/** The largest cost and depth of an operation. */
 export interface CostLimits {
   readonly calls: number;
   readonly depth: number;
@@ -39,7 +35,6 @@ declare global {
     }
     interface SchemaBuilderOptions<Types extends SchemaTypes> {
       costLimits: (context: Types['Context']) => CostLimits;
-      /** Receives the cost of each operation. */
       onCost?: (context: Types['Context'], cost: QueryCost) => void;
     }
     interface FieldOptions<
@@ -61,11 +56,9 @@ declare global {
   }
 }
 
-/** Options of a public field that may be null. */
 export const publicNullable = (lifetime: Lifetime, description: string) =>
   ({ public: lifetime, description }) as const;
 
-/** Options of a public field that is never null. */
 export const publicNonNull = (lifetime: Lifetime, description: string) =>
   ({ public: lifetime, nullable: false, description }) as const;
 
@@ -134,6 +127,5 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** The plugin's name in the builder's options. */
 export const fieldOptionsPlugin = 'fieldOptions';
 SchemaBuilder.registerPlugin(fieldOptionsPlugin, FieldOptionsPlugin);

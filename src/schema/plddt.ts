@@ -35,7 +35,6 @@ export function scalePlddt(
   return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : toPercent(unit);
 }
 
-/** The argument that selects the scale of a pLDDT field. */
 export const scaleArg = {
   type: PlddtScale,
   defaultValue: 'PERCENT',
@@ -44,7 +43,6 @@ export const scaleArg = {
 
 type UnitValues = readonly (number | null)[];
 
-/** The confidences of one structure. */
 export interface PlddtShape {
   /** Per residue or token, 0 to 1; null at chain breaks. A function loads them on demand. */
   readonly unit: UnitValues | (() => Promise<UnitValues>);
@@ -52,9 +50,7 @@ export interface PlddtShape {
   readonly mean: number | null;
 }
 
-/**
- * Reads the values, synchronously where they are loaded: a promise for each residue would be slow.
- */
+/** Synchronous where the values are loaded: a promise for each residue would be slow. */
 function ofValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
   return typeof unit === 'function' ? unit().then(read) : read(unit);
 }

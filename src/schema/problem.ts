@@ -14,23 +14,18 @@ export interface ProblemBase<Kind extends string> {
   readonly upstreamRequestId?: string | null;
 }
 
-/** A mistake, or a likely mistake, in an input. */
 export interface IssueShape {
-  /**
-   * Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.modifications.1.position`.
-   */
+  /** Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.sequence`. */
   readonly path: string;
   readonly code: IssueCode;
   readonly message: string;
   readonly hint?: string | null;
 }
 
-/** An input that cannot be used, with all mistakes. */
 export interface InvalidInputShape extends ProblemBase<'InvalidInput'> {
   readonly issues: readonly IssueShape[];
 }
 
-/** The object with this id does not exist. */
 export type NotFoundShape = ProblemBase<'NotFound'>;
 
 const HINTS = {
@@ -64,7 +59,6 @@ export interface RefusedShape extends ProblemBase<'Refused'> {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The interface of all problems. */
 export type ProblemShape = ProblemBase<string>;
 
 export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({

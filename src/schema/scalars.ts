@@ -111,10 +111,7 @@ builder.scalarType('DateTime', {
   },
 });
 
-/**
- * Nesting above which a value is refused: far below the depth at which JSON.stringify would
- * overflow the stack.
- */
+/** Levels of nesting: far below the depth at which JSON.stringify would overflow the stack. */
 const MAX_DEPTH = 500;
 
 /**

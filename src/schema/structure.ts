@@ -15,15 +15,12 @@ export const StructureFormat = builder.enumType('StructureFormat', {
   } as const,
 });
 
-/** The text of a structure file and how many atoms it holds. */
 export interface LoadedStructure {
   readonly text: string | LazyText;
   readonly atomCount: number;
 }
 
-/**
- * A structure that exists. `load` does its work once, also when text and atomCount both call it.
- */
+/** A structure that exists. `load` does its work once, whatever calls it. */
 export interface StructureShape {
   readonly format: typeof StructureFormat.$inferType;
   readonly url: string;
@@ -32,7 +29,6 @@ export interface StructureShape {
   load(): LoadedStructure | Promise<LoadedStructure>;
 }
 
-/** Reads from the file, synchronously where it is loaded. */
 function read<T>(structure: StructureShape, of: (loaded: LoadedStructure) => T): T | Promise<T> {
   const loaded = structure.load();
   return loaded instanceof Promise ? loaded.then(of) : of(loaded);

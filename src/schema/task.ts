@@ -37,21 +37,18 @@ export const InputChain = builder.objectRef<ChainSummary>('InputChain').implemen
   }),
 });
 
-/** Why a task failed, in the upstream's words. */
 export interface TaskErrorShape {
   readonly code: string | null;
   readonly message: string;
   readonly raw: unknown;
 }
 
-/** An additional output of a task, at a signed URL. */
 export interface ArtifactShape {
   readonly name: string;
   readonly url: string;
   readonly expiresAt: Date | null;
 }
 
-/** A task as List or Status reports it. */
 export interface TaskShape {
   readonly taskId: string;
   /** Null when neither the task's id nor the ledger gives it. */

@@ -7,7 +7,6 @@ import type { IssueCode } from './issue-codes.ts';
 import { type Chain, copiesOf, type Item, type Steps, type Submission } from './submission.ts';
 import { createTwinSearch } from './wire-body.ts';
 
-/** A mistake or a likely mistake. */
 export interface Issue {
   /** Path in the GraphQL input, dotted. */
   readonly path: string;
@@ -16,7 +15,6 @@ export interface Issue {
   readonly hint: string | null;
 }
 
-/** Adds an issue at a path. */
 export type AddIssue = (path: string, code: IssueCode, message: string, hint?: string) => void;
 
 /** Collects the findings of one item; paths are relative to the item. */
@@ -100,7 +98,6 @@ export interface ItemMeasure {
   readonly chains: readonly ChainSummary[];
 }
 
-/** Measures an item and hashes its proteins. */
 function* measureItem(item: Item): Steps<ItemMeasure> {
   let chainCount = 0;
   let length = 0;

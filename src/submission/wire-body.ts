@@ -25,7 +25,6 @@ function wireChain(chain: Chain) {
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 
-/** The all-atom input of one item. */
 const wireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
   sequences: chains.map(wireChain),
   covalent_bonds: orNull(
@@ -59,7 +58,6 @@ const wireItem = (item: Item, model: string) => ({
   include_embeddings: item.includeEmbeddings,
 });
 
-/** The body of Submit. */
 export const wireBody = ({ items, repeat, model }: Submission) => ({
   endpoint: 'fold_max_accuracy',
   payload: items.map((item) => wireItem(item, model)),
@@ -137,7 +135,6 @@ function* jsonHash(value: unknown): Steps<string> {
   return hash.update(text).digest('hex');
 }
 
-/** Hash of an item without its name. */
 const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, ''));
 
 /**

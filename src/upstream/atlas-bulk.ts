@@ -8,7 +8,6 @@ import { requestStream, requestWhole, type StreamedResponse, type Upstream } fro
 import { drifted } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
-/** The body of a bulk lookup, in our words. */
 export interface BulkQuery {
   /** At most 500 unique hashes. */
   readonly hashes: readonly string[];

@@ -104,10 +104,7 @@ export async function feature(up: Upstream, index: number) {
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
 }
 
-/**
- * A cluster's features with half-open regions; without regions where the meaning of `end` stays
- * open.
- */
+/** Features with half-open regions; without regions where the meaning of `end` stays open. */
 function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
   const end = findRegionEnd(up.settings, values, {});
   return end === undefined
@@ -159,7 +156,6 @@ async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadR
   return { record, parts, requestId: requestIdOf(answer) };
 }
 
-/** What to ask of the single-record endpoint. */
 export interface ProteinQuery {
   /** Number of top features, 1 to 100. */
   readonly top: number;
@@ -169,10 +165,7 @@ export interface ProteinQuery {
   readonly indices?: readonly number[] | undefined;
 }
 
-/**
- * GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent:
- * deployments differ in its default.
- */
+/** GET /proteins/{hash}; null for none. Deployments differ in the default of `fold_on_miss`. */
 export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> =>
   foundOrNull(
     up,
@@ -208,9 +201,7 @@ function asPng(bytes: Uint8Array): Uint8Array {
   });
 }
 
-/**
- * GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a protein or a structure to draw.
- */
+/** GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a structure to draw. */
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
@@ -226,7 +217,6 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
 export const uniprot = (up: Upstream, id: string) =>
   recordOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 
-/** The query of a similarity search, in our words. */
 export interface SimilarityQuery {
   readonly sequence: string;
   readonly results: number;

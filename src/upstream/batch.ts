@@ -188,7 +188,6 @@ export async function status(up: Upstream, taskId: string): Promise<Enveloped<wi
   return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);
 }
 
-/** What Cancel came to. */
 export type CancelEnding =
   | { readonly kind: 'cancelled'; readonly answer: Enveloped<wire.CancelAnswer> }
   | { readonly kind: 'nothing'; readonly error: UpstreamError }

@@ -4,7 +4,6 @@
 
 import { MAX_INT, parseTime } from './wire-values.ts';
 
-/** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =
   | 'BAD_USER_INPUT'
   | 'UNAUTHENTICATED'
@@ -16,7 +15,6 @@ export type FailureCode =
   | 'UPSTREAM_DRIFT'
   | 'RESULT_EXPIRED';
 
-/** What is known of one failed upstream call. */
 export interface Failure {
   /** Name of the REST operation, such as `bulk` or `submit`. */
   readonly operation: string;
@@ -29,7 +27,6 @@ export interface Failure {
   readonly sent?: false;
   /** Whether the gateway did not send it, for the state that it knows the upstream to be in. */
   readonly heldBack?: true;
-  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
   /** What the service found wrong in the input, on a 422, in the words of our input. */
@@ -96,18 +93,14 @@ function textIn(body: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/**
- * The author of an error body: `{"detail": "Not Found"}` is what frameworks say of unknown routes.
- */
+/** `{"detail": "Not Found"}` is what frameworks say of unknown routes: `bare`. */
 export function formOf(body: unknown): Failure['form'] {
   if (errorText(body) === undefined) return undefined;
   const { detail, message, error } = body as Record<string, unknown>;
   return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';
 }
 
-/**
- * Words for credits and for rates: only its text shows which a 429 means (spec, section Errors).
- */
+/** Only its text shows whether a 429 is about credits or rates (spec, section Errors). */
 const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
 const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
 
@@ -139,10 +132,7 @@ export const asError = (error: unknown): Error => (error instanceof Error ? erro
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
-/**
- * System calls before sending. Their failure proves that nothing was sent; that of `read` or
- * `write` does not.
- */
+/** System calls whose failure proves that nothing was sent; that of `read` or `write` does not. */
 const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
 
 /** Connection errors without a system call: connect timeouts and certificates. */
@@ -158,10 +148,7 @@ function neverSent(error: unknown): boolean {
 const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
 const OF_COMPRESSION = /^(Z_|ERR__ERROR)/;
 
-/**
- * Converts a network error. An abort by the caller, and an error of the gateway itself, stay as
- * they are.
- */
+/** Converts a network error; an abort, and an error of the gateway itself, stay as they are. */
 export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;
@@ -192,7 +179,6 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
   );
 }
 
-/** One fault that the service found in what it was sent. */
 export interface InputFault {
   /** Argument, or path in the GraphQL input, dotted. */
   readonly path: string;

@@ -4,9 +4,7 @@
 export interface OperationLimits {
   /** Milliseconds until the answer begins. */
   readonly start: number;
-  /**
-   * Milliseconds until the answer is read to its end, including `start`: a slow body is aborted.
-   */
+  /** Milliseconds until the answer is read to its end, including `start`. */
   readonly whole: number;
   /** Bytes of a body that is held in memory, after decompression. */
   readonly bytes: number;

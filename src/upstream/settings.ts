@@ -56,7 +56,6 @@ export function noteSandbox(
   else if (states.isSandbox === undefined && status < 500) states.isSandbox = false;
 }
 
-/** Takes note of an answer. */
 export function noteAnswer(
   settings: object,
   api: Api,

@@ -41,10 +41,7 @@ function clusterIn(
 const topOf = ({ args: { top } }: Selected): number =>
   typeof top === 'number' ? Math.min(Math.max(top, 1), 100) : 10;
 
-/**
- * The largest number of features selected on the cluster or on its representative, so that one call
- * returns them all.
- */
+/** The most features selected on the cluster or its representative: one call returns them all. */
 function selectedTop(info: GraphQLResolveInfo): number | undefined {
   const selected = selectedFields(info, 'Cluster');
   const tops = [

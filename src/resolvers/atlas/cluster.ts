@@ -70,7 +70,6 @@ async function keyElsewhere<K extends keyof ClusterInfo>(
   return (await recordOf(ctx, cluster))?.record[name];
 }
 
-/** Options of a public field that is a key of the cluster. */
 const ofCluster = <K extends keyof ClusterInfo>(name: K, description: string) => ({
   ...publicNullable('record', description),
   resolve: (cluster: ClusterRef, _: object, ctx: GatewayContext) => key(ctx, cluster, name),

@@ -102,7 +102,6 @@ const SEARCHED_WORD = 20;
 /** Fields in the catalogue; any other needs the feature's record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
 
-/** Options of a field that is a key of the feature's record. */
 const inDetail = <K extends keyof FeatureDetail>(key: K, description: string) => ({
   ...publicNullable('release', description),
   cost: FEATURE_DETAIL,

@@ -12,7 +12,6 @@ import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
 
-/** A value, or a promise where it has to be loaded. */
 export type MaybePromise<T> = T | Promise<T>;
 
 /** Maps a value, synchronously unless it is a promise. */
@@ -21,10 +20,7 @@ export const mapMaybePromise = <T, R>(
   next: (value: T) => MaybePromise<R>,
 ): MaybePromise<R> => (value instanceof Promise ? value.then(next) : next(value));
 
-/**
- * Reads from a protein; loads the protein when parts are missing. Null where the Atlas does not
- * have it.
- */
+/** Reads from a protein, loaded where parts are missing; null where the Atlas does not have it. */
 export function fromProtein<R>(
   { proteins }: GatewayContext,
   hash: string,
@@ -65,7 +61,6 @@ export function incrementalList<T>(
   return list;
 }
 
-/** A list as Pothos takes it. */
 export type LoadedList<T> = Promise<readonly (T | Promise<T>)[]> | Promise<IncrementalList<T>>;
 
 /**
@@ -173,10 +168,7 @@ export const bulkIsEnough = (info: GraphQLResolveInfo, selected: readonly Select
   selected.every((field) => IN_BULK.has(field.name)) &&
   !selectedOnRepresentative(info, selected).some(isRanking);
 
-/**
- * Needs of `cluster`: the bulk answer where it has a selected field, unless the cluster's record is
- * needed anyway, which has the same fields and more.
- */
+/** Needs of `cluster`: the bulk answer, unless the cluster's record is needed, which has more. */
 export function clusterNeeds(
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
@@ -216,7 +208,6 @@ export function featureNeeds(
   };
 }
 
-/** Whether the file is selected, not only its address. */
 export const selectsFileText = (
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,

@@ -13,7 +13,6 @@ import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
 import { type LoadedList, loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
 
-/** Largest number of ids in a query. */
 const MAX_IDS = 5000;
 
 const LookupStatus = builder.enumType('LookupStatus', {
@@ -112,10 +111,7 @@ function refOf(
     : { ...ref, protein: { hash, entry } };
 }
 
-/**
- * Results for as many identifiers as the proteins loaded so far allow, including identifiers
- * without a protein.
- */
+/** Results for as many identifiers as the proteins loaded so far allow. */
 function createRefs(
   toRef: (resolved: Resolved, index: number, found: LoadResult | undefined) => LookupRef,
   resolved: readonly Resolved[],

@@ -22,13 +22,9 @@ import {
 /** Largest number of `feature_indices` in a call (spec, section Limits). */
 const INDICES_PER_CALL = 100;
 const MOST_INDICES = 1000;
-/** Default of `top`. */
 const USUAL_TOP = 10;
 
-/**
- * Activations along the sequence: of the answer, otherwise a part of the protein. Synchronous where
- * loaded.
- */
+/** Activations along the sequence: of the answer, otherwise a part of the protein. */
 function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
   if (row !== undefined) return row();
   if (from === undefined) return null;
@@ -91,10 +87,7 @@ const activationsOf = (hash: string, data: VariantData | null, top?: number): Ac
     row: () => data?.row(value.feature_index) ?? null,
   }));
 
-/**
- * Features by index from single records, up to 100 a call. The answer leaves out indices outside
- * the catalogue.
- */
+/** Features by index from single records, which leave out indices outside the catalogue. */
 async function variantFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -110,10 +103,7 @@ async function variantFeatures(
   return new Map(found.map((activation) => [activation.value.feature_index, activation]));
 }
 
-/**
- * Features by index from all activations of the protein; null where no answer has them on the right
- * scale.
- */
+/** Features by index from all activations; null where no answer has them on the right scale. */
 async function levelFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -137,9 +127,7 @@ async function levelFeatures(
   );
 }
 
-/**
- * Exactly these features, aligned with `indices`: 0.0 where inactive, null outside the catalogue.
- */
+/** Aligned with `indices`: 0.0 where inactive, null outside the catalogue. */
 async function exactFeatures(
   ctx: GatewayContext,
   protein: ProteinRef,

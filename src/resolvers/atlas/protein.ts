@@ -39,7 +39,6 @@ function part<K extends keyof ProteinParts>(
   return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
-/** Options of a field that is a key of the protein. */
 const ofPart = <K extends 'sequence' | 'length'>(key: K, description: string) => ({
   ...publicNullable('record', description),
   resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) =>
@@ -132,9 +131,7 @@ builder.objectFields(Protein, (t) => ({
   }),
 }));
 
-/**
- * Finds a protein and loads all selected parts in one call; null when the Atlas does not have it.
- */
+/** Finds a protein and loads all its parts in one call; null when the Atlas does not have it. */
 export async function findProtein(
   ctx: GatewayContext,
   hash: string,

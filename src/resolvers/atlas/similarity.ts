@@ -18,10 +18,7 @@ import { looksLikeDna } from './identifier.ts';
 import { PARTS_OF_FIELD, requiredPartsOf } from './load-protein.ts';
 import { findProtein } from './protein.ts';
 
-/**
- * Largest sequence and largest number of hits (spec, section Endpoints, as in the public
- * deployment).
- */
+/** Largest sequence and number of hits (spec, section Endpoints, as in the public deployment). */
 export const MAX_RESIDUES = 2048;
 const MOST_RESULTS = 100;
 

@@ -36,10 +36,7 @@ export interface AtlasStructure {
   readonly unit: PlddtUnit | undefined;
 }
 
-/**
- * A class: V8 would retain an object with its own getter, and the text, until the next full
- * collection.
- */
+/** A class: V8 would retain an object with an own getter, and the text, until a full collection. */
 class PdbFile {
   readonly text: string | LazyText;
   private readonly structure: Pick<StructureData, 'pdb'>;
@@ -53,7 +50,6 @@ class PdbFile {
   }
 }
 
-/** The PDB text on a scale. */
 function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
   const bytes = structure.file?.().bytes() ?? Buffer.from(structure.pdb);
   return Buffer.from(scalePlddtInPdb(bytes, unit)).toString();

@@ -92,7 +92,6 @@ async function nameOf(
   return names.isComplete ? null : ((await entryOf(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
 }
 
-/** Options of a field that is one of the names. */
 const named = (key: keyof typeof IN_ENTRY, description: string) => ({
   ...publicNullable('record', description),
   cost: NAMES_OF_PROTEIN,

@@ -11,9 +11,7 @@ import { taskFromItem } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 
-/**
- * Where to read on: after `skip` items of the page of `size` items at the upstream's cursor `at`.
- */
+/** Where to read on: behind `skip` of the `size` items at the upstream's cursor `at`. */
 const position = z.strictObject({
   at: z.string().nullable(),
   size: z.int().min(1).max(LARGEST_PAGE),
@@ -41,7 +39,6 @@ function startOf(args: TaskListArgs): Position {
   return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
 }
 
-/** The request of the upstream page that holds a position. */
 const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
   limit: size,
   cursor: at ?? undefined,

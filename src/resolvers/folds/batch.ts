@@ -17,7 +17,6 @@ import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs 
 /** A batch that the upstream has deleted. */
 const FORGOTTEN: BatchAnswer = { status: '', counts: {} };
 
-/** A batch by its id, loaded when a field needs it. */
 export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => ({
   batchId,
   read: async () => (await ctx.batches.batch(batchId)) ?? FORGOTTEN,

@@ -22,7 +22,6 @@ import { batchById, loadBatch } from './batch.ts';
 import { toRefusedProblem } from './submit-result.ts';
 import { loadTask } from './task.ts';
 
-/** The batch or task to cancel. */
 interface CancelTarget {
   readonly what: 'batch' | 'task';
   readonly id: string;

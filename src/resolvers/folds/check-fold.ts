@@ -75,7 +75,6 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
   }),
 });
 
-/** A warning when the same input was submitted before. */
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
   const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
   if (earlier === null) return [];

@@ -16,7 +16,6 @@ import { requiredPartsOf } from '../atlas/load-protein.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { proteinLink } from '../costs.ts';
 
-/** The field `protein` of a chain. */
 export const proteinOfChain = {
   type: Protein,
   cost: proteinLink,
@@ -180,7 +179,6 @@ const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement({
 /** The PAE of a result without the matrix. */
 interface PaeShape {
   readonly fold: FoldResultHandle;
-  /** Rows of the matrix. */
   readonly size: number;
   /** Ångström; null for a matrix without numbers. */
   readonly max: number | null;

@@ -33,7 +33,6 @@ function fittingPart<T>(part: T, misfit: string | null): T {
   throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
 }
 
-/** Downloads the result of a task. */
 async function foldOf(ctx: GatewayContext, { taskId }: TaskShape): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw missingResult();

@@ -21,7 +21,6 @@ const MAX_TASKS = 2000;
 export const LIST_CALLS = 3;
 /** Calls that read the scores of all tasks: Status and a download for each. */
 export const SCORE_CALLS = 2 * MAX_TASKS;
-/** Results that are read at the same time. */
 const AT_ONCE = 8;
 
 /** A task with its position, which List's order gives where its id does not. */
@@ -129,7 +128,6 @@ export async function readScores(
   }
 }
 
-/** Arguments of Batch.tasks. */
 export interface TaskListArgs {
   readonly state?: TaskStateName | null | undefined;
   readonly states?: readonly TaskStateName[] | null | undefined;
@@ -158,7 +156,6 @@ export const needsAllTasks = (args: TaskListArgs): boolean =>
 
 type SortKey = readonly (number | string | null)[];
 
-/** Best first. */
 const best = (score: number | null | undefined): number | null => (score == null ? null : -score);
 
 /** What an order compares, one after the other; equal tasks keep the order of submission. */

@@ -27,7 +27,6 @@ export function fileNames(tasks: readonly NamedTask[]): string[] {
   });
 }
 
-/** A row of the table. */
 export interface ScoredTask extends NamedTask {
   readonly state: string;
   readonly scores: TaskScores | null;

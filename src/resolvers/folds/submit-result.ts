@@ -108,7 +108,6 @@ export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
   resolveType: ({ kind }) => kind,
 });
 
-/** The result for an input with mistakes. */
 export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
   kind: 'InvalidInput',
   message: issues.length === 1 ? 'The input has a mistake.' : `The input has ${issues.length} mistakes.`,
@@ -125,7 +124,6 @@ export const tooLate: SubmitFoldResultShape = {
   retryable: true,
 };
 
-/** The result for a batch that an earlier request submitted. */
 export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFoldResultShape => ({
   kind: 'FoldSubmitted',
   batch: batchById(ctx, batchId),
@@ -161,9 +159,7 @@ const OF_STATUS: Readonly<Record<number, Reason>> = {
   422: 'MODEL_UNAVAILABLE',
 };
 
-/**
- * A 429 means a rate limit or a lack of credits; only its text says which (spec, section Errors).
- */
+/** Only its text says whether a 429 is about rates or credits (spec, section Errors). */
 function reasonOf(status: number, text: string): Reason {
   if (status !== 429) return OF_STATUS[status] ?? 'INVALID_REQUEST';
   const subject = subjectOf429(text);

@@ -32,9 +32,7 @@ import { inputOf, nameOfTask, taskFromItem, taskOf } from './task-shape.ts';
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
 
-/**
- * Finds a task in the pages of its batch. List has the state of tasks whose results have expired.
- */
+/** Finds a task in its batch: List has the state of tasks whose results have expired. */
 async function findListed(
   ctx: GatewayContext,
   taskId: string,
@@ -62,10 +60,7 @@ async function readStatus(
   }
 }
 
-/**
- * A task of this caller; null when the upstream has none with this id. One Status call; after
- * expiry also List.
- */
+/** A task of this caller; null when there is none. One Status call; after expiry also List. */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
   const place = await ctx.submissions.placeOf(taskId);
   const status = await readStatus(ctx, taskId);
@@ -119,7 +114,6 @@ async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean>
   return availability === 'AVAILABLE';
 }
 
-/** Scores from the store, otherwise from the result. */
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
   const kept = await ctx.submissions.scores(task.taskId);
   if (kept !== null) return kept;

@@ -11,7 +11,6 @@ export interface PageArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Page size without `first` and `last`. */
 const DEFAULT_PAGE = 20;
 /** Also the largest page of the upstream's List (spec, section Limits). */
 export const LARGEST_PAGE = 1000;

@@ -47,7 +47,6 @@ function readIndex(id: string): number {
   return Number(id);
 }
 
-/** The types with a global id. */
 const NODES = {
   Protein: {
     key: 'hash',
@@ -72,7 +71,6 @@ const ENTITIES = {
 
 type EntityName = keyof typeof ENTITIES;
 
-/** An object of one of these types. */
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
 const isEntity = (typename: unknown): typename is EntityName =>

@@ -17,9 +17,7 @@ export type BatchReader = ReturnType<typeof createBatchReader>;
 /** Status and List calls of one request that run at the same time. */
 const AT_ONCE = 8;
 
-/**
- * Creates the reader of one request. It reports other callers' batches as unknown, without a call.
- */
+/** The reader of one request; batches of other callers are unknown, without a call. */
 export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();

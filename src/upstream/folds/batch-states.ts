@@ -28,13 +28,9 @@ export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) 
 export const parseTaskState = (state: TaskStateName): string | undefined =>
   state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
 
-/** How many tasks are in each state. */
 export type TaskCounts = ReturnType<typeof readCounts>;
 
-/**
- * Counts with the states that the service leaves out at zero; unknown states count in the total
- * only.
- */
+/** Counts, 0 where the service leaves one out; unknown states count in the total only. */
 export function readCounts(counts: Readonly<Record<string, number>>) {
   const of = (state: keyof typeof TASK_WORDS): number => counts[TASK_WORDS[state]] ?? 0;
   return {
@@ -47,7 +43,6 @@ export function readCounts(counts: Readonly<Record<string, number>>) {
   };
 }
 
-/** The requested page. */
 export interface ItemsRequest {
   readonly limit: number;
   /** The upstream's own; the first page when absent. */

@@ -26,10 +26,8 @@ function readResponse(response: unknown): TaskResult | null {
   return /^[[{"]/.test(text) || /\s/.test(text) ? { json: text } : { url: text };
 }
 
-/** Where the addresses of results come from. */
 export type ResultReader = Pick<BatchReader, 'status' | 'forgetStatus'>;
 
-/** A result for one use. */
 export interface WholeResult {
   readonly bytes: Uint8Array;
   /** Close it after use. */
@@ -40,7 +38,6 @@ export interface WholeResult {
 
 export type FoldResults = ReturnType<typeof createFoldResults>;
 
-/** Results of one request that are downloaded at the same time. */
 const AT_ONCE = 8;
 
 /** What is wrong with a task that is done and has neither a result nor an expiry. */
@@ -60,10 +57,7 @@ export class RefusedResultError extends UpstreamError {
 
 const MiB = 1024 * 1024;
 
-/**
- * Maximum bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by
- * atom.
- */
+/** Bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by atom. */
 function maxResultBytes(chains: LedgerItem['chains']): number {
   const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
   return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
@@ -104,9 +98,7 @@ export function createFoldResults(
     return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   };
 
-  /**
-   * Maximum bytes of a result by the submitted chains; undefined for a batch submitted elsewhere.
-   */
+  /** By the submitted chains; undefined for a batch submitted elsewhere. */
   const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
     const place = await submissions.placeOf(taskId);
     const batch = place && (await submissions.batch(place.batchId));
@@ -114,9 +106,7 @@ export function createFoldResults(
     return item ? maxResultBytes(item.chains) : undefined;
   };
 
-  /**
-   * A URL signed earlier in this request may have expired; a fresh one that fails will always fail.
-   */
+  /** A URL signed earlier in this request may have expired; a fresh one fails for good. */
   const begin = async (
     taskId: string,
     headers?: Readonly<Record<string, string>>,
@@ -146,9 +136,7 @@ export function createFoldResults(
   const fetchFold = async (taskId: string): Promise<FoldResultHandle | null> =>
     (await fetchWhole(taskId))?.fold ?? null;
 
-  /**
-   * A result for one use: shared while in flight, then released. A failed one is not tried again.
-   */
+  /** A result for one use, shared while in flight. A failed one is not tried again. */
   const pass = (taskId: string): Promise<FoldResultHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;

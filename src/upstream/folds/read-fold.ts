@@ -17,10 +17,7 @@ const OPEN = 0x5b;
 const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
-/**
- * A whole number of so many digits is exact, and so is its power of ten: the quotient rounds as in
- * JSON.parse.
- */
+/** So many digits, and their power of ten, are exact: the quotient rounds as in JSON.parse. */
 const MAX_DIGITS = 15;
 const POWERS = Float64Array.from({ length: MAX_DIGITS + 1 }, (_, places) => 10 ** places);
 

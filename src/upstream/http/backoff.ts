@@ -89,7 +89,6 @@ interface Pause {
   readonly guesses: number;
 }
 
-/** Creates it without pauses. */
 export function createRateLimitBackoff(now: () => number) {
   const pauses = new Map<string, Pause>();
   const left = ({ until }: Pause): number => Math.max(0, until - now());
@@ -118,7 +117,6 @@ export function createRateLimitBackoff(now: () => number) {
       const pause = pauses.get(scope);
       if (pause !== undefined && left(pause) === 0) pauses.delete(scope);
     },
-    /** Scopes that wait at present. */
     get count() {
       return [...pauses.values()].filter((pause) => left(pause) > 0).length;
     },

@@ -20,10 +20,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/**
- * Resolves a name, refusing non-public addresses. Runs while connecting: no second look-up can
- * differ.
- */
+/** Refuses non-public addresses while connecting: no second look-up can differ. */
 const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, options, done) => {
@@ -51,7 +48,6 @@ const notFollowed = (): UpstreamError =>
       '(DOWNLOAD_HOSTS lists the hosts that it may).',
   );
 
-/** The URL that a text stands for. */
 function completed({ baseUrl }: Upstream['settings'], text: string): string {
   if (/^https?:\/\//i.test(text)) return text;
   if (text.startsWith('//')) return `https:${text}`;
@@ -77,7 +73,6 @@ export interface Downloads {
   readonly limiter?: ((host: string) => HostLimiter) | undefined;
 }
 
-/** Options of a download. */
 export interface DownloadOptions {
   /** Such as `range`; never an authorization. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -85,10 +80,7 @@ export interface DownloadOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/**
- * The connection pool for a URL: the common one for the upstream's host and configured hosts, else
- * public-only.
- */
+/** The common connection pool for the upstream's and configured hosts, else the public-only one. */
 function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   const own = new URL(up.settings.baseUrl);
   if (url.host === own.host && url.protocol === own.protocol) return up.agent;

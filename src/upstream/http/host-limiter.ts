@@ -13,7 +13,6 @@ import {
   openBreaker,
 } from './backoff.ts';
 
-/** An empty queue. */
 export function fairQueue<T>() {
   /** Items by caller and request; of each map the first has its turn, and stands last after it. */
   const callers = new Map<string, Map<string, T[]>>();
@@ -42,7 +41,6 @@ export function fairQueue<T>() {
       items.push(item);
       size += 1;
     },
-    /** Takes the item whose turn it is. */
     shift(): T | undefined {
       for (const [caller, requests] of callers) {
         for (const [request, items] of requests) {
@@ -61,9 +59,7 @@ export function fairQueue<T>() {
       if (at !== -1) take(caller, request, at);
       return at !== -1;
     },
-    /**
-     * Removes the last item of the longest queue of a caller; of this caller's when none is longer.
-     */
+    /** Removes the last item of the longest queue; of this caller's when none is longer. */
     dropLast(caller: string): T | undefined {
       const lengthOf = (name: string): number =>
         [...(callers.get(name)?.values() ?? [])].reduce((sum, items) => sum + items.length, 0);
@@ -92,17 +88,13 @@ export const defaultHostLimits: HostLimits = {
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-/** A call that asks for a permit. */
 export interface QueuedCall {
   readonly operation: string;
-  /** Whose turn it takes. */
   readonly caller: string;
   readonly request: string;
   /** Scope of a shared pause; undefined for a call that ignores pauses. */
   readonly scope: string | undefined;
-  /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
-  /** The longest wait for its turn. */
   readonly maxWaitMs: number;
 }
 
@@ -195,7 +187,6 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
     };
   };
 
-  /** Waits for a place. */
   const place = ({ operation, caller, request, signal, maxWaitMs }: QueuedCall): Promise<void> =>
     new Promise((resolve, reject) => {
       const deadline = startDeadline(signal, maxWaitMs);
@@ -264,9 +255,7 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
       host: host.state(),
       /** Whether an operation is tried: those that have been called. */
       operations: Object.fromEntries([...operations].map(([name, breaker]) => [name, breaker.state()])),
-      /** Scopes paused after a 429. */
       paused: slow.count,
-      /** Calls refused here since the start, by why. */
       refused: { ...refused },
     }),
   };
@@ -277,17 +266,12 @@ export type HostLimiters = ReturnType<typeof createHostLimiters>;
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
 const MAX_HOSTS = 50;
 
-/**
- * Creates the limiters of a process: one to the service, and one to each host of files, so that a
- * failing file store delays only its own files.
- */
+/** The limiters of a process. Each host of files has its own, whose failure delays no other. */
 export function createHostLimiters(limits: HostLimits) {
   const api = createHostLimiter(limits);
   const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
-    /** To the service. */
     api,
-    /** To a host that files are fetched from. */
     files(host: string): HostLimiter {
       const limiter = hosts.get(host) ?? createHostLimiter(limits);
       hosts.set(host, limiter);

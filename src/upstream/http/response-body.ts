@@ -40,7 +40,6 @@ export function collectIntoSharedBuffer(promised: number) {
       buffer.set(piece, size);
       size = needed;
     },
-    /** All pieces so far. */
     bytes: () => buffer.subarray(0, size),
   };
 }
@@ -61,10 +60,7 @@ const NO_BYTES = new Uint8Array();
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/**
- * Reads the chunks of a body by events: iteration makes a promise for each, a third of a small
- * answer's cost.
- */
+/** Reads chunks by events: iteration makes a promise for each, a third of a small answer's cost. */
 const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     body.on('data', (piece: Uint8Array) => {
@@ -192,10 +188,7 @@ export async function readJson(up: Upstream, answer: StreamedResponse): Promise<
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
-/**
- * The code of a refusal: a request that the gateway composed is not the caller's error, unless it
- * names an argument.
- */
+/** The code of a refusal, which is the caller's error only where it names an argument. */
 function blameOf(
   operation: string,
   status: number,

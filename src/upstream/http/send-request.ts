@@ -13,7 +13,6 @@ import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
-/** Tries of one read, the first included. */
 const TRIES = 3;
 const FIRST_PAUSE_MS = 150;
 /** The longest Retry-After that a request waits for; a longer one goes to the caller. */
@@ -59,7 +58,6 @@ export async function withRetry<T>(signal: AbortSignal | undefined, once: () => 
   }
 }
 
-/** A request that is ready to be sent. */
 export interface OutgoingRequest
   extends Pick<Call, 'operation' | 'limits' | 'method' | 'path' | 'body' | 'maxBytes'> {
   /** Scheme, host and port; `path` is the whole one, with the search. */
@@ -69,7 +67,6 @@ export interface OutgoingRequest
   /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;
   readonly limiter: HostLimiter | undefined;
-  /** Scope of a shared pause. */
   readonly scope?: string | undefined;
 }
 

@@ -40,7 +40,6 @@ const cachedRead = <T, R extends T | null>(
 /** One read waits at most behind this many others of its request. */
 const IN_FLIGHT = 8;
 
-/** The loader of one request; null for what there is not. */
 function createLoader<K extends string | number, T>(
   up: Upstream,
   reads: CachedReads<T>,
@@ -59,9 +58,7 @@ function createLoader<K extends string | number, T>(
   return new DataLoader((keys) => Promise.all(keys.map(read)));
 }
 
-/** A feature's details and the JSON they came as. */
 export type LoadedFeature = WithRaw<FeatureDetail>;
-/** Features by their index in the catalogue. */
 export type FeatureLoader = ReturnType<typeof createFeatureLoader>;
 
 /** Keys without which details are not whole; the others may be left out. */
@@ -76,9 +73,7 @@ export const isWholeFeature = ({ record, raw }: LoadedFeature): boolean =>
 export const createFeatureLoader = (up: Upstream, reads: CachedReads<LoadedFeature>) =>
   createLoader<number, LoadedFeature>(up, reads, atlas.feature);
 
-/** An entry and the JSON it came as. */
 export type LoadedEntry = WithRaw<UniprotRecord>;
-/** Entries by accession or entry name. */
 export type UniprotLoader = ReturnType<typeof createUniprotLoader>;
 
 /** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence */
@@ -144,9 +139,7 @@ export function hasAllMembers(record: ClusterRecord): boolean {
   );
 }
 
-/**
- * Whether a record is complete. An incomplete one is not cached: it may be complete a moment later.
- */
+/** An incomplete record is not cached: it may be complete a moment later. */
 const isWholeCluster = ({ record }: ClusterAnswer): boolean =>
   hasAllMembers(record) &&
   record.cluster_representative_features !== undefined &&

@@ -14,7 +14,6 @@ import { createWorker } from '../json/worker-thread.ts';
 import type { CatalogueEntry } from '../wire.ts';
 import type { CatalogueHits, CatalogueRequest } from './catalogue-worker.ts';
 
-/** What a search may be at most. */
 export const SEARCH_LIMITS = { characters: 200, words: 12, letters: 40 } as const;
 
 /** Thrown for a search above the limits; the message tells which. */
@@ -100,7 +99,6 @@ function createCatalogueSearch(
 
 export type Catalogue = ReturnType<typeof openCatalogue>;
 
-/** A parsed catalogue. */
 interface Parsed {
   readonly digest: string;
   readonly entries: ReadonlyMap<number, CatalogueEntry>;
@@ -153,10 +151,7 @@ export function openCatalogue(cache: Cache<Buffer>) {
   return {
     /** All entries by index; the map's order is that of the index. */
     entries: async (up: Upstream) => (await load(up)).entries,
-    /**
-     * The indices of all entries, ascending: listed once, which is a third of the cost of a page of
-     * ten.
-     */
+    /** All indices, ascending: listed once, a third of the cost of a page of ten. */
     indices: async (up: Upstream) => (await load(up)).indices,
     /** The indices of entries that match all words (prefixes and typos allowed), best first. */
     search: async (up: Upstream, words: readonly string[]) =>

@@ -89,7 +89,6 @@ export class Loaders {
   }
 }
 
-/** Opens the Atlas for a process. */
 export function createLoaderFactory({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions) {
   const records = recordSeconds * 1000;
   const open = <T>(

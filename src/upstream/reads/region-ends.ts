@@ -9,7 +9,6 @@ import type { FeatureValue } from '../wire.ts';
 /** Whether the residue at `end` belongs to the region. */
 export type RegionEnd = 'included' | 'excluded';
 
-/** What an answer says beside its regions. */
 interface Evidence {
   /** Residues of the sequence. */
   readonly length?: number | null | undefined;
@@ -20,7 +19,6 @@ interface Evidence {
 /** By the settings of an upstream, of which a process has one for each. */
 const proven = new WeakMap<object, RegionEnd>();
 
-/** What earlier answers of an upstream have proven. */
 export const provenRegionEnd = (settings: object): RegionEnd | undefined => proven.get(settings);
 
 /** A region holds its start and its peak, and none reaches behind the sequence. */

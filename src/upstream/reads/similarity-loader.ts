@@ -15,7 +15,6 @@ import type { ProteinLoader } from '../proteins/protein-loader.ts';
 import { RecordStructure } from '../proteins/record-parts.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../wire.ts';
 
-/** An answer without its structures, and when it came. */
 export interface LoadedSearch {
   readonly answer: SimilarityAnswer;
   readonly at: number;
@@ -62,7 +61,6 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
   })),
 });
 
-/** The loader of one request. */
 export function createSimilarityLoader(
   up: Upstream,
   { cache, singleFlight, proteins }: SimilarityDependencies,
