@@ -55,25 +55,6 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
   }),
 });
 
-async function exemplars(
-  ctx: GatewayContext,
-  feature: FeatureRef,
-  database: typeof ReferenceDatabase.$inferType | null | undefined,
-  first: number,
-): Promise<Exemplar[]> {
-  const rows =
-    database === 'UNIREF90'
-      ? (await listOf(ctx, feature, 'top_100_uniref_ids')).map((row) => ({
-          ...row,
-          accession: row.uniref_id,
-        }))
-      : (await listOf(ctx, feature, 'top_swissprot_activations')).map((row) => ({
-          ...row,
-          accession: row.uniprot_id,
-        }));
-  return rows.slice(0, first);
-}
-
 builder.objectField(Feature, 'topProteins', (t) =>
   t.field({
     public: 'release',
@@ -92,7 +73,16 @@ builder.objectField(Feature, 'topProteins', (t) =>
         description: 'Return at most this many; the upstream has up to 100.',
       }),
     },
-    resolve: (feature, { database, first }, ctx) => exemplars(ctx, feature, database, readFirst(first) ?? 10),
+    resolve: async (feature, { database, first }, ctx): Promise<Exemplar[]> => {
+      const end = readFirst(first) ?? 10;
+      if (database === 'UNIREF90')
+        return (await listOf(ctx, feature, 'top_100_uniref_ids'))
+          .slice(0, end)
+          .map(({ uniref_id: accession, activation }) => ({ accession, activation }));
+      return (await listOf(ctx, feature, 'top_swissprot_activations'))
+        .slice(0, end)
+        .map(({ uniprot_id: accession, activation }) => ({ accession, activation }));
+    },
   }),
 );
 

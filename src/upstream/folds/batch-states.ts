@@ -72,7 +72,7 @@ export function readItems(
   { cursor, status, before = cursor === undefined ? 0 : undefined }: ItemsRequest,
 ): ListItem[] {
   let unreadable = 0;
-  const read = items.map((raw, i): ListItem => {
+  return items.map((raw, i): ListItem => {
     const parsed = listItem.safeParse(raw);
     if (parsed.success) return parsed.data;
     unreadable += 1;
@@ -87,7 +87,6 @@ export function readItems(
     const state = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
     return { task_id, status: state, error: { code: 'UPSTREAM_DRIFT', message: fault.message, raw } };
   });
-  return read;
 }
 
 /** What is wrong with the size of a page; undefined when it agrees with the counts. */
