@@ -1,5 +1,4 @@
 // foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
-
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskCounts } from '../upstream/folds/batch-states.ts';
 import { command, flag, option, word } from './command.ts';

@@ -199,12 +199,7 @@ const placeOfIssue = (path: readonly PropertyKey[], known: ReadonlySet<string>):
     return known.has(at) ? at : join(before, '*');
   }, '');
 
-/**
- * What differs between an answer and what is promised of it.
- *
- * @param value - the parsed body
- * @returns in the order of the answer's places; empty when nothing differs
- */
+/** @returns differences in the order of the answer's places; empty when nothing differs */
 export function compare(promised: Promised, value: unknown, options: CompareOptions): Drift[] {
   const { places, found } = walkAll(shapeOf(promised.schema), value, options.most ?? 200, promised.words);
   const rare = new Set(promised.rare ?? []);

@@ -167,11 +167,7 @@ async function complete(
   return failed;
 }
 
-/**
- * Reads the rows of a part.
- *
- * @returns a row for each requested hash, found or not, with what is asked for
- */
+/** @returns a row for each requested hash, found or not, with what is asked for */
 async function readPartRows(
   archive: AsyncIterable<Uint8Array>,
   hashes: readonly string[],

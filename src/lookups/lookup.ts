@@ -1,6 +1,5 @@
 // The record of a bulk look-up, the request and the progress of each part, and its store, which
 // replicas share.
-
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
 import type { BulkQuery } from '../upstream/atlas-bulk.ts';
 import type { BulkJob } from '../upstream/wire.ts';

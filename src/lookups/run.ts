@@ -74,11 +74,7 @@ const isGone = (error: unknown): boolean =>
 const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
 
-/**
- * Runs a part to its end. Failed reads that may succeed later are retried until the deadline.
- *
- * @throws the errors of `pause`
- */
+/** Failed reads that may succeed later are retried until the deadline. @throws as `pause` */
 async function runPart(part: BulkPart, work: PartWork): Promise<void> {
   let present = part;
   const change = (to: Partial<BulkPart>): void => {

@@ -77,12 +77,7 @@ function completionsAfter({ page: last, completions }: Snapshot, page: BatchPage
   return [...completions, { at, finished }].slice(-MAX_COMPLETIONS);
 }
 
-/**
- * Seconds until no task is queued or running, at the pace of the tasks that finished while the batch
- * was watched.
- *
- * @returns null until three polls saw five tasks finish
- */
+/** Seconds left at the pace of the tasks seen to finish; null until three polls saw five finish. */
 export function estimateSecondsLeft(
   { completions }: Pick<Snapshot, 'completions'>,
   page: BatchPage,

@@ -1,6 +1,5 @@
 // limits, models, service, viewer and contractReport: what the specification, the configuration,
 // the request and the contract watch say.
-
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../contract/report.ts';

@@ -1,6 +1,5 @@
 // The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
 // loads the fields.
-
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';

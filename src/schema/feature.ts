@@ -1,5 +1,4 @@
 // SAE feature types: the feature, its activation in a protein, its statistics.
-
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';

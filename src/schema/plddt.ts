@@ -1,6 +1,5 @@
 // pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
 // and bands.
-
 import { builder } from './builder.ts';
 import { publicNonNull } from './field-options.ts';
 import { badInput } from './scalars.ts';
@@ -22,11 +21,7 @@ export type PlddtScaleName = typeof PlddtScale.$inferType;
 /** A share of 1 as a percentage, to 15 significant digits: 0.57 is 57, not 56.99999999999999. */
 export const toPercent = (share: number): number => Number((share * 100).toPrecision(15));
 
-/**
- * Converts a pLDDT to a scale.
- *
- * @param unit - 0 to 1, or null where it is unknown
- */
+/** Converts a pLDDT to a scale. @param unit - 0 to 1, or null where it is unknown */
 export function scalePlddt(
   unit: number | null | undefined,
   scale: PlddtScaleName | null | undefined,

@@ -1,6 +1,5 @@
 // Problems: typed reasons why an operation was not done. `kind` is the name of the GraphQL type.
 // submit.ts and cancel.ts have those that carry a batch.
-
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
 import { builder } from './builder.ts';

@@ -1,6 +1,5 @@
 // A structure as a file: its address at the gateway, and its text. The text is made when a field
 // selects it.
-
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 import { publicNonNull } from './field-options.ts';

@@ -1,6 +1,5 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
-
 import type { ItemNotes } from './check.ts';
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
 import type { Chain, Item, Steps } from './submission.ts';

@@ -236,12 +236,7 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
   }
 }
 
-/**
- * Checks a submission.
- *
- * @param models - the allowed models
- * @returns issues (which forbid sending) and warnings, in the order of the input, and exact lengths
- */
+/** @returns issues (which forbid sending) and warnings in the order of the input, exact lengths */
 export function* checkSubmission(submission: Submission, models: readonly string[]): Steps<SubmissionCheck> {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];

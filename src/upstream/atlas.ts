@@ -30,11 +30,7 @@ export const get = (operation: string, path: string, more: Partial<Call> = {}): 
   ...more,
 });
 
-/**
- * Encodes a value as one segment of a path.
- *
- * @throws UpstreamError for `.` and `..`, which a URL would resolve
- */
+/** @throws UpstreamError for `.` and `..`, which a URL would resolve */
 export function segment(operation: string, text: string): string {
   if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
   throw new UpstreamError(`${JSON.stringify(text)} is not an identifier.`, {
@@ -112,11 +108,7 @@ function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wi
     : normalizeRegions('cluster', '$.cluster_representative_features', values, end, {});
 }
 
-/**
- * GET /clusters/{hash}. Null when the hash is not that of a cluster's representative.
- *
- * @param top - 1 to 100 features
- */
+/** GET /clusters/{hash}; null for no representative. @param top - 1 to 100 features */
 export async function cluster(
   up: Upstream,
   hash: string,
@@ -185,11 +177,7 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** The last chunk of a PNG, behind its length. */
 const PNG_END = Buffer.from('IEND');
 
-/**
- * Refuses anything but a whole PNG: it would be cached as one.
- *
- * @throws UpstreamError UPSTREAM_DRIFT
- */
+/** @throws UpstreamError UPSTREAM_DRIFT for anything but a whole PNG: it would be cached as one */
 function asPng(bytes: Uint8Array): Uint8Array {
   const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
   if (isWhole) return bytes;
@@ -209,11 +197,7 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   return foundOrNull(up, call, async (answer) => asPng(await readBytes(up, answer)));
 }
 
-/**
- * GET /uniprot/{id}: an accession or an entry name. Null when unknown.
- *
- * @throws UpstreamError BAD_USER_INPUT (400) for other namespaces
- */
+/** GET /uniprot/{id}; null when unknown. @throws UpstreamError BAD_USER_INPUT for other databases */
 export const uniprot = (up: Upstream, id: string) =>
   recordOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 

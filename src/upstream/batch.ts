@@ -26,12 +26,7 @@ const envelope = z.object({
   warning_messages: z.array(z.string()).nullish().catch(undefined),
 });
 
-/**
- * Throws for an error that came with a success status (spec, "Identifiers and envelopes": `status`
- * is `error` only in refusals).
- *
- * @throws UpstreamError
- */
+/** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */
 function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const { status: word, data } = body as Record<string, unknown>;
@@ -98,8 +93,7 @@ const orNull = <S extends z.ZodType>(
 ): Promise<Enveloped<z.output<S>> | null> => foundOrNull(up, call, (answer) => open(up, answer, schema));
 
 /**
- * Submit, sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued
- * items.
+ * Sent exactly once: a 500 or a broken connection may have queued items.
  *
  * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
@@ -112,11 +106,7 @@ export interface ListRequest {
   readonly items?: ItemsRequest | undefined;
 }
 
-/**
- * Lists a page of items.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when its size contradicts its counts
- */
+/** @throws UpstreamError UPSTREAM_DRIFT when the size of the page contradicts its counts */
 async function listItems(
   up: Upstream,
   batchId: string,
@@ -177,12 +167,7 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
   } while (cursor != null);
 }
 
-/**
- * Status of one task. Null for an unknown task, and for a batch id, which the service answers
- * alike.
- *
- * @throws UpstreamError RESULT_EXPIRED after 31 days
- */
+/** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
   refuseEmpty('status', 'taskId', taskId);
   return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);

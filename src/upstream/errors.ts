@@ -1,7 +1,6 @@
 // The typed error of a failed upstream call, also of sockets, resolvers and decompressors, with the
 // faults of a 422 (spec, section Errors) at the argument or path in the input that they are about.
 // Its `code` is that of the GraphQL error, chosen here because only this side sees the status.
-
 import { MAX_INT, parseTime } from './wire-values.ts';
 
 export type FailureCode =
@@ -113,11 +112,7 @@ export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
 /** Whether a 429 is for want of credits, which do not come back by waiting a moment. */
 export const isAboutCredits = (text: string): boolean => subjectOf429(text) === 'credits';
 
-/**
- * Seconds to wait by a `Retry-After` header: a number of seconds, an HTTP date, or absent.
- *
- * @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable
- */
+/** @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();

@@ -59,11 +59,7 @@ const USUAL = limits(30, 60, 64);
 /** A body that stands still for so long is given up. Milliseconds. */
 export const STALL_MS = 15 * SECOND;
 
-/**
- * The bounds of an operation.
- *
- * @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`)
- */
+/** @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`) */
 export function limitsOf(operation: string, patience = 1): OperationLimits {
   const { start, whole, bytes } = TABLE[operation] ?? USUAL;
   return { start: start * patience, whole: whole * patience, bytes };

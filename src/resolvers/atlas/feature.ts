@@ -1,7 +1,6 @@
 // Resolvers of SAE features, and the queries for them: labels and descriptions come from the
 // catalogue, the rest, such as the proteins in which one is most active, costs one call for each
 // feature.
-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

@@ -241,11 +241,7 @@ export const withoutNames = ({ header: _, ...needs }: RequiredParts): RequiredPa
 /** Needs by selection. A selection that depends on variables is a new object for each execution. */
 const known = new WeakMap<readonly Selected[], RequiredParts>();
 
-/**
- * All parts that a selection on a protein needs.
- *
- * @param nodes - the selection; by default that of the current field
- */
+/** All parts that a selection on a protein needs; by default that of the current field. */
 export function requiredPartsOf(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts {
   const selected = selectedFields(info, 'Protein', nodes);
   const before = known.get(selected);

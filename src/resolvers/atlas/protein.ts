@@ -1,6 +1,5 @@
 // Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
 // made.
-
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';

@@ -1,6 +1,5 @@
 // Similarity search: one call. The loaders receive the protein and cluster data of its hits, which
 // then need no call.
-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -58,11 +57,7 @@ function wantedFeatures(info: GraphQLResolveInfo): number {
   return Math.min(100, Math.max(1, ...firsts));
 }
 
-/**
- * Searches with a sequence.
- *
- * @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse
- */
+/** @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse */
 async function search(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,

@@ -1,6 +1,5 @@
 // UniProt entries by accession or entry name, their proteins, and the names of a protein: of its
 // own record, or of the entry that led to it or that its accession names; never of its cluster's.
-
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { publicNullable } from '../../schema/field-options.ts';
@@ -13,11 +12,7 @@ import { faultOf, isAccession, readIdentifier } from './identifier.ts';
 import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
 import { findProtein } from './protein.ts';
 
-/**
- * An entry by accession or entry name; null when UniProt has none.
- *
- * @throws UpstreamError BAD_USER_INPUT for identifiers of other databases
- */
+/** Null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
   const read = readIdentifier(id);
   if ('fault' in read) throw badInput(`${faultOf('id', id, read.fault)} ${read.hint}`);

@@ -25,12 +25,7 @@ type Position = z.output<typeof position>;
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
-/**
- * Where a connection begins: at its cursor, or before the first item.
- *
- * @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, and for an invalid cursor, or that of
- * another filter
- */
+/** @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, or a cursor of another filter */
 function startOf(args: TaskListArgs): Position {
   const [only] = statesOf(args) ?? [];
   const state = only === undefined ? null : parseTaskState(only);

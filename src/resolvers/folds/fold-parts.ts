@@ -1,6 +1,5 @@
 // Parts of a fold result: its chains and their proteins in the Atlas, the predicted aligned error,
 // and the shapes of the embeddings.
-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';

@@ -22,12 +22,7 @@ import { FILE_ENDINGS } from '../atlas/structure.ts';
 import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
 import { taskFilePath } from './task-shape.ts';
 
-/**
- * A part of a result.
- *
- * @throws UpstreamError UPSTREAM_DRIFT with the reason when its rows fit no token or its scores are
- * outside 0 to 1
- */
+/** @throws UpstreamError UPSTREAM_DRIFT when rows fit no token or scores are outside 0 to 1 */
 function fittingPart<T>(part: T, misfit: string | null): T {
   if (misfit === null) return part;
   throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
@@ -70,11 +65,7 @@ async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape
   return { mean, unit: async () => (await (await foldOf(ctx, task)).plddt()) ?? [] };
 }
 
-/**
- * The text of a structure file.
- *
- * @throws GraphQLError with the reason where the format cannot hold it
- */
+/** @throws GraphQLError with the reason where the format cannot hold it */
 async function loadStructure(
   fold: FoldResultHandle,
   format: StructureShape['format'],

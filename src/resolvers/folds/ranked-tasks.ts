@@ -53,12 +53,7 @@ function problemOf(error: unknown): string | undefined {
   return code === 'RESULT_EXPIRED' ? NEVER_READ : code === 'UPSTREAM_DRIFT' ? error.message : undefined;
 }
 
-/**
- * Reads the scores of results that are not stored, and stores them.
- *
- * @param hasOthers - whether other results of the batch were read before
- * @throws UpstreamError
- */
+/** Reads and stores scores. @param hasOthers - whether other results were read before */
 async function readMissing(
   ctx: GatewayContext,
   tasks: readonly TaskShape[],

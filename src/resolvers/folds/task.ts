@@ -1,6 +1,5 @@
 // Resolvers of Task: batch, name and chains from the ledger, result and artifacts from Status. Also
 // finds a task.
-
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
@@ -103,11 +102,7 @@ async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<Bat
   return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
 }
 
-/**
- * Whether a task has a result to read.
- *
- * @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry
- */
+/** @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry */
 async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
   const availability = await availabilityOf(ctx, task);
   if (availability === 'UNKNOWN' && task.state === 'DONE') throw missingResult();

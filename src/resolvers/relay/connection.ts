@@ -1,5 +1,4 @@
 // Relay pagination: pages of a list in memory, and cursors that hold a small value.
-
 import type { GraphQLError } from 'graphql';
 import type { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';

@@ -170,11 +170,7 @@ function callsOf(reference: unknown): number {
   return isEntity(typename) ? ENTITIES[typename].calls : 0;
 }
 
-/**
- * Finds the object of a reference and loads what the query selects on it; null when there is none.
- *
- * @throws GraphQLError BAD_USER_INPUT for an invalid reference; upstream failures unchanged
- */
+/** Null when there is none. @throws GraphQLError BAD_USER_INPUT for an invalid reference */
 async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, reference: unknown) {
   const { __typename: typename, ...fields } = partsOf(reference);
   if (!isEntity(typename))

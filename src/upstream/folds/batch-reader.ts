@@ -60,11 +60,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
       fresh.set(batchId, page);
       batches.set(batchId, Promise.resolve(page));
     },
-    /**
-     * Status of a task; null for an unknown one.
-     *
-     * @throws UpstreamError RESULT_EXPIRED after 31 days
-     */
+    /** Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
     status: (taskId: string) =>
       once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
     /** Asks Status again next time: its signed URLs have expired. */

@@ -1,5 +1,4 @@
 // Maps the service's states to those of the schema and back, and reads the items of List.
-
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../renames.ts';

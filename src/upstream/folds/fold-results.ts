@@ -1,7 +1,6 @@
 // Results of finished tasks for one request: downloads the JSON behind the signed URL once, without
 // a token, and again with a fresh signature when the first has expired. The store caches scalar
 // scores.
-
 import pLimit from 'p-limit';
 import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
@@ -176,11 +175,7 @@ export function createFoldResults(
     url: urlOf,
     /** The result itself, where Status gives it in place of an URL. */
     inline: inlineOf,
-    /**
-     * Begins a download of the result; null when the task has none.
-     *
-     * @param headers - such as `range`
-     */
+    /** Begins a download; null without a result. @param headers - such as `range` */
     download: begin,
     /** The whole result: as it came, opened, and its scores, which are stored. Null without one. */
     async read(taskId: string): Promise<WholeResult | null> {
@@ -198,12 +193,7 @@ export function createFoldResults(
       held.set(taskId, opening);
       return opening;
     },
-    /**
-     * The scalar scores: from the store, else from the result, which is then released. Null when the
-     * task has none.
-     *
-     * @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1
-     */
+    /** Null without a result. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
     scores(taskId: string): Promise<TaskScores | null> {
       const reading = scored.get(taskId) ?? readScores(taskId);
       scored.set(taskId, reading);

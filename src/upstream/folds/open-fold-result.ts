@@ -1,6 +1,5 @@
 // A folding result to query: small ones on this thread, large ones in a worker, behind the same
 // interface, so that a PAE of a thousand tokens never blocks the event loop.
-
 import type { PaeRange } from '../../structure/fold/pae.ts';
 import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
 import { toSharedBuffer } from '../http/response-body.ts';

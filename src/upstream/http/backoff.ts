@@ -50,11 +50,7 @@ export function openBreaker(rules: BreakerRules, now: () => number) {
       const left = until - now();
       return left > 0 ? left : trial ? TRIAL_MS : 0;
     },
-    /**
-     * Lets a call through that {@link wait} allowed.
-     *
-     * @returns the callback for its end, called once
-     */
+    /** Lets a call through that wait allowed. @returns the callback for its end, called once */
     enter(): (outcome: BreakerOutcome) => void {
       const tries = opened > 0;
       if (tries) trial = true;

@@ -107,12 +107,7 @@ function completed({ baseUrl }: Upstream['settings'], text: string): string {
   return text.startsWith('/') ? new URL(text, baseUrl).href : `https://${text}`;
 }
 
-/**
- * Parses a signed URL. One without a scheme (`host/path?signature`) means https; a path alone, the
- * upstream's host.
- *
- * @throws UpstreamError when it is invalid
- */
+/** Without a scheme it means https; a path alone, the upstream's host. @throws UpstreamError */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
   const url = completed(up.settings, text);
   if (!URL.canParse(url)) throw notFollowed();

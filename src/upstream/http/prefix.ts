@@ -1,7 +1,6 @@
 // Whether the service is reachable, and the prefixes of the two APIs are right. A 404 without the
 // API's error body comes from a server without such a route: it proves nothing, and before the
 // first answer from the prefix it means that the prefix is wrong.
-
 import { type Dispatcher, request } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
@@ -113,11 +112,7 @@ export async function foundOrNull<T>(
   return null;
 }
 
-/**
- * Probes prefixes without an answer yet.
- *
- * @throws Error that says which are wrong and what to set
- */
+/** Probes prefixes without an answer yet. @throws Error that says what to set */
 export async function checkPrefixes(up: Upstream): Promise<void> {
   const known = prefixStates(up.settings);
   for (const api of ['atlas', 'batch'] as const)

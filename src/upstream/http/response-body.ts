@@ -162,28 +162,16 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   }
 }
 
-/**
- * Reads a whole body as UTF-8, converting its character set.
- *
- * @throws {@link UpstreamError} as {@link readBytes}
- */
+/** Reads a whole body as UTF-8, converting its character set. @throws UpstreamError as readBytes */
 export async function readUtf8(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
-/**
- * A body as JSON; undefined for an empty one.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
- */
+/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8Array): Promise<unknown> =>
   bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 
-/**
- * Reads a body as JSON; undefined if empty.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
- */
+/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export async function readJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }

@@ -35,12 +35,7 @@ function retryPause({ failure, message }: UpstreamError, tried: number, random: 
   return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + random);
 }
 
-/**
- * Runs `once` up to three times.
- *
- * @param signal - ends the waiting between two tries
- * @throws the last failure; anything but an UpstreamError at once
- */
+/** Runs `once` up to three times. @throws the last failure; any but an UpstreamError at once */
 export async function withRetry<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
   let last: UpstreamError | undefined;
   for (let tried = 1; ; tried += 1) {
@@ -127,12 +122,7 @@ const dripping = (operation: string): UpstreamError =>
     retryable: true,
   });
 
-/**
- * Streams a body at its client's pace.
- *
- * @param patience - what the time is multiplied with (`UPSTREAM_PATIENCE`)
- * @returns the same with a body that ends with an UpstreamError if it is too large or slow
- */
+/** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
 function steadied(answer: StreamedResponse, patience: number): StreamedResponse {
   const { body, status, call } = answer;
   const { operation, maxBytes } = call;

@@ -161,11 +161,7 @@ function collectMembers(bytes: Buffer, from: number, members: Member[]): number 
   });
 }
 
-/**
- * Splits an object into its members, in order.
- *
- * @returns undefined for anything that is not plainly an object: a parser may know better
- */
+/** @returns undefined for anything that is not plainly an object: a parser may know better */
 export function objectMembers(bytes: Buffer): Member[] | undefined {
   const members: Member[] = [];
   return isEnd(bytes, collectMembers(bytes, afterSpace(bytes, 0), members)) ? members : undefined;

@@ -21,11 +21,7 @@ export interface CachedReads<T> {
   readonly name: string;
 }
 
-/**
- * The value of a key, from the cache or by `load`.
- *
- * @param load - receives the upstream with the signal that aborts after the last caller
- */
+/** @param load - receives the upstream with the signal that aborts after the last caller */
 const cachedRead = <T, R extends T | null>(
   { cache, name }: CachedReads<T>,
   up: Upstream,
@@ -182,11 +178,7 @@ export function createClusterLoader(up: Upstream, { cache, singleFlight }: Clust
     { cache: false, batchScheduleFn: schedulerOf(up) },
   );
   return {
-    /**
-     * The record of a representative's cluster; null for other hashes.
-     *
-     * @param top - features, 1 to 100
-     */
+    /** The record of a representative; null for other hashes. @param top - features, 1 to 100 */
     load(hash: string, top?: number): Promise<ClusterAnswer | null> {
       const before = loaded.get(hash);
       if (before !== undefined && before.top >= (top ?? 0)) return before.answer;

@@ -1,7 +1,6 @@
 // The feature catalogue: all SAE features with label and description, searched here because the
 // service has no filter. Cached for all processes that share a store and refreshed in the
 // background. A caller that aborts does not stop the load.
-
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -106,11 +105,7 @@ interface Parsed {
   readonly search: CatalogueSearch;
 }
 
-/**
- * The catalogue over a cache namespace.
- *
- * @param cache - caches the raw answer; its times control the refresh
- */
+/** @param cache - caches the raw answer; its times control the refresh */
 export function openCatalogue(cache: Cache<Buffer>) {
   /** The same answer is one object in the cache, and parsed once. */
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();

@@ -1,6 +1,5 @@
 // The Atlas as a process reads it: the caches with their lifetimes, and the loaders of each request
 // over them. Public data only.
-
 import { createSingleFlight } from '../../async/single-flight.ts';
 import { type CacheOptions, openCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';

@@ -1,6 +1,5 @@
 // Finds out what `end` of residue regions means: some deployments send the last residue, others the
 // one after it, and the contract does not say. The gateway uses the residue after the last.
-
 import type { SparseMatrix } from '../archive/bulk-record.ts';
 import { drifted } from '../http/validate-response.ts';
 import { rowsOf } from '../proteins/activations.ts';

@@ -1,6 +1,5 @@
 // The similarity searches of one request, cached for later ones by sequence and arguments. Hits'
 // structures are fetched only when selected; the protein loader receives what hits say of proteins.
-
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
