@@ -1,8 +1,8 @@
 // Prints the schema to schema.graphql and, with federation directives, to subgraph.graphql; with --check says whether those files
 // are what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
-import { apiSdl, subgraphSdl } from '../src/resolvers/federation/sdl.ts';
 import { schema, subgraphSchema } from '../src/resolvers/schema.ts';
+import { apiSdl, subgraphSdl } from '../src/resolvers/sdl.ts';
 
 const FILES = { 'schema.graphql': apiSdl(schema), 'subgraph.graphql': subgraphSdl(subgraphSchema) };
 

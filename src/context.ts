@@ -14,9 +14,13 @@ import type { FoldResults } from './upstream/folds/fold-results.ts';
 import type { Downloads } from './upstream/http/download.ts';
 import type { Upstream } from './upstream/http/upstream-client.ts';
 import type { ProteinLoader } from './upstream/proteins/protein-loader.ts';
-import type { FeatureLoader, Thumbnails, UniprotLoader } from './upstream/reads/cached-reads.ts';
+import type {
+  ClusterLoader,
+  FeatureLoader,
+  Thumbnails,
+  UniprotLoader,
+} from './upstream/reads/cached-reads.ts';
 import type { Catalogue } from './upstream/reads/catalogue.ts';
-import type { ClusterLoader } from './upstream/reads/cluster-loader.ts';
 import type { SimilarityLoader } from './upstream/reads/similarity-loader.ts';
 
 /** What all requests of a process share. */

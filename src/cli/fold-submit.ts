@@ -64,7 +64,6 @@ const orderedJson = (content: unknown): string =>
     isFields(value) ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1))) : value,
   );
 
-/** What options of the command line say, in place of the file. */
 interface InputOptions {
   readonly label?: string | undefined;
   readonly repeat?: string | undefined;
@@ -91,10 +90,7 @@ function withOptions(
   };
 }
 
-/**
- * Parses a submission. Its idempotency key is a hash of its content, so that a second run pays
- * nothing.
- */
+/** Parses a submission. Its key is a hash of its content: a second run pays nothing. */
 export function readFoldInput(text: string, options: InputOptions): FoldInput {
   // A byte order mark counts as white space here.
   const plain = text.trimStart();

@@ -18,7 +18,6 @@ export interface Answer {
 
 export type GatewayTarget = Awaited<ReturnType<typeof connect>>;
 
-/** The options of every command that asks a gateway. */
 export const TARGET_ARGS = {
   url: option(
     'URL',
@@ -181,7 +180,6 @@ export async function connect(
   };
 }
 
-/** The errors of an answer as lines for people. */
 export const errorLines = ({ errors = [] }: Answer): string[] =>
   errors.map(({ message, path, extensions }) => {
     const where = path === undefined ? '' : ` at ${path.join('.')}`;

@@ -47,15 +47,11 @@ const TABLE = tableOf<Row>({
   problem: cellAt('problem'),
 });
 
-/** The letters of a FASTA record. */
 const RESIDUES = /^[A-Z* ]+$/i;
 /** The service's place of an identifier counts from the start of its chunk, not of the file. */
 const PLACE = /^`ids\[\d+\]` \(\d+ characters\) /;
 
-/**
- * Reads the list in chunks: identifiers separated by white space or commas, where # starts a comment,
- * and records of FASTA.
- */
+/** Reads identifiers between white space or commas, # comments, and FASTA, in chunks. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
   const failed = new Promise<never>((_, reject) =>

@@ -46,11 +46,7 @@ function readPdb(pdb: string): { residues: number; isUnit: boolean } {
   return { residues: residues.size, isUnit: factors.every((factor) => factor >= 0 && factor <= 1) };
 }
 
-/**
- * Rules for a list of `{feature_index, value}`.
- *
- * @param outsideCatalogue - the effect of an index that no feature has
- */
+/** Rules for a list of `{feature_index, value}`, with the effect of an index of no feature. */
 const ranking = (path: string, outsideCatalogue: Effect): ValueRule[] => [
   between(`${path}[].feature_index`, 0, FEATURES - 1, outsideCatalogue),
   notNegative(`${path}[].value`),

@@ -2,9 +2,8 @@
 // kind, new, unknown word. It reports names and kinds only, never values, except words of states.
 import type { z } from 'zod';
 import { normalizeState } from '../upstream/wire-values.ts';
-import { pairRenames } from './rename.ts';
 import { type Asked, brokenRules, type Effect, type ValueRule } from './rules.ts';
-import { fits, type Kind, kindOf, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
+import { fits, type Kind, kindOf, pairRenames, pathsOf, type Shape, shapeOf, wordsOf } from './shape.ts';
 
 type DriftKind =
   | 'missing'
@@ -34,7 +33,6 @@ export interface Drift {
   readonly as?: string;
 }
 
-/** What an operation promises beside the shape. */
 export interface Promised {
   readonly schema: z.ZodType;
   readonly rare?: readonly string[];
@@ -201,12 +199,7 @@ const placeOfIssue = (path: readonly PropertyKey[], known: ReadonlySet<string>):
     return known.has(at) ? at : join(before, '*');
   }, '');
 
-/**
- * What differs between an answer and what is promised of it.
- *
- * @param value - the parsed body
- * @returns in the order of the answer's places; empty when nothing differs
- */
+/** @returns differences in the order of the answer's places; empty when nothing differs */
 export function compare(promised: Promised, value: unknown, options: CompareOptions): Drift[] {
   const { places, found } = walkAll(shapeOf(promised.schema), value, options.most ?? 200, promised.words);
   const rare = new Set(promised.rare ?? []);

@@ -2,7 +2,6 @@
 import type { Drift } from './compare.ts';
 import type { Effect } from './rules.ts';
 
-/** The GraphQL fields that an answer supplies. */
 const FEEDS: Readonly<Record<string, string>> = {
   features: 'features, and label and description of every Feature',
   feature: 'feature(index:) and the details of a Feature',
@@ -23,7 +22,6 @@ const FEEDS: Readonly<Record<string, string>> = {
   result: 'FoldResult',
 };
 
-/** The GraphQL field of each optional key, by answer. */
 export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   features: { description: 'Feature.description' },
   feature: {

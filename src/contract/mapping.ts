@@ -1,11 +1,10 @@
-// The mapping file: a deployment's names by operation and path, in YAML or JSON. Reads it, reporting
-// all mistakes at once, and writes the one that would bridge a report's differences.
+// The mapping file: a deployment's names by operation and path, in YAML or JSON. Reads it,
+// reporting all mistakes at once, and writes the one that would bridge a report's differences.
 import { createRequire } from 'node:module';
 import { isFields, REQUEST, type WireMapping } from '../upstream/renames.ts';
 import { isAnswerName, PROMISED } from './answers.ts';
-import { closest } from './rename.ts';
 import type { Report } from './report.ts';
-import { pathsOf, shapeOf } from './shape.ts';
+import { closest, pathsOf, shapeOf } from './shape.ts';
 
 const below = (parent: string, names: string) => names.split(' ').map((name) => `${parent}.${name}`);
 const INPUT = 'payload[].all_atom_input';

@@ -82,7 +82,6 @@ export const matching = (
       : undefined,
 });
 
-/** The value at a place is what was asked for. */
 export const asAsked = (
   path: string,
   expected: string,
@@ -121,7 +120,6 @@ export const within = (
       : undefined,
 });
 
-/** Numbers of a list never rise. */
 export const descending = (path: string): ValueRule => ({
   path,
   expected: 'the highest first',

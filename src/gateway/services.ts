@@ -20,12 +20,10 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/backoff.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
-import { ping } from '../upstream/http/ping.ts';
-import { checkPrefixes } from '../upstream/http/prefix.ts';
-import { noteSandbox, prefixStates } from '../upstream/http/prefix-state.ts';
+import { checkPrefixes, ping } from '../upstream/http/prefix.ts';
 import { openAgent } from '../upstream/http/upstream-client.ts';
 import { createLoaderFactory } from '../upstream/reads/loaders.ts';
-import { settingsOf } from '../upstream/settings.ts';
+import { noteSandbox, prefixStates, settingsOf } from '../upstream/settings.ts';
 import { createUpstreamOpener } from './request-context.ts';
 
 export interface GatewayOptions {

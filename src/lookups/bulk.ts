@@ -10,12 +10,13 @@ import {
   type BulkPart,
   type BulkRequest,
   chunkHashes,
+  createLookupStore,
   hasEnded,
+  type KeptLookup,
   newPart,
   RETENTION_MS,
   stateOf,
 } from './lookup.ts';
-import { createLookupStore, type KeptLookup } from './lookup-store.ts';
 import { type BulkLimitExcess, type BulkLimits, createBulkQuota } from './quota.ts';
 import { type Run, type RunParts, startRun } from './run.ts';
 
@@ -38,7 +39,6 @@ const ANSWER_MS = 5_000;
 const DOCUMENTS_BYTES = 1_000;
 const PART_BYTES = 150;
 
-/** Approximate bytes of a look-up in the store. */
 const bytesOf = (lookup: BulkLookup, ask: BulkRequest): number =>
   JSON.stringify(ask).length +
   JSON.stringify(lookup).length +

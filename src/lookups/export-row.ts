@@ -33,7 +33,6 @@ export type RowStatus = keyof typeof PROBLEMS;
 
 /** Undefined is what was not requested or is unknown, null what the Atlas does not have. */
 export interface ExportRow {
-  /** The identifier as it was given. */
   readonly requested?: string;
   readonly hash: string;
   readonly status: RowStatus;
@@ -130,8 +129,5 @@ function cellText(cell: Cell): string {
   return FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
 }
 
-/**
- * A row as a line. Unknown values are empty; text that could be run as a formula begins with an
- * apostrophe.
- */
+/** A row as a line; unknown values are empty, and formulas begin with an apostrophe. */
 export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;

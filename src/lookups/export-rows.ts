@@ -23,10 +23,8 @@ import {
   hasArchive,
 } from './lookup.ts';
 
-/** Where the rows of a look-up are read. */
 interface ExportSources {
   openPart(part: BulkPart, hashes: readonly string[]): Promise<StreamedResponse>;
-  /** Receives the error of each part that could not be read. */
   onGap(error: unknown, index: number): void;
   structureUrl(hash: string): string;
   /** Creates a loader for one part alone, so that its records can be freed. */
@@ -169,11 +167,7 @@ async function complete(
   return failed;
 }
 
-/**
- * Reads the rows of a part.
- *
- * @returns a row for each requested hash, found or not, with what is asked for
- */
+/** @returns a row for each requested hash, found or not, with what is asked for */
 async function readPartRows(
   archive: AsyncIterable<Uint8Array>,
   hashes: readonly string[],
@@ -204,7 +198,6 @@ async function readPartRows(
   return rows;
 }
 
-/** Whether the upstream has deleted the part. */
 export const isExpired = (error: unknown): boolean =>
   error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
 

@@ -134,11 +134,7 @@ export function createBulkQuota(
       next: entries.map((one) => (ids.includes(one.lookupId) ? { ...one, running: false } : one)),
     }));
 
-  /**
-   * Finds look-ups whose end could not be recorded, for example while the store was down.
-   *
-   * @returns whether there were any
-   */
+  /** Records ends that could not be recorded, as while the store was down. @returns whether any */
   async function forgetEnded(caller: string): Promise<boolean> {
     const { value } = await read<Entry[]>(callerKey(caller), []);
     const running = present(value).filter((one) => one.running);
@@ -163,7 +159,6 @@ export function createBulkQuota(
     async ended(caller: string, lookupId: string) {
       await endAll(caller, [lookupId]);
     },
-    /** Releases the quota of a look-up that is deleted early. */
     async release(caller: string, lookupId: string): Promise<void> {
       const released = await removeEntry(caller, lookupId);
       if (released !== undefined) await changeTotal(released, -1);

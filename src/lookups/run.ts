@@ -1,18 +1,170 @@
-// Runs the parts of one look-up until all have ended: limits their number in flight, stores the
-// progress after each change and renews the lease.
+// Runs the parts of one look-up until all have ended: sends each, polls its job, sends it again
+// when the upstream lost it, cancels it on request. Stores the progress after each change and
+// renews the lease.
 import { setTimeout as sleep } from 'node:timers/promises';
 import pLimit from 'p-limit';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
+import * as atlas from '../upstream/atlas-bulk.ts';
+import { type FailureCode, UpstreamError } from '../upstream/errors.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
+import { discard } from '../upstream/http/response-body.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import {
   type BulkLookup,
+  type BulkOptions,
   type BulkPart,
   type BulkRequest,
   chunkHashes,
   DEADLINE_MS,
   hasEnded,
+  type KeptLookup,
+  type LookupStore,
+  readJob,
 } from './lookup.ts';
-import type { KeptLookup, LookupStore } from './lookup-store.ts';
-import { runPart } from './part.ts';
+
+/** Milliseconds between polls of a job: at first, and at most. */
+const FIRST_PAUSE_MS = 250;
+const MAX_PAUSE_MS = 5_000;
+
+export interface PartWork {
+  readonly up: Upstream;
+  readonly hashes: readonly string[];
+  readonly options: BulkOptions;
+  /** Milliseconds since the epoch. */
+  readonly deadline: number;
+  cancelled(): boolean;
+  save(part: BulkPart): void;
+  /** Waits; a cancellation ends the pause. @throws when the gateway stops */
+  pause(milliseconds: number): Promise<void>;
+}
+
+const MAX_SENT = 4;
+
+/** The bulk call always requests sequences: only they prove which proteins exist. */
+const queryOf = (hashes: readonly string[], options: BulkOptions): atlas.BulkQuery => ({
+  hashes,
+  ...options,
+  sequence: true,
+});
+
+/** Sends the part. A small one is answered with its archive, which a download requests again. */
+async function send({ up, hashes, options }: PartWork, part: BulkPart): Promise<Partial<BulkPart>> {
+  const answer = await atlas.bulk(up, queryOf(hashes, options));
+  const sent = part.sent + 1;
+  if (answer.kind === 'job') return { jobId: answer.jobId, sent };
+  discard(answer.answer);
+  return { state: 'COMPLETE', completed: part.requested, sent };
+}
+
+const failed = (code: string, message: string): Partial<BulkPart> => ({
+  state: 'FAILED',
+  problem: { code, message },
+});
+
+/** What becomes of a part whose job the upstream does not have any more or that failed. */
+function lost(work: PartWork, { sent }: BulkPart): Partial<BulkPart> {
+  if (work.cancelled()) return { state: 'CANCELLED' };
+  if (sent < MAX_SENT) return { state: 'PENDING', jobId: null, completed: 0 };
+  return failed('UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
+}
+
+const isGone = (error: unknown): boolean =>
+  error instanceof UpstreamError && (error.failure.status === 404 || error.failure.status === 410);
+
+const askedPause = (error: unknown): number =>
+  error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
+
+/** Failed reads that may succeed later are retried until the deadline. @throws as `pause` */
+async function runPart(part: BulkPart, work: PartWork): Promise<void> {
+  let present = part;
+  const change = (to: Partial<BulkPart>): void => {
+    present = { ...present, ...to };
+    work.save(present);
+  };
+  let wait = FIRST_PAUSE_MS;
+  let asked = false;
+  while (!hasEnded(present.state)) {
+    const { jobId } = present;
+    let pause = wait;
+    try {
+      if (Date.now() > work.deadline)
+        change(failed('UPSTREAM_TIMEOUT', 'It did not finish within 24 hours.'));
+      else if (jobId === null) change(work.cancelled() ? { state: 'CANCELLED' } : await send(work, present));
+      else {
+        if (work.cancelled() && !asked) {
+          change({ state: 'CANCEL_REQUESTED' });
+          // A finished job keeps its results.
+          await atlas.deleteBulkJob(work.up, jobId);
+          asked = true;
+        }
+        const read = readJob(present, await atlas.bulkJob(work.up, jobId), work.cancelled());
+        if (read === 'lost') change(lost(work, present));
+        else if (read.state !== present.state || read.completed !== present.completed) change(read);
+      }
+    } catch (error) {
+      if (work.up.signal?.aborted === true) throw error;
+      if (jobId !== null && isGone(error)) change(lost(work, present));
+      else if (error instanceof UpstreamError && !error.failure.retryable)
+        change(failed(error.failure.code, error.message));
+      else pause = Math.max(pause, askedPause(error));
+    }
+    if (hasEnded(present.state)) return;
+    await work.pause(pause * (0.8 + 0.4 * Math.random()));
+    wait = Math.min(wait * 1.5, MAX_PAUSE_MS);
+  }
+}
+
+const failure = (message: string, code: FailureCode, status?: number): UpstreamError =>
+  new UpstreamError(message, {
+    operation: 'bulkJob',
+    code,
+    ...(status === undefined ? {} : { status }),
+    retryable: code === 'UPSTREAM_UNAVAILABLE',
+  });
+
+const unreadable = (): UpstreamError =>
+  failure('The upstream did not give this part, although it is complete. Try again.', 'UPSTREAM_UNAVAILABLE');
+
+async function urlOf(up: Upstream, jobId: string): Promise<string> {
+  const { download_url: url } = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
+    throw isGone(error)
+      ? failure('The upstream no longer has this part. Start the look-up again.', 'RESULT_EXPIRED', 410)
+      : error;
+  });
+  if (url != null) return url;
+  throw unreadable();
+}
+
+/**
+ * Starts to download a part's archive.
+ *
+ * @param headers - such as `range`
+ * @returns the response with status 200, 206, 304 or 416, its body unread
+ * @throws UpstreamError RESULT_EXPIRED when the upstream has deleted it
+ */
+export async function openArchive(
+  up: Upstream,
+  downloads: Downloads,
+  { jobId }: BulkPart,
+  what: { readonly hashes: readonly string[]; readonly options: BulkOptions },
+  headers: Readonly<Record<string, string>> = {},
+): Promise<StreamedResponse> {
+  const { receivedBytes: maxBytes } = archiveLimits({
+    proteins: what.hashes.length,
+    perResidue: what.options.residueFeatures,
+  });
+  if (jobId === null) {
+    const sent = await atlas.bulk(up, queryOf(what.hashes, what.options));
+    if (sent.kind === 'zip') return sent.answer;
+    throw unreadable();
+  }
+  // The second try is for a URL that expired before it was used.
+  for (let tries = 0; tries < 2; tries += 1) {
+    const answer = await download(up, downloads, await urlOf(up, jobId), { headers, maxBytes });
+    if (answer !== null) return answer;
+  }
+  throw unreadable();
+}
 
 /** Parts of one look-up that are at the upstream at the same time. */
 const PARTS_AT_ONCE = 4;
@@ -21,17 +173,14 @@ const TICK_MS = 1_000;
 
 export interface RunParts {
   readonly store: LookupStore;
-  /** Identifies this process among the replicas. */
   readonly owner: string;
   openUpstream(requestId: string, signal: AbortSignal): Upstream;
-  /** Limits the parts of all look-ups together. */
   limit<T>(task: () => Promise<T>): Promise<T>;
   readonly onError: (error: unknown) => void;
 }
 
 export type Run = ReturnType<typeof startRun>;
 
-/** Starts to run a look-up whose lease is held. */
 export function startRun(
   parts: RunParts,
   kept: KeptLookup,

@@ -1,6 +1,5 @@
 // Turns the snapshots of a batch into the events of one subscriber: every change of state, one
 // failure for each streak, and the tasks that changed since its previous event.
-
 import type { EventSelector } from '../async/broadcast.ts';
 import type { Failure } from '../upstream/errors.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';

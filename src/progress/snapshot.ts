@@ -32,21 +32,18 @@ export function delayMs(interval: number, random: number, retryAfterSeconds = 0)
   return Math.round(Math.max(interval * (1 - JITTER + 2 * JITTER * random), retryAfterSeconds * 1000));
 }
 
-/** A task that has left the queue. */
 interface SeenTask {
   readonly item: ListItem;
   /** The sequence number at which it got its present state. */
   readonly changedAt: number;
 }
 
-/** The tasks of the latest read. */
 interface SeenTasks {
   /** Sequence number of the read; smaller than the snapshot's when the tasks are stale. */
   readonly sequence: number;
   readonly byId: Readonly<Record<string, SeenTask>>;
 }
 
-/** Failures in a row. */
 export interface FailureStreak {
   readonly count: number;
   /** How many of the latest were permanent. */
@@ -80,12 +77,7 @@ function completionsAfter({ page: last, completions }: Snapshot, page: BatchPage
   return [...completions, { at, finished }].slice(-MAX_COMPLETIONS);
 }
 
-/**
- * Seconds until no task is queued or running, at the pace of the tasks that finished while the batch
- * was watched.
- *
- * @returns null until three polls saw five tasks finish
- */
+/** Seconds left at the pace of the tasks seen to finish; null until three polls saw five finish. */
 export function estimateSecondsLeft(
   { completions }: Pick<Snapshot, 'completions'>,
   page: BatchPage,
@@ -167,10 +159,7 @@ export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
 
 const errorText = (item: ListItem): string => JSON.stringify(item.error ?? null);
 
-/**
- * Merges the tasks of a read: a task with a new state changed at this sequence number. Queued ones
- * are left out.
- */
+/** Merges the tasks of a read, without queued ones; new states changed at this sequence number. */
 function tasksAfter(before: SeenTasks, sequence: number, items: readonly ListItem[]): SeenTasks {
   const byId: Record<string, SeenTask> = {};
   for (const { task_id, status, response, response_available, error } of items) {

@@ -2,10 +2,7 @@
 // record of a protein has.
 import type { CostSelection, FieldCost } from '../execution/query-cost.ts';
 
-/**
- * Proteins for which a list counts one more call: a long list is a job that is sent, polled and
- * downloaded.
- */
+/** Proteins for which a list counts one call: a long one is a job, sent, polled and downloaded. */
 const PER_BULK_CALL = 100;
 
 /** Calls for a list of proteins, without the calls for single records. */
@@ -13,28 +10,19 @@ export const bulkCalls = (proteins: number): number => Math.ceil(proteins / PER_
 
 export const countDistinct = (values: readonly unknown[]): number => new Set(values).size;
 
-/**
- * A field of Protein that an archive may leave out. All such fields of a protein share its record.
- */
+/** Fields of a protein that an archive may leave out: all share its record. */
 export const RECORD: FieldCost = { shared: { record: 1 } };
 /** A field of Protein that its record has, or else the UniProt entry of its accession. */
 export const NAMES_OF_PROTEIN: FieldCost = { shared: { record: 1, uniprot: 1 } };
-/**
- * A field of Protein that needs the cluster: its record may name only the representative, whose
- * record has the rest.
- */
+/** A field of Protein that needs the cluster, whose hash alone its record may have. */
 export const CLUSTER_OF_PROTEIN: FieldCost = { shared: { record: 1, cluster: 1 } };
 /** Finding a cluster by any member: as a representative, the protein, its record, the cluster. */
 export const FIND_CLUSTER = 4;
-/** A field of a feature's record, shared by all such fields. */
 export const FEATURE_DETAIL: FieldCost = { shared: { detail: 1 } };
-/** The catalogue of features, loaded once. */
 export const CATALOGUE: FieldCost = { once: { catalogue: 1 } };
 
-/** Fields of Protein that need no upstream call. */
 const FREE = new Set(['__typename', 'hash', 'id', 'thumbnail']);
 
-/** Whether the selection needs data of the protein. */
 export const loadsProtein = ({ names }: CostSelection): boolean => [...names].some((name) => !FREE.has(name));
 
 /** A link to a protein that is known to exist. */

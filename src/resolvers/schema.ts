@@ -1,14 +1,11 @@
 // Builds the schema. Importing a file of types or resolvers registers it with the builder.
 import '../schema/scalars.ts';
 import './atlas/protein.ts';
-import './atlas/protein-names.ts';
+import './atlas/uniprot.ts';
 import './atlas/structure.ts';
-import './atlas/thumbnail.ts';
 import './atlas/cluster.ts';
 import './atlas/feature.ts';
-import './atlas/feature-exemplars.ts';
 import './atlas/protein-features.ts';
-import './atlas/uniprot.ts';
 import './atlas/similarity.ts';
 import './atlas/lookup.ts';
 import './folds/batch.ts';
@@ -21,19 +18,15 @@ import './folds/submit.ts';
 import './folds/check-fold.ts';
 import './folds/resubmit.ts';
 import './folds/cancel.ts';
-import './service/service.ts';
-import './service/contract-report.ts';
+import './service.ts';
 import './relay/node.ts';
-import './federation/entities.ts';
 import { builder } from '../schema/builder.ts';
-import { apiSchema } from './federation/sdl.ts';
+import { apiSchema } from './sdl.ts';
 
 builder.queryType({ description: 'Reads of the protein Atlas and of batches of folds.' });
 builder.mutationType({ description: 'Submits and cancels folds; starts and cancels bulk look-ups.' });
 builder.subscriptionType({ description: 'Live progress, over Server-Sent Events or WebSocket.' });
 
-/** The schema with the root fields for federation routers. */
 export const subgraphSchema = builder.toSchema();
 
-/** The schema for clients. */
 export const schema = apiSchema(subgraphSchema);

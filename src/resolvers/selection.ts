@@ -27,9 +27,7 @@ const byVariables = new WeakMap<object, Read>();
 const constant: Read = new WeakMap();
 const isConstant = new WeakMap<readonly FieldNode[], boolean>();
 
-/**
- * Whether no variable occurs in the selection of the nodes. Fragments count as if they held one.
- */
+/** Whether no variable occurs in the selection. Fragments count as if they held one. */
 function sameForAll(nodes: readonly FieldNode[]): boolean {
   const known = isConstant.get(nodes);
   if (known !== undefined) return known;

@@ -1,5 +1,4 @@
 // The Batch type. resolvers/folds/batch-record.ts has the fields that List answers.
-
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
 import { builder, keyedBy } from './builder.ts';
 

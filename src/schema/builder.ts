@@ -4,8 +4,7 @@ import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { GatewayContext } from '../context.ts';
 import type { LazyText } from '../structure/lazy-text.ts';
-import { costPlugin } from './cost-plugin.ts';
-import { publicFieldsPlugin } from './public-fields-plugin.ts';
+import { fieldOptionsPlugin } from './field-options.ts';
 
 /** Types known before any object is defined. */
 export interface Types {
@@ -32,7 +31,7 @@ export interface Types {
 }
 
 export const builder = new SchemaBuilder<Types>({
-  plugins: [costPlugin, publicFieldsPlugin, RelayPlugin],
+  plugins: [fieldOptionsPlugin, RelayPlugin],
   // Cost is the number of upstream calls in the worst case; a list multiplies the cost of its
   // selection.
   costLimits: ({ services: { config } }) => ({ calls: config.MAX_QUERY_COST, depth: config.MAX_QUERY_DEPTH }),
@@ -98,10 +97,7 @@ builder.globalConnectionField('totalCount', (t) =>
   }),
 );
 
-/**
- * Extensions of an object type with keys of Apollo Federation 2 (@key), each one field;
- * resolvers/federation/sdl.ts prints them.
- */
+/** Keys of Apollo Federation 2 (@key), each one field; resolvers/sdl.ts prints them. */
 export const keyedBy = (...fields: readonly string[]) => ({
   directives: { key: fields.map((name) => ({ fields: name })) },
 });

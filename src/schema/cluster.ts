@@ -1,9 +1,8 @@
 // The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
 // loads the fields.
-
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /**
  * A cluster, known by its representative or by one of its members. `info` holds what an earlier

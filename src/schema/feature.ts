@@ -1,9 +1,8 @@
 // SAE feature types: the feature, its activation in a protein, its statistics.
-
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** A feature by its index, with the label and description that the answer contained. */
 export interface FeatureRef {
@@ -28,17 +27,12 @@ builder.node(Feature, {
   }),
 });
 
-/**
- * A feature's value in a protein or in the representative of a cluster, and where more details are.
- */
+/** A feature's value in a protein or a cluster's representative, and where more details are. */
 export interface ActivationRef {
   readonly value: FeatureValue;
   /** The protein, and `top`: the length of the ranking that contains the value. */
   readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
-  /**
-   * Activations along the sequence where the answer contained them; null where the upstream has
-   * none.
-   */
+  /** Activations along the sequence, where the answer has them; null where there are none. */
   readonly row?: (() => FeatureRow | null) | undefined;
 }
 

@@ -1,8 +1,7 @@
 // pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
 // and bands.
-
 import { builder } from './builder.ts';
-import { publicNonNull } from './public-fields-plugin.ts';
+import { publicNonNull } from './field-options.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {
@@ -22,11 +21,7 @@ export type PlddtScaleName = typeof PlddtScale.$inferType;
 /** A share of 1 as a percentage, to 15 significant digits: 0.57 is 57, not 56.99999999999999. */
 export const toPercent = (share: number): number => Number((share * 100).toPrecision(15));
 
-/**
- * Converts a pLDDT to a scale.
- *
- * @param unit - 0 to 1, or null where it is unknown
- */
+/** Converts a pLDDT to a scale. @param unit - 0 to 1, or null where it is unknown */
 export function scalePlddt(
   unit: number | null | undefined,
   scale: PlddtScaleName | null | undefined,
@@ -35,7 +30,6 @@ export function scalePlddt(
   return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : toPercent(unit);
 }
 
-/** The argument that selects the scale of a pLDDT field. */
 export const scaleArg = {
   type: PlddtScale,
   defaultValue: 'PERCENT',
@@ -44,7 +38,6 @@ export const scaleArg = {
 
 type UnitValues = readonly (number | null)[];
 
-/** The confidences of one structure. */
 export interface PlddtShape {
   /** Per residue or token, 0 to 1; null at chain breaks. A function loads them on demand. */
   readonly unit: UnitValues | (() => Promise<UnitValues>);
@@ -52,9 +45,7 @@ export interface PlddtShape {
   readonly mean: number | null;
 }
 
-/**
- * Reads the values, synchronously where they are loaded: a promise for each residue would be slow.
- */
+/** Synchronous where the values are loaded: a promise for each residue would be slow. */
 function ofValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
   return typeof unit === 'function' ? unit().then(read) : read(unit);
 }

@@ -1,10 +1,9 @@
 // Problems: typed reasons why an operation was not done. `kind` is the name of the GraphQL type.
 // submit.ts and cancel.ts have those that carry a batch.
-
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
 import { builder } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
 export interface ProblemBase<Kind extends string> {
@@ -14,23 +13,18 @@ export interface ProblemBase<Kind extends string> {
   readonly upstreamRequestId?: string | null;
 }
 
-/** A mistake, or a likely mistake, in an input. */
 export interface IssueShape {
-  /**
-   * Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.modifications.1.position`.
-   */
+  /** Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.sequence`. */
   readonly path: string;
   readonly code: IssueCode;
   readonly message: string;
   readonly hint?: string | null;
 }
 
-/** An input that cannot be used, with all mistakes. */
 export interface InvalidInputShape extends ProblemBase<'InvalidInput'> {
   readonly issues: readonly IssueShape[];
 }
 
-/** The object with this id does not exist. */
 export type NotFoundShape = ProblemBase<'NotFound'>;
 
 const HINTS = {
@@ -64,7 +58,6 @@ export interface RefusedShape extends ProblemBase<'Refused'> {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** The interface of all problems. */
 export type ProblemShape = ProblemBase<string>;
 
 export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({

@@ -3,13 +3,10 @@
 import type { Source } from '../upstream/proteins/protein-data.ts';
 import { builder, keyedBy } from './builder.ts';
 import type { ClusterRef } from './cluster.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 import type { UniprotRef } from './uniprot.ts';
 
-/**
- * A protein by its hash. The code that makes the reference checks, where it matters, that the Atlas
- * has it.
- */
+/** A protein by its hash; the code that makes it checks that the Atlas has it. */
 export interface ProteinRef {
   readonly hash: string;
   /** The UniProt entry that led to it, whose names cost no call. */

@@ -111,17 +111,10 @@ builder.scalarType('DateTime', {
   },
 });
 
-/**
- * Nesting above which a value is refused: far below the depth at which JSON.stringify would
- * overflow the stack.
- */
+/** Levels of nesting: far below the depth at which JSON.stringify would overflow the stack. */
 const MAX_DEPTH = 500;
 
-/**
- * Checks that a value can be written as JSON.
- *
- * @throws Error with the code UPSTREAM_DRIFT
- */
+/** Checks that a value can be written as JSON. @throws Error with the code UPSTREAM_DRIFT */
 function shallow(value: unknown): unknown {
   let level: object[] = typeof value === 'object' && value !== null ? [value] : [];
   for (let depth = 0; level.length > 0; depth += 1) {

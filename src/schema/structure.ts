@@ -1,9 +1,8 @@
 // A structure as a file: its address at the gateway, and its text. The text is made when a field
 // selects it.
-
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
-import { publicNonNull } from './public-fields-plugin.ts';
+import { publicNonNull } from './field-options.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
@@ -15,15 +14,12 @@ export const StructureFormat = builder.enumType('StructureFormat', {
   } as const,
 });
 
-/** The text of a structure file and how many atoms it holds. */
 export interface LoadedStructure {
   readonly text: string | LazyText;
   readonly atomCount: number;
 }
 
-/**
- * A structure that exists. `load` does its work once, also when text and atomCount both call it.
- */
+/** A structure that exists. `load` does its work once, whatever calls it. */
 export interface StructureShape {
   readonly format: typeof StructureFormat.$inferType;
   readonly url: string;
@@ -32,7 +28,6 @@ export interface StructureShape {
   load(): LoadedStructure | Promise<LoadedStructure>;
 }
 
-/** Reads from the file, synchronously where it is loaded. */
 function read<T>(structure: StructureShape, of: (loaded: LoadedStructure) => T): T | Promise<T> {
   const loaded = structure.load();
   return loaded instanceof Promise ? loaded.then(of) : of(loaded);

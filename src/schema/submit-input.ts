@@ -1,5 +1,4 @@
 // The input of submitFold, which checkFold and resubmitFold take, too; src/submission checks it.
-
 import { builder } from './builder.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {

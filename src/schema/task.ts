@@ -1,25 +1,53 @@
-// The Task type: one fold, as List and Status report it.
-
+// The Task type, one fold as List and Status report it, and a submitted chain.
+import type { ChainSummary } from '../submission/check.ts';
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
 import { TaskState } from './batch.ts';
 import { builder, keyedBy } from './builder.ts';
 
-/** Why a task failed, in the upstream's words. */
+export const ChainKind = builder.enumType('ChainKind', {
+  description: 'What a chain is made of.',
+  values: {
+    PROTEIN: { description: 'Amino acids.' },
+    RNA: { description: 'Ribonucleotides.' },
+    DNA: { description: 'Deoxyribonucleotides.' },
+    LIGAND: { description: 'Small molecules and ions.' },
+  } as const,
+});
+
+export const InputChain = builder.objectRef<ChainSummary>('InputChain').implement({
+  description: 'A chain as it was submitted. The gateway stores the hash of its sequence, not the sequence.',
+  fields: (t) => ({
+    ids: t.stringList({
+      nullable: false,
+      description:
+        'One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.',
+      resolve: ({ ids }) => ids,
+    }),
+    kind: t.expose('kind', { type: ChainKind, nullable: false, description: 'What it is made of.' }),
+    length: t.exposeInt('length', {
+      nullable: false,
+      description: 'Residues or nucleotides of one copy; 0 for a ligand.',
+    }),
+    proteinHash: t.expose('proteinHash', {
+      type: 'ProteinHash',
+      description: 'MD5 of the sequence of a protein, its id in the Atlas; null for other kinds.',
+    }),
+  }),
+});
+
 export interface TaskErrorShape {
   readonly code: string | null;
   readonly message: string;
   readonly raw: unknown;
 }
 
-/** An additional output of a task, at a signed URL. */
 export interface ArtifactShape {
   readonly name: string;
   readonly url: string;
   readonly expiresAt: Date | null;
 }
 
-/** A task as List or Status reports it. */
 export interface TaskShape {
   readonly taskId: string;
   /** Null when neither the task's id nor the ledger gives it. */

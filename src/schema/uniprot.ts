@@ -1,9 +1,9 @@
 // A UniProt entry as the service resolves it.
 import { createHash } from 'node:crypto';
-import type { WithRaw } from '../upstream/atlas-request.ts';
+import type { WithRaw } from '../upstream/atlas.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
-import { publicNonNull, publicNullable } from './public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** A resolved entry; `requested` is the identifier in the request. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {
@@ -13,11 +13,9 @@ export interface UniprotRef extends WithRaw<UniprotRecord> {
 /** MD5 of an upper-case sequence, the Atlas' id of a protein. */
 export const hashOfSequence = (sequence: string): string => createHash('md5').update(sequence).digest('hex');
 
-/** The hash in the entry, otherwise that of its sequence. */
 export const hashOfEntry = ({ record }: UniprotRef): string | null =>
   record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence));
 
-/** Options of a field that is a text of the record. */
 const ofRecord = (
   key: 'entry_name' | 'protein_name' | 'gene' | 'organism' | 'function' | 'sequence',
   description: string,

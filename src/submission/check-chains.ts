@@ -33,7 +33,6 @@ function checkId(id: string, at: string, first: Map<string, string>, { wrong, od
   }
 }
 
-/** Checks the ids of all chains of an item and their copies. */
 function* checkChainIds(item: Item, notes: ItemNotes): Steps<void> {
   const { odd } = notes;
   const first = new Map<string, string>();
@@ -243,7 +242,6 @@ function* checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: Ite
   }
 }
 
-/** Runs every check of the chains of one item. */
 export function* checkChains(item: Item, notes: ItemNotes): Steps<void> {
   if (item.chains.length === 0) {
     notes.wrong(

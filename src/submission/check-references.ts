@@ -1,6 +1,5 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
-
 import type { ItemNotes } from './check.ts';
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
 import type { Chain, Item, Steps } from './submission.ts';
@@ -25,7 +24,6 @@ function* atomCounter(chains: Item['chains']) {
   };
 }
 
-/** Checks single references to the chains of one item. */
 function* referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
@@ -215,7 +213,6 @@ function* checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): St
   }
 }
 
-/** Runs every check of one item's covalent bonds, pocket and distograms. */
 export function* checkReferences(item: Item, notes: ItemNotes): Steps<void> {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;

@@ -3,11 +3,10 @@
 import { createHash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import { createTwinSearch } from './identical-items.ts';
 import type { IssueCode } from './issue-codes.ts';
 import { type Chain, copiesOf, type Item, type Steps, type Submission } from './submission.ts';
+import { createTwinSearch } from './wire-body.ts';
 
-/** A mistake or a likely mistake. */
 export interface Issue {
   /** Path in the GraphQL input, dotted. */
   readonly path: string;
@@ -16,7 +15,6 @@ export interface Issue {
   readonly hint: string | null;
 }
 
-/** Adds an issue at a path. */
 export type AddIssue = (path: string, code: IssueCode, message: string, hint?: string) => void;
 
 /** Collects the findings of one item; paths are relative to the item. */
@@ -100,7 +98,6 @@ export interface ItemMeasure {
   readonly chains: readonly ChainSummary[];
 }
 
-/** Measures an item and hashes its proteins. */
 function* measureItem(item: Item): Steps<ItemMeasure> {
   let chainCount = 0;
   let length = 0;
@@ -239,12 +236,7 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
   }
 }
 
-/**
- * Checks a submission.
- *
- * @param models - the allowed models
- * @returns issues (which forbid sending) and warnings, in the order of the input, and exact lengths
- */
+/** @returns issues (which forbid sending) and warnings in the order of the input, exact lengths */
 export function* checkSubmission(submission: Submission, models: readonly string[]): Steps<SubmissionCheck> {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];

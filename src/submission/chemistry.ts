@@ -34,10 +34,7 @@ const ALL_PLAIN: InvalidLetters = { wrong: NONE, unknown: { ...NONE, letters: ''
 const SLICE = 2 ** 18;
 const CODE_A = 65;
 
-/**
- * Counts the letters of an upper-case sequence that need a remark. An ordinary sequence costs one
- * scan.
- */
+/** Counts the letters of an upper-case sequence that need a remark: usually in one scan. */
 export function* findInvalidLetters(type: PolymerType, sequence: string): Steps<InvalidLetters> {
   const start = sequence.search(NOT_PLAIN[type]);
   if (start < 0) return ALL_PLAIN;
@@ -81,7 +78,6 @@ export function heavyAtoms(type: PolymerType, sequence: string, position: number
   return inside === undefined ? undefined : inside + (atEnd ? 1 : 0);
 }
 
-/** Result of scanning a SMILES string. */
 export interface SmilesScan {
   /** Heavy atoms, including wildcards and without explicit hydrogens. */
   readonly heavyAtoms: number;
@@ -92,7 +88,6 @@ export interface SmilesScan {
 const NOT_SMILES = /[^A-Za-z0-9@+\-[\]().=#$%:/\\*~]/;
 const HYDROGEN = /^\d*H[+-]?\d*$/;
 
-/** Scans a SMILES string once, in linear time. */
 export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
@@ -133,9 +128,7 @@ export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   return atoms + hydrogens === 0 ? found(0, 'it names no atom') : found(atoms);
 }
 
-/**
- * The parent residue of a well-known modification; undefined for other codes and other polymers.
- */
+/** The parent residue of a well-known modification; undefined for any other. */
 export function parentResidue(type: PolymerType, ccd: string): string | undefined {
   const known = residueOf(ccd);
   return known === undefined || known.standard || known.kind !== type ? undefined : known.letter;

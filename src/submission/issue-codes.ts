@@ -1,7 +1,6 @@
 // The codes of issues and warnings in an input, with what each means. Programs decide by them, so
 // a code is never renamed.
 
-/** What each code means. */
 export const ISSUE_CODES = {
   ALREADY_RESUBMITTED: 'These tasks were submitted again before.',
   ALREADY_SUBMITTED: 'The same input was submitted before.',

@@ -1,6 +1,7 @@
-// The body of Submit (spec, "Batch submit request" and below), and the hash that identifies equal
-// submissions.
+// The body of Submit (spec, "Batch submit request" and below), the hash that identifies equal
+// submissions, and the search for identical items.
 import { createHash } from 'node:crypto';
+import type { ChainSummary } from './check.ts';
 import { type Chain, type Item, type Steps, type Submission, takeSteps } from './submission.ts';
 
 const idOf = ({ ids }: Chain): string | readonly string[] | null => {
@@ -24,7 +25,6 @@ function wireChain(chain: Chain) {
 
 const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 0 ? null : list);
 
-/** The all-atom input of one item. */
 const wireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
   sequences: chains.map(wireChain),
   covalent_bonds: orNull(
@@ -58,7 +58,6 @@ const wireItem = (item: Item, model: string) => ({
   include_embeddings: item.includeEmbeddings,
 });
 
-/** The body of Submit. */
 export const wireBody = ({ items, repeat, model }: Submission) => ({
   endpoint: 'fold_max_accuracy',
   payload: items.map((item) => wireItem(item, model)),
@@ -136,8 +135,7 @@ function* jsonHash(value: unknown): Steps<string> {
   return hash.update(text).digest('hex');
 }
 
-/** Hash of an item without its name. */
-export const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, ''));
+const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, ''));
 
 /**
  * SHA-256 (hexadecimal) of a submission without its idempotency key: equal for inputs that differ
@@ -145,3 +143,41 @@ export const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, '
  */
 export const submissionHash = (submission: Submission): Promise<string> =>
   takeSteps(jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]));
+
+/** Chains of an item, and letters of each, that tell most different items apart. */
+const COMPARED_CHAINS = 16;
+const COMPARED_LETTERS = 200;
+
+/** A text that identical items share. */
+const likenessOf = ({ chains }: Item, summaries: readonly ChainSummary[]): string =>
+  chains
+    .slice(0, COMPARED_CHAINS)
+    .map((chain, c) =>
+      chain.type === 'ligand'
+        ? (chain.smiles?.slice(0, COMPARED_LETTERS) ?? chain.ccd?.[0])
+        : (summaries[c]?.proteinHash ?? chain.sequence.slice(0, COMPARED_LETTERS)),
+    )
+    .join(' ');
+
+/** Creates the search for the first item with the same input, which is given every item in order. */
+export function createTwinSearch() {
+  /** By likeness the first item that has it; null once it has been hashed. */
+  const firstAlike = new Map<string, { readonly index: number; readonly item: Item } | null>();
+  const firstByHash = new Map<string, number>();
+  function* firstSame(index: number, item: Item): Steps<number> {
+    const hash = yield* itemHash(item);
+    const first = firstByHash.get(hash) ?? index;
+    firstByHash.set(hash, first);
+    return first;
+  }
+  /** @returns null for the first */
+  return function* find(index: number, item: Item, summaries: readonly ChainSummary[]): Steps<number | null> {
+    const likeness = likenessOf(item, summaries);
+    const alike = firstAlike.get(likeness);
+    firstAlike.set(likeness, alike === undefined ? { index, item } : null);
+    if (alike === undefined) return null;
+    if (alike !== null) yield* firstSame(alike.index, alike.item);
+    const first = yield* firstSame(index, item);
+    return first === index ? null : first;
+  };
+}

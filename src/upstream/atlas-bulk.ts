@@ -1,14 +1,13 @@
 // Bulk look-ups of the Atlas API: the lookup itself and its jobs.
 import { z } from 'zod';
 import { archiveLimits } from './archive/archive-limits.ts';
-import { get, MiB, record, requestWhole, segment } from './atlas-request.ts';
+import { get, MiB, record, segment } from './atlas.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { requestStream, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
-/** The body of a bulk lookup, in our words. */
 export interface BulkQuery {
   /** At most 500 unique hashes. */
   readonly hashes: readonly string[];

@@ -2,27 +2,73 @@
 // read-only: no token is sent. Absence (404) is null, everything else unexpected is thrown.
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
-import {
-  foundOrNull,
-  get,
-  KiB,
-  MiB,
-  record,
-  recordOrNull,
-  requestIdOf,
-  requestWhole,
-  segment,
-  type WithRaw,
-} from './atlas-request.ts';
+import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
+import { foundOrNull } from './http/prefix.ts';
 import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
-import type { StreamedResponse, Upstream } from './http/upstream-client.ts';
-import { drifted, namedJson, readValidated, toContractNames, validate } from './http/validate-response.ts';
+import { type Call, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import {
+  drifted,
+  namedJson,
+  readContractJson,
+  readValidated,
+  toContractNames,
+  validate,
+} from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
 import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
+
+export const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
+  operation,
+  api: 'atlas',
+  method: 'GET',
+  path,
+  repeatable: true,
+  ...more,
+});
+
+/** @throws UpstreamError for `.` and `..`, which a URL would resolve */
+export function segment(operation: string, text: string): string {
+  if (text.trim() !== '' && text !== '.' && text !== '..') return encodeURIComponent(text);
+  throw new UpstreamError(`${JSON.stringify(text)} is not an identifier.`, {
+    operation,
+    code: 'BAD_USER_INPUT',
+    retryable: false,
+  });
+}
+
+/** A checked record together with the JSON it came as. */
+export interface WithRaw<T> {
+  readonly record: T;
+  readonly raw: unknown;
+}
+
+const KiB = 1024;
+export const MiB = 1024 * KiB;
+
+const requestIdOf = ({ headers }: StreamedResponse): string | undefined => {
+  const id = headers['x-request-id'];
+  return typeof id === 'string' ? id : undefined;
+};
+
+export async function record<S extends z.ZodType>(
+  up: Upstream,
+  answer: StreamedResponse,
+  schema: S,
+  name = answer.call.operation,
+): Promise<WithRaw<z.output<S>>> {
+  const raw = await readContractJson(up, name, answer);
+  return { record: readValidated(up, name, schema, raw), raw };
+}
+
+const recordOrNull = <S extends z.ZodType>(
+  up: Upstream,
+  call: Call,
+  schema: S,
+): Promise<WithRaw<z.output<S>> | null> => foundOrNull(up, call, (answer) => record(up, answer, schema));
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
@@ -54,10 +100,7 @@ export async function feature(up: Upstream, index: number) {
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
 }
 
-/**
- * A cluster's features with half-open regions; without regions where the meaning of `end` stays
- * open.
- */
+/** Features with half-open regions; without regions where the meaning of `end` stays open. */
 function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
   const end = findRegionEnd(up.settings, values, {});
   return end === undefined
@@ -65,11 +108,7 @@ function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wi
     : normalizeRegions('cluster', '$.cluster_representative_features', values, end, {});
 }
 
-/**
- * GET /clusters/{hash}. Null when the hash is not that of a cluster's representative.
- *
- * @param top - 1 to 100 features
- */
+/** GET /clusters/{hash}; null for no representative. @param top - 1 to 100 features */
 export async function cluster(
   up: Upstream,
   hash: string,
@@ -109,7 +148,6 @@ async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadR
   return { record, parts, requestId: requestIdOf(answer) };
 }
 
-/** What to ask of the single-record endpoint. */
 export interface ProteinQuery {
   /** Number of top features, 1 to 100. */
   readonly top: number;
@@ -119,10 +157,7 @@ export interface ProteinQuery {
   readonly indices?: readonly number[] | undefined;
 }
 
-/**
- * GET /proteins/{hash}. Null when the Atlas does not hold it. `fold_on_miss` is always sent:
- * deployments differ in its default.
- */
+/** GET /proteins/{hash}; null for none. Deployments differ in the default of `fold_on_miss`. */
 export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> =>
   foundOrNull(
     up,
@@ -142,11 +177,7 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** The last chunk of a PNG, behind its length. */
 const PNG_END = Buffer.from('IEND');
 
-/**
- * Refuses anything but a whole PNG: it would be cached as one.
- *
- * @throws UpstreamError UPSTREAM_DRIFT
- */
+/** @throws UpstreamError UPSTREAM_DRIFT for anything but a whole PNG: it would be cached as one */
 function asPng(bytes: Uint8Array): Uint8Array {
   const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
   if (isWhole) return bytes;
@@ -158,9 +189,7 @@ function asPng(bytes: Uint8Array): Uint8Array {
   });
 }
 
-/**
- * GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a protein or a structure to draw.
- */
+/** GET /proteins/{hash}/thumbnail/{type}: the PNG; null without a structure to draw. */
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
@@ -168,15 +197,10 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   return foundOrNull(up, call, async (answer) => asPng(await readBytes(up, answer)));
 }
 
-/**
- * GET /uniprot/{id}: an accession or an entry name. Null when unknown.
- *
- * @throws UpstreamError BAD_USER_INPUT (400) for other namespaces
- */
+/** GET /uniprot/{id}; null when unknown. @throws UpstreamError BAD_USER_INPUT for other databases */
 export const uniprot = (up: Upstream, id: string) =>
   recordOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 
-/** The query of a similarity search, in our words. */
 export interface SimilarityQuery {
   readonly sequence: string;
   readonly results: number;

@@ -3,31 +3,30 @@ import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { type ItemsRequest, readCounts, readItems, sizeFault } from './folds/batch-states.ts';
-import { confirmNotFound } from './http/prefix.ts';
+import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import {
+  type Call,
+  requestStream,
+  requestWhole,
+  type StreamedResponse,
+  type Upstream,
+} from './http/upstream-client.ts';
 import { readContractJson, readValidated, validate } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
 export interface Enveloped<T> {
   readonly data: T;
-  readonly requestId: string | undefined;
   readonly warnings: readonly string[];
 }
 
 const envelope = z.object({
   data: z.unknown().optional(),
-  request_id: z.string().nullish().catch(undefined),
   warning_messages: z.array(z.string()).nullish().catch(undefined),
 });
 
-/**
- * Throws for an error that came with a success status (spec, "Identifiers and envelopes": `status`
- * is `error` only in refusals).
- *
- * @throws UpstreamError
- */
+/** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */
 function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
   if (typeof body !== 'object' || body === null) return;
   const { status: word, data } = body as Record<string, unknown>;
@@ -54,7 +53,6 @@ async function open<S extends z.ZodType>(
   const inside = validate(operation, envelope, typeof data === 'object' && data !== null ? data : {});
   return {
     data: readValidated(up, operation, schema, data, body),
-    requestId: around.request_id ?? undefined,
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
   };
 }
@@ -88,29 +86,19 @@ function refuseEmpty(operation: string, argument: string, id: string): void {
 }
 
 /** Reads a 404 as null: absence is data. Throws for any other status that is no success. */
-async function orNull<S extends z.ZodType>(
+const orNull = <S extends z.ZodType>(
   up: Upstream,
   call: Call,
   schema: S,
-): Promise<Enveloped<z.output<S>> | null> {
-  const answer = await requestStream(up, call);
-  if (isWhole(answer.status)) return open(up, answer, schema);
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status !== 404) throw error;
-  await confirmNotFound(up, 'batch', error);
-  return null;
-}
+): Promise<Enveloped<z.output<S>> | null> => foundOrNull(up, call, (answer) => open(up, answer, schema));
 
 /**
- * Submit, sent exactly once: it is not idempotent, and a 500 or a broken connection may have queued
- * items.
+ * Sent exactly once: a 500 or a broken connection may have queued items.
  *
  * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await requestStream(up, post('submit', request));
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
-  return open(up, answer, wire.submitted);
+  return open(up, await requestWhole(up, post('submit', request)), wire.submitted);
 }
 
 /** What of a batch to read: without `items` only its state and counts. */
@@ -118,11 +106,7 @@ export interface ListRequest {
   readonly items?: ItemsRequest | undefined;
 }
 
-/**
- * Lists a page of items.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when its size contradicts its counts
- */
+/** @throws UpstreamError UPSTREAM_DRIFT when the size of the page contradicts its counts */
 async function listItems(
   up: Upstream,
   batchId: string,
@@ -183,18 +167,12 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
   } while (cursor != null);
 }
 
-/**
- * Status of one task. Null for an unknown task, and for a batch id, which the service answers
- * alike.
- *
- * @throws UpstreamError RESULT_EXPIRED after 31 days
- */
+/** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
   refuseEmpty('status', 'taskId', taskId);
   return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);
 }
 
-/** What Cancel came to. */
 export type CancelEnding =
   | { readonly kind: 'cancelled'; readonly answer: Enveloped<wire.CancelAnswer> }
   | { readonly kind: 'nothing'; readonly error: UpstreamError }

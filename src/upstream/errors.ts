@@ -1,10 +1,8 @@
-// The typed error of a failed upstream call. Its `code` is that of the GraphQL error, chosen here
-// because only this side sees the status.
-
-import { type InputFault, MAX_FAULTS, readLoc } from './http/validation-detail.ts';
+// The typed error of a failed upstream call, also of sockets, resolvers and decompressors, with the
+// faults of a 422 (spec, section Errors) at the argument or path in the input that they are about.
+// Its `code` is that of the GraphQL error, chosen here because only this side sees the status.
 import { MAX_INT, parseTime } from './wire-values.ts';
 
-/** The words that `extensions.code` of a failed read may be. */
 export type FailureCode =
   | 'BAD_USER_INPUT'
   | 'UNAUTHENTICATED'
@@ -16,7 +14,6 @@ export type FailureCode =
   | 'UPSTREAM_DRIFT'
   | 'RESULT_EXPIRED';
 
-/** What is known of one failed upstream call. */
 export interface Failure {
   /** Name of the REST operation, such as `bulk` or `submit`. */
   readonly operation: string;
@@ -29,7 +26,6 @@ export interface Failure {
   readonly sent?: false;
   /** Whether the gateway did not send it, for the state that it knows the upstream to be in. */
   readonly heldBack?: true;
-  /** Whether the same call may succeed later. */
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
   /** What the service found wrong in the input, on a 422, in the words of our input. */
@@ -96,18 +92,14 @@ function textIn(body: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/**
- * The author of an error body: `{"detail": "Not Found"}` is what frameworks say of unknown routes.
- */
+/** `{"detail": "Not Found"}` is what frameworks say of unknown routes: `bare`. */
 export function formOf(body: unknown): Failure['form'] {
   if (errorText(body) === undefined) return undefined;
   const { detail, message, error } = body as Record<string, unknown>;
   return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';
 }
 
-/**
- * Words for credits and for rates: only its text shows which a 429 means (spec, section Errors).
- */
+/** Only its text shows whether a 429 is about credits or rates (spec, section Errors). */
 const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
 const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
 
@@ -120,11 +112,7 @@ export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
 /** Whether a 429 is for want of credits, which do not come back by waiting a moment. */
 export const isAboutCredits = (text: string): boolean => subjectOf429(text) === 'credits';
 
-/**
- * Seconds to wait by a `Retry-After` header: a number of seconds, an HTTP date, or absent.
- *
- * @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable
- */
+/** @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
@@ -135,3 +123,152 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
 
 /** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
+
+const codeOf = (error: unknown): string =>
+  error instanceof Error && 'code' in error ? String(error.code) : '';
+
+/** System calls whose failure proves that nothing was sent; that of `read` or `write` does not. */
+const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
+
+/** Connection errors without a system call: connect timeouts and certificates. */
+const OF_CONNECTING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
+
+/** Whether a fault came before there was a connection, so that nothing can have been sent. */
+function neverSent(error: unknown): boolean {
+  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(neverSent);
+  if (error instanceof Error && 'syscall' in error) return BEFORE_SENDING.has(String(error.syscall));
+  return OF_CONNECTING.test(codeOf(error));
+}
+
+const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
+const OF_COMPRESSION = /^(Z_|ERR__ERROR)/;
+
+/** Converts a network error; an abort, and an error of the gateway itself, stay as they are. */
+export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
+  if (error instanceof UpstreamError) return error;
+  if (signal?.aborted === true) return signal.reason;
+  const code = codeOf(error);
+  if (OF_COMPRESSION.test(code)) {
+    return new UpstreamError(
+      `The upstream's answer to ${operation} cannot be decompressed.`,
+      { operation, code: 'UPSTREAM_DRIFT', retryable: true },
+      { cause: error },
+    );
+  }
+  const late = (error instanceof Error && error.name === 'TimeoutError') || /TIMEOUT|TIMEDOUT/.test(code);
+  const unsent = neverSent(error);
+  // What is no HTTP has no code, only a name.
+  const garbled = error instanceof Error && error.name === 'HTTPParserError';
+  if (!late && !unsent && !garbled && !OF_NETWORK.test(code)) return error;
+  return new UpstreamError(
+    late
+      ? `The upstream did not answer ${operation} in time. Try again.`
+      : `The upstream could not be reached for ${operation}. Try again in a moment.`,
+    {
+      operation,
+      code: late ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+      ...(unsent ? { sent: false } : {}),
+    },
+    { cause: error },
+  );
+}
+
+export interface InputFault {
+  /** Argument, or path in the GraphQL input, dotted. */
+  readonly path: string;
+  /** A word for programs, such as STRING_TOO_SHORT. */
+  readonly code: string;
+  readonly message: string;
+}
+
+/** Our arguments by the names on the wire, where they differ. */
+const ARGUMENTS: Readonly<Record<string, string>> = {
+  protein_hash: 'hash',
+  uniprot_id: 'id',
+  feature_index: 'index',
+  feature_indices: 'indices',
+  thumbnail_type: 'type',
+  topk_features: 'top',
+  topk_results: 'first',
+  normalize_features: 'normalize',
+  cluster_pct_characterized_max: 'maxPercentCharacterized',
+};
+
+const PARTS_OF_SUBMISSION: Readonly<Record<string, string>> = {
+  payload: 'items',
+  sequences: 'chains',
+  id: 'ids',
+  res_idx1: 'residueIndex1',
+  res_idx2: 'residueIndex2',
+  atom_idx1: 'atomIndex1',
+  atom_idx2: 'atomIndex2',
+};
+
+const CONTACT = ['chainId', 'residueIndex'];
+
+const camel = (name: string): string =>
+  name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
+
+function pathOfSubmission(parts: readonly string[]): string {
+  return parts
+    .filter((part) => part !== 'all_atom_input')
+    .map((part, i, all) =>
+      all[i - 2] === 'contacts'
+        ? (CONTACT[Number(part)] ?? part)
+        : (PARTS_OF_SUBMISSION[part] ?? camel(part)),
+    )
+    .join('.');
+}
+
+/** Reported faults of one input; a service may list any number. */
+const MAX_FAULTS = 50;
+/** Steps of a `loc` that are looked at, and characters of each. */
+const MAX_STEPS = 20;
+const MAX_STEP_CHARACTERS = 200;
+
+/** The names and positions of a `loc` as text; skips anything else. */
+const readLoc = (loc: readonly unknown[]): string[] =>
+  loc
+    .slice(0, MAX_STEPS)
+    .filter((step) => typeof step === 'string' || typeof step === 'number')
+    .map((step) => String(step).slice(0, MAX_STEP_CHARACTERS));
+
+/** A `loc` in our words. @param operation - of the REST API, such as `submit` or `similarity` */
+export function graphqlInputPath(operation: string, loc: readonly unknown[]): string {
+  const [first, ...rest] = readLoc(loc);
+  const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
+  if (operation === 'submit') return pathOfSubmission(parts);
+  const [name = ''] = parts;
+  const ours = ARGUMENTS[name] ?? camel(name.replace(/^protein_hashes$/, 'hashes'));
+  // Positions in a bulk call are those of its own list, not of the caller's.
+  return operation === 'bulk' ? ours : [ours, ...parts.slice(1)].join('.');
+}
+
+/** Arguments that a caller gives, in our words. */
+const CALLERS: ReadonlySet<string> = new Set([
+  ...['hash', 'hashes', 'id', 'index', 'indices', 'type', 'top', 'first', 'normalize', 'foldOnMiss'],
+  ...['sequence', 'minSimilarity', 'maxPercentCharacterized', 'batchId', 'taskId'],
+]);
+
+/** That something is missing or too much is the gateway's fault, which wrote the request. */
+const OF_GATEWAY = /MISSING|EXTRA/;
+
+/** Whether a fault is one of what the caller gave, and not of how the gateway sent it. */
+export const isCallersFault = ({ path, code }: InputFault): boolean =>
+  CALLERS.has(path.split('.')[0] ?? '') && !OF_GATEWAY.test(code);
+
+/** The faults in the body of a 422; none in another body. Leaves out the input that it quotes. */
+export function validationIssues(operation: string, body: unknown): InputFault[] {
+  if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
+    return [];
+  return body.detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
+    if (typeof item !== 'object' || item === null) return [];
+    const { loc, msg, type } = item as Record<string, unknown>;
+    if (typeof msg !== 'string' || !Array.isArray(loc)) return [];
+    const code = typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'invalid';
+    return [
+      { path: graphqlInputPath(operation, loc), code: code.replaceAll('.', '_').toUpperCase(), message: msg },
+    ];
+  });
+}

@@ -4,9 +4,7 @@
 export interface OperationLimits {
   /** Milliseconds until the answer begins. */
   readonly start: number;
-  /**
-   * Milliseconds until the answer is read to its end, including `start`: a slow body is aborted.
-   */
+  /** Milliseconds until the answer is read to its end, including `start`. */
   readonly whole: number;
   /** Bytes of a body that is held in memory, after decompression. */
   readonly bytes: number;
@@ -61,11 +59,7 @@ const USUAL = limits(30, 60, 64);
 /** A body that stands still for so long is given up. Milliseconds. */
 export const STALL_MS = 15 * SECOND;
 
-/**
- * The bounds of an operation.
- *
- * @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`)
- */
+/** @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`) */
 export function limitsOf(operation: string, patience = 1): OperationLimits {
   const { start, whole, bytes } = TABLE[operation] ?? USUAL;
   return { start: start * patience, whole: whole * patience, bytes };

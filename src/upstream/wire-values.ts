@@ -21,12 +21,9 @@ export function normalizeState(word: string): string {
   return KNOWN_STATES.has(plain) ? plain : word;
 }
 
-/**
- * A key that the service may omit, set to null or fill with something unreadable: all mean unknown.
- */
+/** A key that may be missing, null or unreadable: all mean unknown. */
 export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
 
-/** The largest number that GraphQL's Int holds. */
 export const MAX_INT = 2 ** 31 - 1;
 export const count = z.number().int().nonnegative().max(MAX_INT);
 /** The catalogue has 16,384 features. */

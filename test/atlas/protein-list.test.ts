@@ -1,7 +1,7 @@
 // Lists that are sent while they are loaded: every item once, in order, however late the loader reports the last of them.
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { incrementalList } from '../../src/resolvers/atlas/protein-list.ts';
+import { incrementalList } from '../../src/resolvers/atlas/load-protein.ts';
 import type { LoadResult } from '../../src/upstream/proteins/protein-loader.ts';
 
 it('has each item once, also where the last report comes after the whole', async () => {

@@ -4,7 +4,7 @@ import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { cachePolicy } from '../../src/http/plugins/response-caching.ts';
 import { schema } from '../../src/resolvers/schema.ts';
-import { publicField, publicFieldsPlugin } from '../../src/schema/public-fields-plugin.ts';
+import { fieldOptionsPlugin, publicField } from '../../src/schema/field-options.ts';
 
 const RECORD_SECONDS = 300;
 const DAY = 86_400;
@@ -15,7 +15,7 @@ const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = 
 /** A schema of one type, to which somebody has added a field and said nothing of it. */
 function schemaWithNewField() {
   const builder = new SchemaBuilder<{ Objects: { Protein: { hash: string } } }>({
-    plugins: [publicFieldsPlugin],
+    plugins: [fieldOptionsPlugin],
     costLimits: () => ({ calls: 1, depth: 1 }),
   });
   builder.objectType('Protein', {

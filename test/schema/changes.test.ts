@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { parse, print, visit } from 'graphql';
 import { describe, expect, it } from 'vitest';
 import { DEPRECATION, schemaChanges } from '../../scripts/schema-changes.ts';
-import { apiSdl, subgraphSdl } from '../../src/resolvers/federation/sdl.ts';
 import { schema, subgraphSchema } from '../../src/resolvers/schema.ts';
+import { apiSdl, subgraphSdl } from '../../src/resolvers/sdl.ts';
 import { elementsOf } from './elements.ts';
 
 const TODAY = '2026-11-21';

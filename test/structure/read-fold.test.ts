@@ -4,8 +4,7 @@ import { expect, it } from 'vitest';
 import { listsOf, matrixOf } from '../../src/structure/fold/matrix.ts';
 import { type FoldQuery, runFoldQuery } from '../../src/structure/fold/queries.ts';
 import { type FoldingResult, readFoldingResult } from '../../src/structure/fold/result.ts';
-import { readFold } from '../../src/upstream/folds/read-fold.ts';
-import { extractMatrix } from '../../src/upstream/json/extract-matrix.ts';
+import { extractMatrix, readFold } from '../../src/upstream/folds/read-fold.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 import { runs } from '../property-runs.ts';
 

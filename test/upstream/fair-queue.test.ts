@@ -1,7 +1,7 @@
 // The queue before the upstream: a caller with few requests does not wait behind a caller with many.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fairQueue } from '../../src/upstream/http/fair-queue.ts';
+import { fairQueue } from '../../src/upstream/http/host-limiter.ts';
 
 interface Item {
   readonly caller: string;

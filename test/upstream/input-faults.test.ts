@@ -1,6 +1,6 @@
 // Faults that only the service finds: a client is told their places in its own input, never in the wire's.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graphqlInputPath } from '../../src/upstream/http/validation-detail.ts';
+import { graphqlInputPath } from '../../src/upstream/errors.ts';
 import { at } from '../support.ts';
 import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
 

@@ -1,8 +1,7 @@
 // Which addresses a signed URL may lead to, range by range of IANA's registries, and which faults prove that nothing was sent.
 import { describe, expect, it } from 'vitest';
-import { UpstreamError } from '../../src/upstream/errors.ts';
-import { networkFailure } from '../../src/upstream/http/network-failure.ts';
-import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
+import { networkFailure, UpstreamError } from '../../src/upstream/errors.ts';
+import { isPublicAddress } from '../../src/upstream/http/download.ts';
 
 describe('addresses of special purpose', () => {
   it.each([

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
-import { collectIntoSharedBuffer, toSharedBuffer } from '../../src/upstream/json/shared-buffer.ts';
+import { collectIntoSharedBuffer, toSharedBuffer } from '../../src/upstream/http/response-body.ts';
 
 const pieces = fc.array(fc.uint8Array({ maxLength: 300 }), { maxLength: 12 });
 

@@ -7,8 +7,8 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { archiveName, fromWire } from '../../upstream/renames.ts';
 import { type AnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
-import { closest } from '../rename.ts';
 import type { Effect } from '../rules.ts';
+import { closest } from '../shape.ts';
 
 const FILES = ['structures', 'sequences.fasta', 'cluster_info.json', 'features.json'];
 const JSON_FILES: Readonly<Record<string, AnswerName>> = {
@@ -73,10 +73,7 @@ function unzip({ settings: { mapping } }: Upstream, bytes: Uint8Array): Map<stri
 
 const NO_ZIP: Drift = { kind: 'content', path: 'body', expected: 'a zip archive', seen: 'something else' };
 
-/**
- * Differences in an archive with sequences only, of one protein that exists and one that does not:
- * by this list the gateway knows which proteins exist.
- */
+/** Differences in the list of sequences, by which the gateway knows which proteins exist. */
 export function sequencesDrifts(up: Upstream, bytes: Uint8Array, hash: string): Drift[] {
   const files = unzip(up, bytes);
   return files === undefined ? [NO_ZIP] : fastaDrifts(files.get('sequences.fasta'), hash);

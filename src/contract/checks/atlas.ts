@@ -151,10 +151,7 @@ export async function checkAtlas(probes: Probes, light: boolean): Promise<void> 
   }
 }
 
-/**
- * Sends a bulk job of 500 hashes, of which one is a protein, polls it, reads its archive and
- * cancels it. Free, but slow.
- */
+/** A bulk job of 500 hashes, one of them a protein, to its archive and a Cancel. Free, but slow. */
 export async function checkJob({ up, checks, poll, run, download }: Probes): Promise<void> {
   const sent = await run({
     name: 'job',

@@ -14,10 +14,9 @@ import { fromWire, isFields } from '../../upstream/renames.ts';
 import { type AnswerName, isAnswerName, PROMISED } from '../answers.ts';
 import { compare, type Drift, keyName } from '../compare.ts';
 import { graphqlImpactOf } from '../graphql-impact.ts';
-import { closest } from '../rename.ts';
 import { type Check, type Finding, isProblem, type Measured } from '../report.ts';
 import type { Asked, Fields } from '../rules.ts';
-import { shapeOf } from '../shape.ts';
+import { closest, shapeOf } from '../shape.ts';
 
 export interface Probe {
   readonly name: string;
@@ -79,10 +78,7 @@ const POLL_MS = 500;
 
 const since = (started: number): number => Math.round(performance.now() - started);
 
-/**
- * Names of request fields that the service reports as missing (422, `detail[].loc`), with those
- * that were sent.
- */
+/** Request fields that the service reports as missing (422, `detail[].loc`), with those sent. */
 function renamedInRequest({ query, body: given }: Probe['call'], body: unknown): Drift[] {
   const sent = [...Object.keys(query ?? {}), ...Object.keys(fieldsOf(given))];
   const { detail } = fieldsOf(body);
@@ -96,10 +92,7 @@ function renamedInRequest({ query, body: given }: Probe['call'], body: unknown):
   });
 }
 
-/**
- * Differences in an answer. The function compares an answer of the Batch API without an envelope as
- * its `data`, as the gateway reads it.
- */
+/** Differences in an answer; one of the Batch API without an envelope is compared as its `data`. */
 export function differences(answer: AnswerName, body: unknown, asked: Asked = {}): Drift[] {
   const promised = PROMISED[answer];
   const drifts = compare(promised, body, { complete: true, asked });

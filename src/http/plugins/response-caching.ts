@@ -20,7 +20,7 @@ import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { createPrivateField } from '../../private-field.ts';
-import { publicField } from '../../schema/public-fields-plugin.ts';
+import { publicField } from '../../schema/field-options.ts';
 import { REPORT_HEADER } from '../../telemetry/request-record.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/serialize-result.ts';

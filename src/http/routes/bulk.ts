@@ -12,7 +12,7 @@ import {
   hasEnded,
   stateOf,
 } from '../../lookups/lookup.ts';
-import { openArchive } from '../../lookups/part.ts';
+import { openArchive } from '../../lookups/run.ts';
 import type { Route } from '../plugins/answer-route.ts';
 import { forwardedFile, forwardedHeaders, type RouteAnswer, textResponse } from './responses.ts';
 

@@ -2,7 +2,7 @@
 // /schema.graphql, and the files that belong to them.
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
-import { apiSdl } from '../../resolvers/federation/sdl.ts';
+import { apiSdl } from '../../resolvers/sdl.ts';
 import { pageCsp } from '../csp.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
 import type { Assets } from '../pages/assets.ts';

@@ -1,13 +1,13 @@
 // GET /structures/{hash}.{pdb|cif}: the predicted structure of an Atlas protein, pLDDT on 0 to 100;
-// `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET /thumbnails/{hash}/{type}.png: its image, immutable for browsers
-// and CDNs.
+// `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET
+// /thumbnails/{hash}/{type}.png: its image, immutable for browsers and CDNs.
 import type { GatewayContext } from '../../context.ts';
+import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
-import { atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import type { Route } from '../plugins/answer-route.ts';
 import { fileResponse, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';

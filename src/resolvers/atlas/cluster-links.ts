@@ -1,13 +1,20 @@
-// Finds a cluster by a protein or a hash, and loads the record of a cluster before its fields are resolved.
+// Finds a cluster by a protein or a hash, and loads the record of a cluster before its fields are
+// resolved.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
-import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
 import { type Selected, selectedFields } from '../selection.ts';
-import { bulkIsEnough, clusterNeeds, isRanking, selectedOnRepresentative } from './protein-parts.ts';
+import {
+  bulkIsEnough,
+  clusterNeeds,
+  fromProtein,
+  isRanking,
+  type MaybePromise,
+  selectedOnRepresentative,
+} from './load-protein.ts';
 
 /**
  * The cluster of a protein; null when it belongs to none.
@@ -34,10 +41,7 @@ function clusterIn(
 const topOf = ({ args: { top } }: Selected): number =>
   typeof top === 'number' ? Math.min(Math.max(top, 1), 100) : 10;
 
-/**
- * The largest number of features selected on the cluster or on its representative, so that one call
- * returns them all.
- */
+/** The most features selected on the cluster or its representative: one call returns them all. */
 function selectedTop(info: GraphQLResolveInfo): number | undefined {
   const selected = selectedFields(info, 'Cluster');
   const tops = [

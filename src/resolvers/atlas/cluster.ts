@@ -10,19 +10,18 @@ import {
   Taxonomy,
 } from '../../schema/cluster.ts';
 import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
-import type { WithRaw } from '../../upstream/atlas-request.ts';
+import type { WithRaw } from '../../upstream/atlas.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
-import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
+import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';
 import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
-import { type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { clusterOf, findCluster } from './cluster-links.ts';
-import { readTop } from './protein-parts.ts';
+import { type MaybePromise, mapMaybePromise, readTop } from './load-protein.ts';
 
 /** The hash of the representative; loaded when only a member is known. */
 function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
@@ -71,7 +70,6 @@ async function keyElsewhere<K extends keyof ClusterInfo>(
   return (await recordOf(ctx, cluster))?.record[name];
 }
 
-/** Options of a public field that is a key of the cluster. */
 const ofCluster = <K extends keyof ClusterInfo>(name: K, description: string) => ({
   ...publicNullable('record', description),
   resolve: (cluster: ClusterRef, _: object, ctx: GatewayContext) => key(ctx, cluster, name),

@@ -1,18 +1,89 @@
-// Resolvers of SAE features: labels and descriptions come from the catalogue, the rest costs one
-// call for each feature. Also the queries for features.
-
+// Resolvers of SAE features, and the queries for them: labels and descriptions come from the
+// catalogue, the rest, such as the proteins in which one is most active, costs one call for each
+// feature.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
+import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
 import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue.ts';
 import type { CatalogueEntry, FeatureDetail } from '../../upstream/wire.ts';
 import { CATALOGUE, FEATURE_DETAIL } from '../costs.ts';
 import { type PageArgs, pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
+import { findEntry } from './uniprot.ts';
+
+const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
+  description: 'A database whose proteins were ranked by a feature.',
+  values: {
+    SWISSPROT: { value: 'SWISSPROT', description: 'UniProtKB/Swiss-Prot: reviewed entries.' },
+    UNIREF90: { value: 'UNIREF90', description: 'UniRef90: one sequence for each group of 90 % identity.' },
+  } as const,
+});
+
+interface Exemplar {
+  readonly accession: string;
+  readonly activation: number;
+}
+
+const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement({
+  description: 'A protein in which a feature is especially active.',
+  fields: (t) => ({
+    accession: t.exposeString(
+      'accession',
+      publicNonNull('release', 'Its identifier in the database, such as "P01308" or "UniRef90_P01308".'),
+    ),
+    activation: t.exposeFloat(
+      'activation',
+      publicNonNull('release', 'Activation of the feature in the protein, such as 9.1.'),
+    ),
+    entry: t.field({
+      public: 'release',
+      type: UniprotEntry,
+      cost: 1,
+      description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
+      resolve: ({ accession }, _, ctx) => {
+        // The accession in a UniRef90 name, unless it is one of UniParc.
+        const id = accession.replace(/^UniRef90_/, '');
+        return id.startsWith('UPI') ? null : findEntry(ctx, id);
+      },
+    }),
+  }),
+});
+
+builder.objectField(Feature, 'topProteins', (t) =>
+  t.field({
+    public: 'release',
+    cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
+    type: [FeatureExemplar],
+    nullable: false,
+    description: 'The proteins in which it is most active, strongest first.',
+    args: {
+      database: t.arg({
+        type: ReferenceDatabase,
+        defaultValue: 'SWISSPROT',
+        description: 'The ranked database.',
+      }),
+      first: t.arg.int({
+        defaultValue: 10,
+        description: 'Return at most this many; the upstream has up to 100.',
+      }),
+    },
+    resolve: async (feature, { database, first }, ctx): Promise<Exemplar[]> => {
+      const end = readFirst(first) ?? 10;
+      if (database === 'UNIREF90')
+        return (await listOf(ctx, feature, 'top_100_uniref_ids'))
+          .slice(0, end)
+          .map(({ uniref_id: accession, activation }) => ({ accession, activation }));
+      return (await listOf(ctx, feature, 'top_swissprot_activations'))
+        .slice(0, end)
+        .map(({ uniprot_id: accession, activation }) => ({ accession, activation }));
+    },
+  }),
+);
 
 /** Cost of searching for one word, in upstream calls: CPU time of the gateway. */
 const SEARCHED_WORD = 20;
@@ -20,7 +91,6 @@ const SEARCHED_WORD = 20;
 /** Fields in the catalogue; any other needs the feature's record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
 
-/** Options of a field that is a key of the feature's record. */
 const inDetail = <K extends keyof FeatureDetail>(key: K, description: string) => ({
   ...publicNullable('release', description),
   cost: FEATURE_DETAIL,
@@ -46,7 +116,7 @@ export async function findFeature(
 type Lists = 'top_swissprot_activations' | 'top_100_uniref_ids' | 'decoder_nearest_neighbors';
 
 /** A list that the details of a feature must have. @throws UpstreamError UPSTREAM_DRIFT */
-export async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
+async function listOf<K extends Lists>(ctx: GatewayContext, { index }: FeatureRef, key: K) {
   const found = await ctx.features.load(index);
   return found === null ? [] : (promised('feature', `$.${key}`, found.record[key]) ?? []);
 }

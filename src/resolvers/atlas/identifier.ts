@@ -5,7 +5,7 @@ import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
 import { hashFault } from '../../schema/scalars.ts';
 import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import type { MaybePromise } from '../maybe-promise.ts';
+import type { MaybePromise } from './load-protein.ts';
 
 /**
  * What a text means: a protein, an entry that the service resolves, or why it means neither. The
@@ -41,7 +41,6 @@ const NO_ACCESSION =
   'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
   'table has beside its accession, or its sequence.';
 
-/** Whether a text is an accession of UniProt. */
 export const isAccession = (text: string): boolean => ACCESSION.test(text);
 
 /** Longest text that is looked through for words; longer ones are sequences or no identifiers. */
@@ -74,7 +73,6 @@ const severalFault = (what: string): Identifier => ({
   hint: 'Give each as an item of its own.',
 });
 
-/** Reads one identifier. */
 export function readIdentifier(requested: string): Identifier {
   const text = withoutEdges(requested);
   if (HASH.test(text)) return { hash: text.toLowerCase() };
@@ -112,7 +110,6 @@ export function readIdentifier(requested: string): Identifier {
 const SANDBOX_HINT =
   'The sandbox knows few proteins, such as P01308, and invents the others. Set UPSTREAM_URL to ask the service.';
 
-/** The result of resolving an identifier. */
 export type Resolved =
   | { readonly hash: string; readonly entry?: UniprotRef }
   | { readonly problem: ProblemShape }
@@ -139,7 +136,6 @@ const invalid = (
 export const faultOf = (place: string, text: string, fault: string): string =>
   `\`${place}\` (${text.length} characters) ${fault}`;
 
-/** Where an identifier stands in the input. */
 interface Place {
   readonly argument: string;
   readonly index: number;

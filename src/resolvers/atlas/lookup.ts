@@ -3,18 +3,16 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNonNull } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { publicNonNull } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { bulkCalls } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
-import { type LoadedList, loadList } from './protein-list.ts';
-import { requiredPartsOf, withoutNames } from './protein-parts.ts';
+import { type LoadedList, loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
 
-/** Largest number of ids in a query. */
 const MAX_IDS = 5000;
 
 const LookupStatus = builder.enumType('LookupStatus', {
@@ -113,10 +111,7 @@ function refOf(
     : { ...ref, protein: { hash, entry } };
 }
 
-/**
- * Results for as many identifiers as the proteins loaded so far allow, including identifiers
- * without a protein.
- */
+/** Results for as many identifiers as the proteins loaded so far allow. */
 function createRefs(
   toRef: (resolved: Resolved, index: number, found: LoadResult | undefined) => LookupRef,
   resolved: readonly Resolved[],

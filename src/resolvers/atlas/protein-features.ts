@@ -10,19 +10,21 @@ import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.t
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { VariantData } from '../../upstream/proteins/single-record.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
-import { featureNeeds, readTop, selectedOnFeatures } from './protein-parts.ts';
+import {
+  featureNeeds,
+  fromProtein,
+  type MaybePromise,
+  mapMaybePromise,
+  readTop,
+  selectedOnFeatures,
+} from './load-protein.ts';
 
 /** Largest number of `feature_indices` in a call (spec, section Limits). */
 const INDICES_PER_CALL = 100;
 const MOST_INDICES = 1000;
-/** Default of `top`. */
 const USUAL_TOP = 10;
 
-/**
- * Activations along the sequence: of the answer, otherwise a part of the protein. Synchronous where
- * loaded.
- */
+/** Activations along the sequence: of the answer, otherwise a part of the protein. */
 function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
   if (row !== undefined) return row();
   if (from === undefined) return null;
@@ -85,10 +87,7 @@ const activationsOf = (hash: string, data: VariantData | null, top?: number): Ac
     row: () => data?.row(value.feature_index) ?? null,
   }));
 
-/**
- * Features by index from single records, up to 100 a call. The answer leaves out indices outside
- * the catalogue.
- */
+/** Features by index from single records, which leave out indices outside the catalogue. */
 async function variantFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -104,10 +103,7 @@ async function variantFeatures(
   return new Map(found.map((activation) => [activation.value.feature_index, activation]));
 }
 
-/**
- * Features by index from all activations of the protein; null where no answer has them on the right
- * scale.
- */
+/** Features by index from all activations; null where no answer has them on the right scale. */
 async function levelFeatures(
   ctx: GatewayContext,
   { hash }: ProteinRef,
@@ -131,9 +127,7 @@ async function levelFeatures(
   );
 }
 
-/**
- * Exactly these features, aligned with `indices`: 0.0 where inactive, null outside the catalogue.
- */
+/** Aligned with `indices`: 0.0 where inactive, null outside the catalogue. */
 async function exactFeatures(
   ctx: GatewayContext,
   protein: ProteinRef,

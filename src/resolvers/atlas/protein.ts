@@ -1,21 +1,28 @@
 // Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
 // made.
-
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Plddt } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise, mapMaybePromise } from '../maybe-promise.ts';
 import { clusterOf, withRecord } from './cluster-links.ts';
-import { createRefs, loadList } from './protein-list.ts';
-import { clusterNeeds, PARTS_OF_FIELD, plddtNeeds, requiredPartsOf } from './protein-parts.ts';
+import {
+  clusterNeeds,
+  createRefs,
+  fromProtein,
+  loadList,
+  type MaybePromise,
+  mapMaybePromise,
+  PARTS_OF_FIELD,
+  plddtNeeds,
+  requiredPartsOf,
+} from './load-protein.ts';
 
 /** Largest number of hashes in a query; longer lists are for startBulkLookup. */
 const MAX_HASHES = 5000;
@@ -31,7 +38,6 @@ function part<K extends keyof ProteinParts>(
   return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
 }
 
-/** Options of a field that is a key of the protein. */
 const ofPart = <K extends 'sequence' | 'length'>(key: K, description: string) => ({
   ...publicNullable('record', description),
   resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) =>
@@ -124,9 +130,7 @@ builder.objectFields(Protein, (t) => ({
   }),
 }));
 
-/**
- * Finds a protein and loads all selected parts in one call; null when the Atlas does not have it.
- */
+/** Finds a protein and loads all its parts in one call; null when the Atlas does not have it. */
 export async function findProtein(
   ctx: GatewayContext,
   hash: string,

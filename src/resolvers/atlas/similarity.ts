@@ -1,13 +1,12 @@
 // Similarity search: one call. The loaders receive the protein and cluster data of its hits, which
 // then need no call.
-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { publicNonNull, publicNullable } from '../../schema/public-fields-plugin.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
@@ -15,13 +14,10 @@ import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
+import { PARTS_OF_FIELD, requiredPartsOf } from './load-protein.ts';
 import { findProtein } from './protein.ts';
-import { PARTS_OF_FIELD, requiredPartsOf } from './protein-parts.ts';
 
-/**
- * Largest sequence and largest number of hits (spec, section Endpoints, as in the public
- * deployment).
- */
+/** Largest sequence and number of hits (spec, section Endpoints, as in the public deployment). */
 export const MAX_RESIDUES = 2048;
 const MOST_RESULTS = 100;
 
@@ -61,11 +57,7 @@ function wantedFeatures(info: GraphQLResolveInfo): number {
   return Math.min(100, Math.max(1, ...firsts));
 }
 
-/**
- * Searches with a sequence.
- *
- * @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse
- */
+/** @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse */
 async function search(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,

@@ -1,7 +1,9 @@
-// The structure of an Atlas protein as a PDB or mmCIF file. Its address needs no upstream call.
+// The structure of an Atlas protein as a PDB or mmCIF file, and its thumbnail. Their addresses need
+// no upstream call.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { publicNonNull } from '../../schema/field-options.ts';
 import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import {
@@ -10,12 +12,81 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../../schema/structure.ts';
-import { hasCoordinates, type PresentProtein } from '../../upstream/proteins/protein-data.ts';
+import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
+import { parsePdb } from '../../structure/pdb.ts';
+import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
+import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import {
+  hasCoordinates,
+  type PresentProtein,
+  type StructureData,
+} from '../../upstream/proteins/protein-data.ts';
 import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
-import { type AtlasStructure, atlasStructure, FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
+import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
 import { RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise } from '../maybe-promise.ts';
-import { selectsFileText } from './protein-parts.ts';
+import { fromProtein, type MaybePromise, selectsFileText } from './load-protein.ts';
+
+export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
+
+export interface AtlasStructure {
+  readonly hash: string;
+  readonly format: keyof typeof FILE_ENDINGS;
+  /** Scale of pLDDT; undefined leaves the upstream's PDB text as it is. */
+  readonly unit: PlddtUnit | undefined;
+}
+
+/** A class: V8 would retain an object with an own getter, and the text, until a full collection. */
+class PdbFile {
+  readonly text: string | LazyText;
+  private readonly structure: Pick<StructureData, 'pdb'>;
+
+  constructor(text: string | LazyText, structure: Pick<StructureData, 'pdb'>) {
+    this.text = text;
+    this.structure = structure;
+  }
+  get atomCount(): number {
+    return parsePdb(this.structure.pdb).atomCount;
+  }
+}
+
+function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
+  const bytes = structure.file?.().bytes() ?? Buffer.from(structure.pdb);
+  return Buffer.from(scalePlddtInPdb(bytes, unit)).toString();
+}
+
+/** The same; where it is packed, it is unpacked and rescaled when it is written. */
+function pdbFile(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string | LazyText {
+  const packed = structure.file?.();
+  if (packed === undefined) return pdbText(structure, unit);
+  return lazyText({ size: packed.size, bytes: () => scalePlddtInPdb(packed.bytes(), unit) });
+}
+
+/**
+ * The text of the file and the number of its atoms, which is counted lazily.
+ *
+ * @param structure - the PDB text, possibly packed
+ * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
+ */
+export function atlasStructure(
+  structure: Pick<StructureData, 'pdb' | 'file'>,
+  { hash, format, unit }: AtlasStructure,
+): { readonly text: string | LazyText; readonly atomCount: number } {
+  if (format === 'PDB')
+    return new PdbFile(
+      unit === undefined ? (structure.file?.() ?? structure.pdb) : pdbFile(structure, unit),
+      structure,
+    );
+  // The service writes 0 to 1.
+  const plddtUnit = unit ?? 'UNIT';
+  const file = pdbToMmcif(pdbText(structure, plddtUnit), { id: hash, plddtUnit });
+  if (file.ok) return { text: file.text, atomCount: file.atomCount };
+  throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
+    operation: 'protein',
+    code: 'UPSTREAM_DRIFT',
+    retryable: false,
+  });
+}
 
 const STRUCTURE: RequiredParts = { structure: true };
 
@@ -89,5 +160,63 @@ builder.objectField(Protein, 'structure', (t) =>
       }),
     },
     resolve: ({ hash }, args, ctx, info) => structureOf(ctx, hash, args, info),
+  }),
+);
+
+const ThumbnailType = builder.enumType('ThumbnailType', {
+  description: 'The colours of a thumbnail.',
+  values: {
+    PLDDT: { value: 'PLDDT', description: 'By confidence of the prediction, in the usual four colours.' },
+    PCT_CHARACTERIZED: {
+      value: 'PCT_CHARACTERIZED',
+      description: 'By the share of the cluster that has characterised domains.',
+    },
+  } as const,
+});
+
+interface ThumbnailRef {
+  readonly hash: string;
+  readonly type: typeof ThumbnailType.$inferType;
+}
+
+const imageOf = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
+  ctx.services.thumbnails.get(ctx.upstream, hash, THUMBNAIL_TYPES[type]);
+
+const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
+  description:
+    'A picture of a structure. `url` costs nothing, and responses can be cached for ever; the other ' +
+    'fields load the image.',
+  fields: (t) => ({
+    url: t.field({
+      public: 'record',
+      type: 'URL',
+      nullable: false,
+      description: 'Address of the PNG at the gateway. It never changes; 404 where there is no structure.',
+      resolve: ({ hash, type }, _, ctx) => `${ctx.publicUrl}/thumbnails/${hash}/${THUMBNAIL_TYPES[type]}.png`,
+    }),
+    contentType: t.string({ ...publicNonNull('record', 'Always "image/png".'), resolve: () => 'image/png' }),
+    sizeBytes: t.int({
+      public: 'record',
+      cost: { shared: { image: 1 } },
+      description: 'Size of the file in bytes, such as 48213; null where there is no structure.',
+      resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.byteLength,
+    }),
+    base64: t.string({
+      public: 'record',
+      cost: { shared: { image: 1 } },
+      description: 'The file as base64, for `data:image/png;base64,` URLs; null where there is no structure.',
+      resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.toString('base64'),
+    }),
+  }),
+});
+
+builder.objectField(Protein, 'thumbnail', (t) =>
+  t.field({
+    ...publicNonNull('record', 'A 512 x 512 picture of the structure.'),
+    type: Thumbnail,
+    args: {
+      type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),
+    },
+    resolve: ({ hash }, { type }) => ({ hash, type: type ?? 'PLDDT' }),
   }),
 );

@@ -1,19 +1,18 @@
-// Resolves UniProt accessions and entry names, and links an entry to the Atlas.
-
+// UniProt entries by accession or entry name, their proteins, and the names of a protein: of its
+// own record, or of the entry that led to it or that its accession names; never of its cluster's.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
-import { Protein } from '../../schema/protein.ts';
+import { publicNullable } from '../../schema/field-options.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
-import { faultOf, readIdentifier } from './identifier.ts';
+import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';
+import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
+import { faultOf, isAccession, readIdentifier } from './identifier.ts';
+import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
 import { findProtein } from './protein.ts';
-import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
-/**
- * An entry by accession or entry name; null when UniProt has none.
- *
- * @throws UpstreamError BAD_USER_INPUT for identifiers of other databases
- */
+/** Null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
   const read = readIdentifier(id);
   if ('fault' in read) throw badInput(`${faultOf('id', id, read.fault)} ${read.hint}`);
@@ -58,3 +57,75 @@ builder.queryField('uniprotEntry', (t) =>
     resolve: (_, { id }, ctx) => findEntry(ctx, id),
   }),
 );
+
+/** The wire name of each name in a UniProt entry. */
+const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
+
+/** The UniProt entry of a protein: one call unless it led here. Null for other databases. */
+async function entryOf(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
+  if (entry !== undefined) return entry;
+  const needs = PARTS_OF_FIELD.uniprotEntry;
+  const { accession, source } = (await ctx.proteins.load(hash, needs)) ?? {};
+  if (accession == null || !isAccession(accession) || (source != null && source !== 'uniprotkb')) return null;
+  const found = await ctx.uniprot.load(accession);
+  return found && { requested: accession, ...found };
+}
+
+async function nameOf(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  key: keyof typeof IN_ENTRY,
+): Promise<string | null> {
+  const represented = key === 'name' ? protein.represents?.info?.protein_name : undefined;
+  const known = protein.entry?.record[IN_ENTRY[key]] ?? represented;
+  if (known != null) return known;
+  const names = await fromProtein(ctx, protein.hash, PARTS_OF_FIELD[key], (data): HeaderNames => {
+    const { name, ...others } = readHeader(data?.header);
+    return { name: data?.name ?? name, ...others };
+  });
+  if (names[key] !== undefined) return names[key];
+  return names.isComplete ? null : ((await entryOf(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
+}
+
+const named = (key: keyof typeof IN_ENTRY, description: string) => ({
+  ...publicNullable('record', description),
+  cost: NAMES_OF_PROTEIN,
+  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) => nameOf(ctx, protein, key),
+});
+
+builder.objectFields(Protein, (t) => ({
+  name: t.string(
+    named(
+      'name',
+      'Its own name, such as "Insulin": of its record, or of its UniProt entry. Null where neither has ' +
+        'one; the name of the representative of its cluster is `cluster { name }`.',
+    ),
+  ),
+  organism: t.string(
+    named(
+      'organism',
+      'The organism as its record or its UniProt entry names it, such as "Homo sapiens"; of proteins of ' +
+        'metagenomes often only a group, such as "Bacteria". Null where neither says.',
+    ),
+  ),
+  gene: t.string(
+    named('gene', 'Gene name of its record or its UniProt entry, such as "INS"; null where neither has one.'),
+  ),
+  header: t.string({
+    public: 'record',
+    cost: RECORD,
+    description:
+      'Header in the FASTA file of its database, such as "sp|P01308|INS_HUMAN Insulin OS=Homo sapiens ' +
+      'OX=9606 GN=INS". Null where the record has none.',
+    resolve: ({ hash }, _, ctx) => fromProtein(ctx, hash, PARTS_OF_FIELD.header, (data) => data?.header),
+  }),
+  uniprotEntry: t.field({
+    public: 'record',
+    type: UniprotEntry,
+    cost: { shared: { uniprot: 1 } },
+    description:
+      'The UniProt entry of its accession: one upstream call for each, cached for a day, none when the ' +
+      'entry led to the protein. Null for proteins of other databases.',
+    resolve: (protein, _, ctx) => entryOf(ctx, protein),
+  }),
+}));

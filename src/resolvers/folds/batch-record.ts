@@ -102,7 +102,6 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
 /** Fields that share one List call. */
 const LIST: FieldCost = { shared: { list: 1 } };
 
-/** Options of a field that List answers. */
 const inList = <T>(description: string, read: (page: BatchAnswer) => T) => ({
   cost: LIST,
   description,

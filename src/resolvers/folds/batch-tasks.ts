@@ -5,16 +5,13 @@ import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
-import { connectionPage, LARGEST_PAGE, sizeOf } from '../relay/connection.ts';
-import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { taskFromItem } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 
-/**
- * Where to read on: after `skip` items of the page of `size` items at the upstream's cursor `at`.
- */
+/** Where to read on: behind `skip` of the `size` items at the upstream's cursor `at`. */
 const position = z.strictObject({
   at: z.string().nullable(),
   size: z.int().min(1).max(LARGEST_PAGE),
@@ -28,12 +25,7 @@ type Position = z.output<typeof position>;
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
-/**
- * Where a connection begins: at its cursor, or before the first item.
- *
- * @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, and for an invalid cursor, or that of
- * another filter
- */
+/** @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, or a cursor of another filter */
 function startOf(args: TaskListArgs): Position {
   const [only] = statesOf(args) ?? [];
   const state = only === undefined ? null : parseTaskState(only);
@@ -42,7 +34,6 @@ function startOf(args: TaskListArgs): Position {
   return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
 }
 
-/** The request of the upstream page that holds a position. */
 const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
   limit: size,
   cursor: at ?? undefined,

@@ -9,8 +9,7 @@ import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
-import { connectionPage, sizeOf } from '../relay/connection.ts';
-import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { connectionPage, type PageArgs, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
 import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
@@ -18,7 +17,6 @@ import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs 
 /** A batch that the upstream has deleted. */
 const FORGOTTEN: BatchAnswer = { status: '', counts: {} };
 
-/** A batch by its id, loaded when a field needs it. */
 export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => ({
   batchId,
   read: async () => (await ctx.batches.batch(batchId)) ?? FORGOTTEN,
@@ -133,36 +131,16 @@ builder.objectFields(Batch, (t) => ({
   }),
 }));
 
-builder.queryFields((t) => ({
-  batch: t.field({
-    type: Batch,
-    cost: 1,
-    description:
-      'A batch by its id; null when the upstream has none with this id for your token. One List call.',
-    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
-    resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
-  }),
-}));
-
 const DEFAULT_PAGE = 20;
 
 const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
 
-interface PageArgs {
-  readonly first?: number | null | undefined;
-  readonly after?: string | null | undefined;
-}
-
-const unauthenticated = (): GraphQLError =>
-  new GraphQLError(
-    'Send the token that the batches were submitted with in the header `Authorization`, after the word `Bearer`.',
-    {
-      extensions: { code: 'UNAUTHENTICATED', retryable: false },
-    },
-  );
-
-async function myBatches(ctx: GatewayContext, { first, after }: PageArgs) {
-  if (ctx.principal === null) throw unauthenticated();
+async function myBatches(ctx: GatewayContext, { first, after }: Pick<PageArgs, 'first' | 'after'>) {
+  if (ctx.principal === null)
+    throw new GraphQLError(
+      'Send the token that the batches were submitted with in the header `Authorization`, after the word `Bearer`.',
+      { extensions: { code: 'UNAUTHENTICATED', retryable: false } },
+    );
   const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
   const { ledger, principal } = ctx.submissions;
   const from: BatchPosition | null = after == null ? null : readCursor(position, after);
@@ -188,6 +166,14 @@ const BatchConnection = builder.connectionObject(
 );
 
 builder.queryFields((t) => ({
+  batch: t.field({
+    type: Batch,
+    cost: 1,
+    description:
+      'A batch by its id; null when the upstream has none with this id for your token. One List call.',
+    args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
+    resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
+  }),
   myBatches: t.field({
     type: BatchConnection,
     cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),

@@ -19,10 +19,9 @@ import { readCounts, taskState } from '../../upstream/folds/batch-states.ts';
 import { drifted } from '../../upstream/http/validate-response.ts';
 import { selectedFields } from '../selection.ts';
 import { batchById, loadBatch } from './batch.ts';
+import { toRefusedProblem } from './submit-result.ts';
 import { loadTask } from './task.ts';
-import { toRefusedProblem } from './upstream-refusals.ts';
 
-/** The batch or task to cancel. */
 interface CancelTarget {
   readonly what: 'batch' | 'task';
   readonly id: string;

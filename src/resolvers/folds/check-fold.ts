@@ -1,9 +1,9 @@
 // checkFold: a dry run of submitFold that also looks the input up in the ledger.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
-import { InputChain } from '../../schema/input-chain.ts';
 import { InputIssue } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
+import { InputChain } from '../../schema/task.ts';
 import type { Issue, ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { checkCost, checkInput } from './submit.ts';
@@ -75,7 +75,6 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
   }),
 });
 
-/** A warning when the same input was submitted before. */
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
   const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
   if (earlier === null) return [];

@@ -17,25 +17,17 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
-import { FILE_ENDINGS } from '../../upstream/reads/structure-file.ts';
-import { selectsFileText } from '../atlas/protein-parts.ts';
-import { FoldEmbeddings } from './fold-embeddings.ts';
-import { ChainPairIptm, FoldedChain } from './folded-chain.ts';
-import { PredictedAlignedError } from './pae.ts';
+import { selectsFileText } from '../atlas/load-protein.ts';
+import { FILE_ENDINGS } from '../atlas/structure.ts';
+import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
 import { taskFilePath } from './task-shape.ts';
 
-/**
- * A part of a result.
- *
- * @throws UpstreamError UPSTREAM_DRIFT with the reason when its rows fit no token or its scores are
- * outside 0 to 1
- */
+/** @throws UpstreamError UPSTREAM_DRIFT when rows fit no token or scores are outside 0 to 1 */
 function fittingPart<T>(part: T, misfit: string | null): T {
   if (misfit === null) return part;
   throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
 }
 
-/** Downloads the result of a task. */
 async function foldOf(ctx: GatewayContext, { taskId }: TaskShape): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw missingResult();
@@ -73,11 +65,7 @@ async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape
   return { mean, unit: async () => (await (await foldOf(ctx, task)).plddt()) ?? [] };
 }
 
-/**
- * The text of a structure file.
- *
- * @throws GraphQLError with the reason where the format cannot hold it
- */
+/** @throws GraphQLError with the reason where the format cannot hold it */
 async function loadStructure(
   fold: FoldResultHandle,
   format: StructureShape['format'],

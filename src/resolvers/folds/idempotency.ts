@@ -1,5 +1,4 @@
 // Submits at most once for an idempotency key: the first request sends, all others get its result.
-
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';

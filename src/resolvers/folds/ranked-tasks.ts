@@ -12,8 +12,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
-import { connectionPage } from '../relay/connection.ts';
-import { readCursor, writeCursor } from '../relay/cursor.ts';
+import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
 import { nameOfTask, taskFromItem } from './task-shape.ts';
 
 /** Tasks of the largest batch (spec, section Limits). */
@@ -22,7 +21,6 @@ const MAX_TASKS = 2000;
 export const LIST_CALLS = 3;
 /** Calls that read the scores of all tasks: Status and a download for each. */
 export const SCORE_CALLS = 2 * MAX_TASKS;
-/** Results that are read at the same time. */
 const AT_ONCE = 8;
 
 /** A task with its position, which List's order gives where its id does not. */
@@ -55,12 +53,7 @@ function problemOf(error: unknown): string | undefined {
   return code === 'RESULT_EXPIRED' ? NEVER_READ : code === 'UPSTREAM_DRIFT' ? error.message : undefined;
 }
 
-/**
- * Reads the scores of results that are not stored, and stores them.
- *
- * @param hasOthers - whether other results of the batch were read before
- * @throws UpstreamError
- */
+/** Reads and stores scores. @param hasOthers - whether other results were read before */
 async function readMissing(
   ctx: GatewayContext,
   tasks: readonly TaskShape[],
@@ -130,7 +123,6 @@ export async function readScores(
   }
 }
 
-/** Arguments of Batch.tasks. */
 export interface TaskListArgs {
   readonly state?: TaskStateName | null | undefined;
   readonly states?: readonly TaskStateName[] | null | undefined;
@@ -159,7 +151,6 @@ export const needsAllTasks = (args: TaskListArgs): boolean =>
 
 type SortKey = readonly (number | string | null)[];
 
-/** Best first. */
 const best = (score: number | null | undefined): number | null => (score == null ? null : -score);
 
 /** What an order compares, one after the other; equal tasks keep the order of submission. */

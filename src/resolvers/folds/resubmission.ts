@@ -28,13 +28,9 @@ function positionsOf(name: string, kept: readonly (LedgerItem | null)[]): number
   return chains.size > 1 ? 'ambiguous' : found;
 }
 
-/** The items of a batch by their positions in it. */
 type ItemsByPosition = ReadonlyMap<number, Item>;
 
-/**
- * Finds items by the names that they have in the batch. Reports what no item, or several different
- * ones, are named.
- */
+/** Finds items by their names in the batch. Reports names of no item, or of several. */
 async function itemsByName(
   ctx: GatewayContext,
   batch: LedgerBatch,

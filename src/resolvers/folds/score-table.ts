@@ -28,7 +28,6 @@ export function fileNames(tasks: readonly NamedTask[]): string[] {
   });
 }
 
-/** A row of the table. */
 export interface ScoredTask extends NamedTask {
   readonly state: string;
   readonly scores: TaskScores | null;

@@ -27,19 +27,17 @@ import {
   SubmitFoldResult,
   type SubmitFoldResultShape,
   tooLate,
+  toRefusedProblem,
   unknownOutcome,
 } from './submit-result.ts';
-import { toRefusedProblem } from './upstream-refusals.ts';
 
 const HOUR = 3_600_000;
 
 /** Letters whose check costs as much as an upstream call. */
 const LETTERS_FOR_ONE = 10_000;
 
-/** Cost of checking an input, in upstream calls. */
 export const checkCost = (input: SubmissionInput): number => Math.ceil(weightOf(input) / LETTERS_FOR_ONE);
 
-/** A cleaned and checked input. */
 export interface Examined {
   readonly submission: Submission;
   readonly check: SubmissionCheck;

@@ -67,6 +67,5 @@ export const nameOfTask = async (
   task: Pick<TaskShape, 'batchId' | 'index'>,
 ): Promise<string | null> => (await inputOf(ctx, task))?.item?.name ?? null;
 
-/** Path of a file of a task at the gateway. */
 export const taskFilePath = (taskId: string, file: string): string =>
   `/tasks/${encodeURIComponent(taskId)}/${file}`;

@@ -1,15 +1,14 @@
 // Resolvers of Task: batch, name and chains from the ledger, result and artifacts from Status. Also
 // finds a task.
-
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import { InputChain } from '../../schema/input-chain.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import {
   Artifact,
   type ArtifactShape,
+  InputChain,
   ResultAvailability,
   Task,
   type TaskShape,
@@ -25,16 +24,14 @@ import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
+import { proteinOfChain } from './fold-parts.ts';
 import { FoldResult } from './fold-result.ts';
-import { proteinOfChain } from './folded-chain.ts';
 import { inputOf, nameOfTask, taskFromItem, taskOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
 
-/**
- * Finds a task in the pages of its batch. List has the state of tasks whose results have expired.
- */
+/** Finds a task in its batch: List has the state of tasks whose results have expired. */
 async function findListed(
   ctx: GatewayContext,
   taskId: string,
@@ -62,10 +59,7 @@ async function readStatus(
   }
 }
 
-/**
- * A task of this caller; null when the upstream has none with this id. One Status call; after
- * expiry also List.
- */
+/** A task of this caller; null when there is none. One Status call; after expiry also List. */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
   const place = await ctx.submissions.placeOf(taskId);
   const status = await readStatus(ctx, taskId);
@@ -108,18 +102,13 @@ async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<Bat
   return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
 }
 
-/**
- * Whether a task has a result to read.
- *
- * @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry
- */
+/** @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry */
 async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
   const availability = await availabilityOf(ctx, task);
   if (availability === 'UNKNOWN' && task.state === 'DONE') throw missingResult();
   return availability === 'AVAILABLE';
 }
 
-/** Scores from the store, otherwise from the result. */
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
   const kept = await ctx.submissions.scores(task.taskId);
   if (kept !== null) return kept;

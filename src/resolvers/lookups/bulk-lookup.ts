@@ -1,6 +1,5 @@
 // Bulk look-ups: what they are, reading, cancelling and watching them, and where their parts are
 // served. start-bulk-lookup.ts starts them.
-
 import {
   type BulkLookup as BulkLookupRecord,
   type BulkPart,

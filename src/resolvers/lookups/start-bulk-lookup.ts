@@ -177,7 +177,6 @@ async function hashesOf(ctx: GatewayContext, { ids, hashes }: Input): Promise<As
   };
 }
 
-/** Calls to resolve the accessions. */
 const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
   new Set(ids?.filter((id) => 'entry' in readIdentifier(id))).size;
 

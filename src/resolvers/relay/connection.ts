@@ -1,6 +1,7 @@
-// Relay pagination of a list in memory, as the Relay specification defines it.
+// Relay pagination: pages of a list in memory, and cursors that hold a small value.
+import type { GraphQLError } from 'graphql';
+import type { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
-import { wrongCursor } from './cursor.ts';
 
 export interface PageArgs {
   readonly first?: number | null | undefined;
@@ -9,7 +10,6 @@ export interface PageArgs {
   readonly before?: string | null | undefined;
 }
 
-/** Page size without `first` and `last`. */
 const DEFAULT_PAGE = 20;
 /** Also the largest page of the upstream's List (spec, section Limits). */
 export const LARGEST_PAGE = 1000;
@@ -79,3 +79,30 @@ export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item:
 
 /** Largest number of objects on a page with these arguments. */
 export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);
+
+const wrongCursor = (name: string): GraphQLError =>
+  badInput(`\`${name}\` is not a cursor of this connection. Use a cursor that it returned.`);
+
+export const writeCursor = (place: unknown): string =>
+  Buffer.from(JSON.stringify(place)).toString('base64url');
+
+/**
+ * Reads the cursor `after`.
+ *
+ * @param belongs - whether it is one of this order and filter
+ * @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another order or filter
+ */
+export function readCursor<S extends z.ZodType>(
+  schema: S,
+  cursor: string,
+  belongs: (place: z.output<S>) => boolean = () => true,
+): z.output<S> {
+  let place: z.output<S>;
+  try {
+    place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+  } catch {
+    throw wrongCursor('after');
+  }
+  if (belongs(place)) return place;
+  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
+}

@@ -1,19 +1,27 @@
-// node and nodes: objects by global id. The finder of a type also loads what the query selects.
+// Objects by reference: node and nodes by global id, and the root fields for federation routers
+// (Apollo Federation subgraph specification). The finder of a type also loads what the query
+// selects.
 import { typeBrandKey } from '@pothos/core';
 import { decodeGlobalID } from '@pothos/plugin-relay';
-import type { GraphQLResolveInfo } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
+import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
-import type { ClusterRef } from '../../schema/cluster.ts';
+import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
+import { Feature } from '../../schema/feature.ts';
+import { Protein } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
+import { Task } from '../../schema/task.ts';
+import { UniprotEntry } from '../../schema/uniprot.ts';
 import { findCluster } from '../atlas/cluster-links.ts';
 import { findFeature } from '../atlas/feature.ts';
+import { requiredPartsOf } from '../atlas/load-protein.ts';
 import { findProtein } from '../atlas/protein.ts';
-import { requiredPartsOf } from '../atlas/protein-parts.ts';
 import { findEntry } from '../atlas/uniprot.ts';
 import { FIND_CLUSTER } from '../costs.ts';
 import { loadBatch } from '../folds/batch.ts';
 import { loadTask } from '../folds/task.ts';
+import { subgraphSdl } from '../sdl.ts';
 
 /** A type whose objects others refer to, and how one is found. */
 interface Referable<Shape extends object> {
@@ -39,7 +47,6 @@ function readIndex(id: string): number {
   return Number(id);
 }
 
-/** The types with a global id. */
 const NODES = {
   Protein: {
     key: 'hash',
@@ -57,23 +64,22 @@ const NODES = {
 } satisfies Readonly<Record<string, Referable<object>>>;
 
 /** The types that other subgraphs may refer to: also one that names its objects by key only. */
-export const ENTITIES = {
+const ENTITIES = {
   ...NODES,
   UniprotEntry: { key: 'accession', calls: 1, find: (ctx, _info, id) => findEntry(ctx, id) },
 } satisfies Readonly<Record<string, Referable<object>>>;
 
 type EntityName = keyof typeof ENTITIES;
 
-/** An object of one of these types. */
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
-export const isEntity = (typename: unknown): typename is EntityName =>
+const isEntity = (typename: unknown): typename is EntityName =>
   typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
 const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
 
 /** Finds an object by its key, and brands it with its type for the interface or union around it. */
-export async function findEntity(
+async function findEntity(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   typename: EntityName,
@@ -107,7 +113,7 @@ function nodeCalls(globalId: string | number): number {
  * @param expected - the type that the id must have, if only one is allowed
  * @throws GraphQLError BAD_USER_INPUT for an invalid id or one of another type
  */
-export async function findNode(
+async function findNode(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   globalId: string,
@@ -138,8 +144,106 @@ builder.queryFields((t) => ({
     description: 'Objects by their ids, in the same order, null where one does not exist.',
     args: { ids: t.arg.idList({ required: true, description: 'The `id`s of objects, at most 1000.' }) },
     resolve: (_, { ids }, ctx, info) => {
-      if (ids.length > 1000) throw badInput('`ids` holds more than 1000 ids; ask in several queries.');
+      if (ids.length > MAX_REFERENCES)
+        throw badInput(`\`ids\` holds more than ${MAX_REFERENCES} ids; ask in several queries.`);
       return ids.map((id) => findNode(ctx, info, id));
+    },
+  }),
+}));
+
+/** Largest number of ids or references in a query. */
+const MAX_REFERENCES = 1000;
+
+builder.scalarType('_Any', {
+  description: 'A reference to an object, such as { __typename: "Protein", hash: "12e9c9e4…" }.',
+  serialize: (value) => value,
+  parseValue: (value) => value,
+});
+
+/** The parts of a reference; nothing of any other value. */
+const partsOf = (reference: unknown): Readonly<Record<string, unknown>> =>
+  typeof reference === 'object' && reference !== null ? { ...reference } : {};
+
+/** Upstream calls to find the object of a reference, without its selection. */
+function callsOf(reference: unknown): number {
+  const { __typename: typename } = partsOf(reference);
+  return isEntity(typename) ? ENTITIES[typename].calls : 0;
+}
+
+/** Null when there is none. @throws GraphQLError BAD_USER_INPUT for an invalid reference */
+async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, reference: unknown) {
+  const { __typename: typename, ...fields } = partsOf(reference);
+  if (!isEntity(typename))
+    throw badInput(`A representation names one of ${Object.keys(ENTITIES).join(', ')} as its __typename.`);
+  const name = ENTITIES[typename].key;
+  const key = fields[name];
+  if (key == null && typeof fields.id === 'string' && typename !== 'UniprotEntry')
+    return findNode(ctx, info, fields.id, typename);
+  const text = typeof key === 'number' ? String(key) : key;
+  if (typeof text === 'string' && text !== '') return findEntity(ctx, info, typename, text);
+  throw badInput(
+    `A representation of ${typename} carries its \`${name}\`, such as the one this gateway gave.`,
+  );
+}
+
+const Entity = builder.unionType('_Entity', {
+  description: 'The types that other subgraphs may refer to.',
+  types: [Batch, Cluster, Feature, Protein, Task, UniprotEntry],
+});
+
+const Service = builder.objectRef<{ readonly sdl: string }>('_Service').implement({
+  description: 'The input of the composition of a federation router.',
+  fields: (t) => ({
+    sdl: t.exposeString('sdl', {
+      description: 'The schema of this subgraph with its federation directives.',
+    }),
+  }),
+});
+
+/** With introspection disabled only the router may read the schema. */
+function checkReader({ isRouter, services: { config } }: GatewayContext): void {
+  if (isRouter || config.INTROSPECTION) return;
+  throw new GraphQLError(
+    'Only the federation router can read the schema: send FEDERATION_TOKEN as `x-federation-token`.',
+    { extensions: { code: 'FORBIDDEN', retryable: false } },
+  );
+}
+
+builder.queryFields((t) => ({
+  _service: t.field({
+    type: Service,
+    nullable: false,
+    description: 'For federation routers: the schema of this subgraph.',
+    resolve: (_, __, ctx, info) => {
+      checkReader(ctx);
+      return { sdl: subgraphSdl(info.schema) };
+    },
+  }),
+  _entities: t.field({
+    type: [Entity],
+    nullable: { list: false, items: true },
+    cost: ({ representations }) => ({
+      calls: representations.reduce<number>((sum, one) => sum + callsOf(one), 0),
+      items: representations.length,
+    }),
+    description:
+      'For federation routers: objects by references, in the same order, null where one does not exist. ' +
+      `At most ${MAX_REFERENCES}.`,
+    args: {
+      representations: t.arg({
+        type: ['_Any'],
+        required: true,
+        description: 'References, such as [{ __typename: "Protein", hash: "12e9c9e4…" }].',
+      }),
+    },
+    resolve: (_, { representations }, ctx, info) => {
+      if (representations.length > MAX_REFERENCES) {
+        throw badInput(
+          `\`representations\` holds ${representations.length} references; at most ${MAX_REFERENCES} ` +
+            'fit in one query.',
+        );
+      }
+      return representations.map((reference) => findReferenced(ctx, info, reference));
     },
   }),
 }));

@@ -17,9 +17,7 @@ export type BatchReader = ReturnType<typeof createBatchReader>;
 /** Status and List calls of one request that run at the same time. */
 const AT_ONCE = 8;
 
-/**
- * Creates the reader of one request. It reports other callers' batches as unknown, without a call.
- */
+/** The reader of one request; batches of other callers are unknown, without a call. */
 export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const batches = new Map<string, Promise<BatchAnswer | null>>();
   const pages = new Map<string, Promise<BatchAnswer | null>>();
@@ -62,11 +60,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
       fresh.set(batchId, page);
       batches.set(batchId, Promise.resolve(page));
     },
-    /**
-     * Status of a task; null for an unknown one.
-     *
-     * @throws UpstreamError RESULT_EXPIRED after 31 days
-     */
+    /** Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
     status: (taskId: string) =>
       once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
     /** Asks Status again next time: its signed URLs have expired. */

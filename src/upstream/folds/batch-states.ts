@@ -1,5 +1,4 @@
 // Maps the service's states to those of the schema and back, and reads the items of List.
-
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../renames.ts';
@@ -28,13 +27,9 @@ export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) 
 export const parseTaskState = (state: TaskStateName): string | undefined =>
   state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
 
-/** How many tasks are in each state. */
 export type TaskCounts = ReturnType<typeof readCounts>;
 
-/**
- * Counts with the states that the service leaves out at zero; unknown states count in the total
- * only.
- */
+/** Counts, 0 where the service leaves one out; unknown states count in the total only. */
 export function readCounts(counts: Readonly<Record<string, number>>) {
   const of = (state: keyof typeof TASK_WORDS): number => counts[TASK_WORDS[state]] ?? 0;
   return {
@@ -47,7 +42,6 @@ export function readCounts(counts: Readonly<Record<string, number>>) {
   };
 }
 
-/** The requested page. */
 export interface ItemsRequest {
   readonly limit: number;
   /** The upstream's own; the first page when absent. */
@@ -77,7 +71,7 @@ export function readItems(
   { cursor, status, before = cursor === undefined ? 0 : undefined }: ItemsRequest,
 ): ListItem[] {
   let unreadable = 0;
-  const read = items.map((raw, i): ListItem => {
+  return items.map((raw, i): ListItem => {
     const parsed = listItem.safeParse(raw);
     if (parsed.success) return parsed.data;
     unreadable += 1;
@@ -92,7 +86,6 @@ export function readItems(
     const state = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
     return { task_id, status: state, error: { code: 'UPSTREAM_DRIFT', message: fault.message, raw } };
   });
-  return read;
 }
 
 /** What is wrong with the size of a page; undefined when it agrees with the counts. */

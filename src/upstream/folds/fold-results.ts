@@ -1,7 +1,6 @@
 // Results of finished tasks for one request: downloads the JSON behind the signed URL once, without
 // a token, and again with a fresh signature when the first has expired. The store caches scalar
 // scores.
-
 import pLimit from 'p-limit';
 import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
@@ -26,10 +25,8 @@ function readResponse(response: unknown): TaskResult | null {
   return /^[[{"]/.test(text) || /\s/.test(text) ? { json: text } : { url: text };
 }
 
-/** Where the addresses of results come from. */
 export type ResultReader = Pick<BatchReader, 'status' | 'forgetStatus'>;
 
-/** A result for one use. */
 export interface WholeResult {
   readonly bytes: Uint8Array;
   /** Close it after use. */
@@ -40,7 +37,6 @@ export interface WholeResult {
 
 export type FoldResults = ReturnType<typeof createFoldResults>;
 
-/** Results of one request that are downloaded at the same time. */
 const AT_ONCE = 8;
 
 /** What is wrong with a task that is done and has neither a result nor an expiry. */
@@ -60,10 +56,7 @@ export class RefusedResultError extends UpstreamError {
 
 const MiB = 1024 * 1024;
 
-/**
- * Maximum bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by
- * atom.
- */
+/** Bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by atom. */
 function maxResultBytes(chains: LedgerItem['chains']): number {
   const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
   return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
@@ -104,9 +97,7 @@ export function createFoldResults(
     return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   };
 
-  /**
-   * Maximum bytes of a result by the submitted chains; undefined for a batch submitted elsewhere.
-   */
+  /** By the submitted chains; undefined for a batch submitted elsewhere. */
   const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
     const place = await submissions.placeOf(taskId);
     const batch = place && (await submissions.batch(place.batchId));
@@ -114,9 +105,7 @@ export function createFoldResults(
     return item ? maxResultBytes(item.chains) : undefined;
   };
 
-  /**
-   * A URL signed earlier in this request may have expired; a fresh one that fails will always fail.
-   */
+  /** A URL signed earlier in this request may have expired; a fresh one fails for good. */
   const begin = async (
     taskId: string,
     headers?: Readonly<Record<string, string>>,
@@ -146,9 +135,7 @@ export function createFoldResults(
   const fetchFold = async (taskId: string): Promise<FoldResultHandle | null> =>
     (await fetchWhole(taskId))?.fold ?? null;
 
-  /**
-   * A result for one use: shared while in flight, then released. A failed one is not tried again.
-   */
+  /** A result for one use, shared while in flight. A failed one is not tried again. */
   const pass = (taskId: string): Promise<FoldResultHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;
@@ -188,11 +175,7 @@ export function createFoldResults(
     url: urlOf,
     /** The result itself, where Status gives it in place of an URL. */
     inline: inlineOf,
-    /**
-     * Begins a download of the result; null when the task has none.
-     *
-     * @param headers - such as `range`
-     */
+    /** Begins a download; null without a result. @param headers - such as `range` */
     download: begin,
     /** The whole result: as it came, opened, and its scores, which are stored. Null without one. */
     async read(taskId: string): Promise<WholeResult | null> {
@@ -210,12 +193,7 @@ export function createFoldResults(
       held.set(taskId, opening);
       return opening;
     },
-    /**
-     * The scalar scores: from the store, else from the result, which is then released. Null when the
-     * task has none.
-     *
-     * @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1
-     */
+    /** Null without a result. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
     scores(taskId: string): Promise<TaskScores | null> {
       const reading = scored.get(taskId) ?? readScores(taskId);
       scored.set(taskId, reading);

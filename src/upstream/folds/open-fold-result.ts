@@ -1,21 +1,16 @@
 // A folding result to query: small ones on this thread, large ones in a worker, behind the same
 // interface, so that a PAE of a thousand tokens never blocks the event loop.
-
 import type { PaeRange } from '../../structure/fold/pae.ts';
 import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
-import { toSharedBuffer } from '../json/shared-buffer.ts';
+import { toSharedBuffer } from '../http/response-body.ts';
 import { createWorker } from '../json/worker-thread.ts';
 import type { WireMapping } from '../renames.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { readFold } from './read-fold.ts';
 
-/**
- * One folding result. Every method may be called repeatedly, also after `close`, which frees memory
- * early.
- */
+/** One folding result. Methods may be called also after `close`, which frees memory early. */
 export type FoldResultHandle = Awaited<ReturnType<typeof openFoldResult>>;
 
-/** Queries one result, on either thread. */
 type Asker = (question: FoldQuery) => Promise<unknown>;
 
 /** Half a mebibyte of JSON parses in about 5 ms; its structure is written in about 10 ms. */
@@ -67,9 +62,7 @@ export async function openFoldResult(
   return {
     /** Scores, chains, sizes: read once, when the result was opened. */
     summary,
-    /**
-     * One value per token, 0 to 1, with the upstream's nulls at chain breaks; null when none fits.
-     */
+    /** By token, 0 to 1, with the upstream's nulls at chain breaks; null when none fits. */
     plddt: () => asker({ ask: 'plddt' }),
     /** By token. Null without a PAE that fits. Rejects with RangeError for an invalid range. */
     paeBlock: (range: PaeRange = {}) => asker({ ask: 'paeBlock', range }),
@@ -80,10 +73,7 @@ export async function openFoldResult(
     mmcif: () => asker({ ask: 'mmcif' }),
     /** `ok: false` with the reason where the format's columns are too narrow. */
     pdb: () => asker({ ask: 'pdb' }),
-    /**
-     * The JSON, or its part at a dotted path; null where absent. The whole of a large result is
-     * costly.
-     */
+    /** The JSON, or its part at a dotted path; null where absent. */
     raw: (path?: string) => asker({ ask: 'raw', path }),
     close: large ? closing(fold) : () => undefined,
   };

@@ -50,11 +50,7 @@ export function openBreaker(rules: BreakerRules, now: () => number) {
       const left = until - now();
       return left > 0 ? left : trial ? TRIAL_MS : 0;
     },
-    /**
-     * Lets a call through that {@link wait} allowed.
-     *
-     * @returns the callback for its end, called once
-     */
+    /** Lets a call through that wait allowed. @returns the callback for its end, called once */
     enter(): (outcome: BreakerOutcome) => void {
       const tries = opened > 0;
       if (tries) trial = true;
@@ -89,7 +85,6 @@ interface Pause {
   readonly guesses: number;
 }
 
-/** Creates it without pauses. */
 export function createRateLimitBackoff(now: () => number) {
   const pauses = new Map<string, Pause>();
   const left = ({ until }: Pause): number => Math.max(0, until - now());
@@ -118,7 +113,6 @@ export function createRateLimitBackoff(now: () => number) {
       const pause = pauses.get(scope);
       if (pause !== undefined && left(pause) === 0) pauses.delete(scope);
     },
-    /** Scopes that wait at present. */
     get count() {
       return [...pauses.values()].filter((pause) => left(pause) > 0).length;
     },

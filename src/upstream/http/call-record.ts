@@ -10,7 +10,6 @@ interface OperationCost {
 
 export type CallRecord = ReturnType<typeof openCallRecord>;
 
-/** Begins a record. */
 export function openCallRecord() {
   const operations = new Map<string, OperationCost>();
   const hits = new Map<string, number>();
@@ -21,7 +20,6 @@ export function openCallRecord() {
     return known;
   };
   return {
-    /** The hooks of a request's `Upstream`. */
     hooks: {
       onCall({ operation, milliseconds }: CallReport) {
         const known = costOf(operation);

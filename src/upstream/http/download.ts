@@ -1,15 +1,70 @@
 // Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
 // message and no report contains it.
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
-import { isIP, type LookupFunction } from 'node:net';
+import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
 import { Agent, type Dispatcher } from 'undici';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
 import type { HostLimiter } from './host-limiter.ts';
-import { isPublicAddress } from './public-address.ts';
 import { discard } from './response-body.ts';
-import { withRetry } from './retry.ts';
-import { type OutgoingRequest, sendRequest } from './send-request.ts';
+import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
+
+const SPECIAL_IPV4: readonly (readonly [network: string, bits: number])[] = [
+  ['0.0.0.0', 8], // this network
+  ['10.0.0.0', 8], // private
+  ['100.64.0.0', 10], // shared by carriers
+  ['127.0.0.0', 8], // loopback
+  ['169.254.0.0', 16], // link-local, metadata of clouds
+  ['172.16.0.0', 12], // private
+  ['192.0.0.0', 24], // protocol assignments
+  ['192.0.2.0', 24], // documentation
+  ['192.31.196.0', 24], // AS112
+  ['192.52.193.0', 24], // automatic multicast tunnelling
+  ['192.88.99.0', 24], // 6to4 relays
+  ['192.168.0.0', 16], // private
+  ['192.175.48.0', 24], // AS112
+  ['198.18.0.0', 15], // benchmarking
+  ['198.51.100.0', 24], // documentation
+  ['203.0.113.0', 24], // documentation
+  ['224.0.0.0', 3], // multicast, reserved, broadcast
+];
+
+const SPECIAL_IPV6: readonly (readonly [network: string, bits: number])[] = [
+  // All but 2000::/3 (global unicast): loopback, unique local, link-local, multicast, discard and
+  // so on.
+  ['::', 3],
+  ['4000::', 2],
+  ['8000::', 1],
+  ['2001::', 23], // protocol assignments, Teredo among them
+  ['2001:db8::', 32], // documentation
+  ['2002::', 16], // 6to4
+  ['2620:4f:8000::', 48], // AS112
+  ['3fff::', 20], // documentation
+];
+
+// Two lists: in one, IPv6 networks would be compared with IPv4 addresses too.
+const ipv4 = new BlockList();
+for (const [network, bits] of SPECIAL_IPV4) ipv4.addSubnet(network, bits, 'ipv4');
+const ipv6 = new BlockList();
+for (const [network, bits] of SPECIAL_IPV6) ipv6.addSubnet(network, bits, 'ipv6');
+
+/** The IPv4 address inside an IPv4-mapped or NAT64 address; undefined for any other. */
+function embeddedIpv4(address: string): string | undefined {
+  const canonical = new URL(`http://[${address}]`).hostname;
+  const [, high, low] = /^\[(?:::ffff|64:ff9b:):([0-9a-f]{1,4}):([0-9a-f]{1,4})\]$/.exec(canonical) ?? [];
+  if (high === undefined || low === undefined) return undefined;
+  const [first, last] = [Number.parseInt(high, 16), Number.parseInt(low, 16)];
+  return [first >> 8, first & 255, last >> 8, last & 255].join('.');
+}
+
+/** Whether an address is public, not one of a private network, this machine or cloud metadata. */
+export function isPublicAddress(address: string): boolean {
+  if (isIPv4(address)) return !ipv4.check(address, 'ipv4');
+  // With a zone it is link-local.
+  if (!isIPv6(address) || address.includes('%')) return false;
+  const inner = embeddedIpv4(address);
+  return inner === undefined ? !ipv6.check(address, 'ipv6') : !ipv4.check(inner, 'ipv4');
+}
 
 /** The error code of a name that leads inward. */
 const NOT_PUBLIC = 'ENOTPUBLIC';
@@ -21,10 +76,7 @@ export type Resolve = (
   done: (error: NodeJS.ErrnoException | null, addresses: LookupAddress[]) => void,
 ) => void;
 
-/**
- * Resolves a name, refusing non-public addresses. Runs while connecting: no second look-up can
- * differ.
- */
+/** Refuses non-public addresses while connecting: no second look-up can differ. */
 const publicLookup =
   (resolve: Resolve): LookupFunction =>
   (hostname, options, done) => {
@@ -42,29 +94,20 @@ const publicLookup =
 export const openPublicAgent = (resolve: Resolve = lookup): Agent =>
   new Agent({ connect: { timeout: 8_000, lookup: publicLookup(resolve) } });
 
-const refuse = (operation: string, message: string, status?: number): UpstreamError =>
-  new UpstreamError(message, { operation, code: 'UPSTREAM_DRIFT', status, retryable: false });
-
 const notFollowed = (): UpstreamError =>
-  refuse(
-    'download',
+  new UpstreamError(
     'The upstream gave a download address that the gateway does not follow ' +
       '(DOWNLOAD_HOSTS lists the hosts that it may).',
+    { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false },
   );
 
-/** The URL that a text stands for. */
 function completed({ baseUrl }: Upstream['settings'], text: string): string {
   if (/^https?:\/\//i.test(text)) return text;
   if (text.startsWith('//')) return `https:${text}`;
   return text.startsWith('/') ? new URL(text, baseUrl).href : `https://${text}`;
 }
 
-/**
- * Parses a signed URL. One without a scheme (`host/path?signature`) means https; a path alone, the
- * upstream's host.
- *
- * @throws UpstreamError when it is invalid
- */
+/** Without a scheme it means https; a path alone, the upstream's host. @throws UpstreamError */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
   const url = completed(up.settings, text);
   if (!URL.canParse(url)) throw notFollowed();
@@ -78,7 +121,6 @@ export interface Downloads {
   readonly limiter?: ((host: string) => HostLimiter) | undefined;
 }
 
-/** Options of a download. */
 export interface DownloadOptions {
   /** Such as `range`; never an authorization. */
   readonly headers?: Readonly<Record<string, string>> | undefined;
@@ -86,10 +128,7 @@ export interface DownloadOptions {
   readonly maxBytes?: number | undefined;
 }
 
-/**
- * The connection pool for a URL: the common one for the upstream's host and configured hosts, else
- * public-only.
- */
+/** The common connection pool for the upstream's and configured hosts, else the public-only one. */
 function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   const own = new URL(up.settings.baseUrl);
   if (url.host === own.host && url.protocol === own.protocol) return up.agent;
@@ -102,30 +141,27 @@ function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   return downloads.publicAgent;
 }
 
-/** Whether a failure is that of a name that leads inward. */
-const isInward = ({ cause }: UpstreamError): boolean =>
-  cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC;
-
 /** One try. @throws UpstreamError */
 async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse | null> {
   let answer: StreamedResponse;
   try {
     answer = await sendRequest(up, wanted);
   } catch (error) {
-    throw error instanceof UpstreamError && isInward(error) ? notFollowed() : error;
+    const cause = error instanceof UpstreamError ? error.cause : undefined;
+    throw cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC ? notFollowed() : error;
   }
   const { status, headers } = answer;
   if ([200, 206, 304, 416].includes(status)) return answer;
   discard(answer);
   if ([400, 403, 410].includes(status)) return null;
-  const code = codeOfStatus(status);
+  const isPassing = status >= 500 || status === 429 || status === 408;
   const after = headers['retry-after'];
   throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
     operation: wanted.operation,
     // That a file is not there, or elsewhere, is nothing that the caller could mend.
-    code: status < 500 && status !== 429 && status !== 408 ? 'UPSTREAM_DRIFT' : code,
+    code: isPassing ? codeOfStatus(status) : 'UPSTREAM_DRIFT',
     status,
-    retryable: status >= 500 || status === 429 || status === 408,
+    retryable: isPassing,
     retryAfterSeconds: retryAfterSeconds(typeof after === 'string' ? after : undefined, Date.now()),
   });
 }

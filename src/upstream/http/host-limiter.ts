@@ -1,5 +1,6 @@
-// The limiter of one host, for all requests of a process: concurrency with a fair queue, circuit
-// breaker, back-off after 429. Every call passes it before it is sent.
+// The limiter of one host, for all requests of a process: concurrency with a fair queue, in which
+// callers, and the requests of one caller, take turns; circuit breaker, back-off after 429. Every
+// call passes it.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { startDeadline } from '../../async/deadline.ts';
@@ -11,7 +12,67 @@ import {
   createRateLimitBackoff,
   openBreaker,
 } from './backoff.ts';
-import { fairQueue } from './fair-queue.ts';
+
+export function fairQueue<T>() {
+  /** Items by caller and request; of each map the first has its turn, and stands last after it. */
+  const callers = new Map<string, Map<string, T[]>>();
+  let size = 0;
+
+  /** Takes out one item; a request and a caller without any more are forgotten. */
+  const take = (caller: string, request: string, at: number): T | undefined => {
+    const requests = callers.get(caller);
+    const items = requests?.get(request);
+    const item = items?.splice(at, 1)[0];
+    if (items?.length === 0) requests?.delete(request);
+    if (requests?.size === 0) callers.delete(caller);
+    size -= 1;
+    return item;
+  };
+
+  return {
+    get size() {
+      return size;
+    },
+    /** Puts an item behind the others of its caller's request. */
+    push(caller: string, request: string, item: T) {
+      const requests = callers.get(caller) ?? new Map<string, T[]>();
+      const items = requests.get(request) ?? [];
+      callers.set(caller, requests.set(request, items));
+      items.push(item);
+      size += 1;
+    },
+    shift(): T | undefined {
+      for (const [caller, requests] of callers) {
+        for (const [request, items] of requests) {
+          callers.delete(caller);
+          callers.set(caller, requests);
+          requests.delete(request);
+          requests.set(request, items);
+          return take(caller, request, 0);
+        }
+      }
+      return undefined;
+    },
+    /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
+    remove(caller: string, request: string, item: T): boolean {
+      const at = callers.get(caller)?.get(request)?.indexOf(item) ?? -1;
+      if (at !== -1) take(caller, request, at);
+      return at !== -1;
+    },
+    /** Removes the last item of the longest queue; of this caller's when none is longer. */
+    dropLast(caller: string): T | undefined {
+      const lengthOf = (name: string): number =>
+        [...(callers.get(name)?.values() ?? [])].reduce((sum, items) => sum + items.length, 0);
+      let longest = { name: caller, length: lengthOf(caller) };
+      for (const name of callers.keys())
+        if (lengthOf(name) > longest.length) longest = { name, length: lengthOf(name) };
+      const requests = [...(callers.get(longest.name) ?? [])];
+      const most = Math.max(...requests.map(([, items]) => items.length));
+      const fullest = requests.findLast(([, items]) => items.length === most);
+      return fullest && take(longest.name, fullest[0], most - 1);
+    },
+  };
+}
 
 export interface HostLimits {
   /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
@@ -27,17 +88,13 @@ export const defaultHostLimits: HostLimits = {
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-/** A call that asks for a permit. */
 export interface QueuedCall {
   readonly operation: string;
-  /** Whose turn it takes. */
   readonly caller: string;
   readonly request: string;
   /** Scope of a shared pause; undefined for a call that ignores pauses. */
   readonly scope: string | undefined;
-  /** Ends the wait. */
   readonly signal: AbortSignal | undefined;
-  /** The longest wait for its turn. */
   readonly maxWaitMs: number;
 }
 
@@ -130,7 +187,6 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
     };
   };
 
-  /** Waits for a place. */
   const place = ({ operation, caller, request, signal, maxWaitMs }: QueuedCall): Promise<void> =>
     new Promise((resolve, reject) => {
       const deadline = startDeadline(signal, maxWaitMs);
@@ -199,9 +255,7 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
       host: host.state(),
       /** Whether an operation is tried: those that have been called. */
       operations: Object.fromEntries([...operations].map(([name, breaker]) => [name, breaker.state()])),
-      /** Scopes paused after a 429. */
       paused: slow.count,
-      /** Calls refused here since the start, by why. */
       refused: { ...refused },
     }),
   };
@@ -212,17 +266,12 @@ export type HostLimiters = ReturnType<typeof createHostLimiters>;
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
 const MAX_HOSTS = 50;
 
-/**
- * Creates the limiters of a process: one to the service, and one to each host of files, so that a
- * failing file store delays only its own files.
- */
+/** The limiters of a process. Each host of files has its own, whose failure delays no other. */
 export function createHostLimiters(limits: HostLimits) {
   const api = createHostLimiter(limits);
   const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
-    /** To the service. */
     api,
-    /** To a host that files are fetched from. */
     files(host: string): HostLimiter {
       const limiter = hosts.get(host) ?? createHostLimiter(limits);
       hosts.set(host, limiter);

@@ -1,11 +1,51 @@
-// Checks the prefixes of the two APIs. A 404 without the API's error body comes from a server
-// without such a route: it proves nothing, and before the first answer from the prefix it means
-// that the prefix is wrong.
-
+// Whether the service is reachable, and the prefixes of the two APIs are right. A 404 without the
+// API's error body comes from a server without such a route: it proves nothing, and before the
+// first answer from the prefix it means that the prefix is wrong.
+import { type Dispatcher, request } from 'undici';
+import { startDeadline } from '../../async/deadline.ts';
+import { USER_AGENT } from '../../package.ts';
 import { UpstreamError } from '../errors.ts';
-import { type Api, prefixStates } from './prefix-state.ts';
-import { discard, upstreamErrorOf } from './response-body.ts';
-import { type Call, requestStream, type Upstream } from './upstream-client.ts';
+import { type Api, prefixStates } from '../settings.ts';
+import { discard, isWhole, upstreamErrorOf } from './response-body.ts';
+import { type Call, requestStream, type StreamedResponse, type Upstream } from './upstream-client.ts';
+
+/** Statuses of a proxy without a backend. */
+const NO_BACKEND = new Set([502, 503, 504]);
+
+class NoBackend extends Error {}
+
+/**
+ * Requests the bare address; any answer shows that the service is there.
+ *
+ * @param milliseconds - time limit
+ * @returns status and headers of the answer
+ * @throws Error that says why it cannot be reached, without an address
+ */
+export async function ping(
+  agent: Dispatcher,
+  baseUrl: string,
+  milliseconds: number,
+): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
+  const { signal, end } = startDeadline(undefined, milliseconds);
+  try {
+    const answer = await request(baseUrl, {
+      dispatcher: agent,
+      method: 'HEAD',
+      headers: { 'user-agent': USER_AGENT },
+      signal,
+    });
+    await answer.body.dump();
+    if (NO_BACKEND.has(answer.statusCode)) throw new NoBackend(`answers HTTP ${answer.statusCode}`);
+    return { status: answer.statusCode, headers: answer.headers };
+  } catch (error) {
+    if (error instanceof NoBackend) throw error;
+    if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+    throw new Error(`cannot be reached (${code})`);
+  } finally {
+    end();
+  }
+}
 
 const SETTINGS = {
   atlas: 'UPSTREAM_ATLAS_PREFIX to the path of its Atlas API',
@@ -58,11 +98,21 @@ export async function confirmNotFound(up: Upstream, api: Api, error: UpstreamErr
   );
 }
 
-/**
- * Probes prefixes without an answer yet.
- *
- * @throws Error that says which are wrong and what to set
- */
+/** Makes a call and reads its answer. Null when it says that there is no such thing. */
+export async function foundOrNull<T>(
+  up: Upstream,
+  call: Call,
+  read: (answer: StreamedResponse) => Promise<T>,
+): Promise<T | null> {
+  const answer = await requestStream(up, call);
+  if (isWhole(answer.status)) return read(answer);
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status !== 404) throw error;
+  await confirmNotFound(up, call.api, error);
+  return null;
+}
+
+/** Probes prefixes without an answer yet. @throws Error that says what to set */
 export async function checkPrefixes(up: Upstream): Promise<void> {
   const known = prefixStates(up.settings);
   for (const api of ['atlas', 'batch'] as const)

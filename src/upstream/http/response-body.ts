@@ -1,5 +1,5 @@
-// Reads the body of an answer: as bytes within the operation's limit, as JSON, or as the error of a
-// refusal.
+// Reads the body of an answer: as bytes within the operation's limit, into shared memory, as JSON,
+// or as the error of a refusal.
 import { finished, type Readable } from 'node:stream';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { redact } from '../../telemetry/redact.ts';
@@ -8,25 +8,59 @@ import {
   errorText,
   type FailureCode,
   formOf,
+  type InputFault,
   isAboutCredits,
+  isCallersFault,
+  networkFailure,
   retryAfterSeconds,
   UpstreamError,
+  validationIssues,
 } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { collectIntoSharedBuffer } from '../json/shared-buffer.ts';
-import { networkFailure } from './network-failure.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
-import { type InputFault, isCallersFault, validationIssues } from './validation-detail.ts';
+
+/** Room that is made on a mere promise of so many bytes. */
+const MAX_INITIAL_BYTES = 64 * 1024 ** 2;
+const UNPROMISED = 64 * 1024;
+
+const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
+
+/** @param promised - how many there will be, as the sender says; 0 or less when it does not */
+export function collectIntoSharedBuffer(promised: number) {
+  let buffer = block(promised > 0 ? Math.min(promised, MAX_INITIAL_BYTES) : UNPROMISED);
+  let size = 0;
+  return {
+    add(piece: Uint8Array) {
+      const needed = size + piece.byteLength;
+      if (needed > buffer.byteLength) {
+        const larger = block(Math.max(needed, 2 * buffer.byteLength));
+        larger.set(buffer.subarray(0, size));
+        buffer = larger;
+      }
+      buffer.set(piece, size);
+      size = needed;
+    },
+    bytes: () => buffer.subarray(0, size),
+  };
+}
+
+const isShared = (bytes: Uint8Array): bytes is Uint8Array<SharedArrayBuffer> =>
+  bytes.buffer instanceof SharedArrayBuffer;
+
+/** Bytes as all threads see them: these, where they are shared already, else a copy. */
+export function toSharedBuffer(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
+  if (isShared(bytes)) return bytes;
+  const copy = block(bytes.byteLength);
+  copy.set(bytes);
+  return copy;
+}
 
 const NO_BYTES = new Uint8Array();
 
 const single = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
-/**
- * Reads the chunks of a body by events: iteration makes a promise for each, a third of a small
- * answer's cost.
- */
+/** Reads chunks by events: iteration makes a promise for each, a third of a small answer's cost. */
 const eachPiece = (body: Readable, take: (piece: Uint8Array) => void): Promise<void> =>
   new Promise((resolve, reject) => {
     body.on('data', (piece: Uint8Array) => {
@@ -128,36 +162,21 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   }
 }
 
-/**
- * Reads a whole body as UTF-8, converting its character set.
- *
- * @throws {@link UpstreamError} as {@link readBytes}
- */
+/** Reads a whole body as UTF-8, converting its character set. @throws UpstreamError as readBytes */
 export async function readUtf8(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
   return inUtf8(await readBytes(up, answer), single(answer.headers['content-type']));
 }
 
-/**
- * A body as JSON; undefined for an empty one.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
- */
+/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8Array): Promise<unknown> =>
   bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 
-/**
- * Reads a body as JSON; undefined if empty.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
- */
+/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export async function readJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }
 
-/**
- * The code of a refusal: a request that the gateway composed is not the caller's error, unless it
- * names an argument.
- */
+/** The code of a refusal, which is the caller's error only where it names an argument. */
 function blameOf(
   operation: string,
   status: number,

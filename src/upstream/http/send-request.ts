@@ -1,18 +1,58 @@
 // Sends one HTTP request through its host's limiter, within the operation's time limits, and
-// reports its end. Never retries.
+// reports its end. `withRetry` repeats reads; calls that are not safe to repeat (Submit above all)
+// never use it.
 import { pipeline, type Readable, Transform } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
-import { UpstreamError } from '../errors.ts';
+import { isAboutCredits, networkFailure, UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
-import { networkFailure } from './network-failure.ts';
 import { tooLarge } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
-/** A request that is ready to be sent. */
+const TRIES = 3;
+const FIRST_PAUSE_MS = 150;
+/** The longest Retry-After that a request waits for; a longer one goes to the caller. */
+const MAX_PAUSE_MS = 5_000;
+
+/**
+ * Milliseconds to wait before trying a failed read again; null when it should not be.
+ *
+ * @param tried - how often it has been tried, 1 after the first failure
+ * @param random - 0 to 1, spreads callers that failed together
+ */
+function retryPause({ failure, message }: UpstreamError, tried: number, random: number): number | null {
+  if (!failure.retryable || tried >= TRIES) return null;
+  // Credits do not come back by waiting.
+  if (failure.code === 'RATE_LIMITED' && isAboutCredits(message)) return null;
+  if (failure.retryAfterSeconds !== undefined) {
+    const asked = failure.retryAfterSeconds * 1000;
+    return asked > MAX_PAUSE_MS ? null : asked;
+  }
+  return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + random);
+}
+
+/** Runs `once` up to three times. @throws the last failure; any but an UpstreamError at once */
+export async function withRetry<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
+  let last: UpstreamError | undefined;
+  for (let tried = 1; ; tried += 1) {
+    try {
+      return await once();
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      // That it was held back tells less than the failure before it.
+      if (error.failure.heldBack === true) throw last ?? error;
+      last = error;
+    }
+    const pause = retryPause(last, tried, Math.random());
+    if (pause === null) throw last;
+    await sleep(pause, undefined, { signal });
+  }
+}
+
 export interface OutgoingRequest
   extends Pick<Call, 'operation' | 'limits' | 'method' | 'path' | 'body' | 'maxBytes'> {
   /** Scheme, host and port; `path` is the whole one, with the search. */
@@ -22,7 +62,6 @@ export interface OutgoingRequest
   /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;
   readonly limiter: HostLimiter | undefined;
-  /** Scope of a shared pause. */
   readonly scope?: string | undefined;
 }
 
@@ -83,12 +122,7 @@ const dripping = (operation: string): UpstreamError =>
     retryable: true,
   });
 
-/**
- * Streams a body at its client's pace.
- *
- * @param patience - what the time is multiplied with (`UPSTREAM_PATIENCE`)
- * @returns the same with a body that ends with an UpstreamError if it is too large or slow
- */
+/** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
 function steadied(answer: StreamedResponse, patience: number): StreamedResponse {
   const { body, status, call } = answer;
   const { operation, maxBytes } = call;

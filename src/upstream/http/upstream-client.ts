@@ -5,11 +5,10 @@ import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { isAboutCredits } from '../errors.ts';
 import { toWire, type WireMapping } from '../renames.ts';
+import { noteAnswer } from '../settings.ts';
 import type { HostLimiter } from './host-limiter.ts';
-import { noteAnswer } from './prefix-state.ts';
-import { upstreamErrorOf } from './response-body.ts';
-import { withRetry } from './retry.ts';
-import { type OutgoingRequest, sendRequest } from './send-request.ts';
+import { isWhole, upstreamErrorOf } from './response-body.ts';
+import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -62,20 +61,13 @@ export interface Upstream {
   readonly caller?: string | undefined;
   /** What all requests know of the service together; without it every call goes at once. */
   readonly limiter?: HostLimiter | undefined;
-  /**
-   * Whether bodies stream at the client's pace: they then take no limiter slot and have no time
-   * limit.
-   */
+  /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /**
-   * When the request's loaders make their calls; by default at the end of every turn of the event
-   * loop.
-   */
+  /** When the request's loaders make their calls; at the end of every turn by default. */
   readonly collecting?: CollectWindow;
   /** Called at the start of every try; its result is sent with the try and receives its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
-  /** Called at the end of every call. */
   readonly onCall: (report: CallReport) => void;
   /** Called with bytes as bodies are read. */
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
@@ -85,19 +77,14 @@ export interface Upstream {
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
   /** What the request has found not to be there, and may be there any moment. */
   readonly absences?: Set<string> | undefined;
-  /** Called with every answer, to detect drift. */
   readonly onResponse?: OnResponse | undefined;
 }
 
-/**
- * The connection pool to the service, for all requests of a process, as large as the limiter
- * allows.
- */
+/** The connection pool to the service, as large as the limiter allows. */
 export function openAgent(): Agent {
   return new Agent({ keepAliveTimeout: 30_000, connect: { timeout: 8_000 } });
 }
 
-/** One call, before it is made. */
 export interface Call {
   readonly operation: string;
   /** The line of the table of limits, where it is another than the operation's own. */
@@ -182,7 +169,6 @@ function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
   return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
 
-/** A call as it is sent. */
 function outgoing(up: Upstream, call: Call): OutgoingRequest {
   const { api, body, accept = 'application/json' } = call;
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
@@ -236,4 +222,11 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
 export function requestStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const call = renamed(up.settings.mapping, asked);
   return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
+}
+
+/** Makes a call. @throws UpstreamError for every answer but a success */
+export async function requestWhole(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const answer = await requestStream(up, call);
+  if (isWhole(answer.status)) return answer;
+  throw await upstreamErrorOf(up, answer);
 }

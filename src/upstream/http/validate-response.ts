@@ -15,21 +15,13 @@ export const drifted = (operation: string, path: string, what: string, retryable
     retryable,
   });
 
-/**
- * A required part; undefined for null.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when missing or of another type
- */
+/** A required part; undefined for null. @throws UpstreamError UPSTREAM_DRIFT when missing */
 export function promised<T>(operation: string, path: string, value: T | null | undefined): T | undefined {
   if (value === undefined) throw drifted(operation, path, 'missing, or of another type');
   return value ?? undefined;
 }
 
-/**
- * Checks an answer.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT with operation, JSON path, expected and seen
- */
+/** @throws UpstreamError UPSTREAM_DRIFT with operation, JSON path, expected and seen */
 export function validate<S extends z.ZodType>(operation: string, schema: S, body: unknown): z.output<S> {
   const parsed = schema.safeParse(body);
   if (parsed.success) return parsed.data;
@@ -42,11 +34,7 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
 export const toContractNames = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
 
-/**
- * A body as JSON in the contract's names.
- *
- * @throws {@link UpstreamError} UPSTREAM_DRIFT for invalid JSON
- */
+/** A body as JSON in the contract's names. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
   try {
     return toContractNames(up, name, await reading);
@@ -57,20 +45,11 @@ export async function namedJson(up: Upstream, name: string, reading: Promise<unk
   }
 }
 
-/**
- * Reads an answer as JSON in the contract's names.
- *
- * @throws {@link UpstreamError} as {@link namedJson}
- */
+/** Reads an answer as JSON in the contract's names. @throws UpstreamError as namedJson */
 export const readContractJson = (up: Upstream, name: string, answer: StreamedResponse): Promise<unknown> =>
   namedJson(up, name, readJson(up, answer));
 
-/**
- * Checks an answer and passes it, readable or not, to the watcher for drift.
- *
- * @param whole - what to pass if that is more than what is checked
- * @throws {@link UpstreamError} UPSTREAM_DRIFT
- */
+/** Checks an answer and passes it, or `whole`, to the watcher for drift. @throws UpstreamError */
 export function readValidated<S extends z.ZodType>(
   up: Upstream,
   name: string,

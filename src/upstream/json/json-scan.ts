@@ -22,9 +22,7 @@ const BRACKETS = stopsAt('"[]{}');
 const ENDS = stopsAt(',}] \t\r\n');
 const SPACES = stopsAt(' \t\r\n');
 
-/**
- * The next structural byte. Tests four at a time: nearly all of an archive's features are numbers.
- */
+/** The next structural byte, four tested at a time: nearly all of the features are numbers. */
 export function nextStop(bytes: Uint8Array, from: number, stops: Uint8Array): number {
   const stop = (at: number): number => stops[bytes[at] ?? 0] ?? 0;
   let at = from;
@@ -152,7 +150,6 @@ function afterObject(bytes: Buffer, from: number, afterMember: AfterMember): num
   return bytes[at] === CLOSE ? at + 1 : -1;
 }
 
-/** Whether only space follows. */
 const isEnd = (bytes: Buffer, at: number): boolean => at !== -1 && afterSpace(bytes, at) === bytes.length;
 
 /** Reads the members of an object into a list. @returns where the object has ended, or -1 */
@@ -164,11 +161,7 @@ function collectMembers(bytes: Buffer, from: number, members: Member[]): number 
   });
 }
 
-/**
- * Splits an object into its members, in order.
- *
- * @returns undefined for anything that is not plainly an object: a parser may know better
- */
+/** @returns undefined for anything that is not plainly an object: a parser may know better */
 export function objectMembers(bytes: Buffer): Member[] | undefined {
   const members: Member[] = [];
   return isEnd(bytes, collectMembers(bytes, afterSpace(bytes, 0), members)) ? members : undefined;

@@ -40,13 +40,9 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
-/**
- * Lists and objects within each other. An honest answer has ten; the parser holds 40 bytes and more
- * for each level.
- */
+/** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
 
-/** Counts the occurrences of a character, up to `most`. */
 function countUpTo(text: string, character: string, most: number): number {
   let count = 0;
   for (let at = text.indexOf(character); at >= 0 && count < most; at = text.indexOf(character, at + 1))

@@ -3,9 +3,7 @@ import { isAscii } from 'node:buffer';
 import { parseLenient } from './lenient-json.ts';
 import { createWorker } from './worker-thread.ts';
 
-/**
- * UTF-8 as text. Most bodies are ASCII, whose bytes are the text: 100 times as fast as decoding.
- */
+/** Most bodies are ASCII, whose bytes are the text: 100 times as fast as decoding UTF-8. */
 function textOf(bytes: Uint8Array): string {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');

@@ -1,16 +1,19 @@
-// Reads of public data by one key each, cached for all callers: feature details, UniProt entries and
-// thumbnails. Identical reads in flight are one call, which aborts when the last caller does.
+// Reads of public data by one key each, cached for all callers: feature details, UniProt entries,
+// clusters and thumbnails. Identical reads in flight are one call, which aborts when the last
+// caller does.
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
+import { schedulerOf } from '../../async/collect-window.ts';
+import type { SingleFlight } from '../../async/single-flight.ts';
 import { createEtag } from '../../etag.ts';
 import type { Cache } from '../../store/cache/cache.ts';
+import type { WithRaw } from '../atlas.ts';
 import * as atlas from '../atlas.ts';
-import type { WithRaw } from '../atlas-request.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isSequenceOf } from '../proteins/record-parts.ts';
-import { type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';
+import { type ClusterRecord, type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';
 
 /** Cache of such reads; `name` labels their metrics. */
 export interface CachedReads<T> {
@@ -18,11 +21,7 @@ export interface CachedReads<T> {
   readonly name: string;
 }
 
-/**
- * The value of a key, from the cache or by `load`.
- *
- * @param load - receives the upstream with the signal that aborts after the last caller
- */
+/** @param load - receives the upstream with the signal that aborts after the last caller */
 const cachedRead = <T, R extends T | null>(
   { cache, name }: CachedReads<T>,
   up: Upstream,
@@ -37,7 +36,6 @@ const cachedRead = <T, R extends T | null>(
 /** One read waits at most behind this many others of its request. */
 const IN_FLIGHT = 8;
 
-/** The loader of one request; null for what there is not. */
 function createLoader<K extends string | number, T>(
   up: Upstream,
   reads: CachedReads<T>,
@@ -56,9 +54,7 @@ function createLoader<K extends string | number, T>(
   return new DataLoader((keys) => Promise.all(keys.map(read)));
 }
 
-/** A feature's details and the JSON they came as. */
 export type LoadedFeature = WithRaw<FeatureDetail>;
-/** Features by their index in the catalogue. */
 export type FeatureLoader = ReturnType<typeof createFeatureLoader>;
 
 /** Keys without which details are not whole; the others may be left out. */
@@ -73,9 +69,7 @@ export const isWholeFeature = ({ record, raw }: LoadedFeature): boolean =>
 export const createFeatureLoader = (up: Upstream, reads: CachedReads<LoadedFeature>) =>
   createLoader<number, LoadedFeature>(up, reads, atlas.feature);
 
-/** An entry and the JSON it came as. */
 export type LoadedEntry = WithRaw<UniprotRecord>;
-/** Entries by accession or entry name. */
 export type UniprotLoader = ReturnType<typeof createUniprotLoader>;
 
 /** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence */
@@ -110,3 +104,85 @@ export const openThumbnails = (reads: CachedReads<Thumbnail>) => ({
       return { png, etag: createEtag(png) };
     }),
 });
+
+type ClusterAnswer = WithRaw<ClusterRecord>;
+
+/** A cluster's record and the number of features requested with it. */
+export interface LoadedCluster {
+  readonly top: number;
+  readonly cluster: ClusterAnswer;
+}
+
+export type ClusterLoader = ReturnType<typeof createClusterLoader>;
+
+/** What the cluster loaders of all requests share; `cache` is undefined without caching. */
+export interface ClusterDependencies {
+  readonly cache: Cache<LoadedCluster> | undefined;
+  readonly singleFlight: SingleFlight;
+}
+
+/** Counts up when the records change, so that a store is not read as what it does not hold. */
+const CLUSTER_VERSION = 2;
+
+const clusterKey = (hash: string): string => `${CLUSTER_VERSION}:${hash}`;
+
+/** Whether a member list has the cluster's size, each member once, and the representative. */
+export function hasAllMembers(record: ClusterRecord): boolean {
+  const { member_protein_hashes: members, cluster_size: size, protein_hash: own } = record;
+  const different = new Set(members);
+  return (
+    different.size === members.length && different.size === (size ?? different.size) && different.has(own)
+  );
+}
+
+/** An incomplete record is not cached: it may be complete a moment later. */
+const isWholeCluster = ({ record }: ClusterAnswer): boolean =>
+  hasAllMembers(record) &&
+  record.cluster_representative_features !== undefined &&
+  record.cluster_top_pfam_domains !== undefined &&
+  record.top_phyla !== undefined;
+
+const DEFAULT_TOP = 10;
+
+/** The loader of one request. Of several feature counts in one tick it requests the largest. */
+export function createClusterLoader(up: Upstream, { cache, singleFlight }: ClusterDependencies) {
+  const limited = pLimit(IN_FLIGHT);
+  const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
+
+  const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
+    const cached = await cache?.get(clusterKey(hash));
+    if (cached !== undefined && cached.top >= top) {
+      up.onCacheHit?.('clusters', 1);
+      return cached.cluster;
+    }
+    const cluster = await limited(() =>
+      singleFlight(`cluster ${hash} ${top}`, up.signal, ({ signal }) =>
+        atlas.cluster({ ...up, signal }, hash, top),
+      ),
+    );
+    if (cluster !== null && isWholeCluster(cluster)) await cache?.set(clusterKey(hash), { top, cluster });
+    return cluster;
+  };
+
+  // Waits for all clusters of a tick, so that the fields selected on members of several are one
+  // bulk call.
+  const tick = new DataLoader<{ hash: string; top: number }, ClusterAnswer | null>(
+    (keys) => {
+      const tops = new Map<string, number>();
+      for (const { hash, top } of keys) tops.set(hash, Math.max(tops.get(hash) ?? 0, top));
+      for (const [hash, top] of tops) loaded.set(hash, { top, answer: fetch(hash, top) });
+      return Promise.all(
+        keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
+      );
+    },
+    { cache: false, batchScheduleFn: schedulerOf(up) },
+  );
+  return {
+    /** The record of a representative; null for other hashes. @param top - features, 1 to 100 */
+    load(hash: string, top?: number): Promise<ClusterAnswer | null> {
+      const before = loaded.get(hash);
+      if (before !== undefined && before.top >= (top ?? 0)) return before.answer;
+      return tick.load({ hash, top: Math.max(top ?? DEFAULT_TOP, 1) });
+    },
+  };
+}

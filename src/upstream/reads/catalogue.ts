@@ -1,7 +1,6 @@
 // The feature catalogue: all SAE features with label and description, searched here because the
 // service has no filter. Cached for all processes that share a store and refreshed in the
 // background. A caller that aborts does not stop the load.
-
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -14,7 +13,6 @@ import { createWorker } from '../json/worker-thread.ts';
 import type { CatalogueEntry } from '../wire.ts';
 import type { CatalogueHits, CatalogueRequest } from './catalogue-worker.ts';
 
-/** What a search may be at most. */
 export const SEARCH_LIMITS = { characters: 200, words: 12, letters: 40 } as const;
 
 /** Thrown for a search above the limits; the message tells which. */
@@ -100,7 +98,6 @@ function createCatalogueSearch(
 
 export type Catalogue = ReturnType<typeof openCatalogue>;
 
-/** A parsed catalogue. */
 interface Parsed {
   readonly digest: string;
   readonly entries: ReadonlyMap<number, CatalogueEntry>;
@@ -108,11 +105,7 @@ interface Parsed {
   readonly search: CatalogueSearch;
 }
 
-/**
- * The catalogue over a cache namespace.
- *
- * @param cache - caches the raw answer; its times control the refresh
- */
+/** @param cache - caches the raw answer; its times control the refresh */
 export function openCatalogue(cache: Cache<Buffer>) {
   /** The same answer is one object in the cache, and parsed once. */
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
@@ -153,10 +146,7 @@ export function openCatalogue(cache: Cache<Buffer>) {
   return {
     /** All entries by index; the map's order is that of the index. */
     entries: async (up: Upstream) => (await load(up)).entries,
-    /**
-     * The indices of all entries, ascending: listed once, which is a third of the cost of a page of
-     * ten.
-     */
+    /** All indices, ascending: listed once, a third of the cost of a page of ten. */
     indices: async (up: Upstream) => (await load(up)).indices,
     /** The indices of entries that match all words (prefixes and typos allowed), best first. */
     search: async (up: Upstream, words: readonly string[]) =>

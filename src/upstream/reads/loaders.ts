@@ -1,6 +1,5 @@
 // The Atlas as a process reads it: the caches with their lifetimes, and the loaders of each request
 // over them. Public data only.
-
 import { createSingleFlight } from '../../async/single-flight.ts';
 import { type CacheOptions, openCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
@@ -10,6 +9,8 @@ import { createProteinCache } from '../proteins/protein-cache.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/protein-loader.ts';
 import {
   type CachedReads,
+  type ClusterLoader,
+  createClusterLoader,
   createFeatureLoader,
   createUniprotLoader,
   type FeatureLoader,
@@ -18,7 +19,6 @@ import {
   type UniprotLoader,
 } from './cached-reads.ts';
 import { openCatalogue } from './catalogue.ts';
-import { type ClusterLoader, createClusterLoader } from './cluster-loader.ts';
 import { createSimilarityLoader, type SimilarityLoader } from './similarity-loader.ts';
 
 const YEAR = 365 * 24 * 3_600_000;
@@ -88,7 +88,6 @@ export class Loaders {
   }
 }
 
-/** Opens the Atlas for a process. */
 export function createLoaderFactory({ recordSeconds, downloads, store, onError, onLookup }: ReadsOptions) {
   const records = recordSeconds * 1000;
   const open = <T>(

@@ -1,6 +1,5 @@
 // Finds out what `end` of residue regions means: some deployments send the last residue, others the
 // one after it, and the contract does not say. The gateway uses the residue after the last.
-
 import type { SparseMatrix } from '../archive/bulk-record.ts';
 import { drifted } from '../http/validate-response.ts';
 import { rowsOf } from '../proteins/activations.ts';
@@ -9,7 +8,6 @@ import type { FeatureValue } from '../wire.ts';
 /** Whether the residue at `end` belongs to the region. */
 export type RegionEnd = 'included' | 'excluded';
 
-/** What an answer says beside its regions. */
 interface Evidence {
   /** Residues of the sequence. */
   readonly length?: number | null | undefined;
@@ -20,7 +18,6 @@ interface Evidence {
 /** By the settings of an upstream, of which a process has one for each. */
 const proven = new WeakMap<object, RegionEnd>();
 
-/** What earlier answers of an upstream have proven. */
 export const provenRegionEnd = (settings: object): RegionEnd | undefined => proven.get(settings);
 
 /** A region holds its start and its peak, and none reaches behind the sequence. */

@@ -1,6 +1,5 @@
 // The similarity searches of one request, cached for later ones by sequence and arguments. Hits'
 // structures are fetched only when selected; the protein loader receives what hits say of proteins.
-
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
@@ -15,7 +14,6 @@ import type { ProteinLoader } from '../proteins/protein-loader.ts';
 import { RecordStructure } from '../proteins/record-parts.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../wire.ts';
 
-/** An answer without its structures, and when it came. */
 export interface LoadedSearch {
   readonly answer: SimilarityAnswer;
   readonly at: number;
@@ -62,7 +60,6 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
   })),
 });
 
-/** The loader of one request. */
 export function createSimilarityLoader(
   up: Upstream,
   { cache, singleFlight, proteins }: SimilarityDependencies,

@@ -1,5 +1,6 @@
-// Pothos plugin: the field option `cost`. It rejects operations whose cost or depth exceeds the
-// limits before any field is resolved.
+// Pothos plugin: the field options `cost` and `public`. It rejects operations whose cost or depth
+// exceeds the limits before any field is resolved. A field without `public` is private: an answer
+// that selects it is never cached or shared between callers.
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,
@@ -9,11 +10,19 @@ import SchemaBuilder, {
   type SchemaTypes,
   type TypeParam,
 } from '@pothos/core';
-import { GraphQLError, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql';
+import { GraphQLError, type GraphQLField, type GraphQLFieldResolver, type GraphQLResolveInfo } from 'graphql';
 import { COST, type CostRule, type QueryCost, queryCost } from '../execution/query-cost.ts';
 import { createPrivateField } from '../private-field.ts';
 
-/** The largest cost and depth of an operation. */
+/** Public values hold until the next release of the service, or for CACHE_RECORDS_SECONDS. */
+type Lifetime = 'release' | 'record';
+
+interface PublicField {
+  readonly lifetime: Lifetime;
+  /** Arguments that make the service start work when set: such an answer is private. */
+  readonly privateWith: readonly string[];
+}
+
 export interface CostLimits {
   readonly calls: number;
   readonly depth: number;
@@ -22,11 +31,10 @@ export interface CostLimits {
 declare global {
   export namespace PothosSchemaTypes {
     interface Plugins<Types extends SchemaTypes> {
-      cost: CostPlugin<Types>;
+      fieldOptions: FieldOptionsPlugin<Types>;
     }
     interface SchemaBuilderOptions<Types extends SchemaTypes> {
       costLimits: (context: Types['Context']) => CostLimits;
-      /** Receives the cost of each operation. */
       onCost?: (context: Types['Context'], cost: QueryCost) => void;
     }
     interface FieldOptions<
@@ -40,9 +48,25 @@ declare global {
     > {
       /** Upstream calls in the worst case; 0 when absent. */
       cost?: CostRule<InputShapeFromFields<Args>>;
+      /** Every caller gets the same value, valid for this long. Private when absent. */
+      public?: Lifetime;
+      /** Arguments of a public field that make the answer private when they are set. */
+      privateWith?: readonly (keyof Args & string)[];
     }
   }
 }
+
+export const publicNullable = (lifetime: Lifetime, description: string) =>
+  ({ public: lifetime, description }) as const;
+
+export const publicNonNull = (lifetime: Lifetime, description: string) =>
+  ({ public: lifetime, nullable: false, description }) as const;
+
+const PUBLIC = 'public';
+
+/** The declaration of a field; undefined for a private one. */
+export const publicField = ({ extensions }: GraphQLField<unknown, unknown>) =>
+  extensions[PUBLIC] as PublicField | undefined;
 
 const tooExpensive = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
@@ -60,13 +84,14 @@ function check({ calls, depth }: QueryCost, limits: CostLimits): void {
     );
 }
 
-class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
+class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   /** By variables object: each execution has its own. */
   readonly #costs = createPrivateField<object, QueryCost>();
 
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const { cost } = config.pothosOptions;
-    return cost === undefined ? config : { ...config, extensions: { ...config.extensions, [COST]: cost } };
+    const { cost, public: lifetime, privateWith = [] } = config.pothosOptions;
+    const declared: PublicField | undefined = lifetime && { lifetime, privateWith };
+    return { ...config, extensions: { ...config.extensions, [COST]: cost, [PUBLIC]: declared } };
   }
 
   override wrapResolve(
@@ -102,6 +127,5 @@ class CostPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   }
 }
 
-/** The plugin's name in the builder's options. */
-export const costPlugin = 'cost';
-SchemaBuilder.registerPlugin(costPlugin, CostPlugin);
+export const fieldOptionsPlugin = 'fieldOptions';
+SchemaBuilder.registerPlugin(fieldOptionsPlugin, FieldOptionsPlugin);

@@ -8,20 +8,13 @@ import {
 } from '@graphql-tools/utils';
 import { GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, print, printSchema } from 'graphql';
 
-/**
- * The first version of the Federation specification that has all directives used, so that every
- * router accepts it.
- */
+/** The first version that has all directives used, so that every router accepts it. */
 const LINK =
   'extend schema ' + '@link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])';
 
-/** Fields and types for routers. */
 const isForRouters = (name: string): boolean => name.startsWith('_') && !name.startsWith('__');
 
-/**
- * `node` and `nodes`. Several subgraphs with these fields do not compose; one that can resolve
- * every id may offer them for the whole graph.
- */
+/** `node` and `nodes`: several subgraphs with these fields do not compose. */
 const isGlobalId = (name: string): boolean => name === 'node' || name === 'nodes';
 
 /** The schema without some fields of Query and without the types for routers. */
@@ -51,10 +44,7 @@ const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
 const printed = new WeakMap<GraphQLSchema, string>();
 
-/**
- * The subgraph's SDL, the answer of `_service { sdl }`. `npm run schema:print` writes it to
- * subgraph.graphql.
- */
+/** The answer of `_service { sdl }`; `npm run schema:print` writes it to subgraph.graphql. */
 export function subgraphSdl(whole: GraphQLSchema): string {
   const known = printed.get(whole);
   if (known !== undefined) return known;

@@ -1,9 +1,107 @@
-// The parts of a protein that each field needs. Look-ahead and field resolvers read the same table,
-// so that a field never needs a part that was not loaded with the others.
+// Loads proteins: the parts that the selected fields need, one protein, or a list. Look-ahead and
+// field resolvers read the same table, so that a field never needs a part that was not loaded with
+// the others.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
+import type { GatewayContext } from '../../context.ts';
+import { IncrementalList } from '../../execution/incremental-list.ts';
+import { hasStreamDirective } from '../../execution/streamed-list.ts';
+import type { ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
+import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
+import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
+
+export type MaybePromise<T> = T | Promise<T>;
+
+/** Maps a value, synchronously unless it is a promise. */
+export const mapMaybePromise = <T, R>(
+  value: MaybePromise<T>,
+  next: (value: T) => MaybePromise<R>,
+): MaybePromise<R> => (value instanceof Promise ? value.then(next) : next(value));
+
+/** Reads from a protein, loaded where parts are missing; null where the Atlas does not have it. */
+export function fromProtein<R>(
+  { proteins }: GatewayContext,
+  hash: string,
+  needs: RequiredParts,
+  read: (data: PresentProtein | null) => MaybePromise<R>,
+): MaybePromise<R> {
+  const here = proteins.getSync(hash, needs);
+  return here === undefined ? proteins.load(hash, needs).then(read) : read(here);
+}
+
+/** Lists longer than this are sent while their structures still arrive. */
+const MANY = 50;
+
+/**
+ * A list that grows as proteins are loaded.
+ *
+ * @param load - calls its argument with the results so far, and resolves with all
+ */
+export function incrementalList<T>(
+  load: (onNext: (found: readonly LoadResult[]) => void) => Promise<readonly LoadResult[]>,
+  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
+): IncrementalList<T> {
+  const list = new IncrementalList<T>();
+  let count = 0;
+  const add = (found: readonly LoadResult[]): void => {
+    // The loader reports results in a microtask, which may come after the promise of all.
+    if (list.hasEnded) return;
+    count += found.length;
+    list.add(itemsOf(found));
+  };
+  load(add).then(
+    (all) => {
+      add(all.slice(count));
+      list.end();
+    },
+    (error: unknown) => list.fail(error),
+  );
+  return list;
+}
+
+export type LoadedList<T> = Promise<readonly (T | Promise<T>)[]> | Promise<IncrementalList<T>>;
+
+/**
+ * Loads a list of proteins, with one promise for all. The response may start before all are loaded
+ * where it is large enough, or the query has @stream.
+ *
+ * @param itemsOf - makes the items of the next proteins; an Error is one that could not be loaded
+ */
+export function loadList<T>(
+  { proteins }: GatewayContext,
+  info: GraphQLResolveInfo,
+  hashes: readonly string[],
+  needs: RequiredParts,
+  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
+): IncrementalList<T> | Promise<readonly (T | Promise<T>)[]> {
+  const isLarge = needs.structure === true && hashes.length > MANY;
+  if (isLarge || hasStreamDirective(info))
+    return incrementalList((onNext) => proteins.loadAll(hashes, needs, onNext), itemsOf);
+  return proteins.loadAll(hashes, needs).then(itemsOf);
+}
+
+/** A rejected promise as an entry of a list. */
+function failing(error: Error): Promise<never> {
+  const failed = Promise.reject(error);
+  // The list may be abandoned before anything awaits this promise.
+  failed.catch(() => undefined);
+  return failed;
+}
+
+/** One object for each protein, also when a list repeats it, so that it is completed once. */
+export function createRefs(): (found: readonly LoadResult[]) => (ProteinRef | null | Promise<never>)[] {
+  const refs = new Map<string, ProteinRef>();
+  return (found) =>
+    found.map((data) => {
+      if (data instanceof Error) return failing(data);
+      if (data === null) return null;
+      const ref = refs.get(data.hash) ?? { hash: data.hash };
+      refs.set(data.hash, ref);
+      return ref;
+    });
+}
 
 /** Largest number of features in a call (spec, section Limits: 1 to 100). */
 const MAX_FEATURES = 100;
@@ -70,10 +168,7 @@ export const bulkIsEnough = (info: GraphQLResolveInfo, selected: readonly Select
   selected.every((field) => IN_BULK.has(field.name)) &&
   !selectedOnRepresentative(info, selected).some(isRanking);
 
-/**
- * Needs of `cluster`: the bulk answer where it has a selected field, unless the cluster's record is
- * needed anyway, which has the same fields and more.
- */
+/** Needs of `cluster`: the bulk answer, unless the cluster's record is needed, which has more. */
 export function clusterNeeds(
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
@@ -113,7 +208,6 @@ export function featureNeeds(
   };
 }
 
-/** Whether the file is selected, not only its address. */
 export const selectsFileText = (
   info: GraphQLResolveInfo,
   nodes: readonly FieldNode[] = info.fieldNodes,
@@ -147,11 +241,7 @@ export const withoutNames = ({ header: _, ...needs }: RequiredParts): RequiredPa
 /** Needs by selection. A selection that depends on variables is a new object for each execution. */
 const known = new WeakMap<readonly Selected[], RequiredParts>();
 
-/**
- * All parts that a selection on a protein needs.
- *
- * @param nodes - the selection; by default that of the current field
- */
+/** All parts that a selection on a protein needs; by default that of the current field. */
 export function requiredPartsOf(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts {
   const selected = selectedFields(info, 'Protein', nodes);
   const before = known.get(selected);
