@@ -170,7 +170,21 @@ describe('a cancellation', () => {
   it('answered 200 with a page of a proxy is not', async () => {
     liar.script('cancel', says(200, '<html>Log in</html>'));
     const { errors } = await place.query(CANCEL);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT']);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT', 'UPSTREAM_DRIFT']);
+  });
+
+  it.each<[string, Script, string]>([
+    ['that fails', says(503, { message: 'away' }), 'UPSTREAM_UNAVAILABLE'],
+    ['whose count cannot be read', data({}), 'UPSTREAM_DRIFT'],
+  ])('%s leaves the batch that was submitted beside it, which is paid for', async (_, script, code) => {
+    liar.script('cancel', script);
+    liar.script('list', data({ status: 'in_progress', counts: { queued: 1 } }));
+    const { data: answer, errors } = await place.query(`mutation {
+      paid: submitFold(input: { items: [{ chains: [{ protein: { sequence: "GIV" } }] }] }) {
+        ... on FoldSubmitted { batch { batchId } } }
+      failed: cancelBatch(batchId: "b2") { ... on Cancelled { cancelledCount } } }`);
+    expect(answer).toEqual({ paid: { batch: { batchId: 'b1' } }, failed: null });
+    expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code])).toEqual([['failed', code]]);
   });
 });
 
