@@ -101,7 +101,7 @@ export const taskStatus = z.object({
 });
 export type TaskStatus = z.output<typeof taskStatus>;
 
-/** The spec shows no body of Cancel: an empty one, such as that of a 204, says what its status says. */
+/** The spec shows no body of Cancel: an empty one or a list of tasks says what its status says. */
 export const cancelled = z
   .object({
     message: maybe(text),

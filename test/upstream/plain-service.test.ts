@@ -155,6 +155,9 @@ describe('a cancellation', () => {
     ['204 without a body', ({ response }) => void response.writeHead(204).end()],
     ['200 without a body', ({ response }) => void response.writeHead(200).end()],
     ['200 with null', says(200, null)],
+    ['200 with a list of tasks', says(200, { status: 'success', data: [{ task_id: 'b1-00000' }] })],
+    ['200 with a list and no envelope', says(200, ['b1-00000'])],
+    ['200 with a word', says(200, '"cancelled"')],
   ])('answered %s is done: the specification shows no body', async (_, script) => {
     liar.script('cancel', script);
     liar.script('list', data({ status: 'cancelled', counts: { cancelled: 1 } }));
@@ -165,6 +168,14 @@ describe('a cancellation', () => {
         task: { __typename: 'Cancelled', task: { state: 'CANCELLED' } },
       },
     });
+  });
+
+  it.each([[[]], [{}], [null]])('answered 200 with an error and %j as its data is not', async (inside) => {
+    liar.script('cancel', says(200, { status: 'error', message: 'not allowed', data: inside }));
+    const { errors } = await place.query(CANCEL);
+    expect(errors?.map(({ message }) => message)).toEqual(
+      Array(2).fill(expect.stringContaining('not allowed')),
+    );
   });
 
   it('answered 200 with a page of a proxy is not', async () => {
