@@ -9,6 +9,7 @@ import {
   isShare,
   lifetimeSeconds,
   maybe,
+  maybeFilled,
   meanPlddt,
   normalizeState,
   number,
@@ -236,9 +237,9 @@ export const uniprotRecord = z.object({
   gene: maybe(text),
   organism: maybe(text),
   function: maybe(text),
-  sequence: maybe(sequence),
+  sequence: maybeFilled(sequence),
   sequence_length: maybe(count),
-  protein_hash: maybe(hash),
+  protein_hash: maybeFilled(hash),
 });
 export type UniprotRecord = z.output<typeof uniprotRecord>;
 
@@ -258,7 +259,7 @@ export type SimilarProtein = z.output<typeof similarProtein>;
 
 export const similarityAnswer = z.object({
   query_sequence: maybe(text),
-  protein_hash: maybe(hash),
+  protein_hash: maybeFilled(hash),
   restricted_count: maybe(count),
   similar_proteins: z.array(similarProtein),
   top_features_across_results: maybe(

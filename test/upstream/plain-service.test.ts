@@ -1,10 +1,22 @@
 // A service that keeps to the specification and to none of the sandbox's habits: how it writes times and states, what it leaves out,
 // and what it must not leave out.
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
 import { at } from '../support.ts';
-import { HASH, inTurn, type Liar, openLiar, openPlace, type Place, type Script, says } from './liar.ts';
+import {
+  HASH,
+  inTurn,
+  type Liar,
+  openLiar,
+  openPlace,
+  type Place,
+  type Script,
+  SEQUENCE,
+  says,
+  sends,
+} from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -144,6 +156,56 @@ describe('a page of List', () => {
     });
     const { errors } = await place.query(TASKS);
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
+  });
+});
+
+describe('a UniProt entry', () => {
+  const ENTRY = `{ uniprotEntry(id: "P01308") { proteinHash protein { hash } } lookup(ids: ["P01308"]) { protein { hash } } }`;
+  const answerTo = async (fields: Record<string, unknown>) => {
+    // Entries are cached by a gateway for as long as a release.
+    const own = openPlace(liar.url);
+    const archive = zipSync({ 'sequences.fasta': strToU8(`>${HASH}|P01308|uniprotkb\n${SEQUENCE}\n`) });
+    liar.script('bulk', sends(archive, { 'content-type': 'application/zip' }));
+    liar.script('uniprot', says(200, { accession: 'P01308', ...fields }));
+    const answer = await own.query(ENTRY);
+    await own.gateway.close();
+    return answer;
+  };
+
+  it.each([
+    { protein_hash: '', sequence: SEQUENCE },
+    { sequence: SEQUENCE },
+    { protein_hash: HASH, sequence: '' },
+  ])('that leaves its hash or its sequence empty has the protein that the other one names: %o', async (fields) => {
+    const protein = { hash: HASH };
+    expect(await answerTo(fields)).toEqual({
+      data: { uniprotEntry: { proteinHash: HASH, protein }, lookup: [{ protein }] },
+    });
+  });
+
+  it.each([
+    { protein_hash: '' },
+    { protein_hash: '', sequence: '' },
+    {},
+  ])('without both is drift where its protein is asked for: %o', async (fields) => {
+    const { data: answer, errors } = await answerTo(fields);
+    expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]).sort()).toEqual([
+      ['lookup', 'UPSTREAM_DRIFT'],
+      ['uniprotEntry', 'UPSTREAM_DRIFT'],
+    ]);
+    expect(at(answer, 'uniprotEntry')).toEqual({ proteinHash: null, protein: null });
+  });
+
+  it.each(['n/a', 'None', 'P01308'])('with %j for a hash is drift', async (protein_hash) => {
+    const detail = [{ loc: ['body', 'protein_hashes'], msg: 'no MD5', type: 'x' }];
+    liar.script('protein', says(422, { detail }));
+    const { errors } = await answerTo({ protein_hash });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT', 'UPSTREAM_DRIFT']);
+  });
+
+  it('that says that it has none has no protein', async () => {
+    const { data: answer } = await answerTo({ protein_hash: null });
+    expect(at(answer, 'uniprotEntry')).toEqual({ proteinHash: null, protein: null });
   });
 });
 

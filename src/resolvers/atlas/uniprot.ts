@@ -4,8 +4,8 @@ import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
-import { faultOf, readIdentifier } from './identifier.ts';
+import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
+import { faultOf, hashInAtlas, readIdentifier } from './identifier.ts';
 import { findProtein } from './protein.ts';
 import { requiredPartsOf, withoutNames } from './protein-parts.ts';
 
@@ -34,7 +34,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
     description:
       'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not have it.',
     resolve: async (entry, _, ctx, info) => {
-      const hash = hashOfEntry(entry);
+      const hash = hashInAtlas(entry);
       if (hash === null) return null;
       const found = await findProtein(ctx, hash, withoutNames(requiredPartsOf(info)));
       return found && { ...found, entry };

@@ -78,11 +78,13 @@ export type LoadedEntry = WithRaw<UniprotRecord>;
 /** Entries by accession or entry name. */
 export type UniprotLoader = ReturnType<typeof createUniprotLoader>;
 
-/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence */
+const HASH = /^[0-9a-f]{32}$/;
+
+/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none */
 async function checkedEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
   const entry = await atlas.uniprot(up, id);
   const { protein_hash: hash, sequence } = entry?.record ?? {};
-  if (hash != null && sequence != null && !isSequenceOf(hash, sequence))
+  if (hash != null && !(sequence == null ? HASH.test(hash) : isSequenceOf(hash, sequence)))
     throw drifted('uniprot', '$.protein_hash', 'expected the MD5 of the sequence, seen another');
   return entry;
 }
