@@ -159,6 +159,20 @@ describe('a page of List', () => {
   });
 });
 
+describe('a search', () => {
+  it('gives no more hits than were asked for, however many the service sends', async () => {
+    const hits = [0.9, 0.8, 0.7].map((similarity_score, i) => ({
+      protein_hash: `${i}`.repeat(32),
+      similarity_score,
+    }));
+    liar.script('similarity', says(200, { restricted_count: 0, similar_proteins: hits }));
+    const query = `{ similarProteins(sequence: "${SEQUENCE}", first: 2) { hits { score } } }`;
+    expect((await place.query(query)).data).toEqual({
+      similarProteins: { hits: [{ score: 0.9 }, { score: 0.8 }] },
+    });
+  });
+});
+
 describe('a UniProt entry', () => {
   const ENTRY = `{ uniprotEntry(id: "P01308") { proteinHash protein { hash } } lookup(ids: ["P01308"]) { protein { hash } } }`;
   const answerTo = async (fields: Record<string, unknown>) => {
