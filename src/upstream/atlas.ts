@@ -252,5 +252,6 @@ export async function similarity(
   const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
   const whole = upTo(received, answer);
   const body = structures ? answer.body : Readable.from(removeMembers(whole, dropped));
-  return (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
+  const found = (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
+  return { ...found, similar_proteins: found.similar_proteins.slice(0, q.results) };
 }

@@ -13,6 +13,7 @@ import {
   type Upstream,
 } from './http/upstream-client.ts';
 import { readContractJson, readValidated, validate } from './http/validate-response.ts';
+import { isFields } from './renames.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -28,9 +29,9 @@ const envelope = z.object({
 
 /** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */
 function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
-  if (typeof body !== 'object' || body === null) return;
-  const { status: word, data } = body as Record<string, unknown>;
-  if (word !== 'error' || (typeof data === 'object' && data !== null)) return;
+  if (!isFields(body) || body.status !== 'error') return;
+  // What the answer holds all the same, such as the id of a batch, is not lost.
+  if (isFields(body.data) && Object.keys(body.data).length > 0) return;
   const text = redact(errorText(body) ?? 'it gave no reason', up.token);
   throw new UpstreamError(`The upstream answered ${operation} with HTTP ${status} and an error: ${text}`, {
     operation,
@@ -48,9 +49,9 @@ async function open<S extends z.ZodType>(
   const { operation } = answer.call;
   const body = await readContractJson(up, operation, answer);
   refuseError(up, answer, body);
-  const around = validate(operation, envelope, body ?? {});
+  const around = validate(operation, envelope, isFields(body) ? body : {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
-  const inside = validate(operation, envelope, typeof data === 'object' && data !== null ? data : {});
+  const inside = validate(operation, envelope, isFields(data) ? data : {});
   return {
     data: readValidated(up, operation, schema, data, body),
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],

@@ -24,6 +24,10 @@ export function normalizeState(word: string): string {
 /** A key that may be missing, null or unreadable: all mean unknown. */
 export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(undefined);
 
+/** The same for a text that is unknown when it is empty. */
+export const maybeFilled = (schema: z.ZodType<string>) =>
+  maybe(schema.transform((value) => (value === '' ? undefined : value)));
+
 export const MAX_INT = 2 ** 31 - 1;
 export const count = z.number().int().nonnegative().max(MAX_INT);
 /** The catalogue has 16,384 features. */

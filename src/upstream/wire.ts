@@ -9,6 +9,7 @@ import {
   isShare,
   lifetimeSeconds,
   maybe,
+  maybeFilled,
   meanPlddt,
   normalizeState,
   number,
@@ -101,7 +102,7 @@ export const taskStatus = z.object({
 });
 export type TaskStatus = z.output<typeof taskStatus>;
 
-/** The spec shows no body of Cancel: an empty one, such as that of a 204, says what its status says. */
+/** The spec shows no body of Cancel: an empty one or a list of tasks says what its status says. */
 export const cancelled = z
   .object({
     message: maybe(text),
@@ -233,9 +234,9 @@ export const uniprotRecord = z.object({
   gene: maybe(text),
   organism: maybe(text),
   function: maybe(text),
-  sequence: maybe(sequence),
+  sequence: maybeFilled(sequence),
   sequence_length: maybe(count),
-  protein_hash: maybe(hash),
+  protein_hash: maybeFilled(hash),
 });
 export type UniprotRecord = z.output<typeof uniprotRecord>;
 
@@ -255,7 +256,7 @@ export type SimilarProtein = z.output<typeof similarProtein>;
 
 export const similarityAnswer = z.object({
   query_sequence: maybe(text),
-  protein_hash: maybe(hash),
+  protein_hash: maybeFilled(hash),
   restricted_count: maybe(count),
   similar_proteins: z.array(similarProtein),
   top_features_across_results: maybe(

@@ -115,7 +115,7 @@ export const typed: TypedDocumentNode<unknown, SubmitFoldMutationVariables> = Su
 export const nameOf = (data: ProteinCardQuery): string => data.protein.name;
 export const messageOf = (result: import('./gql/graphql.ts').SubmitFoldMutation): string => {
   const { submitFold } = result;
-  return submitFold.__typename === 'FoldSubmitted' ? submitFold.message : submitFold.__typename;
+  return submitFold?.__typename === 'FoldSubmitted' ? submitFold.message : (submitFold?.__typename ?? 'failed');
 };
 export const all = [input, relayInput, two, wrong];
 `;

@@ -1,10 +1,22 @@
 // A service that keeps to the specification and to none of the sandbox's habits: how it writes times and states, what it leaves out,
 // and what it must not leave out.
+import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
 import { at } from '../support.ts';
-import { HASH, inTurn, type Liar, openLiar, openPlace, type Place, type Script, says } from './liar.ts';
+import {
+  HASH,
+  inTurn,
+  type Liar,
+  openLiar,
+  openPlace,
+  type Place,
+  type Script,
+  SEQUENCE,
+  says,
+  sends,
+} from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -147,6 +159,70 @@ describe('a page of List', () => {
   });
 });
 
+describe('a search', () => {
+  it('gives no more hits than were asked for, however many the service sends', async () => {
+    const hits = [0.9, 0.8, 0.7].map((similarity_score, i) => ({
+      protein_hash: `${i}`.repeat(32),
+      similarity_score,
+    }));
+    liar.script('similarity', says(200, { restricted_count: 0, similar_proteins: hits }));
+    const query = `{ similarProteins(sequence: "${SEQUENCE}", first: 2) { hits { score } } }`;
+    expect((await place.query(query)).data).toEqual({
+      similarProteins: { hits: [{ score: 0.9 }, { score: 0.8 }] },
+    });
+  });
+});
+
+describe('a UniProt entry', () => {
+  const ENTRY = `{ uniprotEntry(id: "P01308") { proteinHash protein { hash } } lookup(ids: ["P01308"]) { protein { hash } } }`;
+  const answerTo = async (fields: Record<string, unknown>) => {
+    // Entries are cached by a gateway for as long as a release.
+    const own = openPlace(liar.url);
+    const archive = zipSync({ 'sequences.fasta': strToU8(`>${HASH}|P01308|uniprotkb\n${SEQUENCE}\n`) });
+    liar.script('bulk', sends(archive, { 'content-type': 'application/zip' }));
+    liar.script('uniprot', says(200, { accession: 'P01308', ...fields }));
+    const answer = await own.query(ENTRY);
+    await own.gateway.close();
+    return answer;
+  };
+
+  it.each([
+    { protein_hash: '', sequence: SEQUENCE },
+    { sequence: SEQUENCE },
+    { protein_hash: HASH, sequence: '' },
+  ])('that leaves its hash or its sequence empty has the protein that the other one names: %o', async (fields) => {
+    const protein = { hash: HASH };
+    expect(await answerTo(fields)).toEqual({
+      data: { uniprotEntry: { proteinHash: HASH, protein }, lookup: [{ protein }] },
+    });
+  });
+
+  it.each([
+    { protein_hash: '' },
+    { protein_hash: '', sequence: '' },
+    {},
+  ])('without both is drift where its protein is asked for: %o', async (fields) => {
+    const { data: answer, errors } = await answerTo(fields);
+    expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]).sort()).toEqual([
+      ['lookup', 'UPSTREAM_DRIFT'],
+      ['uniprotEntry', 'UPSTREAM_DRIFT'],
+    ]);
+    expect(at(answer, 'uniprotEntry')).toEqual({ proteinHash: null, protein: null });
+  });
+
+  it.each(['n/a', 'None', 'P01308'])('with %j for a hash is drift', async (protein_hash) => {
+    const detail = [{ loc: ['body', 'protein_hashes'], msg: 'no MD5', type: 'x' }];
+    liar.script('protein', says(422, { detail }));
+    const { errors } = await answerTo({ protein_hash });
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT', 'UPSTREAM_DRIFT']);
+  });
+
+  it('that says that it has none has no protein', async () => {
+    const { data: answer } = await answerTo({ protein_hash: null });
+    expect(at(answer, 'uniprotEntry')).toEqual({ proteinHash: null, protein: null });
+  });
+});
+
 describe('a cancellation', () => {
   const CANCEL = `mutation { batch: cancelBatch(batchId: "b1") { __typename ... on Cancelled { batch { state } } }
     task: cancelTask(taskId: "b1-00000") { __typename ... on Cancelled { task { state } } } }`;
@@ -155,6 +231,9 @@ describe('a cancellation', () => {
     ['204 without a body', ({ response }) => void response.writeHead(204).end()],
     ['200 without a body', ({ response }) => void response.writeHead(200).end()],
     ['200 with null', says(200, null)],
+    ['200 with a list of tasks', says(200, { status: 'success', data: [{ task_id: 'b1-00000' }] })],
+    ['200 with a list and no envelope', says(200, ['b1-00000'])],
+    ['200 with a word', says(200, '"cancelled"')],
   ])('answered %s is done: the specification shows no body', async (_, script) => {
     liar.script('cancel', script);
     liar.script('list', data({ status: 'cancelled', counts: { cancelled: 1 } }));
@@ -167,10 +246,32 @@ describe('a cancellation', () => {
     });
   });
 
+  it.each([[[]], [{}], [null]])('answered 200 with an error and %j as its data is not', async (inside) => {
+    liar.script('cancel', says(200, { status: 'error', message: 'not allowed', data: inside }));
+    const { errors } = await place.query(CANCEL);
+    expect(errors?.map(({ message }) => message)).toEqual(
+      Array(2).fill(expect.stringContaining('not allowed')),
+    );
+  });
+
   it('answered 200 with a page of a proxy is not', async () => {
     liar.script('cancel', says(200, '<html>Log in</html>'));
     const { errors } = await place.query(CANCEL);
-    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT']);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT', 'UPSTREAM_DRIFT']);
+  });
+
+  it.each<[string, Script, string]>([
+    ['that fails', says(503, { message: 'away' }), 'UPSTREAM_UNAVAILABLE'],
+    ['whose count cannot be read', data({}), 'UPSTREAM_DRIFT'],
+  ])('%s leaves the batch that was submitted beside it, which is paid for', async (_, script, code) => {
+    liar.script('cancel', script);
+    liar.script('list', data({ status: 'in_progress', counts: { queued: 1 } }));
+    const { data: answer, errors } = await place.query(`mutation {
+      paid: submitFold(input: { items: [{ chains: [{ protein: { sequence: "GIV" } }] }] }) {
+        ... on FoldSubmitted { batch { batchId } } }
+      failed: cancelBatch(batchId: "b2") { ... on Cancelled { cancelledCount } } }`);
+    expect(answer).toEqual({ paid: { batch: { batchId: 'b1' } }, failed: null });
+    expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code])).toEqual([['failed', code]]);
   });
 });
 

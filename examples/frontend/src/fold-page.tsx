@@ -138,7 +138,7 @@ export function FoldPage({ sequence }: { sequence: string }) {
   const send = () => {
     const input: FoldInput = { ...foldInput(draft), idempotencyKey };
     void submit({ input }).then(({ data: sent }) => {
-      if (sent?.submitFold.__typename !== 'FoldSubmitted') return;
+      if (sent?.submitFold?.__typename !== 'FoldSubmitted') return;
       const { batchId } = sent.submitFold.batch;
       keepInput(batchId, input);
       location.hash = `#/batch/${batchId}`;

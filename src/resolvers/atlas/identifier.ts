@@ -5,6 +5,7 @@ import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
 import { hashFault } from '../../schema/scalars.ts';
 import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
+import { promised } from '../../upstream/http/validate-response.ts';
 import type { MaybePromise } from './load-protein.ts';
 
 /**
@@ -149,6 +150,14 @@ function resolveIdentifier(ctx: GatewayContext, requested: string, place: Place)
   return 'hash' in read ? read : resolveEntry(ctx, read.entry, place);
 }
 
+/**
+ * The hash of an entry's protein; null when the entry says that it has none.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT for an entry with neither hash nor sequence
+ */
+export const hashInAtlas = (entry: UniprotRef): string | null =>
+  hashOfEntry(entry) ?? promised('uniprot', '$.protein_hash', entry.record.protein_hash) ?? null;
+
 async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Promise<Resolved> {
   try {
     const found = await ctx.uniprot.load(id);
@@ -157,7 +166,7 @@ async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Prom
         ? notFound(`${id} is not in the sandbox.`, SANDBOX_HINT)
         : notFound(`UniProt has no entry ${id}.`, 'Check the spelling; UniProt has no obsolete entries.');
     const entry = { requested: id, ...found };
-    const hash = hashOfEntry(entry);
+    const hash = hashInAtlas(entry);
     return hash === null
       ? notFound(`UniProt entry ${id} has no sequence.`, 'Look up the protein by its hash.')
       : { hash, entry };

@@ -5,10 +5,10 @@ import { builder } from '../../schema/builder.ts';
 import { publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { hashOfEntry, UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
+import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
-import { faultOf, isAccession, readIdentifier } from './identifier.ts';
+import { faultOf, hashInAtlas, isAccession, readIdentifier } from './identifier.ts';
 import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
 import { findProtein } from './protein.ts';
 
@@ -33,7 +33,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
     description:
       'Its protein in the Atlas, found by the hash of the sequence. Null when the Atlas does not have it.',
     resolve: async (entry, _, ctx, info) => {
-      const hash = hashOfEntry(entry);
+      const hash = hashInAtlas(entry);
       if (hash === null) return null;
       const found = await findProtein(ctx, hash, withoutNames(requiredPartsOf(info)));
       return found && { ...found, entry };

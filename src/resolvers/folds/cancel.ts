@@ -196,20 +196,19 @@ async function cancelTarget(
 builder.mutationFields((t) => ({
   cancelBatch: t.field({
     type: CancelResult,
-    nullable: false,
     // Counts before and after, where the answer does not say how many were cancelled.
     cost: 3,
     description:
-      'Cancels every queued task of a batch, free of charge. Running tasks continue and are charged.',
+      'Cancels every queued task of a batch, free of charge. Running tasks continue and are charged. ' +
+      'Null only with an error.',
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     resolve: (_, { batchId }, ctx, info) => cancelTarget(ctx, info, { what: 'batch', id: batchId }),
   }),
   cancelTask: t.field({
     type: CancelResult,
-    nullable: false,
     // Its state before, where the answer does not say whether it was cancelled now.
     cost: 2,
-    description: 'Cancels one task if it is still queued, free of charge.',
+    description: 'Cancels one task if it is still queued, free of charge. Null only with an error.',
     args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
     resolve: (_, { taskId }, ctx, info) => cancelTarget(ctx, info, { what: 'task', id: taskId }),
   }),

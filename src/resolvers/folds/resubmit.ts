@@ -205,13 +205,12 @@ async function resubmitFold(ctx: GatewayContext, asked: Resubmission): Promise<S
 builder.mutationFields((t) => ({
   resubmitFold: t.field({
     type: SubmitFoldResult,
-    nullable: false,
     cost: ({ input }) => ({ calls: 4 + checkCost(input) }),
     description:
       'Submits tasks of a batch again that failed or were cancelled, as a new batch, in their order and under ' +
       'their names. Neither the gateway nor the service keeps sequences, so `input` brings them. No task is ' +
       'submitted again twice, also without an idempotencyKey: the gateway remembers which ones were, and the ' +
-      'same call gives the same batch. To fold tasks a third time, resubmit the second batch.',
+      'same call gives the same batch. To fold tasks a third time, resubmit the second batch. Null only with an error.',
     args: {
       batchId: t.arg.id({ required: true, description: 'The batch whose tasks you want to submit again.' }),
       input: t.arg({

@@ -243,11 +243,10 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
 builder.mutationFields((t) => ({
   submitFold: t.field({
     type: SubmitFoldResult,
-    nullable: false,
     cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
     description:
       'Checks the input and sends it once, without retries. Give an idempotencyKey to be able to send ' +
-      'it again safely.',
+      'it again safely. Null only with an error.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'The complexes to fold.' }) },
     resolve: (_, { input }, ctx) => submitFold(ctx, input),
   }),

@@ -160,12 +160,11 @@ builder.queryField('bulkLookup', (t) =>
 builder.mutationFields((t) => ({
   cancelBulkLookup: t.field({
     type: CancelBulkLookupResult,
-    nullable: false,
     // One call cancels one part.
     cost: MAX_HASHES / BULK_HASHES,
     description:
       'Cancels the parts that have not finished. Parts that finished in time stay COMPLETE and can be ' +
-      'downloaded.',
+      'downloaded. Null only with an error.',
     args: { lookupId: t.arg.id({ required: true, description: 'The `lookupId` from startBulkLookup.' }) },
     resolve: async (_, { lookupId }, { services }) =>
       (await services.bulk.cancel(readLookupId(lookupId))) ??

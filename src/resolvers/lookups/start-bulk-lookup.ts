@@ -258,14 +258,13 @@ async function startBulkLookup(
 builder.mutationField('startBulkLookup', (t) =>
   t.field({
     type: BulkLookupResult,
-    nullable: false,
     // Each part is sent, polled and downloaded.
     cost: ({ input: { ids, hashes } }) => ({
       calls: 3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids),
     }),
     description:
       'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +
-      'gateway: follow it with bulkLookupProgress. Needs no token.',
+      'gateway: follow it with bulkLookupProgress. Needs no token. Null only with an error.',
     args: {
       input: t.arg({ type: BulkLookupInput, required: true, description: 'The proteins to look up.' }),
     },

@@ -72,11 +72,13 @@ export const createFeatureLoader = (up: Upstream, reads: CachedReads<LoadedFeatu
 export type LoadedEntry = WithRaw<UniprotRecord>;
 export type UniprotLoader = ReturnType<typeof createUniprotLoader>;
 
-/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence */
+const HASH = /^[0-9a-f]{32}$/;
+
+/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none */
 async function checkedEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
   const entry = await atlas.uniprot(up, id);
   const { protein_hash: hash, sequence } = entry?.record ?? {};
-  if (hash != null && sequence != null && !isSequenceOf(hash, sequence))
+  if (hash != null && !(sequence == null ? HASH.test(hash) : isSequenceOf(hash, sequence)))
     throw drifted('uniprot', '$.protein_hash', 'expected the MD5 of the sequence, seen another');
   return entry;
 }
