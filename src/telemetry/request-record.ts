@@ -3,12 +3,14 @@
 import { randomUUID } from 'node:crypto';
 import { createPrivateField } from '../private-field.ts';
 import { redact } from './redact.ts';
-import { readTraceparent, type TraceSpan, type Tracing } from './tracing.ts';
+import { readTraceparent, readTracestate, type TraceSpan, type Tracing } from './tracing.ts';
 
 export interface RequestRecord {
   readonly requestId: string;
   /** Its step of a trace. */
   readonly step: TraceSpan;
+  /** What other tracers say of the trace, for calls to the service. */
+  readonly tracestate: string | undefined;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
   /** Template of the path. */
@@ -38,6 +40,8 @@ export interface RequestStart {
   readonly pathname: string;
   /** As W3C Trace Context writes it. */
   readonly traceparent: string | null;
+  /** None when absent. */
+  readonly tracestate?: string | null;
   /** On the clock of `performance.now()`; now when absent. */
   readonly startedAt?: number;
 }
@@ -77,12 +81,21 @@ const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELE
 
 export function openExchange(
   tracing: Tracing,
-  { requestId, method = '', pathname, traceparent, startedAt = performance.now() }: RequestStart,
+  {
+    requestId,
+    method = '',
+    pathname,
+    traceparent,
+    tracestate = null,
+    startedAt = performance.now(),
+  }: RequestStart,
 ): RequestRecord {
   const route = routeOf(pathname);
+  const parent = readTraceparent(traceparent);
   return {
     requestId,
-    step: tracing.begin('SERVER', route, readTraceparent(traceparent)),
+    step: tracing.begin('SERVER', route, parent),
+    tracestate: parent === undefined ? undefined : readTracestate(tracestate),
     method: METHODS.has(method) ? method : 'other',
     route,
     startedAt,

@@ -25,6 +25,13 @@ export function readTraceparent(header: string | null): TraceContext | undefined
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
 }
 
+/** Characters of a `tracestate`: as many as the standard says to pass on. */
+const MAX_TRACESTATE = 512;
+
+/** Reads a `tracestate` header, which is passed on as it is. */
+export const readTracestate = (header: string | null): string | undefined =>
+  header !== null && header.length <= MAX_TRACESTATE && /^[\x20-\x7e]+$/.test(header) ? header : undefined;
+
 export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
   `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
 

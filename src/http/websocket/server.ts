@@ -86,7 +86,7 @@ function authorizationIn(params: Readonly<Params> = {}): string | undefined | nu
 function requestOf({ incoming, authorization }: Connection, signal: AbortSignal): Request {
   const { host = 'localhost', ...given } = incoming.headers;
   const headers = new Headers(authorization === undefined ? {} : { authorization });
-  for (const name of ['x-request-id', 'traceparent']) {
+  for (const name of ['x-request-id', 'traceparent', 'tracestate']) {
     const value = given[name];
     if (typeof value === 'string') headers.set(name, value);
   }
