@@ -59,6 +59,7 @@ export function connectUpstream(
       settings,
       agent,
       token,
+      isGatewayKey: token !== undefined && token === config.UPSTREAM_API_KEY,
       requestId,
       signal,
       collecting: new CollectWindow(),

@@ -109,8 +109,10 @@ async function orNull<S extends z.ZodType>(
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
   const answer = await requestStream(up, post('submit', request));
-  if (!isWhole(answer.status)) throw await upstreamErrorOf(up, answer);
-  return open(up, answer, wire.submitted);
+  if (isWhole(answer.status)) return open(up, answer, wire.submitted);
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status === 404) await confirmNotFound(up, 'batch', error);
+  throw error;
 }
 
 /** What of a batch to read: without `items` only its state and counts. */

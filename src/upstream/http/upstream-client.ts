@@ -57,6 +57,8 @@ export interface Upstream {
   readonly agent: Dispatcher;
   /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
   readonly token: string | undefined;
+  /** Whether the token is the gateway's own, of which its callers know nothing. */
+  readonly isGatewayKey?: boolean;
   readonly requestId: string;
   /** The caller, for fair queueing; calls without one share a queue. */
   readonly caller?: string | undefined;
