@@ -201,6 +201,36 @@ describe('a submission that is not on its way yet', () => {
   });
 });
 
+describe('a submission that waits for its turn at the service', () => {
+  it('is not sent when its client has left, and its key is free', async () => {
+    let release: () => void = () => undefined;
+    liar.script('uniprot', (call) => {
+      release = () => says(200, { protein_name: 'Insulin' })(call);
+    });
+    const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
+    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '1' });
+    const server = await listen(place);
+    const others = place.query('{ uniprotEntry(id: "P01308") { name } }');
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    const SUBMIT =
+      'mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename ... on FoldSubmitted { replayed } } }';
+    const queued = () => place.gateway.upstream().api.queued;
+    const leave = server.begin(SUBMIT);
+    await expect.poll(queued, { interval: 5 }).toBe(1);
+    leave();
+    await expect.poll(queued, { interval: 5 }).toBe(0);
+    release();
+    await others;
+    await place.gateway.submitted();
+    expect(submits()).toBe(0);
+    expect((await place.query(SUBMIT)).data).toEqual({
+      submitFold: { __typename: 'FoldSubmitted', replayed: false },
+    });
+    expect(submits()).toBe(1);
+    await server.close();
+  });
+});
+
 describe('a submission that waits for another one of its key', () => {
   it('says that it is not known yet when its time is up, and hides no other', async () => {
     let release: () => void = () => undefined;

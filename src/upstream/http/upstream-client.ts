@@ -70,6 +70,8 @@ export interface Upstream {
    */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Ends the wait for a call's turn; `signal` where absent. */
+  readonly turnSignal?: AbortSignal | undefined;
   /**
    * When the request's loaders make their calls; by default at the end of every turn of the event
    * loop.
