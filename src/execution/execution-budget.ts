@@ -146,7 +146,10 @@ export class ExecutionBudget {
   isTurnOver(): boolean {
     return this.#nextTurn !== undefined || !this.#turns.hasTime();
   }
-  /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
+  /**
+   * Goes on when its time is up: the answer has begun, or a mutation has done something. What is late
+   * in it fails by itself.
+   */
   ignoreEnding(): void {
     this.#ending = undefined;
   }
