@@ -20,6 +20,11 @@ interface Ending {
   readonly reason: unknown;
 }
 
+/**
+ * Parts that an answer may have below its lists. Each takes some kilobytes, whatever it holds, until
+ * all are sent, and the executor looks through those that wait whenever one is there or fails.
+ */
+export const MAX_PARTS = 2000;
 /** A value that is waited for takes as much memory as so many that are there. */
 const PENDING_WEIGHT = 20;
 /**
@@ -34,6 +39,13 @@ const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
     `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, ` +
       'page through them, or use startBulkLookup for many proteins.',
+    { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
+  );
+
+const tooManyParts = (): GraphQLError =>
+  new GraphQLError(
+    `The answer has more than ${MAX_PARTS} parts: each @defer makes one for each object that it is ` +
+      'selected on, each @stream one for each item. Put @defer further up, or ask for shorter lists.',
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );
 
@@ -68,6 +80,7 @@ const sizeOfJson = memoize1((json: object) => {
 export class ExecutionBudget {
   values = 0;
   bytes = 0;
+  parts = 0;
   /** Why nothing more is executed. */
   stopped: { readonly error: unknown } | undefined;
   readonly #limits: AnswerLimits;
@@ -124,11 +137,19 @@ export class ExecutionBudget {
     if (this.bytes > this.#limits.bytes)
       this.#stop(tooLarge('bytes of text', this.#limits.bytes, 'MAX_ANSWER_BYTES'));
   }
+  /** Counts parts that are about to begin. */
+  spendParts(parts: number): void {
+    this.parts += parts;
+    if (this.parts > MAX_PARTS) this.#stop(tooManyParts());
+  }
   /** Whether other work is to get its turn. */
   isTurnOver(): boolean {
     return this.#nextTurn !== undefined || !this.#turns.hasTime();
   }
-  /** Goes on when its time is up: the answer has begun, and what is late in it fails by itself. */
+  /**
+   * Goes on when its time is up: the answer has begun, or a mutation has done something. What is late
+   * in it fails by itself.
+   */
   ignoreEnding(): void {
     this.#ending = undefined;
   }

@@ -60,12 +60,17 @@ export const documentParts = memoize1((document: DocumentNode): DocumentParts =>
   return { stream, needsOtherExecutor: isUnsafe || (parts > 0 && stream === undefined) };
 });
 
-/** The `@stream` of a root field; undefined where its list is given as a whole. */
-function streamOfRoot({ fieldNodes: [node], variableValues, path }: GraphQLResolveInfo) {
-  if (node === undefined || path.prev !== undefined) return undefined;
+/** The `@stream` of a field; undefined where its list is given as a whole. */
+function streamOf({ fieldNodes: [node], variableValues }: GraphQLResolveInfo) {
+  if (node === undefined) return undefined;
   const values = getDirectiveValues(GraphQLStreamDirective, node, variableValues);
   return values?.if === false ? undefined : values;
 }
+const streamOfRoot = (info: GraphQLResolveInfo) =>
+  info.path.prev === undefined ? streamOf(info) : undefined;
+
+/** Whether items of a field are parts of their own. */
+export const isStreamed = (info: GraphQLResolveInfo): boolean => streamOf(info) !== undefined;
 
 /** Whether the items of a root field are given as they come. */
 export const hasStreamDirective = (info: GraphQLResolveInfo): boolean => streamOfRoot(info) !== undefined;

@@ -29,11 +29,13 @@ export type OpenUpstream = (
 
 interface UpstreamSources extends Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'> {
   readonly telemetry: Telemetry;
+  /** The gateway's own key of the service. */
+  readonly gatewayKey: string | undefined;
 }
 
 /** Makes what opens the service. */
 export function createUpstreamOpener(sources: UpstreamSources): OpenUpstream {
-  const { settings, agent, limiter, telemetry, onResponse } = sources;
+  const { settings, agent, limiter, telemetry, onResponse, gatewayKey } = sources;
   return (requestId, token, signal, exchange) => {
     const record = exchange?.report;
     const hooks = telemetry.upstreamHooks(requestId, exchange);
@@ -41,6 +43,7 @@ export function createUpstreamOpener(sources: UpstreamSources): OpenUpstream {
       settings,
       agent,
       token,
+      isGatewayKey: token !== undefined && token === gatewayKey,
       requestId,
       signal,
       collecting: new CollectWindow(),

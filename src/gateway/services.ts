@@ -79,6 +79,7 @@ export function connectUpstream(
     settings,
     agent,
     limiter: limiters.api,
+    gatewayKey: config.UPSTREAM_API_KEY,
     telemetry,
     onResponse: (name, read, isReadable) => contract.onResponse(name, read, isReadable),
   });

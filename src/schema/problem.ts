@@ -128,7 +128,9 @@ const RefusalReason = builder.enumType('RefusalReason', {
     CREDITS: { description: 'The credits of this key are used up.' },
     RATE_LIMIT_OR_CREDITS: { description: 'One of the two; the upstream did not say which.' },
     MODEL_UNAVAILABLE: { description: 'The upstream does not offer the model to this key at present.' },
-    UNAUTHENTICATED: { description: 'The bearer token is missing or not valid.' },
+    UNAUTHENTICATED: {
+      description: 'The key that the upstream was sent is missing or not valid; `hint` says whose it is.',
+    },
     FORBIDDEN: { description: 'The key may not use this model, or a safety filter refused a sequence.' },
     UNREACHABLE: { description: 'The gateway could not connect to the upstream; nothing was sent.' },
     INVALID_REQUEST: { description: 'The upstream found a mistake in the input; `message` says which.' },

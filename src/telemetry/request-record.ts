@@ -14,6 +14,8 @@ export interface RequestRecord {
   readonly requestId: string;
   /** Its step of a trace. */
   readonly step: TraceSpan;
+  /** What other tracers say of the trace, for calls to the service. */
+  readonly tracestate: string | undefined;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
   /** Template of the path. */
@@ -47,6 +49,8 @@ export interface RequestStart {
   readonly pathname: string;
   /** As W3C Trace Context writes it. */
   readonly traceparent: string | null;
+  /** None when absent. */
+  readonly tracestate?: string | null;
   /** On the clock of `performance.now()`; now when absent. */
   readonly startedAt?: number;
   /** Whether its upstream calls are to be reported. */
@@ -93,14 +97,17 @@ export function openExchange(
     method = '',
     pathname,
     traceparent,
+    tracestate = null,
     startedAt = performance.now(),
     isReported = false,
   }: RequestStart,
 ): RequestRecord {
   const route = routeOf(pathname);
+  const parent = readTraceparent(traceparent);
   return {
     requestId,
-    step: tracing.begin('SERVER', route, readTraceparent(traceparent)),
+    step: tracing.begin('SERVER', route, parent),
+    tracestate: parent === undefined ? undefined : readTracestate(tracestate),
     method: METHODS.has(method) ? method : 'other',
     route,
     startedAt,
@@ -192,6 +199,13 @@ export function readTraceparent(header: string | null): TraceContext | undefined
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
 }
+
+/** Characters of a `tracestate`: as many as the standard says to pass on. */
+const MAX_TRACESTATE = 512;
+
+/** Reads a `tracestate` header, which is passed on as it is. */
+const readTracestate = (header: string | null): string | undefined =>
+  header !== null && header.length <= MAX_TRACESTATE && /^[\x20-\x7e]+$/.test(header) ? header : undefined;
 
 export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
   `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;

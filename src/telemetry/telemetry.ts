@@ -53,6 +53,7 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       method: method ?? request.method,
       pathname: new URL(request.url).pathname,
       traceparent: request.headers.get('traceparent'),
+      tracestate: request.headers.get('tracestate'),
       isReported: request.headers.get(REPORT_HEADER) === '1',
     });
     exchanges.set(request, exchange);
@@ -159,7 +160,10 @@ export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing 
       startCall(operation) {
         const step = tracing.begin('CLIENT', operation, exchange?.step.context);
         return {
-          headers: { traceparent: traceparent(step.context) },
+          headers: {
+            traceparent: traceparent(step.context),
+            ...(exchange?.tracestate === undefined ? {} : { tracestate: exchange.tracestate }),
+          },
           ended({ status }) {
             if (step.end === undefined) return;
             const attributes = {

@@ -5,13 +5,7 @@ import { errorText, UpstreamError } from './errors.ts';
 import { type ItemsRequest, readCounts, readItems, sizeFault } from './folds/batch-states.ts';
 import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
-import {
-  type Call,
-  requestStream,
-  requestWhole,
-  type StreamedResponse,
-  type Upstream,
-} from './http/upstream-client.ts';
+import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { readContractJson, readValidated, validate } from './http/validate-response.ts';
 import { isFields } from './renames.ts';
 import * as wire from './wire.ts';
@@ -99,7 +93,11 @@ const orNull = <S extends z.ZodType>(
  * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
 export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  return open(up, await requestWhole(up, post('submit', request)), wire.submitted);
+  const answer = await requestStream(up, post('submit', request));
+  if (isWhole(answer.status)) return open(up, answer, wire.submitted);
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status === 404) await confirmNotFound(up, 'batch', error);
+  throw error;
 }
 
 /** What of a batch to read: without `items` only its state and counts. */

@@ -28,7 +28,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     await expect
       .poll(async () => (await page.reload()) && state.innerText(), { timeout: 30_000, interval: 1000 })
       .toMatch(/embedded sandbox\s+answers[\s\S]*in memory\s+answers/);
-    expect(await page.getByRole('note').innerText()).toContain('not predictions');
+    expect(await page.getByRole('complementary').innerText()).toContain('not predictions');
     const proteins = page.getByRole('region', { name: 'Some proteins of the Atlas' });
     expect(await proteins.getByRole('link').count()).toBeGreaterThan(5);
     expect(await proteins.innerText()).toContain('Insulin');

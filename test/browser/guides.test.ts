@@ -6,7 +6,7 @@ import { textOf } from '../../src/http/pages/html.ts';
 import { renderMarkdown } from '../../src/http/pages/markdown.ts';
 import { openWorld, type World } from '../support.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';
+import { faintTexts, headingLevels, misplacedParts, openSite, type Site, shoot } from './site.ts';
 
 const guides = readDocsFiles();
 
@@ -51,6 +51,27 @@ describe.skipIf(NO_BROWSER)('the guides', () => {
     await page.context().close();
   }, 90_000);
 
+  it('and all other pages have one main heading, landmarks around everything, and no empty table headers', async () => {
+    const page = await site.open();
+    for (const path of [
+      ...[
+        '',
+        'graphql',
+        'reference',
+        'docs/README.md',
+        'docs/operators.md',
+        'docs/performance.md',
+        'nothing',
+      ],
+      ...['websocket.html', 'fetch-sse.html', 'event-source.html'].map((name) => `examples/${name}`),
+    ]) {
+      await page.goto(site.url + path);
+      if (path === 'graphql') await page.locator('.graphiql-container').first().waitFor();
+      expect(await misplacedParts(page), path).toEqual([]);
+    }
+    await page.context().close();
+  }, 90_000);
+
   it.each(['light', 'dark'] as const)('read well in %s, on a phone too', async (colorScheme) => {
     for (const width of [1280, 390]) {
       const page = await site.open({ colorScheme, viewport: { width, height: 800 } });
@@ -90,6 +111,14 @@ describe('without a browser', () => {
     const text = await get(path, '*/*');
     expect([text.status, text.headers.get('content-type')]).toEqual([404, 'text/plain; charset=utf-8']);
     expect(await text.text()).toMatch(what);
+  });
+
+  it('the address of all examples leads to their list', async () => {
+    const index = await get('/examples/', 'text/html');
+    expect([index.status, index.headers.get('location')]).toEqual([302, '../#examples']);
+    expect(await index.text()).toContain('/examples/01-accession-to-cluster.graphql\n');
+    const unknown = await get('/examples/nothing', 'text/html');
+    expect([unknown.status, unknown.headers.get('content-type')]).toEqual([404, 'text/html; charset=utf-8']);
   });
 
   it('a browser gets a page with links that hold from any depth', async () => {

@@ -83,6 +83,14 @@ export async function seriousIssues(page: Page): Promise<string[]> {
       id + ': ' + nodes.slice(0, 5).map(({ target }) => target.join(' ')).join(', ')))`);
 }
 
+/** Where axe-core finds parts outside landmarks, no level-one heading, or empty headers of tables. */
+export async function misplacedParts(page: Page): Promise<string[]> {
+  await page.evaluate(readFileSync(AXE, 'utf8'));
+  return page.evaluate(`axe.run(document, { runOnly: ['region', 'landmark-one-main', 'page-has-heading-one',
+    'empty-table-header', 'landmark-unique'] }).then(({ violations }) =>
+    violations.flatMap(({ id, nodes }) => nodes.map(({ target }) => id + ': ' + target.join(' '))))`);
+}
+
 const IMAGES = new URL('../../docs/images/', import.meta.url);
 
 /** Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it: `front-dark` in the dark, `front-phone` at 390 px. */

@@ -103,6 +103,55 @@ describe('an answer that becomes too large', () => {
   });
 });
 
+describe('an answer in too many parts', () => {
+  const defers = (count: number, selection: string) =>
+    Array.from({ length: count }, (_, i) => `... @defer(label: "${i}") { ${selection} }`).join(' ');
+  const ids = JSON.stringify(Array.from({ length: 500 }, (_, i) => btoa(`Feature:${i}`)));
+  const doubling = Array.from(
+    { length: 10 },
+    (_, i) =>
+      `fragment F${i} on Feature { ${i === 9 ? 'label' : `...F${i + 1} @defer ...F${i + 1} @defer`} }`,
+  ).join(' ');
+  const inParts = async (query: string, hashes: readonly string[] = []) => {
+    const response = await world.gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept: 'multipart/mixed;deferSpec=20220824' },
+        body: JSON.stringify({ query, variables: { hashes } }),
+      }),
+    );
+    return response.text();
+  };
+
+  it.each([
+    ['an object of a list', `{ features(first: 900) { nodes { index ${defers(90, 'label')} } } }`],
+    ['an object of an interface', `{ nodes(ids: ${ids}) { id ${defers(90, '__typename')} } }`],
+    ['a fragment that is spread twice', `{ features(first: 900) { nodes { ...F0 } } } ${doubling}`],
+    [
+      'an item that is a part itself',
+      `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) @stream(initialCount: 0) { hash ${defers(20, 'hash')} } }`,
+    ],
+    [
+      'items of two lists',
+      `query($hashes: [ProteinHash!]!) { a: proteins(hashes: $hashes) @stream(initialCount: 1) { hash } b: proteins(hashes: $hashes) @stream(initialCount: 1) { length } }`,
+    ],
+  ])('is refused before they are made: for each %s', async (_, query) => {
+    const text = await inParts(query, same(1200));
+    expect(text.match(/QUERY_TOO_EXPENSIVE/g)).toHaveLength(1);
+    expect(text).toContain('The answer has more than 2000 parts');
+    expect(text.match(/"path"/g)?.length ?? 0).toBeLessThan(2010);
+  });
+
+  it('is whole where it has as many as it may, or none are asked for', async () => {
+    const query = (condition: string) =>
+      `{ features(first: 500) { nodes { ${defers(4, 'label').replaceAll('@defer(', `@defer(${condition}`)} } } }`;
+    const all = await inParts(query(''));
+    expect(all).not.toContain('QUERY_TOO_EXPENSIVE');
+    expect(all.match(/"label":"[0-3]"/g)).toHaveLength(2000);
+    expect(await inParts(query('if: false, ').replace('500', '1000'))).not.toContain('QUERY_TOO_EXPENSIVE');
+  });
+});
+
 describe('an answer that is large and not too large', () => {
   it('of five thousand proteins with features and cluster is whole', async () => {
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {

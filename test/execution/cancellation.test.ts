@@ -1,6 +1,7 @@
 // What an execution makes of failures when its client has left.
 import { buildSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
+import { TurnClock } from '../../src/async/turn-clock.ts';
 import { executeOperation } from '../../src/execution/execute-query.ts';
 
 const schema = buildSchema('type Item { a: String } type Query { items: [Item] }');
@@ -29,4 +30,25 @@ async function failures(name: string): Promise<number | undefined> {
 it('an execution whose client has left ends at the first failure, one whose time is up tells them all', async () => {
   expect(await failures('AbortError')).toBe(1);
   expect(await failures('TimeoutError')).toBe(500);
+});
+
+it('what a mutation has done is told when its time is up, however busy the event loop is', async () => {
+  const ending = { aborted: false, reason: new DOMException('over', 'TimeoutError') };
+  const turns = new TurnClock(-1);
+  const submit = async () => {
+    await new Promise(setImmediate);
+    ending.aborted = true;
+    // Other work has had all the time of this turn.
+    turns.hasTime();
+    return { a: 'paid' };
+  };
+  const result = await executeOperation({
+    schema: buildSchema('type Item { a: String } type Query { a: String } type Mutation { submit: Item! }'),
+    document: parse('mutation { one: submit { a } two: submit { a } }'),
+    rootValue: { submit },
+    contextValue: { upstream: { signal: ending } },
+    limits: LIMITS,
+    turns,
+  });
+  expect(result).toEqual({ data: { one: { a: 'paid' }, two: { a: 'paid' } } });
 });

@@ -30,6 +30,23 @@ const get = (file: string, headers: Record<string, string> = {}, id = taskId, me
     }),
   );
 
+describe('HEAD', () => {
+  it.each([
+    'result.json',
+    'structure.cif',
+  ])('of %s says what GET would, whatever range is asked for', async (file) => {
+    const whole = await get(file);
+    const length = Buffer.byteLength(await whole.text());
+    for (const range of ['bytes=10-19', 'bytes=999999999-']) {
+      const answer = await get(file, { range }, taskId, 'HEAD');
+      expect(answer.status).toBe(200);
+      expect(answer.headers.get('content-length')).toBe(String(length));
+      expect(answer.headers.get('content-range')).toBeNull();
+      expect(answer.headers.get('etag')).toBe(whole.headers.get('etag'));
+    }
+  });
+});
+
 describe('result.json', () => {
   it('is the result, byte for byte, under the name of its item', async () => {
     const answer = await get('result.json');

@@ -89,6 +89,24 @@ describe('a trace', () => {
     expect(lines.map(({ traceId }) => traceId)).toEqual(lines.map(() => TRACE));
   });
 
+  it('goes on with what other tracers say of it, unless the trace begins anew', async () => {
+    const states: (string | undefined)[] = [];
+    for (const [index, headers] of [
+      { traceparent: PARENT, tracestate: 'vendor=t61rcWkgMzE,other@tenant=1' },
+      { traceparent: PARENT, tracestate: `vendor=${'x'.repeat(600)}` },
+      { traceparent: PARENT },
+      { traceparent: 'nonsense', tracestate: 'vendor=1' },
+    ].entries()) {
+      world.forget();
+      await get(`/graphql?query=${encodeURIComponent(`{ feature(index: ${index + 40}) { summary } }`)}`, {
+        headers,
+      });
+      expect(world.calls).toHaveLength(1);
+      states.push(world.calls[0]?.headers.tracestate);
+    }
+    expect(states).toEqual(['vendor=t61rcWkgMzE,other@tenant=1', undefined, undefined, undefined]);
+  });
+
   it.each([
     'nonsense',
     `ff-${TRACE}-b7ad6b7169203331-01`,

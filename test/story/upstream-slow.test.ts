@@ -4,7 +4,10 @@ import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createClient } from 'graphql-ws';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import WebSocket from 'ws';
+import { serve } from '../subscriptions/streams.ts';
 import { at } from '../support.ts';
 import {
   HASH,
@@ -79,6 +82,38 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.closed, { interval: 5, timeout: 3000 }).toEqual([operation]);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     await server.close();
+  });
+
+  it.each([
+    'completes it',
+    'closes its socket',
+  ])('takes the calls of a query over WebSocket with it when it %s', async (how) => {
+    liar.script('similarity', hangs);
+    const place = openPlace(liar.url);
+    const served = await serve(place.gateway);
+    const client = createClient({
+      url: served.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      lazy: false,
+      retryAttempts: 0,
+    });
+    const told = vi.fn();
+    const query = '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }';
+    const complete = client.subscribe({ query }, { next: told, error: told, complete: () => undefined });
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    if (how === 'completes it') complete();
+    else client.terminate();
+    await expect.poll(() => liar.closed, { interval: 5, timeout: 3000 }).toEqual(['similarity']);
+    expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
+    if (how === 'completes it') {
+      const other = client.iterate({ query: '{ limits { maxItems } }' });
+      expect((await other.next()).value).toMatchObject({ data: { limits: { maxItems: 2000 } } });
+      expect(told).not.toHaveBeenCalled();
+    }
+    expect(await place.gateway.metrics.text()).not.toMatch(/foldatlas_errors_total\{[^}]*\} [1-9]/);
+    await client.dispose();
+    await served.close();
+    await place.gateway.close();
   });
 
   it('leaves a read that another request waits for too', async () => {
@@ -162,6 +197,36 @@ describe('a submission that is not on its way yet', () => {
       },
     });
     expect(submits()).toBe(2);
+    await server.close();
+  });
+});
+
+describe('a submission that waits for its turn at the service', () => {
+  it('is not sent when its client has left, and its key is free', async () => {
+    let release: () => void = () => undefined;
+    liar.script('uniprot', (call) => {
+      release = () => says(200, { protein_name: 'Insulin' })(call);
+    });
+    const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
+    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '1' });
+    const server = await listen(place);
+    const others = place.query('{ uniprotEntry(id: "P01308") { name } }');
+    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
+    const SUBMIT =
+      'mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename ... on FoldSubmitted { replayed } } }';
+    const queued = () => place.gateway.upstream().api.queued;
+    const leave = server.begin(SUBMIT);
+    await expect.poll(queued, { interval: 5 }).toBe(1);
+    leave();
+    await expect.poll(queued, { interval: 5 }).toBe(0);
+    release();
+    await others;
+    await place.gateway.submitted();
+    expect(submits()).toBe(0);
+    expect((await place.query(SUBMIT)).data).toEqual({
+      submitFold: { __typename: 'FoldSubmitted', replayed: false },
+    });
+    expect(submits()).toBe(1);
     await server.close();
   });
 });

@@ -104,6 +104,52 @@ it.each<[string, string, string, number, unknown, string | null]>([
   );
 });
 
+const HINTED = (what: string) =>
+  `mutation { it: ${what} { __typename ... on Problem { message hint } ... on Refused { reason retryable } } }`;
+const SUBMISSION = HINTED('submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]})');
+const FOR_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
+
+it("401 for the gateway's own key is its operator's to mend, not the caller's", async () => {
+  const headers = { authorization: 'Bearer my-key-of-this-test' };
+  const guarded = openPlace(liar.url, {
+    UPSTREAM_API_KEY: 'key-of-the-gateway',
+    GATEWAY_API_KEYS: 'my-key-of-this-test',
+  });
+  const { data: paid } = await guarded.query(SUBMISSION, {}, headers);
+  expect(at(paid, 'it.__typename')).toBe('FoldSubmitted');
+  for (const operation of ['submit', 'cancel', 'list'])
+    liar.script(operation, says(401, { error: 'bad key' }));
+  const message = expect.stringMatching(/gateway's own key.*operator.*UPSTREAM_API_KEY.*bad key/);
+  for (const query of [SUBMISSION, HINTED('cancelBatch(batchId: "b1")')]) {
+    const { data } = await guarded.query(query, {}, headers);
+    expect(at(data, 'it')).toEqual({
+      ...{ __typename: 'Refused', reason: 'UNAUTHENTICATED', retryable: false },
+      message,
+      hint: FOR_THE_OPERATOR,
+    });
+  }
+  const { errors } = await guarded.query(LIST, {}, headers);
+  expect(errors).toMatchObject([{ message, extensions: { code: 'UPSTREAM_DRIFT', retryable: false } }]);
+  await guarded.gateway.close();
+});
+
+it.each([
+  ['an HTML page', says(404, '<html>not found</html>')],
+  ['no such route', says(404, { detail: 'Not Found' })],
+])('404 of a server without the Batch API, with %s, says which setting is wrong', async (_, script) => {
+  const fresh = openPlace(liar.url);
+  liar.script('submit', script);
+  const { data } = await fresh.query(SUBMISSION);
+  expect(at(data, 'it')).toEqual({
+    __typename: 'Refused',
+    reason: 'INVALID_REQUEST',
+    retryable: false,
+    message: expect.stringMatching(/prefix of the Batch API.*UPSTREAM_URL.*UPSTREAM_BATCH_PREFIX/),
+    hint: FOR_THE_OPERATOR,
+  });
+  await fresh.gateway.close();
+});
+
 it('500 of Submit leaves the outcome unknown', async () => {
   liar.script('submit', says(500, problem('broken')));
   const { data } = await place.query(SUBMIT);

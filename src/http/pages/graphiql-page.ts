@@ -43,6 +43,7 @@ ${dataBlock('settings', {
 </head>
 <body>
 <header class="bar">
+<h1>GraphiQL</h1>
 <a class="brand" href="./"><img src="${assets.url('favicon.svg')}" alt="" width="24" height="24">FoldAtlas</a>
 ${
   isSandbox() &&

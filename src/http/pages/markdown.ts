@@ -40,7 +40,11 @@ class GuideRenderer extends Renderer {
     return textOf(html`<pre tabindex="0"><code>${text}</code></pre>\n`);
   }
   override table(table: Tokens.Table): string {
-    return `<div class="table" tabindex="0">${super.table(table).replaceAll('<th>', '<th scope="col">')}</div>\n`;
+    const rows = super
+      .table(table)
+      .replace(/<th(?: align="\w+")?><\/th>/g, '<td></td>')
+      .replaceAll('<th>', '<th scope="col">');
+    return `<div class="table" tabindex="0">${rows}</div>\n`;
   }
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
     return text.startsWith('<!--') ? '' : textOf(html`${text}`);

@@ -14,7 +14,7 @@ import {
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/run.ts';
 import type { Route } from '../plugins/answer-route.ts';
-import { forwardedFile, forwardedHeaders, type RouteAnswer, textResponse } from './responses.ts';
+import { forwardedFile, type RouteAnswer, rangeHeaders, textResponse } from './responses.ts';
 
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
 /** Seconds after which it is worth to try again while a look-up goes on. */
@@ -53,7 +53,7 @@ async function streamPart(
     downloads,
     part,
     { hashes, options: ask.options },
-    forwardedHeaders((name) => request.headers.get(name), ['range', 'if-range']),
+    rangeHeaders(request),
   ).catch(async (error: unknown) => {
     if (isExpired(error)) await bulk.expire(lookup.lookupId, index);
     throw error;

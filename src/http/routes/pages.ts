@@ -49,7 +49,7 @@ export function pageRoutes(world: PageSources): { readonly routes: Route[]; read
       referenceRoute(world, site, serve),
       assetRoute(assets, serve),
       guideRoute(guidePages, serve),
-      exampleRoute(browserExamples, examples, serve),
+      exampleRoute(browserExamples, examples, guidePages, serve),
       ...(config.GRAPHIQL ? [graphiqlRoute(world, site, serve)] : []),
     ],
     missing: missingRoute(guidePages),

@@ -32,6 +32,10 @@ export const forwardedHeaders = (
     }),
   );
 
+/** What a request says of a range: only GET has ranges (RFC 9110, section 14.2). */
+export const rangeHeaders = ({ method, headers }: Request): Record<string, string> =>
+  method === 'GET' ? forwardedHeaders((name) => headers.get(name), ['range', 'if-range']) : {};
+
 /**
  * A file that is sent while it is read: its source is left when the client disconnects, and the
  * connection is cut when the source fails.
@@ -186,9 +190,9 @@ export function fileResponse(
   if (matchesIfNoneMatch(request.headers.get('if-none-match'), headers.etag))
     return new Response(null, { status: 304, headers: uncoded });
   const size = content.byteLength;
-  const condition = request.headers.get('if-range');
-  const isRangeMeant = 'accept-ranges' in headers && (condition === null || condition === headers.etag);
-  const range = isRangeMeant ? byteRange(request.headers.get('range'), size) : null;
+  const { range: wanted = null, 'if-range': condition = headers.etag } = rangeHeaders(request);
+  const isRangeMeant = 'accept-ranges' in headers && condition === headers.etag;
+  const range = isRangeMeant ? byteRange(wanted, size) : null;
   if (range === 'unsatisfiable')
     return new Response(null, { status: 416, headers: { ...headers, 'content-range': `bytes */${size}` } });
   const { start, end } = range ?? { start: 0, end: size };

@@ -78,6 +78,7 @@ const SCRIPT_HEADERS = {
 export function exampleRoute(
   examples: readonly BrowserExample[],
   operations: readonly Example[],
+  pages: GuidePages,
   serve: ServeFile,
 ): Route {
   const files = new Map<string, StaticFile>();
@@ -93,9 +94,13 @@ export function exampleRoute(
   const what = `There is no such example. There are ${[...files.keys()].join(', ')}.`;
   return {
     path: /^\/examples\//,
-    answer({ request, url: { pathname } }) {
-      const file = files.get(pathname);
-      return file === undefined ? textResponse(404, what) : serve(request, pathname, () => file);
+    answer({ request, url }) {
+      const file = files.get(url.pathname);
+      if (file !== undefined) return serve(request, url.pathname, () => file);
+      // The front page lists them.
+      if (url.pathname === '/examples/' && operations.length > 0)
+        return textResponse(302, [...files.keys()].join('\n'), { location: '../#examples' });
+      return missing(pages, request, url, what);
     },
   };
 }

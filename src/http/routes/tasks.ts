@@ -20,6 +20,7 @@ import {
   forwardedHeaders,
   LINK_HEADERS,
   type RouteAnswer,
+  rangeHeaders,
   refusedLink,
   textResponse,
 } from './responses.ts';
@@ -73,8 +74,8 @@ async function resultFile(source: FileSource): Promise<RouteAnswer | null> {
   const folds = foldsOf(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
   const inline = await folds.inline(taskId);
   if (inline !== null) return madeFile(request, inline, headers);
-  const asked = forwardedHeaders((name) => request.headers.get(name), ['range', 'if-range', 'if-none-match']);
-  const answer = await folds.download(taskId, asked);
+  const condition = forwardedHeaders((name) => request.headers.get(name), ['if-none-match']);
+  const answer = await folds.download(taskId, { ...rangeHeaders(request), ...condition });
   return answer === null ? null : forwardedFile(answer, headers);
 }
 

@@ -19,6 +19,13 @@ const TOO_BIG = 1009;
 /** WebSocket close code (IANA): the client may try again later. */
 export const TRY_AGAIN_LATER = 1013;
 
+/** An operation that is open. */
+interface Operation {
+  readonly exchange: RequestRecord;
+  /** Aborted when its client completes it before its end, or when the connection is closed. */
+  readonly leaving: AbortController;
+}
+
 /** The state of a connection. */
 export interface Connection {
   readonly socket: WebSocket;
@@ -26,7 +33,7 @@ export interface Connection {
   /** Aborted when the connection is closed. */
   readonly signal: AbortSignal;
   /** Operations that are open, by their ids. */
-  readonly exchanges: Map<string, RequestRecord>;
+  readonly operations: Map<string, Operation>;
   /** Value of the Authorization header that the connection stands for. */
   authorization: string | undefined;
   isAcknowledged: boolean;
@@ -156,7 +163,7 @@ export function openConnection(
     socket,
     incoming,
     signal: gone.signal,
-    exchanges: new Map(),
+    operations: new Map(),
     authorization: undefined,
     isAcknowledged: false,
     isOver: false,
@@ -195,6 +202,7 @@ export function openConnection(
   );
   socket.once('close', (code, reason) => {
     gone.abort();
+    for (const { leaving } of connection.operations.values()) leaving.abort();
     Promise.resolve(closed(code, String(reason))).catch(onFault);
   });
 }

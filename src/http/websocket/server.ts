@@ -83,16 +83,31 @@ function authorizationIn(params: Readonly<Params> = {}): string | undefined | nu
 }
 
 /** A connection as the request that opened it, with its token as a header. */
-function requestOf({ incoming, authorization, signal }: Connection): Request {
+function requestOf({ incoming, authorization }: Connection, signal: AbortSignal): Request {
   const { host = 'localhost', ...given } = incoming.headers;
   const headers = new Headers(authorization === undefined ? {} : { authorization });
-  for (const name of ['x-request-id', 'traceparent']) {
+  for (const name of ['x-request-id', 'traceparent', 'tracestate']) {
     const value = given[name];
     if (typeof value === 'string') headers.set(name, value);
   }
   // A socket carries what a POST does: its page is checked when it connects.
   return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
 }
+
+/**
+ * Stands for an operation until its results are streamed: graphql-ws returns it when the client
+ * completes the operation, of which it tells nothing else.
+ */
+const untilStreamed = (leave: () => void): AsyncIterableIterator<never> => ({
+  next: async () => ({ done: true, value: undefined }),
+  async return() {
+    leave();
+    return { done: true, value: undefined };
+  },
+  [Symbol.asyncIterator]() {
+    return this;
+  },
+});
 
 /** Serves GraphQL over WebSocket on a node server. */
 export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): SocketServer {
@@ -102,11 +117,13 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   const patience = { ...PATIENCE, ...options.patience };
   const { onFault } = options;
 
-  const end = ({ exchanges }: Connection, id: string, left = false): void => {
-    const exchange = exchanges.get(id);
-    if (exchange === undefined) return;
-    exchanges.delete(id);
-    gateway.telemetry.end(exchange, { status: 200, bytes: undefined, left });
+  const end = ({ operations }: Connection, id: string, left = false): void => {
+    const operation = operations.get(id);
+    if (operation === undefined) return;
+    operations.delete(id);
+    // First: the end of its record lets go of its signal.
+    if (left) operation.leaving.abort();
+    gateway.telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
   };
   const count = (errors: readonly GraphQLError[], exchange: RequestRecord | undefined): void => {
     for (const { extensions } of errors) gateway.telemetry.failed(String(extensions.code), exchange);
@@ -114,8 +131,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   /** Ends an operation with errors of no execution. @returns them as they are shown */
   const refuseOperation = (connection: Connection, id: string, errors: readonly GraphQLError[]) => {
     const shown = errors.map(withErrorCode);
-    const exchange = connection.exchanges.get(id);
-    if (exchange !== undefined) count(shown, exchange);
+    const operation = connection.operations.get(id);
+    if (operation !== undefined) count(shown, operation.exchange);
     end(connection, id);
     return shown;
   };
@@ -154,7 +171,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       return false;
     }
     connection.authorization = authorization;
-    const refusal = await gateway.identify(requestOf(connection), connection.incoming);
+    const refusal = await gateway.identify(requestOf(connection, connection.signal), connection.incoming);
     if (refusal !== null) {
       const isWrong = refusal.extensions.code === 'UNAUTHENTICATED';
       const [code, reason] = isWrong
@@ -174,7 +191,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     subscribe: (args) => engineOf(args).subscribe(args),
     onConnect: acknowledge,
     onClose({ extra }) {
-      for (const id of [...extra.exchanges.keys()]) end(extra, id, true);
+      for (const id of [...extra.operations.keys()]) end(extra, id, true);
     },
     onComplete: ({ extra }, id) => end(extra, id),
     onError: ({ extra }, id, _params, errors) => refuseOperation(extra, id, errors).map(toClientError),
@@ -191,9 +208,11 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
         return [new GraphQLError(`A socket carries at most ${MAX_OPERATIONS} operations at a time.`)];
       if (id.length > MAX_ID_CHARACTERS)
         return [new GraphQLError(`The id of an operation has at most ${MAX_ID_CHARACTERS} characters.`)];
-      const request = requestOf(connection);
+      const leaving = new AbortController();
+      const request = requestOf(connection, leaving.signal);
       const exchange = gateway.telemetry.begin(request, 'WS');
-      connection.exchanges.set(id, exchange);
+      connection.operations.set(id, { exchange, leaving });
+      subscriptions[id] = untilStreamed(() => end(connection, id, true));
       const refusal = await gateway.admit(request, connection.incoming);
       if (refusal !== null) return refuseOperation(connection, id, [refusal]);
       try {

@@ -178,6 +178,9 @@ const HINTS: Readonly<Record<Reason, string>> = {
   UNREACHABLE: 'Send the same again in a moment.',
 };
 
+/** The hint where the input and the caller's key are not to blame. */
+const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
+
 /**
  * A failed call as a refusal: a 4xx answer, or a request that was never sent. Nothing was queued in
  * both cases.
@@ -186,7 +189,7 @@ const HINTS: Readonly<Record<Reason, string>> = {
  */
 export function toRefusedProblem(error: unknown): RefusedShape | null {
   if (!(error instanceof UpstreamError)) return null;
-  const { status, requestId, retryAfterSeconds, sent } = error.failure;
+  const { code, status, requestId, retryAfterSeconds, sent } = error.failure;
   const common = { kind: 'Refused', message: error.message, upstreamRequestId: requestId ?? null } as const;
   if (sent === false) {
     const wait = { retryAfterSeconds: retryAfterSeconds ?? null };
@@ -197,7 +200,7 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
   const reason = reasonOf(status, error.message);
   return {
     ...common,
-    hint: HINTS[reason],
+    hint: code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : HINTS[reason],
     reason,
     retryable:
       reason === 'RATE_LIMIT' || reason === 'RATE_LIMIT_OR_CREDITS' || retryAfterSeconds !== undefined,

@@ -190,7 +190,9 @@ async function recordFailure(
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
-  const refused = foundFaults(error) ?? toRefusedProblem(error);
+  const { signal } = ctx.upstream;
+  const isUnsent = signal?.aborted === true && error === signal.reason;
+  const refused = isUnsent ? tooLate : (foundFaults(error) ?? toRefusedProblem(error));
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
@@ -204,7 +206,11 @@ async function recordFailure(
 async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
-    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
+    // Only what is not sent yet ends with its client.
+    const { signal } = ctx.upstream;
+    signal?.throwIfAborted();
+    const upstream = { ...ctx.upstream, signal: undefined, turnSignal: signal };
+    answer = await submit(upstream, wireBody(sending.submission));
   } catch (error) {
     return recordFailure(ctx, sending, error);
   }

@@ -48,13 +48,14 @@ export async function ping(
 }
 
 const SETTINGS = {
-  atlas: 'UPSTREAM_ATLAS_PREFIX to the path of its Atlas API',
-  batch: 'UPSTREAM_BATCH_PREFIX to the path of its Batch API',
+  atlas: 'UPSTREAM_ATLAS_PREFIX',
+  batch: 'UPSTREAM_BATCH_PREFIX',
 } as const satisfies Record<Api, string>;
 
 const wrongPrefix = (api: Api): string =>
   `The service has nothing at the prefix of the ${api === 'atlas' ? 'Atlas' : 'Batch'} API: ` +
-  `it answers 404 without an error of that API. Set ${SETTINGS[api]}; \`foldatlas doctor\` helps to find it.`;
+  'it answers 404 without an error of that API. The operator of the gateway has to mend the path of ' +
+  `UPSTREAM_URL, or ${SETTINGS[api]}, which follows it; \`foldatlas doctor\` helps to find it.`;
 
 /** A free call that needs no key; a right prefix refuses it in its own words at worst. */
 const PROBES: Readonly<Record<Api, Call>> = {

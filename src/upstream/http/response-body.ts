@@ -192,6 +192,9 @@ function blameOf(
   return 'UPSTREAM_DRIFT';
 }
 
+const GATEWAY_KEY_REFUSED =
+  "The upstream refused the gateway's own key, which its operator has to change (UPSTREAM_API_KEY):";
+
 /** The typed error of an unexpected status. Reads the body for its text. */
 export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
@@ -211,10 +214,12 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
   const shown = text === undefined ? undefined : redact(text, up.token);
   const { status } = answer;
   const spent = status === 402 || (status === 429 && isAboutCredits(text ?? ''));
-  const code = blameOf(operation, status, text, issues);
   const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
+  const isKeyRefused = status === 401 && up.isGatewayKey === true;
+  const code = isKeyRefused ? 'UPSTREAM_DRIFT' : blameOf(operation, status, text, issues);
   const isOurs = code !== codeOfStatus(status);
-  return new UpstreamError(isOurs ? `The upstream refused how ${operation} was asked: ${plain}` : plain, {
+  const refusal = isKeyRefused ? GATEWAY_KEY_REFUSED : `The upstream refused how ${operation} was asked:`;
+  return new UpstreamError(isOurs ? `${refusal} ${plain}` : plain, {
     operation,
     code,
     status,

@@ -169,7 +169,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     caller: up.caller ?? '',
     request: up.requestId,
     scope,
-    signal: up.signal,
+    signal: up.turnSignal ?? up.signal,
     maxWaitMs: start,
   });
   const started = performance.now();

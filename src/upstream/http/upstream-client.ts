@@ -56,6 +56,8 @@ export interface Upstream {
   readonly agent: Dispatcher;
   /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
   readonly token: string | undefined;
+  /** Whether the token is the gateway's own, of which its callers know nothing. */
+  readonly isGatewayKey?: boolean;
   readonly requestId: string;
   /** The caller, for fair queueing; calls without one share a queue. */
   readonly caller?: string | undefined;
@@ -64,6 +66,8 @@ export interface Upstream {
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
+  /** Ends the wait for a call's turn; `signal` where absent. */
+  readonly turnSignal?: AbortSignal | undefined;
   /** When the request's loaders make their calls; at the end of every turn by default. */
   readonly collecting?: CollectWindow;
   /** Called at the start of every try; its result is sent with the try and receives its end. */
