@@ -60,7 +60,10 @@ ${page.scripts.map((name) => html`<script src="${asset(name)}" defer></script>\n
 </head>
 <body class="${here}">
 <a class="skip" href="#main">Skip to the content</a>
-${site.isSandbox() && html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</aside>`}
+${
+  site.isSandbox() &&
+  html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</aside>`
+}
 <header class="top">
 <a class="brand" href="${home}" aria-label="FoldAtlas, front page">
 <img src="${asset('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</a>
