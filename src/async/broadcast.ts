@@ -20,6 +20,7 @@ export function createBroadcast<T>() {
     read: EventSelector<T, E>,
     signal: AbortSignal | undefined,
     onLeave: () => void,
+    isLast: (event: E) => boolean = () => false,
   ): AsyncGenerator<E, void, void> {
     let seen = 0;
     let left = false;
@@ -43,7 +44,9 @@ export function createBroadcast<T>() {
           if (latest !== undefined && seen < version) {
             seen = version;
             const event = read(latest.value);
-            if (event !== undefined) yield event;
+            if (event === undefined) continue;
+            yield event;
+            if (isLast(event)) return;
           } else if (ended) return;
           else
             await new Promise<void>((resolve) => {
@@ -85,6 +88,7 @@ export function createBroadcast<T>() {
      *
      * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
      * @param onLeave - called once, when the watch has ended for any reason
+     * @param isLast - whether the watch ends after an event
      */
     watch,
   };

@@ -20,6 +20,7 @@ import {
   isBehind,
   type PollScheduleOptions,
   REPORT_AFTER_FAILURES,
+  type ReadFailure,
   type Reading,
   type Snapshot,
 } from './snapshot.ts';
@@ -51,7 +52,7 @@ const WAIT_MS = 200;
 /** At most the lifetime of a snapshot: a later time was written by a clock that was ahead. */
 const pauseLeft = (milliseconds: number): number => Math.min(KEEP_MS, Math.max(0, milliseconds));
 
-const failed = (error: unknown): Pick<UpstreamError, 'message' | 'failure'> =>
+const failed = (error: unknown): ReadFailure =>
   error instanceof UpstreamError
     ? error
     : {
@@ -96,7 +97,8 @@ export function startBatchPoller(
     });
 
   // After a failed read the next poll waits for its time.
-  const needsTaskPage = () => tasksWanted > 0 && hasNoTaskPage(current) && current.streak === null;
+  const hasFailed = () => current.streak !== null || current.tasksStreak !== null;
+  const needsTaskPage = () => tasksWanted > 0 && hasNoTaskPage(current) && !hasFailed();
   // The monotonic clock also ends the pause, in case the system clock is set back.
   const untilDue = () =>
     Math.max(0, Math.min(current.dueAt - Date.now(), adoptedAt + dueIn - performance.now()));
@@ -137,7 +139,8 @@ export function startBatchPoller(
     };
     try {
       const reading = await pollBatch({ ...up, signal: closing.signal }, batchId, current, tasksWanted > 0);
-      return afterReading(current, reading, next(), Date.now());
+      const wait = reading.tasksFailure?.failure.retryAfterSeconds;
+      return afterReading(current, reading, next(wait), Date.now());
     } catch (error) {
       const known = failed(error);
       return afterFailure(current, known, Date.now(), next(known.failure.retryAfterSeconds));
@@ -215,10 +218,12 @@ export function startBatchPoller(
     watch({ upstream: own, signal, tasks }: Watch): AsyncIterableIterator<BatchProgressEvent> {
       upstream = own;
       if (tasks) tasksWanted += 1;
-      const news = topic.watch(readerOf(tasks), signal, () => {
+      const onLeave = () => {
         if (tasks) tasksWanted -= 1;
         if (topic.watchers === 0) leave();
-      });
+      };
+      const isLast = (event: BatchProgressEvent) => event.kind === 'progress' && event.final;
+      const news = topic.watch(readerOf(tasks), signal, onLeave, isLast);
       void pollIfDue();
       return news;
     },
@@ -259,6 +264,8 @@ async function withItems(up: Upstream, batchId: string): Promise<Reading> {
 }
 
 /**
+ * Reads state and counts, and tasks that have changed. Tasks that cannot be read hide nothing else.
+ *
  * @param tasks - whether a subscriber needs the changed tasks
  * @throws UpstreamError also for an unknown batch
  */
@@ -266,5 +273,7 @@ async function pollBatch(up: Upstream, batchId: string, before: Snapshot, tasks:
   const page = await listed(up, batchId);
   const moved = hasMoved(before.page, page);
   const stale = tasks && hasNoTaskPage({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
-  return stale ? withItems(up, batchId) : { page, items: null };
+  const counted: Reading = { page, items: null };
+  if (!stale) return counted;
+  return withItems(up, batchId).catch((error: unknown) => ({ ...counted, tasksFailure: failed(error) }));
 }

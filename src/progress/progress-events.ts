@@ -65,7 +65,8 @@ export function createProgressReader(
     let sequence = 0;
     let streakTold = 0;
     return (snapshot) => {
-      const { page, streak, over } = snapshot;
+      const { page, over } = snapshot;
+      const streak = snapshot.streak ?? (tasks ? snapshot.tasksStreak : null);
       if (streak !== null && (streak.count >= REPORT_AFTER_FAILURES || over)) {
         if (streakTold === streak.since) return undefined;
         streakTold = streak.since;

@@ -10,7 +10,7 @@ export type ProgressHub = ReturnType<typeof createProgressHub>;
 const TRIES = 5;
 
 const keyOf = (principal: string | null, batchId: string): string =>
-  `live/3/${principal ?? 'anonymous'}/${batchId}`;
+  `live/4/${principal ?? 'anonymous'}/${batchId}`;
 
 export function createProgressHub({
   documents,

@@ -102,6 +102,8 @@ export interface Snapshot {
   readonly page: BatchPage | null;
   readonly tasks: SeenTasks;
   readonly streak: FailureStreak | null;
+  /** Failures of reading the tasks, while state and counts can be read. */
+  readonly tasksStreak: FailureStreak | null;
   /** Oldest first. */
   readonly completions: readonly Completion[];
   /** Whether polling has ended: every task is settled, or the batch cannot be read. */
@@ -120,6 +122,7 @@ export const EMPTY_SNAPSHOT: Snapshot = {
   page: null,
   tasks: { sequence: 0, byId: {} },
   streak: null,
+  tasksStreak: null,
   completions: [],
   over: false,
   polls: 0,
@@ -179,11 +182,27 @@ function tasksAfter(before: SeenTasks, sequence: number, items: readonly ListIte
 export interface Reading {
   readonly page: BatchPage;
   readonly items: readonly ListItem[] | null;
+  /** Why the tasks could not be read. */
+  readonly tasksFailure?: ReadFailure | undefined;
 }
+
+export type ReadFailure = Pick<FailureStreak, 'message' | 'failure'>;
+
+const streakAfter = (
+  before: FailureStreak | null,
+  { message, failure }: ReadFailure,
+  now: number,
+): FailureStreak => ({
+  count: (before?.count ?? 0) + 1,
+  permanent: failure.retryable ? 0 : (before?.permanent ?? 0) + 1,
+  since: before?.since ?? now,
+  message,
+  failure,
+});
 
 export function afterReading(
   before: Snapshot,
-  { page, items }: Reading,
+  { page, items, tasksFailure }: Reading,
   next: Pick<Snapshot, 'polls' | 'dueAt'>,
   now = Date.now(),
 ): Snapshot {
@@ -195,32 +214,35 @@ export function afterReading(
     before.page !== null && !hasMoved(before.page, page) && before.tasks.sequence === before.sequence
       ? { ...before.tasks, sequence }
       : before.tasks;
+  const failing = tasksFailure === undefined ? null : streakAfter(before.tasksStreak, tasksFailure, now);
+  // Subscribers that need the tasks wait for them until they certainly cannot be read.
+  const over = isTerminalPage(page) && (failing === null || failing.permanent >= REPORT_AFTER_FAILURES);
   return {
     ...next,
     sequence,
     page: kept,
     tasks: items === null ? carried : tasksAfter(before.tasks, sequence, items),
     streak: null,
+    tasksStreak: failing !== null && over ? { ...failing, since: now } : failing,
     completions: completionsAfter(before, page, now),
-    over: isTerminalPage(page),
+    over,
   };
 }
 
 /** The snapshot after a failed poll: the same data, one more failure. */
 export function afterFailure(
   before: Snapshot,
-  { message, failure }: Pick<FailureStreak, 'message' | 'failure'>,
+  failed: ReadFailure,
   now: number,
   next: Pick<Snapshot, 'polls' | 'dueAt'>,
 ): Snapshot {
-  const count = (before.streak?.count ?? 0) + 1;
-  const permanent = failure.retryable ? 0 : (before.streak?.permanent ?? 0) + 1;
+  const streak = streakAfter(before.streak, failed, now);
+  const { permanent } = streak;
   // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is
   // certain.
   const over = permanent > 0 && (before.page === null || permanent >= REPORT_AFTER_FAILURES);
   // What ends the polling is told also where temporary failures before it were.
-  const since = over ? now : (before.streak?.since ?? now);
-  return { ...before, ...next, over, streak: { count, permanent, since, message, failure } };
+  return { ...before, ...next, over, streak: over ? { ...streak, since: now } : streak };
 }
 
 /** Tasks that changed after a sequence number; after 0 every task that has left the queue. */

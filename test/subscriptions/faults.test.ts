@@ -160,6 +160,49 @@ describe('an upstream that is away and then refuses', () => {
   });
 });
 
+describe('a batch whose tasks cannot be read', () => {
+  const COUNTS = 'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { done } } } }';
+
+  it.each([
+    ['because they are no list', says(200, {}), 'UPSTREAM_DRIFT', 'UPSTREAM_DRIFT'],
+    ['for a while', says(503, { message: 'away' }), 'UPSTREAM_UNAVAILABLE', 2],
+  ])(
+    '%s shows its counts to those who watch only them, to the end',
+    async (_, failing, code, last) => {
+      const liar = await openLiar();
+      const own = openGateway(liar.url, {}, PACE, { failures: 1_000_000, first: 1, longest: 1 });
+      let done = 1;
+      let hasRecovered = false;
+      liar.script('list', (call) => {
+        const { include_responses: all } = JSON.parse(call.body) as { include_responses: boolean };
+        const counts = done === 2 ? { done } : { done, in_progress: 1 };
+        const items = [0, 1].map((i) => ({ task_id: `b1-0000${i}`, status: 'done' }));
+        const page = { status: 'in_progress', counts, cursor: null, ...(all ? { items } : {}) };
+        if (all && !hasRecovered) failing(call);
+        else says(200, { data: page })(call);
+      });
+      const watch = async (query: string, seen: unknown[]) => {
+        const opened = await subscribe((request) => own.fetch(request), query, { id: 'b1' });
+        for await (const { data, errors } of answersOf(opened))
+          seen.push(errors?.[0]?.extensions.code ?? at(data, 'batchProgress.batch.counts.done'));
+      };
+      const tasks: unknown[] = [];
+      const watchedTasks = watch(WATCH, tasks);
+      const counts: unknown[] = [];
+      const watchedCounts = watch(COUNTS, counts);
+      await until('both to be told', () => counts.length === 1 && tasks.length === 1);
+      done = 2;
+      await watchedCounts;
+      expect(counts).toEqual([1, 2]);
+      hasRecovered = last === 2;
+      await watchedTasks;
+      expect(tasks).toEqual([code, last]);
+      await Promise.all([own.close(), liar.close()]);
+    },
+    20_000,
+  );
+});
+
 describe('a batch with tasks in a state that the gateway does not know', () => {
   it('ends when the service says that it is done, and not before', async () => {
     const liar = await openLiar();
