@@ -12,8 +12,6 @@ import { type Call, requestStream, type StreamedResponse, type Upstream } from '
 /** Statuses of a proxy without a backend. */
 const NO_BACKEND = new Set([502, 503, 504]);
 
-class NoBackend extends Error {}
-
 /**
  * Requests the bare address; any answer shows that the service is there.
  *
@@ -27,24 +25,21 @@ export async function ping(
   milliseconds: number,
 ): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
   const { signal, end } = startDeadline(undefined, milliseconds);
+  let answer: Dispatcher.ResponseData;
   try {
-    const answer = await request(baseUrl, {
-      dispatcher: agent,
-      method: 'HEAD',
-      headers: { 'user-agent': USER_AGENT },
-      signal,
-    });
+    const headers = { 'user-agent': USER_AGENT };
+    answer = await request(baseUrl, { dispatcher: agent, method: 'HEAD', headers, signal });
     await answer.body.dump();
-    if (NO_BACKEND.has(answer.statusCode)) throw new NoBackend(`answers HTTP ${answer.statusCode}`);
-    return { status: answer.statusCode, headers: answer.headers };
   } catch (error) {
-    if (error instanceof NoBackend) throw error;
     if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
     throw new Error(`cannot be reached (${code})`);
   } finally {
     end();
   }
+  const { statusCode: status, headers } = answer;
+  if (NO_BACKEND.has(status)) throw new Error(`answers HTTP ${status}`);
+  return { status, headers };
 }
 
 const SETTINGS = {
