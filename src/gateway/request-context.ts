@@ -27,13 +27,11 @@ export type OpenUpstream = (
   exchange?: RequestRecord,
 ) => Upstream;
 
-interface UpstreamSources extends Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'> {
-  readonly telemetry: Telemetry;
-}
-
 /** Makes what opens the service. */
-export function createUpstreamOpener(sources: UpstreamSources): OpenUpstream {
-  const { settings, agent, limiter, telemetry, onResponse } = sources;
+export function createUpstreamOpener(
+  { settings, agent, limiter, onResponse }: Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'>,
+  telemetry: Telemetry,
+): OpenUpstream {
   return (requestId, token, signal, exchange) => {
     const record = exchange?.report;
     const hooks = telemetry.upstreamHooks(requestId, exchange);

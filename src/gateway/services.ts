@@ -77,13 +77,6 @@ export function connectUpstream(
   const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent, limiter: limiters.files };
 
-  const openUpstream = createUpstreamOpener({
-    settings,
-    agent,
-    limiter: limiters.api,
-    telemetry,
-    onResponse: (name, read, isReadable) => contract.onResponse(name, read, isReadable),
-  });
   const contract: ContractWatch = openContractWatch({
     openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
     baseUrl: upstreamUrl,
@@ -95,6 +88,10 @@ export function connectUpstream(
     onError: (error) => log.error({ error }, 'contract'),
   });
   const countDrift = openContractMetrics(metrics.registers, contract.report);
+  const openUpstream = createUpstreamOpener(
+    { settings, agent, limiter: limiters.api, onResponse: contract.onResponse },
+    telemetry,
+  );
 
   const known = prefixStates(settings);
   if (sandbox) known.isSandbox = true;

@@ -107,15 +107,10 @@ function gatewayListener(
   const { turns } = accessControl;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, turns, origins, onFault });
-  const limited = limitRequests(cached, {
-    ...accessControl,
-    proofNeeded: config.proofNeeded,
-    maxBodyBytes: config.MAX_BODY_BYTES,
-    onFault(error, res) {
-      onFault(error);
-      destroyResponse(res);
-    },
+  const cached = withResponseCache(wrapListener(yoga), store, telemetry, turns, origins, onFault);
+  const limited = limitRequests(cached, config, accessControl, (error, res) => {
+    onFault(error);
+    destroyResponse(res);
   });
   const oneByOne = oneAtATime(limited);
   return (request, response) => {

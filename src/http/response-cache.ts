@@ -133,16 +133,6 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
   };
 }
 
-export interface ResponseCacheOptions {
-  readonly store: ResponseStore;
-  readonly telemetry: Telemetry;
-  readonly turns: Pick<Turns, 'begin'>;
-  /** Origins whose pages may read answers. */
-  readonly origins: readonly string[];
-  /** Called with internal errors. */
-  readonly onFault: (error: unknown) => void;
-}
-
 /** Bytes of a body that are cheaper to copy than to write by themselves. */
 const SMALL_BODY_BYTES = 16_384;
 
@@ -151,10 +141,20 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
   return value === undefined ? null : String(value);
 }
 
-/** The listener behind the cache. */
-export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
-  const { store, telemetry, turns, origins, onFault } = options;
-
+/**
+ * The listener behind the cache.
+ *
+ * @param origins - whose pages may read answers
+ * @param onFault - called with internal errors
+ */
+export function withResponseCache(
+  next: RequestListener,
+  store: ResponseStore,
+  telemetry: Telemetry,
+  turns: Pick<Turns, 'begin'>,
+  origins: readonly string[],
+  onFault: (error: unknown) => void,
+): RequestListener {
   function respond(
     req: IncomingMessage,
     res: ServerResponse,

@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/deadline.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
 import { openMemoryRates } from '../../store/rate-limit/token-bucket.ts';
-import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import { rateLimited } from '../errors.ts';
 
 export interface RateLimitQuota {
@@ -195,16 +195,3 @@ export function bucketsOf(caller: Caller | null, address: string | undefined): R
  */
 export const storageAccountOf = (caller: Caller, address: string | undefined): string =>
   bucketsOf(caller, address).at(-1)?.key ?? 'no connection';
-
-/**
- * Limits failed authentication by address; what succeeds is never counted.
- *
- * @param perMinute - wrong keys of one address; 0: any number
- */
-export const createFailedAuthLimit = (limit: RateLimit, perMinute: number): FailedAuthLimit => ({
-  async countWrong(address) {
-    if (address === undefined || perMinute === 0) return 0;
-    const { retryAfterSeconds } = await limit.spend({ key: `guess:${address}`, perMinute });
-    return retryAfterSeconds;
-  },
-});
