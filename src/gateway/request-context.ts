@@ -27,7 +27,6 @@ export type OpenUpstream = (
   exchange?: RequestRecord,
 ) => Upstream;
 
-/** Makes what opens the service. */
 export function createUpstreamOpener(
   { settings, agent, limiter, onResponse }: Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'>,
   telemetry: Telemetry,
@@ -167,7 +166,6 @@ class LazyContext implements GatewayContext {
   }
 }
 
-/** Functions that make the context of each request. */
 export function createContextFactory(sources: ContextSources) {
   const { services, callers, telemetry } = sources;
 

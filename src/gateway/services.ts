@@ -57,7 +57,6 @@ export interface GatewayOptions {
 
 export type UpstreamConnections = ReturnType<typeof connectUpstream>;
 
-/** The limits of each host, as configured. */
 export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
   ...defaultHostLimits,
   inFlight: config.UPSTREAM_MAX_IN_FLIGHT,

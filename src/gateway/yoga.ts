@@ -59,9 +59,9 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
     caching.plugin,
-    useRequestParser({ ...sources, operations }),
-    useDelivery({ ...sources, errors }),
-    useExecution(sources),
+    useRequestParser(config, operations),
+    useDelivery(errors, telemetry, sources.pulseMs),
+    useExecution(config, sources.openContext, sources.accessControl.admission, telemetry),
   ];
   return { plugins, errors };
 }
@@ -98,7 +98,6 @@ export function openYoga(sources: YogaSources) {
   return { yoga, operations, listener: gatewayListener(sources, yoga, store) };
 }
 
-/** Makes the listener. */
 function gatewayListener(
   { config, accessControl, telemetry, log }: YogaSources,
   yoga: GatewayYoga,

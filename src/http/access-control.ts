@@ -16,7 +16,6 @@ import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 
-/** Creates the access control. */
 export function createAccessControl(
   config: Config,
   log: Logger,

@@ -117,7 +117,6 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
       flight?.followers.push(follower);
       return flight !== undefined;
     },
-    /** Begins a response under a key. */
     begin(key: string): PendingResponse {
       const pending: PendingResponse = { key, followers: [] };
       if (!flights.has(key)) flights.set(key, pending);

@@ -175,7 +175,6 @@ export function createAuthenticator(
      * @throws GraphQLError as `identify`
      */
     reauthenticate: again,
-    /** Reads the file of keys again. */
     reload: keys.reload,
     close: keys.close,
   };

@@ -31,7 +31,6 @@ function announcedLength({ headers }: IncomingMessage): number | undefined {
   return length === undefined || encoding !== undefined ? undefined : Number(length);
 }
 
-/** Opens the reading of bodies. */
 export function openRequestBodies(limits: BodyLimits) {
   const { maxBytes, maxUnfinished, timeoutMs, buffered, turns } = limits;
   const unfinished = createShares(maxUnfinished);
@@ -139,7 +138,6 @@ export function openRequestBodies(limits: BodyLimits) {
   return {
     read,
     discard,
-    /** Bodies that are not complete. */
     get unfinished() {
       return unfinished.used;
     },

@@ -17,7 +17,6 @@ const LATE_WINDOWS = 2;
 
 const LOOK_MS = 1_000;
 
-/** Opens the measure. */
 export function createLoadShedder({
   MAX_CONCURRENT_REQUESTS: mostRequests,
   MAX_EVENT_LOOP_DELAY_MS: mostDelayMs,
@@ -53,7 +52,6 @@ export function createLoadShedder({
     get isLate() {
       return isLate();
     },
-    /** Requests under way. */
     get underWay() {
       return places.used;
     },
@@ -102,7 +100,6 @@ export function createShares(total: number) {
       change(key, amount);
       return true;
     },
-    /** Gives an amount back. */
     give: (key: string | undefined, amount: number) => change(key, -amount),
     /** Takes what is there already, also beyond what the key may have. */
     force: change,

@@ -56,13 +56,11 @@ const STORE_PAUSE_MS = 5_000;
 const MIN_REFUSAL_MS = 250;
 const MAX_LEASES = 50_000;
 
-/** Waits for an answer, but not for long. */
 const soon = <T>(asked: Promise<T>): Promise<T> =>
   withTimeout(asked, STORE_TIMEOUT_MS, () => {
     throw new Error(`no answer within ${STORE_TIMEOUT_MS} ms`);
   });
 
-/** Opens the limit. */
 export function openRateLimit({
   rates,
   onError,
@@ -150,7 +148,6 @@ export function openRateLimit({
   };
 }
 
-/** The error of a caller without tokens left. */
 export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
   rateLimited(
     `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). ` +
