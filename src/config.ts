@@ -8,7 +8,6 @@ import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/node-request.ts';
 import { readManifest } from './http/graphql/read-params.ts';
 
-/** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);
 
 /** The checked settings. Names follow the environment variables that the README lists. */

@@ -38,7 +38,6 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** How often silent event streams give a sign of life where the options do not say. */
 const PULSE_MS = 12_000;
 
-/** Makes a gateway. */
 export function createGateway(options: GatewayOptions) {
   const { config, log } = options;
   const examples = readExamples();
@@ -52,12 +51,7 @@ export function createGateway(options: GatewayOptions) {
     limiters: limiters.state,
     load: () => accessControl.load(),
   });
-  const telemetry = openTelemetry({
-    log,
-    metrics,
-    knownNames: operationNames(examples),
-    tracing: options.tracing,
-  });
+  const telemetry = openTelemetry(log, metrics, operationNames(examples), options.tracing);
   const connections = connectUpstream(options, limiters, metrics, telemetry);
   const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
@@ -86,7 +80,6 @@ export function createGateway(options: GatewayOptions) {
   const { admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket } = accessControl;
   return {
     ...{ admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket },
-    /** Answers one request. */
     fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
     /** The same as a listener for node:http. */
     listener,
@@ -111,11 +104,9 @@ export function createGateway(options: GatewayOptions) {
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },
-    /** What is counted here. */
     metrics,
     /** Records requests of other transports, such as WebSocket. */
     telemetry,
-    /** Reads the file of gateway keys again. */
     reload: callers.reload,
     /**
      * Ends every stream, and those opened from now on, so that clients reconnect to another replica.

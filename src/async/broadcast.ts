@@ -4,9 +4,7 @@
 /** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
-/** Makes a topic without a value. */
 export function createBroadcast<T>() {
-  /** Wakes each watcher. */
   const watchers = new Set<() => void>();
   let latest: { value: T } | undefined;
   let version = 0;
@@ -68,7 +66,6 @@ export function createBroadcast<T>() {
   }
 
   return {
-    /** How many watch at present. */
     get watchers() {
       return watchers.size;
     },

@@ -79,7 +79,6 @@ export function abortable<T>(
   });
 }
 
-/** Creates a single-flight; a process needs one. */
 export function createSingleFlight(): SingleFlight {
   // Not a Map: of one in which entries come and go, V8 keeps old tables with what they held.
   const underway = Object.create(null) as Record<string, ActiveCall>;

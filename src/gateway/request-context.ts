@@ -27,15 +27,12 @@ export type OpenUpstream = (
   exchange?: RequestRecord,
 ) => Upstream;
 
-interface UpstreamSources extends Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'> {
-  readonly telemetry: Telemetry;
-  /** The gateway's own key of the service. */
-  readonly gatewayKey: string | undefined;
-}
-
-/** Makes what opens the service. */
-export function createUpstreamOpener(sources: UpstreamSources): OpenUpstream {
-  const { settings, agent, limiter, telemetry, onResponse, gatewayKey } = sources;
+/** @param gatewayKey - the gateway's own key of the service */
+export function createUpstreamOpener(
+  { settings, agent, limiter, onResponse }: Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'>,
+  telemetry: Telemetry,
+  gatewayKey: string | undefined,
+): OpenUpstream {
   return (requestId, token, signal, exchange) => {
     const record = exchange?.report;
     const hooks = telemetry.upstreamHooks(requestId, exchange);
@@ -172,7 +169,6 @@ class LazyContext implements GatewayContext {
   }
 }
 
-/** Functions that make the context of each request. */
 export function createContextFactory(sources: ContextSources) {
   const { services, callers, telemetry } = sources;
 

@@ -55,7 +55,6 @@ export interface GatewayOptions {
 
 export type UpstreamConnections = ReturnType<typeof connectUpstream>;
 
-/** The limits of each host, as configured. */
 export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
   ...defaultHostLimits,
   inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
@@ -75,14 +74,6 @@ export function connectUpstream(
   const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent, limiter: limiters.files };
 
-  const openUpstream = createUpstreamOpener({
-    settings,
-    agent,
-    limiter: limiters.api,
-    gatewayKey: config.UPSTREAM_API_KEY,
-    telemetry,
-    onResponse: (name, read, isReadable) => contract.onResponse(name, read, isReadable),
-  });
   const contract: ContractWatch = openContractWatch({
     openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
     baseUrl: upstreamUrl,
@@ -94,6 +85,11 @@ export function connectUpstream(
     onError: (error) => log.error({ error }, 'contract'),
   });
   const countDrift = openContractMetrics(metrics.registers, contract.report);
+  const openUpstream = createUpstreamOpener(
+    { settings, agent, limiter: limiters.api, onResponse: contract.onResponse },
+    telemetry,
+    config.UPSTREAM_API_KEY,
+  );
 
   const known = prefixStates(settings);
   if (sandbox) known.isSandbox = true;

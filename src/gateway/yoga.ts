@@ -59,9 +59,9 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
     caching.plugin,
-    useRequestParser({ ...sources, operations }),
-    useDelivery({ ...sources, errors }),
-    useExecution(sources),
+    useRequestParser(config, operations),
+    useDelivery(errors, telemetry, sources.pulseMs),
+    useExecution(config, sources.openContext, sources.accessControl.admission, telemetry),
   ];
   return { plugins, errors };
 }
@@ -98,7 +98,6 @@ export function openYoga(sources: YogaSources) {
   return { yoga, operations, listener: gatewayListener(sources, yoga, store) };
 }
 
-/** Makes the listener. */
 function gatewayListener(
   { config, accessControl, telemetry, log }: YogaSources,
   yoga: GatewayYoga,
@@ -107,15 +106,10 @@ function gatewayListener(
   const { turns } = accessControl;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(wrapListener(yoga), { store, telemetry, turns, origins, onFault });
-  const limited = limitRequests(cached, {
-    ...accessControl,
-    proofNeeded: config.proofNeeded,
-    maxBodyBytes: config.MAX_BODY_BYTES,
-    onFault(error, res) {
-      onFault(error);
-      destroyResponse(res);
-    },
+  const cached = withResponseCache(wrapListener(yoga), store, telemetry, turns, origins, onFault);
+  const limited = limitRequests(cached, config, accessControl, (error, res) => {
+    onFault(error);
+    destroyResponse(res);
   });
   const oneByOne = oneAtATime(limited);
   return (request, response) => {

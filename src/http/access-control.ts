@@ -1,5 +1,4 @@
 // Access control: API-key and JWT authentication, per-caller rate limits, load shedding.
-import { createHmac } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
@@ -12,12 +11,11 @@ import { overloaded } from './errors.ts';
 import { openRequestBodies, openSlowReaders } from './limits/buffered-bytes.ts';
 import { createConnectionLimits } from './limits/http-server.ts';
 import { createLoadShedder, createShares, openTurns } from './limits/load-shedding.ts';
-import { createFailedAuthLimit, openRateLimit, rateLimitError } from './limits/rate-limit.ts';
+import { openRateLimit, rateLimitError } from './limits/rate-limit.ts';
 import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
 
 export type AccessControl = ReturnType<typeof createAccessControl>;
 
-/** Creates the access control. */
 export function createAccessControl(
   config: Config,
   log: Logger,
@@ -28,25 +26,11 @@ export function createAccessControl(
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
   const rates = openRates(config.STORE_URL, onRatesError);
   const limit = openRateLimit({ rates, onError: onRatesError });
-  const callers = createAuthenticator({
-    config,
-    secret,
-    guesses: createFailedAuthLimit(limit, config.AUTH_FAILURES_PER_MINUTE),
-    onError: (what, error) => log.error({ error: String(error) }, what),
-  });
-  const admission = openAdmission({
-    limit,
-    perMinute: config.RATE_LIMIT_PER_MINUTE,
-    hops: config.TRUST_PROXY,
-    hide: (address) => createHmac('sha256', secret).update(`address ${address}`).digest('base64url'),
-    callers,
-    onUnbelieved: () =>
-      log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one'),
-  });
-  const pressure = createLoadShedder({
-    mostRequests: config.MAX_CONCURRENT_REQUESTS,
-    mostDelayMs: config.MAX_EVENT_LOOP_DELAY_MS,
-  });
+  const callers = createAuthenticator(config, secret, limit, (what, error) =>
+    log.error({ error: String(error) }, what),
+  );
+  const admission = openAdmission(config, secret, limit, callers, log);
+  const pressure = createLoadShedder(config);
   const buffered = createShares(config.MAX_BUFFERED_BYTES);
   const turns = openTurns();
   const bodies = openRequestBodies({
@@ -56,11 +40,9 @@ export function createAccessControl(
     buffered,
     turns,
   });
-  const slowReaders = openSlowReaders({
-    timeoutMs: config.SLOW_READER_SECONDS * 1000,
-    buffered,
-    onCut: (reason) => metrics.cutOff.inc({ reason }),
-  });
+  const slowReaders = openSlowReaders(config.SLOW_READER_SECONDS * 1000, buffered, (reason) =>
+    metrics.cutOff.inc({ reason }),
+  );
   const connections = createConnectionLimits({
     maxConnections: config.MAX_CONNECTIONS,
     isShared: config.TRUST_PROXY === 0,

@@ -117,7 +117,6 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
       flight?.followers.push(follower);
       return flight !== undefined;
     },
-    /** Begins a response under a key. */
     begin(key: string): PendingResponse {
       const pending: PendingResponse = { key, followers: [] };
       if (!flights.has(key)) flights.set(key, pending);
@@ -133,16 +132,6 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
   };
 }
 
-export interface ResponseCacheOptions {
-  readonly store: ResponseStore;
-  readonly telemetry: Telemetry;
-  readonly turns: Pick<Turns, 'begin'>;
-  /** Origins whose pages may read answers. */
-  readonly origins: readonly string[];
-  /** Called with internal errors. */
-  readonly onFault: (error: unknown) => void;
-}
-
 /** Bytes of a body that are cheaper to copy than to write by themselves. */
 const SMALL_BODY_BYTES = 16_384;
 
@@ -151,10 +140,20 @@ function headerOf({ headers }: IncomingMessage, name: string): string | null {
   return value === undefined ? null : String(value);
 }
 
-/** The listener behind the cache. */
-export function withResponseCache(next: RequestListener, options: ResponseCacheOptions): RequestListener {
-  const { store, telemetry, turns, origins, onFault } = options;
-
+/**
+ * The listener behind the cache.
+ *
+ * @param origins - whose pages may read answers
+ * @param onFault - called with internal errors
+ */
+export function withResponseCache(
+  next: RequestListener,
+  store: ResponseStore,
+  telemetry: Telemetry,
+  turns: Pick<Turns, 'begin'>,
+  origins: readonly string[],
+  onFault: (error: unknown) => void,
+): RequestListener {
   function respond(
     req: IncomingMessage,
     res: ServerResponse,

@@ -87,7 +87,6 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
   return opened;
 }
 
-/** One process that does everything. */
 async function runAlone(): Promise<void> {
   const [source, principalKey, { serve }] = await Promise.all([openSource(), openKey(), loadServe()]);
   const served = await serve({ config, log, principalKey, ...source });
@@ -123,7 +122,6 @@ async function prepareStores(): Promise<void> {
   }
 }
 
-/** The process that has workers. */
 async function runPrimary(): Promise<void> {
   await prepareStores();
   const source = await openSource();
@@ -154,7 +152,6 @@ async function runPrimary(): Promise<void> {
   metrics = await metricsPort(primary.metrics);
 }
 
-/** One of several processes that answer. */
 async function runWorker(source: Source): Promise<void> {
   const [principalKey, { serve }] = await Promise.all([openKey(), loadServe()]);
   const served = await serve({ config, log, principalKey, ...source, metricsText: allMetrics });
@@ -167,12 +164,7 @@ async function runWorker(source: Source): Promise<void> {
     deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
     stop: served.stop,
   });
-  answerPrimary({
-    gateway: served.gateway,
-    url: served.url,
-    localUrl: served.localUrl,
-    stop: () => ending.end(0),
-  });
+  answerPrimary(served, () => ending.end(0));
 }
 
 /** Resolves when the server listens or its workers are started; a failure is printed and exits. */

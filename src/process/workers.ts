@@ -7,9 +7,9 @@ import type { Worker } from 'node:cluster';
 import cluster from 'node:cluster';
 import type { EventEmitter } from 'node:events';
 import { AggregatorRegistry } from 'prom-client';
-import type { Gateway } from '../gateway.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { isFields } from '../upstream/renames.ts';
+import type { Served } from './serve.ts';
 
 export type Message =
   /** A worker takes requests at this address. */
@@ -70,15 +70,8 @@ export async function allMetrics(): Promise<string> {
   throw new Error('The primary process did not give the metrics.');
 }
 
-export interface WorkerHandlers {
-  readonly gateway: Gateway;
-  readonly url: string;
-  readonly localUrl: string;
-  readonly stop: () => void;
-}
-
 /** Answers the primary's messages, and stops the worker when the channel closes. */
-export function answerPrimary({ gateway, url, localUrl, stop }: WorkerHandlers): void {
+export function answerPrimary({ gateway, url, localUrl }: Served, stop: () => void): void {
   listenTo(process, (heard) => {
     if (heard.foldatlas === 'stop') stop();
     if (heard.foldatlas === 'reload') gateway.reload();
@@ -195,7 +188,6 @@ export function startWorkers(options: PrimaryOptions) {
   for (let i = 0; i < workers; i += 1) start();
 
   return {
-    /** The metrics of all workers, added up. */
     metrics,
     reload() {
       for (const worker of living()) send(worker.process, { foldatlas: 'reload' });

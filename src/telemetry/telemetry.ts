@@ -34,15 +34,13 @@ const outcomeOf = (status: number): string => {
   return status >= 400 ? 'refused' : 'ok';
 };
 
-export interface TelemetryOptions {
-  readonly log: Logger;
-  readonly metrics: Metrics;
-  /** Names of operations that metrics tell apart; all others are `other`. */
-  readonly knownNames: ReadonlySet<string>;
-  readonly tracing?: Tracing | undefined;
-}
-
-export function openTelemetry({ log, metrics, knownNames, tracing = noopTracing }: TelemetryOptions) {
+/** @param knownNames - of operations that metrics tell apart; all others are `other` */
+export function openTelemetry(
+  log: Logger,
+  metrics: Metrics,
+  knownNames: ReadonlySet<string>,
+  tracing: Tracing = noopTracing,
+) {
   const exchanges = createPrivateField<Request, RequestRecord>();
 
   const exchangeOf = (request: Request, method?: string): RequestRecord => {

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
 import { httpError, overloaded, rateLimited } from '../errors.ts';
+import type { RateLimit } from '../limits/rate-limit.ts';
 import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
 import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
 import { clientIpOf } from './node-request.ts';
@@ -24,24 +25,6 @@ export interface Caller {
 
 export type Authenticator = ReturnType<typeof createAuthenticator>;
 
-/** How often one address may be wrong. */
-export interface FailedAuthLimit {
-  /**
-   * Counts a failed authentication.
-   *
-   * @returns seconds for which this address must wait; 0 below the limit of failures
-   */
-  countWrong(address: string | undefined): Promise<number>;
-}
-
-export interface CallersOptions {
-  readonly config: Config;
-  /** Keys the hashes, so that a leaked store tells nothing of tokens. */
-  readonly secret: string;
-  readonly guesses: FailedAuthLimit;
-  readonly onError: (what: string, error: unknown) => void;
-}
-
 /**
  * How long a token is taken for good without a second look: what its issuer took back is noticed
  * after that.
@@ -52,8 +35,19 @@ const MAX_ACCEPTED = 10_000;
 const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
 
-/** Opens what tells callers apart. @throws Error when the file of keys cannot be read */
-export function createAuthenticator({ config, secret, guesses, onError }: CallersOptions) {
+/**
+ * Opens what tells callers apart.
+ *
+ * @param secret - keys the hashes, so that a leaked store tells nothing of tokens
+ * @param limit - counts failed authentication by address; what succeeds is never counted
+ * @throws Error when the file of keys cannot be read
+ */
+export function createAuthenticator(
+  config: Config,
+  secret: string,
+  limit: RateLimit,
+  onError: (what: string, error: unknown) => void,
+) {
   const {
     UPSTREAM_API_KEY: upstreamKey,
     GATEWAY_API_KEYS: listed,
@@ -61,6 +55,7 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
     GATEWAY_JWKS_URL: jwksUrl,
     GATEWAY_JWT_ISSUER: issuer = '',
     GATEWAY_JWT_AUDIENCE: audience,
+    AUTH_FAILURES_PER_MINUTE: perMinute,
   } = config;
   // By size: room for a `max` would be taken at once.
   const accepted = new LRUCache<string, Caller>({
@@ -135,7 +130,8 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
       accepted.set(digest, caller, { ttl });
       return caller;
     }
-    const wait = await guesses.countWrong(address);
+    if (address === undefined || perMinute === 0) throw unauthenticated();
+    const { retryAfterSeconds: wait } = await limit.spend({ key: `guess:${address}`, perMinute });
     throw wait === 0
       ? unauthenticated()
       : rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
@@ -179,7 +175,6 @@ export function createAuthenticator({ config, secret, guesses, onError }: Caller
      * @throws GraphQLError as `identify`
      */
     reauthenticate: again,
-    /** Reads the file of keys again. */
     reload: keys.reload,
     close: keys.close,
   };

@@ -24,7 +24,6 @@ export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefin
     ? serverContext.res
     : undefined;
 
-/** What is looked at of a request. */
 export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 
 const addresses = createPrivateField<Request, string>();
@@ -72,7 +71,6 @@ export function clientIp({ headers, socket }: SocketInfo, hops: number): string 
   return networkOf(believed ?? 'unknown');
 }
 
-/** Notes where a request comes from. */
 export const setClientIp = (request: Request, address: string): void => void addresses.set(request, address);
 
 /** Where a request comes from; undefined for one that came over no connection. */

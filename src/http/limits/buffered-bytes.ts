@@ -31,7 +31,6 @@ function announcedLength({ headers }: IncomingMessage): number | undefined {
   return length === undefined || encoding !== undefined ? undefined : Number(length);
 }
 
-/** Opens the reading of bodies. */
 export function openRequestBodies(limits: BodyLimits) {
   const { maxBytes, maxUnfinished, timeoutMs, buffered, turns } = limits;
   const unfinished = createShares(maxUnfinished);
@@ -139,23 +138,10 @@ export function openRequestBodies(limits: BodyLimits) {
   return {
     read,
     discard,
-    /** Bodies that are not complete. */
     get unfinished() {
       return unfinished.used;
     },
   };
-}
-
-export interface SlowReaderLimits {
-  /**
-   * How long a client may leave what waits for it, beside the time that its bytes take at the least
-   * rate.
-   */
-  readonly timeoutMs: number;
-  /** Bytes buffered for clients. */
-  readonly buffered: Shares;
-  /** Called for each client that is disconnected. */
-  readonly onCut: (reason: 'slow_reader' | 'too_much_unread') => void;
 }
 
 /** Bytes that a client has to take in a second, at least. */
@@ -173,8 +159,18 @@ interface Connection {
   written: number;
 }
 
-/** Opens the watch. */
-export function openSlowReaders({ timeoutMs, buffered, onCut }: SlowReaderLimits) {
+/**
+ * Opens the watch.
+ *
+ * @param timeoutMs - for which a client may leave what waits for it, beside the time that its bytes
+ *   take at the least rate
+ * @param onCut - called for each client that is disconnected
+ */
+export function openSlowReaders(
+  timeoutMs: number,
+  buffered: Shares,
+  onCut: (reason: 'slow_reader' | 'too_much_unread') => void,
+) {
   const connections = new Map<Socket, Connection>();
 
   function count(connection: Connection, bytes: number): void {

@@ -35,7 +35,6 @@ const CHECK_MS = 5_000;
  */
 const KEEP_ALIVE_MS = 65_000;
 
-/** The handlers of a server. */
 export interface HttpHandler {
   readonly listener: RequestListener;
   readonly connections: Pick<ConnectionLimits, 'watch'>;
@@ -117,7 +116,6 @@ export interface ConnectionLimitOptions {
 /** Connections beyond the bound. With more, the one that came first is closed. */
 const MAX_SURPLUS = 64;
 
-/** Creates the limits of one process. */
 export function createConnectionLimits(options: ConnectionLimitOptions) {
   const { maxConnections, isShared, onCut, onAccepted } = options;
   const shares = createShares(maxConnections);
@@ -154,7 +152,6 @@ export function createConnectionLimits(options: ConnectionLimitOptions) {
     watch: (server: Server) => void server.on('connection', connected),
     /** Whether a connection is within the bound; one that is not may be later. */
     isWithin,
-    /** Connections that are open. */
     get open() {
       return shares.used + surplus.size;
     },

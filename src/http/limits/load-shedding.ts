@@ -4,15 +4,8 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { afterMicrotasks, TurnClock } from '../../async/turn-clock.ts';
+import type { Config } from '../../config.ts';
 import type { RateLimitBucket } from './rate-limit.ts';
-
-export interface PressureOptions {
-  /** Requests at a time; 0: any number. */
-  readonly mostRequests: number;
-  /** Milliseconds that the event loop may be late on average; 0: any. */
-  readonly mostDelayMs: number;
-  readonly everyMs?: number;
-}
 
 /** How often the loop's timer looks at the clock. */
 const RESOLUTION_MS = 20;
@@ -22,8 +15,12 @@ const RESOLUTION_MS = 20;
  */
 const LATE_WINDOWS = 2;
 
-/** Opens the measure. */
-export function createLoadShedder({ mostRequests, mostDelayMs, everyMs = 1_000 }: PressureOptions) {
+const LOOK_MS = 1_000;
+
+export function createLoadShedder({
+  MAX_CONCURRENT_REQUESTS: mostRequests,
+  MAX_EVENT_LOOP_DELAY_MS: mostDelayMs,
+}: Config) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   const places = createShares(mostRequests);
   let late = 0;
@@ -33,7 +30,7 @@ export function createLoadShedder({ mostRequests, mostDelayMs, everyMs = 1_000 }
     delay.reset();
     late = mean > mostDelayMs ? late + 1 : 0;
   };
-  const looking = mostDelayMs > 0 ? setInterval(look, everyMs).unref() : undefined;
+  const looking = mostDelayMs > 0 ? setInterval(look, LOOK_MS).unref() : undefined;
   if (looking !== undefined) delay.enable();
   const isLate = () => late >= LATE_WINDOWS;
   return {
@@ -55,7 +52,6 @@ export function createLoadShedder({ mostRequests, mostDelayMs, everyMs = 1_000 }
     get isLate() {
       return isLate();
     },
-    /** Requests under way. */
     get underWay() {
       return places.used;
     },
@@ -104,7 +100,6 @@ export function createShares(total: number) {
       change(key, amount);
       return true;
     },
-    /** Gives an amount back. */
     give: (key: string | undefined, amount: number) => change(key, -amount),
     /** Takes what is there already, also beyond what the key may have. */
     force: change,

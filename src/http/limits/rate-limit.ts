@@ -6,7 +6,7 @@ import { LRUCache } from 'lru-cache';
 import { withTimeout } from '../../async/deadline.ts';
 import type { TokenBucketStore, TokenResult } from '../../store/rate-limit/token-bucket.ts';
 import { openMemoryRates } from '../../store/rate-limit/token-bucket.ts';
-import type { Caller, FailedAuthLimit } from '../auth/authenticate.ts';
+import type { Caller } from '../auth/authenticate.ts';
 import { rateLimited } from '../errors.ts';
 
 export interface RateLimitQuota {
@@ -56,13 +56,11 @@ const STORE_PAUSE_MS = 5_000;
 const MIN_REFUSAL_MS = 250;
 const MAX_LEASES = 50_000;
 
-/** Waits for an answer, but not for long. */
 const soon = <T>(asked: Promise<T>): Promise<T> =>
   withTimeout(asked, STORE_TIMEOUT_MS, () => {
     throw new Error(`no answer within ${STORE_TIMEOUT_MS} ms`);
   });
 
-/** Opens the limit. */
 export function openRateLimit({
   rates,
   onError,
@@ -150,7 +148,6 @@ export function openRateLimit({
   };
 }
 
-/** The error of a caller without tokens left. */
 export const rateLimitError = ({ limit, retryAfterSeconds }: RateLimitResult): GraphQLError =>
   rateLimited(
     `These are more than ${limit} requests in a minute (RATE_LIMIT_PER_MINUTE). ` +
@@ -195,16 +192,3 @@ export function bucketsOf(caller: Caller | null, address: string | undefined): R
  */
 export const storageAccountOf = (caller: Caller, address: string | undefined): string =>
   bucketsOf(caller, address).at(-1)?.key ?? 'no connection';
-
-/**
- * Limits failed authentication by address; what succeeds is never counted.
- *
- * @param perMinute - wrong keys of one address; 0: any number
- */
-export const createFailedAuthLimit = (limit: RateLimit, perMinute: number): FailedAuthLimit => ({
-  async countWrong(address) {
-    if (address === undefined || perMinute === 0) return 0;
-    const { retryAfterSeconds } = await limit.spend({ key: `guess:${address}`, perMinute });
-    return retryAfterSeconds;
-  },
-});

@@ -3,10 +3,13 @@
 // limit, body size and time, and a slot among the running requests. A slot is taken when the request is
 // complete and released when its response is, however long the client takes to read it. Refusals are
 // answered by Yoga's plugins, with all headers.
+import { createHmac } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import type { AccessControl } from '../access-control.ts';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/node-request.ts';
@@ -30,19 +33,6 @@ export interface AdmittedClient {
 
 export type Admission = ReturnType<typeof openAdmission>;
 
-export interface AdmissionOptions {
-  readonly limit: RateLimit;
-  /** Requests of an account with a share of 1; 0: any number. */
-  readonly perMinute: number;
-  /** Proxies in front that are believed. */
-  readonly hops: number;
-  /** Hashes an address: the limits need only equality. */
-  readonly hide: (address: string) => string;
-  readonly callers: Pick<Authenticator, 'identify' | 'whoIs' | 'note'>;
-  /** Called once when a client forwards addresses although no proxy is trusted. */
-  readonly onUnbelieved: () => void;
-}
-
 /** Addresses that need not be read and hidden anew with every request. */
 const MAX_ADDRESSES = 10_000;
 
@@ -52,9 +42,18 @@ interface Place {
   readonly accounts: readonly RateLimitBucket[];
 }
 
-/** Creates the admission control. */
-export function openAdmission(options: AdmissionOptions) {
-  const { limit, perMinute, hops, hide, callers, onUnbelieved } = options;
+/**
+ * Creates the admission control.
+ *
+ * @param secret - keys the hashes of addresses: the limits need only equality
+ */
+export function openAdmission(
+  { RATE_LIMIT_PER_MINUTE: perMinute, TRUST_PROXY: hops }: Config,
+  secret: string,
+  limit: RateLimit,
+  callers: Authenticator,
+  log: Logger,
+) {
   // By size: room for a `max` would be taken at once.
   const addresses = new LRUCache<string, Place>({ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
@@ -68,13 +67,14 @@ export function openAdmission(options: AdmissionOptions) {
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
       told = true;
-      onUnbelieved();
+      log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one');
     }
     // Not keyed by the header itself, which a client can make long.
     const seen = hops === 0 ? String(socket.remoteAddress) : clientIp(incoming, hops);
     const known = addresses.get(seen);
     if (known !== undefined) return known;
-    const address = hide(hops === 0 ? clientIp(incoming, hops) : seen);
+    const shown = hops === 0 ? clientIp(incoming, hops) : seen;
+    const address = createHmac('sha256', secret).update(`address ${shown}`).digest('base64url');
     const place = { address, accounts: bucketsOf(null, address) };
     addresses.set(seen, place);
     return place;
@@ -174,16 +174,6 @@ export interface LimitedRequest {
 /** Monitoring is always answered. */
 export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics'];
 
-export interface RequestLimits
-  extends Pick<AccessControl, 'admission' | 'pressure' | 'bodies' | 'connections' | 'slowReaders' | 'turns'> {
-  /** Whether callers must send credentials: without valid ones, no body is read. */
-  readonly proofNeeded: boolean;
-  /** Bytes of a body at most, for the message. */
-  readonly maxBodyBytes: number;
-  /** Called with an internal error; answers the request. */
-  readonly onFault: (error: unknown, res: ServerResponse) => void;
-}
-
 /** How long a client whose request was not read to its end has to read the answer. */
 const LINGER_MS = 5_000;
 
@@ -218,11 +208,17 @@ function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedReque
   return { body: undefined, refusal: refusals[failure] };
 }
 
-/** The same listener behind the limits. */
-export function limitRequests(listener: RequestListener, limits: RequestLimits): RequestListener {
-  const { admission, pressure, bodies, connections, slowReaders, turns, proofNeeded, maxBodyBytes, onFault } =
-    limits;
-
+/**
+ * The same listener behind the limits.
+ *
+ * @param onFault - called with an internal error; answers the request
+ */
+export function limitRequests(
+  listener: RequestListener,
+  { proofNeeded, MAX_BODY_BYTES: maxBodyBytes }: Config,
+  { admission, pressure, bodies, connections, slowReaders, turns }: AccessControl,
+  onFault: (error: unknown, res: ServerResponse) => void,
+): RequestListener {
   function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
     limited.set(req, met);
     if (!req.complete) {

@@ -118,14 +118,12 @@ function streamErrors({ schema, document, operationName, variableValues }: Opera
 
 type WithErrors = { readonly errors?: readonly GraphQLError[] };
 
-export interface DeliverySources {
-  /** Milliseconds between two signs of life in a silent event stream. */
-  readonly pulseMs: number;
-  readonly errors: ClientErrors;
-  readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
-}
-
-export function useDelivery({ pulseMs, errors: { ofResult, ofAnswer }, telemetry }: DeliverySources): Plugin {
+/** @param pulseMs - milliseconds between two signs of life in a silent event stream */
+export function useDelivery(
+  { ofResult, ofAnswer }: ClientErrors,
+  telemetry: Telemetry,
+  pulseMs: number,
+): Plugin {
   const subscriptions = createPrivateField<Request, true>();
   const { onSchemaChange, onValidate } = useDeferStream();
 

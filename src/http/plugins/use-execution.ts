@@ -30,15 +30,12 @@ import { noteAbsences } from './response-caching.ts';
  */
 const isIncremental = ({ method, isReported }: RequestRecord): boolean => method === 'POST' && !isReported;
 
-export interface ExecutionSources {
-  readonly config: Config;
-  /** Makes the context of a request. */
-  readonly openContext: (request: Request) => Promise<GatewayContext>;
-  readonly accessControl: { readonly admission: Pick<Admission, 'accounts'> };
-  readonly telemetry: Pick<Telemetry, 'exchangeOf'>;
-}
-
-export function useExecution({ config, openContext, accessControl, telemetry }: ExecutionSources): Plugin {
+export function useExecution(
+  config: Config,
+  openContext: (request: Request) => Promise<GatewayContext>,
+  admission: Admission,
+  telemetry: Telemetry,
+): Plugin {
   const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
   const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
   const places = createConcurrencyQuota(maxSubscriptions);
@@ -68,7 +65,7 @@ export function useExecution({ config, openContext, accessControl, telemetry }: 
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const leave = places.take(await accessControl.admission.accounts(request));
+        const leave = places.take(await admission.accounts(request));
         if (leave === null) return { errors: [rateLimited(tooManyOpen(maxSubscriptions), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
         request.signal.addEventListener('abort', leave, { once: true });

@@ -20,11 +20,6 @@ import {
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
-export interface RequestParserSources {
-  readonly config: Config;
-  readonly operations: PersistedOperations;
-}
-
 /**
  * The whole body: of a request that came over a connection the one that was read within the limits,
  * and no other.
@@ -114,7 +109,7 @@ const isForClients = memoize1((document: DocumentNode): boolean => {
   return /\b__(schema|type)\b/.test(text) && !/\b_(service|entities)\b/.test(text);
 });
 
-export function useRequestParser({ config, operations }: RequestParserSources): Plugin {
+export function useRequestParser(config: Config, operations: PersistedOperations): Plugin {
   const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
   const limits = documentLimits(config);
   return {

@@ -173,7 +173,6 @@ async function answer(
   return { status: 200, headers: headersOf(name, 'zip'), body };
 }
 
-/** The routes. @param open - the context of a request */
 export function batchRoutes(open: (request: Request) => Promise<GatewayContext>): Route {
   const archives = createConcurrencyQuota(MAX_ARCHIVES);
   return {

@@ -103,7 +103,6 @@ function streamRows(
   };
 }
 
-/** The routes. @param open - the context of a request */
 export const bulkRoutes = (open: (request: Request) => Promise<GatewayContext>): Route => ({
   path: /^\/bulk\/([\w-]+)(?:\/(\d{1,4})\.zip|\.(ndjson|tsv))$/,
   async answer({ request, parts: [lookupId = '', index, ending] }) {

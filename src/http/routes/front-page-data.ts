@@ -93,7 +93,6 @@ function openProteins(sources: FactSources): () => Promise<readonly ShownProtein
   };
 }
 
-/** The facts. */
 export function createFrontPageData(sources: FactSources): () => Promise<FrontFacts> {
   const proteins = openProteins(sources);
   return async () => {
