@@ -37,9 +37,9 @@ export interface ActivationRef {
   readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
   /**
    * Activations along the sequence where the answer contained them; null where the upstream has
-   * none.
+   * none, undefined where they may be a part of the protein.
    */
-  readonly row?: (() => FeatureRow | null) | undefined;
+  readonly row?: (() => FeatureRow | null | undefined) | undefined;
 }
 
 export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActivation').implement({
