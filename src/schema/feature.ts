@@ -32,8 +32,11 @@ export interface ActivationRef {
   readonly value: FeatureValue;
   /** The protein, and `top`: the length of the ranking that contains the value. */
   readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
-  /** Activations along the sequence, where the answer has them; null where there are none. */
-  readonly row?: (() => FeatureRow | null) | undefined;
+  /**
+   * Activations along the sequence where the answer contained them; null where the upstream has
+   * none, undefined where they may be a part of the protein.
+   */
+  readonly row?: (() => FeatureRow | null | undefined) | undefined;
 }
 
 export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActivation').implement({

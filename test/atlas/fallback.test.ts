@@ -364,6 +364,21 @@ describe('activations along the sequence', () => {
     expect(at(regions.data, 'protein.features')).toEqual([{ regions: null, residues: [1.5, 0, 1, 0] }]);
   });
 
+  it('of features by index are read from the archive, too, and never for raw values', async () => {
+    archive = along(1, MATRIX);
+    const answer = [{ value: 1.5, residues: [1.5, 0, 1, 0] }];
+    const { data, errors } = await askOne(`level: features(indices: [3]) { value residues }
+      own: features(indices: [3]) { value residues regions { start } }
+      raw: features(indices: [3], normalize: false) { value residues }`);
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein')).toEqual({
+      level: answer,
+      own: [{ ...answer[0], regions: null }],
+      raw: [{ value: 1.5, residues: null }],
+    });
+    expect(calls.filter((call) => call === 'POST /proteins/batch')).toHaveLength(1);
+  });
+
   it.each([
     ['neither it nor the archive has them', along(1)],
     ['the archive has them on another scale', along(20, MATRIX)],

@@ -254,6 +254,15 @@ describe('a cancellation', () => {
     );
   });
 
+  it('behind one that failed, and cancelled all the same, counts nothing twice', async () => {
+    liar.script('cancel', inTurn(says(503, { message: 'away' }), data({})));
+    const counts = (state: string) => data({ status: 'in_progress', counts: { [state]: 3 } });
+    liar.script('list', inTurn(counts('queued'), counts('cancelled')));
+    const count = 'cancelBatch(batchId: "b1") { ... on Cancelled { cancelledCount } }';
+    const { data: answer } = await place.query(`mutation { first: ${count} again: ${count} }`);
+    expect(answer).toEqual({ first: null, again: { cancelledCount: 0 } });
+  });
+
   it('answered 200 with a page of a proxy is not', async () => {
     liar.script('cancel', says(200, '<html>Log in</html>'));
     const { errors } = await place.query(CANCEL);

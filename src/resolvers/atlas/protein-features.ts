@@ -26,7 +26,8 @@ const USUAL_TOP = 10;
 
 /** Activations along the sequence: of the answer, otherwise a part of the protein. */
 function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
-  if (row !== undefined) return row();
+  const own = row?.();
+  if (own !== undefined) return own;
   if (from === undefined) return null;
   const feature = value.feature_index;
   const read = (data: PresentProtein | null) => data?.rows?.rows.get(feature) ?? null;
@@ -80,11 +81,17 @@ builder.objectFields(FeatureActivation, (t) => ({
   }),
 }));
 
-const activationsOf = (hash: string, data: VariantData | null, top?: number): ActivationRef[] =>
+/** @param elsewhere - the row of an answer without one: null for raw values, which only records have */
+const activationsOf = (
+  hash: string,
+  data: VariantData | null,
+  elsewhere: null | undefined,
+  top?: number,
+): ActivationRef[] =>
   (data?.values ?? []).slice(0, top).map((value) => ({
     value,
     from: { hash },
-    row: () => data?.row(value.feature_index) ?? null,
+    row: () => data?.row(value.feature_index) ?? elsewhere,
   }));
 
 /** Features by index from single records, which leave out indices outside the catalogue. */
@@ -99,7 +106,8 @@ async function variantFeatures(
     const part = indices.slice(start, start + INDICES_PER_CALL);
     calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
   }
-  const found = (await Promise.all(calls)).flatMap((data) => activationsOf(hash, data));
+  const elsewhere = normalize ? undefined : null;
+  const found = (await Promise.all(calls)).flatMap((data) => activationsOf(hash, data, elsewhere));
   return new Map(found.map((activation) => [activation.value.feature_index, activation]));
 }
 
@@ -161,7 +169,7 @@ function topFeatures(
 }
 
 async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: number): Promise<ActivationRef[]> {
-  return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), top);
+  return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), null, top);
 }
 
 builder.objectField(Protein, 'features', (t) =>
@@ -169,9 +177,12 @@ builder.objectField(Protein, 'features', (t) =>
     public: 'record',
     type: [FeatureActivation],
     nullable: { list: false, items: true },
-    cost: ({ indices, normalize, top }) => ({
+    cost: ({ indices, normalize, top }, { names }) => ({
       calls:
-        indices == null ? Number(normalize === false) : Math.ceil(countDistinct(indices) / INDICES_PER_CALL),
+        indices == null
+          ? Number(normalize === false)
+          : // Rows that records leave out are in the archive.
+            Math.ceil(countDistinct(indices) / INDICES_PER_CALL) + Number(names.has('residues')),
       ...RECORD,
       ...CATALOGUE,
       items: indices?.length ?? top ?? USUAL_TOP,

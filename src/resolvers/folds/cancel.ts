@@ -161,8 +161,10 @@ async function cancelTarget(
     const refused = toRefusedProblem(error);
     if (refused === null || refused.reason === 'UNREACHABLE') throw error;
     return refused;
+  } finally {
+    // Also one that failed may have cancelled tasks.
+    ctx.batches.forgetAll();
   }
-  ctx.batches.forgetAll();
   // The poller reads the batch now, so that subscribers see the result at once. A ledger that does
   // not know the batch does not undo the cancellation.
   const { live, storeFailed } = ctx.services;
