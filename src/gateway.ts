@@ -146,7 +146,7 @@ function metricsRoutes({ options, metrics }: RouteSources): Route[] {
 }
 
 /** The routes of a gateway. @param examples - as the pages show them */
-export function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Route[] {
+function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Route[] {
   const { options, connections, shared, readiness } = sources;
   const { config, sandbox = false, upstreamUrl } = options;
   const { openUpstream, isSandbox } = connections;

@@ -1,5 +1,6 @@
-// What the package says of itself: the folder that it is installed in, and its version.
-import { existsSync, readFileSync } from 'node:fs';
+// What the package says of itself: the folder that it is installed in, its version, and the files that are
+// shipped beside the code, in docs/, examples/ and public/.
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 function findRoot(): URL {
   let folder = new URL('./', import.meta.url);
@@ -22,3 +23,19 @@ export const VERSION = readVersion();
 
 /** Product and version. */
 export const USER_AGENT = `FoldAtlas/${VERSION}`;
+
+/**
+ * Reads the files of a folder whose names match, in the order of the names; none where it was not
+ * shipped.
+ *
+ * @param folder - with its final slash
+ */
+export function readShippedFiles(folder: string, names: RegExp): [name: string, content: Buffer][] {
+  const place = new URL(folder, PACKAGE_ROOT);
+  try {
+    const wanted = readdirSync(place).filter((name) => names.test(name));
+    return wanted.sort().map((name) => [name, readFileSync(new URL(name, place))]);
+  } catch {
+    return [];
+  }
+}

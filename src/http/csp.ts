@@ -2,9 +2,6 @@
 // origin.
 import { createHash } from 'node:crypto';
 
-/** For everything that is no page. */
-export const API_CSP = "default-src 'none'; frame-ancestors 'none'";
-
 /** The texts of the scripts that stand in a page themselves. */
 function inlineScripts(html: string): string[] {
   const tags = html.toLowerCase();

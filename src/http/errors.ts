@@ -26,7 +26,7 @@ export function httpError(
     extensions: {
       code,
       retryable: retryAfterSeconds !== undefined,
-      ...(retryAfterSeconds === undefined ? {} : { retryAfterSeconds }),
+      retryAfterSeconds,
       http: { status, headers: { ...retry, ...headers } },
     },
   });

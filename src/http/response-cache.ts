@@ -46,7 +46,7 @@ const MAX_BODY_BYTES = 262_144;
 const PATH = '/graphql';
 
 /** The key of a request; undefined where it must not be answered from the cache. */
-export function cacheKey(
+function cacheKey(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
 ): string | undefined {

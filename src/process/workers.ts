@@ -27,12 +27,12 @@ type Channel = EventEmitter & {
 };
 
 /** Sends a message; to a process that is gone, nothing. */
-export function send(channel: Channel, message: Message): void {
+function send(channel: Channel, message: Message): void {
   if (channel.connected) channel.send?.(message, undefined, undefined, () => undefined);
 }
 
 /** Calls `hear` with each message of ours. @returns stops it */
-export function listenTo(channel: Channel, hear: (message: Message) => void): () => void {
+function listenTo(channel: Channel, hear: (message: Message) => void): () => void {
   const listen = (raw: unknown) => {
     if (isFields(raw) && Object.hasOwn(raw, 'foldatlas')) hear(raw as Message);
   };
@@ -43,7 +43,7 @@ export function listenTo(channel: Channel, hear: (message: Message) => void): ()
 let questions = 0;
 
 /** Asks the other side for metrics. @returns undefined when it does not answer in time */
-export function askMetrics(channel: Channel, milliseconds: number): Promise<string | object[] | undefined> {
+function askMetrics(channel: Channel, milliseconds: number): Promise<string | object[] | undefined> {
   questions += 1;
   const id = questions;
   return new Promise((resolve) => {

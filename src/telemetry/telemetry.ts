@@ -94,8 +94,8 @@ export function openTelemetry(
         'http.request.method': method,
         'http.route': route,
         'http.response.status_code': status,
-        ...(operation === undefined ? {} : { 'graphql.operation.type': operation.type }),
-        ...(name === undefined ? {} : { 'graphql.operation.name': name }),
+        'graphql.operation.type': operation?.type,
+        'graphql.operation.name': name,
         'foldatlas.request_id': requestId,
         'foldatlas.upstream_calls': upstreamCalls,
         'foldatlas.errors': errors,
@@ -168,7 +168,7 @@ export function openTelemetry(
               'foldatlas.upstream_operation': operation,
               'foldatlas.outcome': outcomeOf(status),
               'foldatlas.request_id': requestId,
-              ...(status === 0 ? {} : { 'http.response.status_code': status }),
+              'http.response.status_code': status === 0 ? undefined : status,
             };
             step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
           },

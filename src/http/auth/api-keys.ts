@@ -148,7 +148,7 @@ export function isFederationRouter(request: Request, secret: string | undefined)
 }
 
 /** A secret as something of one length, whatever its own. */
-export const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
+const sha256 = (secret: string): Buffer => createHash('sha256').update(secret).digest();
 
 /** Whether the given text is the secret, in constant time. */
 const timingSafeEqualSecret = (given: string, secret: string): boolean =>

@@ -2,18 +2,9 @@
 // client's address, as far as the proxies in front are trusted (TRUST_PROXY). Whether a host or address is
 // this machine, and the check of the Host header against DNS rebinding: a page of any site can point its
 // own name to this machine and then send same-origin requests.
-import { IncomingMessage, ServerResponse } from 'node:http';
+import { type IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { createPrivateField } from '../../private-field.ts';
-
-/** The request as node:http has it; undefined for one that came over no connection. */
-export const nodeRequestOf = (serverContext: unknown): IncomingMessage | undefined =>
-  typeof serverContext === 'object' &&
-  serverContext !== null &&
-  'req' in serverContext &&
-  serverContext.req instanceof IncomingMessage
-    ? serverContext.req
-    : undefined;
 
 /** The answer as node:http has it; undefined for a request that came over no connection. */
 export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefined =>
@@ -23,6 +14,10 @@ export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefin
   serverContext.res instanceof ServerResponse
     ? serverContext.res
     : undefined;
+
+/** The request as node:http has it; undefined for one that came over no connection. */
+export const nodeRequestOf = (serverContext: unknown): IncomingMessage | undefined =>
+  nodeResponseOf(serverContext)?.req;
 
 export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 

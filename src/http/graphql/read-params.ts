@@ -24,7 +24,7 @@ export interface OperationParams {
 const ID_MEMBERS = ['documentId', 'doc_id'];
 
 /** Whether a value of JSON is an object: neither null nor a list. */
-export const isObject = (value: unknown): value is Record<string, unknown> =>
+const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kindOf = (value: unknown): string => {

@@ -102,7 +102,7 @@ function* piecesOf(value: unknown): Body['pieces'] {
  * @param head - text before the JSON
  * @param tail - text after it
  */
-export function serialize(value: object, head: string, tail: string): string | Body {
+function serialize(value: object, head: string, tail: string): string | Body {
   if (weightOf(value, WHOLE) > WHOLE) {
     function* pieces() {
       yield head;

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
-import { readFiles } from './shipped-files.ts';
+import { readShippedFiles } from '../../package.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   '.css': 'text/css; charset=utf-8',
@@ -34,7 +34,7 @@ const GRAPHIQL = {
 const typeOf = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream';
 
 const ownFiles = (): [string, Asset][] =>
-  readFiles('public/', /\.(css|js|svg)$/).map(([name, bytes]) => {
+  readShippedFiles('public/', /\.(css|js|svg)$/).map(([name, bytes]) => {
     const version = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
     return [name, { type: typeOf(name), version, load: async () => bytes }];
   });

@@ -1,5 +1,5 @@
 // The guides README.md, docs/*.md and CHANGELOG.md, and the pictures that they show.
-import { readFiles } from './shipped-files.ts';
+import { readShippedFiles } from '../../package.ts';
 
 export interface DocsFile {
   /** File name, such as `README.md`. */
@@ -12,7 +12,7 @@ export interface DocsFile {
 }
 
 const guidesIn = (folder: string, names: RegExp): DocsFile[] =>
-  readFiles(folder === '' ? './' : folder, names).map(([name, content]) => {
+  readShippedFiles(folder === '' ? './' : folder, names).map(([name, content]) => {
     const text = content.toString();
     return { name, folder, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
   });
@@ -28,6 +28,8 @@ export const readDocsFiles = (): DocsFile[] => [
 /** Reads the pictures of the guides by their path within docs/, such as `images/front-light.webp`. */
 export const readDocsPictures = (): ReadonlyMap<string, Buffer> =>
   new Map([
-    ...readFiles('docs/', /\.svg$/),
-    ...readFiles('docs/images/', /\.webp$/).map(([name, content]) => [`images/${name}`, content] as const),
+    ...readShippedFiles('docs/', /\.svg$/),
+    ...readShippedFiles('docs/images/', /\.webp$/).map(
+      ([name, content]) => [`images/${name}`, content] as const,
+    ),
   ]);

@@ -4,7 +4,7 @@
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
 import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
-import { readFiles } from './shipped-files.ts';
+import { readShippedFiles } from '../../package.ts';
 
 export interface Example {
   /** File name without its ending, such as `01-accession-to-cluster`. */
@@ -59,7 +59,7 @@ function readExample(name: string, query: string): Example[] {
 
 /** Reads the examples; none where the folder was not shipped. */
 export const readExamples = (): Example[] =>
-  readFiles('examples/', /\.graphql$/).flatMap(([file, content]) =>
+  readShippedFiles('examples/', /\.graphql$/).flatMap(([file, content]) =>
     readExample(file.replace(/\.graphql$/, ''), content.toString()),
   );
 
@@ -80,7 +80,7 @@ export interface BrowserExample {
 
 /** Reads the pages; none where the folder was not shipped. */
 export const readBrowserExamples = (): BrowserExample[] =>
-  readFiles('examples/browser/', /\.html$/).map(([name, content]) => {
+  readShippedFiles('examples/browser/', /\.html$/).map(([name, content]) => {
     const text = content.toString();
     return { name, title: /<title>([^<]+)<\/title>/.exec(text)?.[1] ?? name, text };
   });
@@ -88,5 +88,5 @@ export const readBrowserExamples = (): BrowserExample[] =>
 /** The browser build of graphql-ws: the client and the file that it imports, by their names. */
 export function readGraphqlWs(): [name: string, content: Buffer][] {
   const client = createRequire(import.meta.url).resolve('graphql-ws/client');
-  return readFiles(new URL('./', pathToFileURL(client)).href, /^(client|common-[\w-]+)\.js$/);
+  return readShippedFiles(new URL('./', pathToFileURL(client)).href, /^(client|common-[\w-]+)\.js$/);
 }

@@ -14,16 +14,10 @@ import type { RefusalReason } from '../limits/request-limits.ts';
 const extensionsOf = (failure: Failure) => ({
   code: failure.code,
   retryable: failure.retryable,
-  ...(failure.retryAfterSeconds === undefined ? {} : { retryAfterSeconds: failure.retryAfterSeconds }),
-  ...(failure.issues === undefined
-    ? {}
-    : { issues: failure.issues.map(({ path, message }) => ({ path, message })) }),
-  ...(failure.resultsExpireAt === undefined ? {} : { resultsExpireAt: failure.resultsExpireAt }),
-  upstream: {
-    operation: failure.operation,
-    ...(failure.status === undefined ? {} : { status: failure.status }),
-    ...(failure.requestId === undefined ? {} : { requestId: failure.requestId }),
-  },
+  retryAfterSeconds: failure.retryAfterSeconds,
+  issues: failure.issues?.map(({ path, message }) => ({ path, message })),
+  resultsExpireAt: failure.resultsExpireAt,
+  upstream: { operation: failure.operation, status: failure.status, requestId: failure.requestId },
 });
 
 const placed = (error: GraphQLError, message: string, extensions: Record<string, unknown>): GraphQLError =>
@@ -62,10 +56,7 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
     return placed(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
   }
   if (isAbort(cause)) {
-    return placed(located, TOOK_TOO_LONG, {
-      code: 'UPSTREAM_TIMEOUT',
-      retryable: true,
-    });
+    return placed(located, TOOK_TOO_LONG, { code: 'UPSTREAM_TIMEOUT', retryable: true });
   }
   log(cause);
   if (cause instanceof StoreError) {
@@ -77,10 +68,7 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   return placed(
     located,
     'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.',
-    {
-      code: 'INTERNAL_SERVER_ERROR',
-      retryable: false,
-    },
+    { code: 'INTERNAL_SERVER_ERROR', retryable: false },
   );
 }
 

@@ -2,7 +2,6 @@
 // referrer, Content-Security-Policy), and CORS: which other origins may read responses, by exact name,
 // never with cookies.
 import { requestIdOf } from '../../telemetry/request-record.ts';
-import { API_CSP, pageCsp } from '../csp.ts';
 
 /** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
 const DATA_HEADERS = Object.entries({
@@ -10,7 +9,7 @@ const DATA_HEADERS = Object.entries({
   'referrer-policy': 'no-referrer',
   'x-frame-options': 'DENY',
   'cross-origin-resource-policy': 'same-origin',
-  'content-security-policy': API_CSP,
+  'content-security-policy': "default-src 'none'; frame-ancestors 'none'",
 });
 
 /** Turns `public` into `private`. */
@@ -21,35 +20,26 @@ function keepPrivate(headers: Headers): void {
   addVary(headers, ['authorization']);
 }
 
-export interface HeaderRules {
-  /** Whether the upstream is a sandbox. */
-  readonly isSandbox: boolean;
-  /**
-   * Whether callers must send credentials: shared caches must not give their responses to others.
-   */
-  readonly proofNeeded: boolean;
-}
-
-/** Sets the headers of every response. @returns the response, which for a page is a new one */
-export async function withHeaders(
+/**
+ * Sets the headers of every response. Pages bring a policy of their own.
+ *
+ * @param isSandbox - whether the upstream is a sandbox
+ * @param proofNeeded - whether callers must send credentials: shared caches must not give their
+ *   responses to others
+ */
+export function setCommonHeaders(
   request: Request,
-  response: Response,
-  { isSandbox, proofNeeded }: HeaderRules,
-): Promise<Response> {
-  const { headers, status } = response;
+  headers: Headers,
+  isSandbox: boolean,
+  proofNeeded: boolean,
+): void {
   headers.set('x-request-id', requestIdOf(request));
   if (isSandbox) headers.set('x-sandbox', '1');
   if (proofNeeded) keepPrivate(headers);
-  const type = headers.get('content-type') ?? '';
   // Pages of any site may show images.
-  if (type.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
+  if (headers.get('content-type')?.startsWith('image/') && !headers.has('cross-origin-resource-policy'))
     headers.set('cross-origin-resource-policy', 'cross-origin');
-  const isPage = type.startsWith('text/html') && !headers.has('content-security-policy');
   for (const [name, value] of DATA_HEADERS) if (!headers.has(name)) headers.set(name, value);
-  if (!isPage) return response;
-  const html = await response.text();
-  headers.set('content-security-policy', pageCsp(html));
-  return new Response(html, { status, headers });
 }
 
 /** @param names - headers on which the answer depends, lower case */

@@ -20,7 +20,7 @@ import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/re
 import { answerRoute, type Route } from './answer-route.ts';
 import type { ClientErrors } from './errors.ts';
 import { bodyOf, type ResponseCaching } from './response-caching.ts';
-import { addCors, answerOptions, withHeaders } from './response-headers.ts';
+import { addCors, answerOptions, setCommonHeaders } from './response-headers.ts';
 
 export interface HttpSources {
   readonly config: Config;
@@ -168,9 +168,9 @@ export function useHttp(sources: HttpSources): Plugin {
     if (!isConnected || exchange.operation?.type === 'subscription') leave?.();
     given.headers.set('traceresponse', traceparent(exchange.step.context));
     // First what is the same for every caller, and may be stored.
-    const shared = await withHeaders(request, given, { isSandbox: isSandbox(), proofNeeded });
-    addCors(request, shared.headers, origins);
-    const response = caching.finish(request, shared, serverContext);
+    setCommonHeaders(request, given.headers, isSandbox(), proofNeeded);
+    addCors(request, given.headers, origins);
+    const response = caching.finish(request, given, serverContext);
     const { headers } = response;
     // What many are given says nothing of one.
     if (rate != null && headers.get('cache-control')?.includes('public') !== true)
@@ -212,7 +212,9 @@ export function useHttp(sources: HttpSources): Plugin {
         const finished = await finish(request, response, serverContext);
         if (finished !== response) setResponse(finished);
       } catch (error) {
-        setResponse(await withHeaders(request, broken(error), { isSandbox: isSandbox(), proofNeeded }));
+        const instead = broken(error);
+        setCommonHeaders(request, instead.headers, isSandbox(), proofNeeded);
+        setResponse(instead);
       }
     },
     onExecute: ({ args, context }) => note(args, context.request),

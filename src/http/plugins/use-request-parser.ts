@@ -3,20 +3,14 @@
 import type { IncomingMessage } from 'node:http';
 import { memoize1 } from '@graphql-tools/utils';
 import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
-import type { GraphQLParams, Plugin } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { schema } from '../../resolvers/schema.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { bodyTooLarge, httpError } from '../errors.ts';
 import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
-import {
-  checkContentType,
-  type OperationParams,
-  type PersistedOperations,
-  readBody,
-  readSearch,
-} from '../graphql/read-params.ts';
+import { checkContentType, type PersistedOperations, readBody, readSearch } from '../graphql/read-params.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
@@ -48,17 +42,6 @@ async function bytesOf(
   }
   return Buffer.concat(chunks, length);
 }
-
-/** What Yoga is given. */
-const paramsOf = (
-  { variables, extensions, operationName }: OperationParams,
-  query: string,
-): GraphQLParams => ({
-  query,
-  ...(variables === undefined ? {} : { variables }),
-  ...(extensions === undefined ? {} : { extensions }),
-  ...(operationName === undefined ? {} : { operationName }),
-});
 
 /**
  * Refuses what must not even be read.
@@ -120,7 +103,8 @@ export function useRequestParser(config: Config, operations: PersistedOperations
           request.method === 'GET'
             ? readSearch(url.search)
             : await readBody(await bytesOf(request, nodeRequestOf(serverContext), MAX_BODY_BYTES));
-        return paramsOf(params, operations.documentOf(params));
+        const { query: _query, documentId: _documentId, ...rest } = params;
+        return { query: operations.documentOf(params), ...rest };
       });
     },
     onParse({ params, parseFn, setParseFn }) {
