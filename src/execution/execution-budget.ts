@@ -24,7 +24,7 @@ interface Ending {
  * Parts that an answer may have below its lists. Each takes some kilobytes, whatever it holds, until
  * all are sent, and the executor looks through those that wait whenever one is there or fails.
  */
-export const MAX_PARTS = 2000;
+const MAX_PARTS = 2000;
 /** A value that is waited for takes as much memory as so many that are there. */
 const PENDING_WEIGHT = 20;
 /**
