@@ -127,7 +127,7 @@ export function createGateway(options: GatewayOptions) {
   };
 }
 
-export interface RouteSources {
+interface RouteSources {
   readonly options: GatewayOptions;
   readonly connections: UpstreamConnections;
   readonly shared: SharedServices;
