@@ -13,6 +13,7 @@ import urllib.request
 
 URL = os.environ.get("FOLDATLAS_URL", "http://127.0.0.1:4000/graphql")
 LOOKUP_AT_ONCE = 5000  # what one `lookup` takes
+WATCH_AGAIN_SECONDS = 300  # how long `watch` tries to come back after a stream broke
 
 
 class FoldAtlasError(Exception):
@@ -94,11 +95,16 @@ WATCH = """subscription ($id: ID!) { batchProgress(batchId: $id) { final
 
 
 def watch(batch_id):
-    """Yields the counts of a batch, now and at every change, until every task has ended."""
+    """Yields the counts of a batch, now and at every change, until every task has ended.
+
+    A stream that breaks is opened again for WATCH_AGAIN_SECONDS; one that never opened is not.
+    """
+    last = None
     while True:
         try:
             with _open(WATCH, {"id": batch_id}, "text/event-stream", 60) as stream:
                 for line in stream:  # every event is one line; others keep the connection alive
+                    last = time.monotonic()
                     answer = json.loads(line[6:]) if line.startswith(b"data: {") else {}
                     for error in answer.get("errors", []):
                         if not error.get("extensions", {}).get("retryable"):
@@ -109,7 +115,9 @@ def watch(batch_id):
                         if progress["final"]:
                             return
         except (OSError, http.client.HTTPException):
-            pass  # the connection broke or the gateway stopped: the next stream starts with the present state
+            if last is None or time.monotonic() - last > WATCH_AGAIN_SECONDS:
+                raise  # the address is wrong, or the gateway does not come back
+            # The connection broke or the gateway stopped: the next stream starts with the present state.
         time.sleep(2)
 
 

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { buildSchema, NoDeprecatedCustomRule, parse, specifiedRules, validate } from 'graphql';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { bestFirst } from '../../examples/frontend/src/rank.ts';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
@@ -70,6 +71,19 @@ async function openPage(): Promise<{ page: Page; wrong: string[] }> {
   return { page, wrong };
 }
 
+it('ranks designs by ipTM, and those without an interface by pTM behind them', () => {
+  const design = (iptm: number | null, ptm: number | null) => ({ scores: { iptm, ptm } });
+  const ranked = [
+    design(0.8, 0.5),
+    design(0.8, 0.4),
+    design(0.3, 0.9),
+    design(null, 0.95),
+    design(null, 0.2),
+  ];
+  const shuffled = [{ scores: null }, ...ranked.toReversed()];
+  expect(shuffled.sort(bestFirst)).toEqual([...ranked, { scores: null }]);
+});
+
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
 describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () => {
   it('asks only for what the schema has, in types and in documents', async () => {
@@ -126,6 +140,11 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
       await page.getByRole('heading', { name: `for “${words}”` }).waitFor();
     }
     await page.getByText('No feature has these words.').waitFor();
+    // Typed by hand: a % that encodes nothing is a word, too.
+    await page.evaluate(() => {
+      location.hash = '#/features/50%';
+    });
+    await page.getByRole('heading', { name: 'for “50%”' }).waitFor();
     expect(wrong).toEqual([]);
     await page.close();
   });

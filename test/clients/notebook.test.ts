@@ -111,5 +111,7 @@ except ValueError as error:
     expect(
       await ask('list(foldatlas.watch("00000000-0000-4000-8000-000000000000"))', 'sandbox-revoked'),
     ).toEqual(['UNAUTHENTICATED', false]);
+    const nowhere = 'foldatlas.URL = "http://127.0.0.1:1/graphql"; list(foldatlas.watch("any"))';
+    await expect(python(['-c', `import foldatlas; ${nowhere}`])).rejects.toThrow('Connection refused');
   });
 });

@@ -16,6 +16,15 @@ const onHashChange = (changed: () => void) => {
   return () => removeEventListener('hashchange', changed);
 };
 
+/** A part of the address as text; as it stands where somebody typed a `%` that encodes nothing. */
+function decoded(part: string): string {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return part;
+  }
+}
+
 function Page({ place, argument }: { place: string | undefined; argument: string }) {
   if (place === 'protein') return <ProteinPage key={argument} id={argument} />;
   if (place === 'sequence') return <SequencePage key={argument} sequence={argument} />;
@@ -40,7 +49,7 @@ function search(event: FormEvent<HTMLFormElement>) {
 
 export function App() {
   const hash = useSyncExternalStore(onHashChange, () => location.hash);
-  const [, place, argument = ''] = hash.split('/').map(decodeURIComponent);
+  const [, place, argument = ''] = hash.split('/').map(decoded);
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top
   useEffect(() => {
     scrollTo(0, 0);

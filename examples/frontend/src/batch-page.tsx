@@ -4,6 +4,7 @@ import { useMutation } from 'urql';
 import { BatchFiles, ResubmitFailures } from './batch-tools.tsx';
 import { graphql } from './graphql.ts';
 import { Failures, Loading, Problem } from './problems.tsx';
+import { bestFirst } from './rank.ts';
 import { ResultCard } from './result-card.tsx';
 import { TokenField } from './token-field.tsx';
 import { useBatchProgress, type WatchedTask } from './use-batch-progress.ts';
@@ -26,9 +27,6 @@ const NAMES = {
   failed: 'failed',
   cancelled: 'cancelled',
 };
-
-/** ipTM says how sure the model is of the interfaces; a single chain has none and is ranked by pTM. */
-const rank = ({ scores }: WatchedTask): number => scores?.iptm ?? scores?.ptm ?? -1;
 
 const nameOf = ({ name, repeatIndex }: WatchedTask): string =>
   `${name ?? 'fold'}${repeatIndex === null ? '' : ` #${repeatIndex + 1}`}`;
@@ -95,7 +93,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
   const { progress, tasks, error, reconnecting } = useBatchProgress(batchId);
   const [chosen, choose] = useState<string>();
   const view = useRef<HTMLElement>(null);
-  const ranked = [...tasks.values()].sort((a, b) => rank(b) - rank(a));
+  const ranked = [...tasks.values()].sort(bestFirst);
   const counts = progress?.batch.counts;
   const shown = tasks.get(chosen ?? '') ?? ranked[0];
   // Scrolls to the chosen design and focuses it, so that keyboard users follow.
