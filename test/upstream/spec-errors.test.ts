@@ -84,6 +84,8 @@ it.each<[string, string, string, number, unknown, string | null]>([
   ['404 List', 'list', LIST, 404, problem('not found'), null],
   ['404 Status', 'status', STATUS, 404, problem('use List'), null],
   ['401 List', 'list', LIST, 401, { error: 'bad key' }, 'UNAUTHENTICATED'],
+  // The Atlas is public and is sent no token, so that no other one would help.
+  ['401 Atlas', 'uniprot', UNIPROT, 401, { detail: 'Not authenticated' }, 'UPSTREAM_DRIFT'],
   ['400 accession', 'uniprot', UNIPROT, 400, { detail: 'other namespace' }, 'BAD_USER_INPUT'],
   [
     '422 Atlas',

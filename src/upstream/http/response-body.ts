@@ -194,6 +194,11 @@ function blameOf(
 
 const GATEWAY_KEY_REFUSED =
   "The upstream refused the gateway's own key, which its operator has to change (UPSTREAM_API_KEY):";
+/** The operations of the Batch API. */
+const SENT_A_KEY: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'cancel']);
+/** Another key would not help: the Atlas is public, and the gateway sends it none. */
+const ATLAS_ASKS_FOR_KEY =
+  'The upstream asks for a key for its Atlas, which is public by its contract and is sent none:';
 
 /** The typed error of an unexpected status. Reads the body for its text. */
 export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
@@ -215,10 +220,12 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
   const { status } = answer;
   const spent = status === 402 || (status === 429 && isAboutCredits(text ?? ''));
   const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
-  const isKeyRefused = status === 401 && up.isGatewayKey === true;
-  const code = isKeyRefused ? 'UPSTREAM_DRIFT' : blameOf(operation, status, text, issues);
+  const isAtlas = !SENT_A_KEY.has(operation);
+  const isNotTheirs = status === 401 && (isAtlas || up.isGatewayKey === true);
+  const code = isNotTheirs ? 'UPSTREAM_DRIFT' : blameOf(operation, status, text, issues);
   const isOurs = code !== codeOfStatus(status);
-  const refusal = isKeyRefused ? GATEWAY_KEY_REFUSED : `The upstream refused how ${operation} was asked:`;
+  const ofKey = isAtlas ? ATLAS_ASKS_FOR_KEY : GATEWAY_KEY_REFUSED;
+  const refusal = isNotTheirs ? ofKey : `The upstream refused how ${operation} was asked:`;
   return new UpstreamError(isOurs ? `${refusal} ${plain}` : plain, {
     operation,
     code,
