@@ -85,46 +85,64 @@ export interface SmilesScan {
   readonly fault: string | undefined;
 }
 
-const NOT_SMILES = /[^A-Za-z0-9@+\-[\]().=#$%:/\\*~]/;
 const HYDROGEN = /^\d*H[+-]?\d*$/;
+
+/** Atoms that need no brackets, and the second letters of two more. */
+const ORGANIC = 'BCNOPSFIbcnops*';
+const SECOND_LETTERS: Readonly<Record<string, string>> = { l: 'C', r: 'B' };
+const BONDS = '@-.=#$:/\\~';
+/** The number of a ring bond behind `%`. */
+const LONG_RING = /^(?:\d\d?|\(\d{1,5}\))/;
+const UNPAIRED = 'its square brackets do not pair';
+
+/** What is wrong with a character that begins nothing. */
+function oddCharacter(smiles: string, at: number): string {
+  if (/\s/.test(smiles)) return 'it holds white space';
+  const sign = String.fromCodePoint(smiles.codePointAt(at) ?? 0);
+  if (sign === ']') return UNPAIRED;
+  const shown = `${JSON.stringify(sign)} at ${at}`;
+  if (/[A-Za-z]/.test(sign)) return `${shown} is not an atom, or only in square brackets`;
+  if (sign === '+') return `${shown} stands outside square brackets`;
+  return `${shown} is not a character of SMILES`;
+}
 
 export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
-  for (let from = 0; from < smiles.length; from += SLICE) {
-    yield;
-    const odd = NOT_SMILES.exec(smiles.slice(from, from + SLICE));
-    if (odd === null) continue;
-    const [sign] = odd;
-    if (/\s/.test(sign)) return found(0, 'it holds white space');
-    return found(0, `${JSON.stringify(sign)} at ${from + odd.index} is not a character of SMILES`);
-  }
   let atoms = 0;
   let hydrogens = 0;
   let depth = 0;
-  let bracket = -1;
-  for (let at = 0; at < smiles.length; at++) {
-    if (at % SLICE === SLICE - 1) yield;
-    const character = smiles.charAt(at);
-    if (character === '[' || character === ']') {
-      if (bracket >= 0 === (character === '[')) return found(0, 'its square brackets do not pair');
-      if (character === '[') {
-        bracket = at;
-        continue;
-      }
-      const content = smiles.slice(bracket + 1, at);
+  const openRings = new Set<string>();
+  const toggleRing = (ring: string) => void (openRings.delete(ring) || openRings.add(ring));
+  for (let at = 0, pause = SLICE; at < smiles.length && depth >= 0; at += 1) {
+    if (at >= pause) {
+      yield;
+      pause = at + SLICE;
+    }
+    const sign = smiles.charAt(at);
+    if (ORGANIC.includes(sign)) atoms += 1;
+    else if (sign === '(') depth += 1;
+    else if (sign === ')') depth -= 1;
+    else if (sign >= '0' && sign <= '9') toggleRing(sign);
+    else if (sign === '[') {
+      const end = smiles.indexOf(']', at);
+      const content = smiles.slice(at + 1, end);
+      if (end < 0 || content.includes('[')) return found(0, UNPAIRED);
       if (content.length < 8 && HYDROGEN.test(content)) hydrogens += 1;
       else atoms += 1;
-      bracket = -1;
-    } else if (bracket < 0) {
-      if (character === '(') depth += 1;
-      else if (character === ')') depth -= 1;
-      else if ('BCNOPSFIbcnops*'.includes(character)) atoms += 1;
-      if (depth < 0) break;
-    }
+      at = end;
+    } else if (sign === '%') {
+      const [ring] = LONG_RING.exec(smiles.slice(at + 1, at + 8)) ?? [];
+      if (ring === undefined) return found(0, `no number of a ring bond follows "%" at ${at}`);
+      toggleRing(ring.replace(/\D/g, ''));
+      at += ring.length;
+    } else if (!BONDS.includes(sign) && (at === 0 || SECOND_LETTERS[sign] !== smiles.charAt(at - 1)))
+      return found(0, oddCharacter(smiles, at));
   }
-  if (bracket >= 0) return found(atoms, 'its square brackets do not pair');
   if (depth !== 0) return found(atoms, 'its parentheses do not pair');
+  const [open] = openRings;
+  if (open !== undefined) return found(atoms, `its ring bond ${open} is not closed`);
+  if (/[=#.]$/.test(smiles)) return found(atoms, 'nothing follows its last bond');
   return atoms + hydrogens === 0 ? found(0, 'it names no atom') : found(atoms);
 }
 

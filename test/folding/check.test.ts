@@ -165,6 +165,8 @@ describe('a single fault', () => {
       'items.0.chains.0.ligand.smiles BAD_SMILES',
     ],
     ['an open branch', chain({ ligand: { smiles: 'CC(=O' } }), 'items.0.chains.0.ligand.smiles BAD_SMILES'],
+    ['an open ring', chain({ ligand: { smiles: 'C1CCC' } }), 'items.0.chains.0.ligand.smiles BAD_SMILES'],
+    ['a name', chain({ ligand: { smiles: 'Aspirin' } }), 'items.0.chains.0.ligand.smiles BAD_SMILES'],
     [
       'a bond to nowhere',
       one({ covalentBonds: [bond({ chainId2: 'Z' })] }),
