@@ -1,9 +1,9 @@
 // The submission of `foldatlas fold`: parses its input, which is FASTA, or a submission as GraphQL
 // takes it (YAML or JSON), sends it, and reads the outcome. The gateway validates it.
 import { createHash } from 'node:crypto';
-import { parse } from 'yaml';
 import { isFields } from '../upstream/renames.ts';
 import { type Answer, errorLines, type GatewayTarget } from './gateway-client.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
 type FoldInput = Readonly<Record<string, unknown>> & { readonly idempotencyKey: string };
@@ -49,7 +49,7 @@ function readFasta(text: string): Record<string, unknown> {
 function readYaml(text: string): Record<string, unknown> {
   let value: unknown;
   try {
-    value = parse(text);
+    value = parseYaml(text);
   } catch (error) {
     throw unreadable(`The file is not YAML: ${messageOf(error).split('\n')[0] ?? ''}`);
   }

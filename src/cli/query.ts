@@ -1,10 +1,10 @@
 // foldatlas query: runs one GraphQL document and prints JSON; for a subscription, one line per
 // event.
 import { getOperationAST, parse } from 'graphql';
-import { parse as parseYaml } from 'yaml';
 import { isFields } from '../upstream/renames.ts';
 import { command, option, word } from './command.ts';
 import { connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
+import { parseYaml } from './parse-yaml.ts';
 import { CliExit, EXIT, messageOf, readInput } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {

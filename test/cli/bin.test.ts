@@ -251,14 +251,17 @@ items:
       'wrong.yaml',
       'items:\n  - chains: [{ protein: { sequence: "M?I" } }]\n  - chains: []\n',
     );
-    const [refused, unread, both] = await Promise.all([
+    const twice = '{"items": [{"chains": []}], "label": "\\"items\\":", "items": []}';
+    const [refused, unread, again, both] = await Promise.all([
       run(['fold', wrong], there()),
       run(['fold', write('wrong.txt', 'just text')], there()),
+      run(['fold', write('twice.json', twice)], there()),
       run(['fold', wrong, '--batch', 'x'], there()),
     ]);
     expect(refused).toMatchObject({ code: 65, out: '' });
     expect(refused.err).toMatch(/items\.0\.chains\.0.*items\.1/s);
     expect(unread).toMatchObject({ code: 65, err: expect.stringContaining('items:') });
+    expect(again).toMatchObject({ code: 65, err: expect.stringContaining('keys must be unique') });
     expect(both.code).toBe(64);
     expect(submits()).toBe(0);
   });
