@@ -53,7 +53,7 @@ export function createProgressHub({
       if (!closed) return pollerFor(principal, batchId).watch(watch);
       return (async function* () {})();
     },
-    /** Has all replicas poll a batch now, after a submission or cancellation. */
+    /** Has all replicas poll a batch now, after a cancellation. */
     async nudge(principal: string | null, batchId: string): Promise<void> {
       const key = keyOf(principal, batchId);
       await expireSnapshot(key).catch(onError);

@@ -63,3 +63,55 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
     throw error;
   }
 }
+
+interface Write {
+  /** Makes the write. @returns what tells its caller, once the transaction is committed */
+  readonly make: () => () => void;
+  readonly fail: (error: unknown) => void;
+}
+
+/**
+ * Group commit: the writes of one turn of the event loop share a transaction, and so one wait for the
+ * disk. A promise resolves after the commit.
+ */
+export function createGroupCommit(database: DatabaseSyncInstance) {
+  let waiting: Write[] = [];
+
+  function commitTogether(group: readonly Write[]): void {
+    let hasBegun = false;
+    let tell: (() => void)[];
+    try {
+      tell = inTransaction(database, () => {
+        hasBegun = true;
+        return group.map(({ make }) => make());
+      });
+    } catch (error) {
+      // A write that fails must not fail the others: each is made again, alone. A database that
+      // another process holds is not waited for again.
+      if (hasBegun && group.length > 1) for (const write of group) commitTogether([write]);
+      else for (const { fail } of group) fail(error);
+      return;
+    }
+    for (const told of tell) told();
+  }
+
+  /** Commits what waits. */
+  function commit(): void {
+    const group = waiting;
+    waiting = [];
+    if (group.length > 0) commitTogether(group);
+  }
+
+  return {
+    /** @param work - may run twice, and must then do the same: the first time is rolled back */
+    write: <T>(work: () => T): Promise<T> =>
+      new Promise((resolve, reject) => {
+        const make = () => {
+          const result = work();
+          return () => resolve(result);
+        };
+        if (waiting.push({ make, fail: reject }) === 1) setImmediate(commit);
+      }),
+    commit,
+  };
+}

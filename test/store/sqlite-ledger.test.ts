@@ -1,11 +1,13 @@
 // The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import type { LedgerItem } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { createGroupCommit, openDatabase } from '../../src/store/sqlite-file.ts';
 import { ledgerContract } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -46,6 +48,135 @@ describe('a ledger file', () => {
     expect(await ledger.batch('p', 'half')).toBeNull();
     expect((await ledger.entry('p', 'k'))?.state).toBe('pending');
     await ledger.close();
+  });
+
+  it('holds every key that a caller was told it has, also when the process is killed at that moment', async () => {
+    const url = `sqlite:${folder}/gateway.db`;
+    // Claims in groups that share a commit; dies as soon as the first of the fifth group is told.
+    const script = `
+      import { writeSync } from 'node:fs';
+      import { openLedger } from ${JSON.stringify(new URL('../../src/store/ledger/open-ledger.ts', import.meta.url).href)};
+      const ledger = openLedger(${JSON.stringify(url)});
+      for (let group = 0; group < 5; group++) {
+        await Promise.all(Array.from({ length: 20 }, async (_, i) => {
+          const standing = await ledger.claim('p', group + '.' + i, 'h');
+          writeSync(1, group + '.' + i + ' ' + String(standing) + '\\n');
+          if (group === 4) process.kill(process.pid, 'SIGKILL');
+        }));
+      }
+    `;
+    const run = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+    expect(run.signal, run.stderr.toString()).toBe('SIGKILL');
+    const told = run.stdout.toString().trim().split('\n');
+    expect(told.length).toBeGreaterThan(80);
+    const ledger = openLedger(url);
+    for (const line of told) {
+      const [key = '', standing] = line.split(' ');
+      expect(standing).toBe('null');
+      expect(await ledger.claim('p', key, 'h')).toMatchObject({ state: 'pending' });
+    }
+    await ledger.close();
+  });
+
+  it('waits for the disk once for all writes of a turn', async () => {
+    const file = join(folder, 'gateway.db');
+    const ledger = openLedger(`sqlite:${file}`);
+    await ledger.claim('p', 'first', 'h');
+    const before = statSync(`${file}-wal`).size;
+    const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
+    const claimed = await Promise.all([...keys, 'k0'].map((key) => ledger.claim('p', key, 'h')));
+    expect(claimed.filter((standing) => standing !== null)).toHaveLength(1);
+    // Each commit appends the pages that it changed, one or more: fifty would be over 200 KB.
+    expect(statSync(`${file}-wal`).size - before).toBeLessThan(50_000);
+    await ledger.close();
+  });
+
+  it('fails only the write that cannot be made, of those that share a commit', async () => {
+    const url = `sqlite:${folder}/gateway.db`;
+    const ledger = openLedger(url);
+    await ledger.claim('p', 'bad', 'h');
+    const batch = {
+      label: null,
+      model: 'm',
+      submittedAt: Date.now(),
+      itemCount: 1,
+      repeat: 1,
+      inputHash: 'h',
+    };
+    const record = (key: string, item: LedgerItem) =>
+      ledger.record('p', key, { ...batch, batchId: `batch of ${key}`, onlyTaskId: null, origin: null }, [
+        item,
+      ]);
+    const good = { name: 'n', chains: [] };
+    const bad = {
+      get name(): string {
+        throw new Error('this one only');
+      },
+      chains: [],
+    };
+    const ended = await Promise.allSettled([
+      ledger.claim('p', 'a', 'h'),
+      record('k', good),
+      record('bad', bad),
+      ledger.claim('p', 'a', 'h'),
+      record('l', good),
+    ]);
+    expect(ended).toMatchObject([
+      { status: 'fulfilled', value: null },
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { message: 'this one only' } },
+      { status: 'fulfilled', value: { state: 'pending' } },
+      { status: 'fulfilled' },
+    ]);
+    const other = openLedger(url);
+    const states = await Promise.all(['a', 'k', 'bad', 'l'].map((key) => other.entry('p', key)));
+    expect(states.map((entry) => entry?.state)).toEqual(['pending', 'submitted', 'pending', 'submitted']);
+    expect((await other.batches('p', { first: 10, after: null })).total).toBe(2);
+    await other.close();
+    await ledger.close();
+  });
+
+  it('tells no write that it is done whose commit fails', async () => {
+    const database = openDatabase(join(folder, 'commit.db'), { busyMs: 300, synchronous: 'FULL' });
+    // Checked at commit only.
+    database.exec(`PRAGMA foreign_keys = ON; CREATE TABLE parent (n INTEGER PRIMARY KEY);
+      CREATE TABLE child (n INTEGER REFERENCES parent DEFERRABLE INITIALLY DEFERRED)`);
+    const insert = database.prepare('INSERT INTO child VALUES (?)');
+    const { write } = createGroupCommit(database);
+    const ended = await Promise.allSettled([null, 7, null].map((n) => write(() => insert.run(n))));
+    expect(ended.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'fulfilled']);
+    expect(database.prepare('SELECT n FROM child').all()).toEqual([{ n: null }, { n: null }]);
+    database.close();
+  });
+
+  it('commits what waits before it is closed', async () => {
+    const url = `sqlite:${folder}/gateway.db`;
+    const ledger = openLedger(url);
+    const claimed = ledger.claim('p', 'k', 'h');
+    await ledger.close();
+    expect(await claimed).toBeNull();
+    const other = openLedger(url);
+    expect(await other.entry('p', 'k')).toMatchObject({ state: 'pending' });
+    await other.close();
+  });
+
+  it('waits for another process once, however many writes wait', async () => {
+    const file = join(folder, 'busy.db');
+    const database = openDatabase(file, { busyMs: 300, synchronous: 'FULL' });
+    database.exec('CREATE TABLE seen (n INTEGER)');
+    const insert = database.prepare('INSERT INTO seen VALUES (?)');
+    const { write } = createGroupCommit(database);
+    const all = () => Promise.allSettled(Array.from({ length: 20 }, (_, n) => write(() => insert.run(n))));
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    const started = performance.now();
+    expect((await all()).map(({ status }) => status)).toEqual(Array(20).fill('rejected'));
+    expect(performance.now() - started).toBeLessThan(3000);
+    other.exec('ROLLBACK');
+    expect((await all()).map(({ status }) => status)).toEqual(Array(20).fill('fulfilled'));
+    expect(other.prepare('SELECT count(*) AS n FROM seen').get()).toEqual({ n: 20 });
+    other.close();
+    database.close();
   });
 
   it('of a newer gateway is refused, not rewritten', () => {

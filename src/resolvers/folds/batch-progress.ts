@@ -9,7 +9,7 @@ import { notFoundError } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { selectedFields } from '../selection.ts';
-import { taskFromItem } from './task-shape.ts';
+import { tasksOf } from './task-shape.ts';
 
 type ProgressOfBatch = Extract<BatchProgressEvent, { readonly kind: 'progress' }> & {
   readonly batchId: string;
@@ -38,7 +38,7 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
       description:
         'The tasks that changed since the previous event. In the first event: every task that is no ' +
         'longer queued.',
-      resolve: ({ batchId, page, changed }) => changed.map((item) => taskFromItem(batchId, page, item)),
+      resolve: ({ batchId, page, changed }) => tasksOf(batchId, page, changed),
     }),
     nextPollSeconds: t.exposeInt('nextPollSeconds', {
       description: 'Seconds until the gateway polls the upstream again, such as 4; null in the last event.',

@@ -7,7 +7,7 @@ import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
 import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
-import { taskFromItem } from './task-shape.ts';
+import { tasksOf } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -41,12 +41,16 @@ const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest =>
   before: before - skip,
 });
 
-/** The position after one more item of a page. */
-function itemsAfter(place: Position, page: { items: number; next: string | null; size: number }): Position {
-  const before = place.before + 1;
-  const last = place.skip + 1 === page.items;
-  if (last && page.next !== null) return { ...place, at: page.next, size: page.size, skip: 0, before };
-  return { ...place, skip: place.skip + 1, before };
+/** The position after so many more items of a page. */
+function itemsAfter(
+  { at, size, skip, before, state }: Position,
+  more: number,
+  page: { readonly items: number; readonly next: string | null; readonly size: number },
+): Position {
+  const isEnd = skip + more === page.items && page.next !== null;
+  const after = before + more;
+  if (isEnd) return { at: page.next, size: page.size, skip: 0, before: after, state };
+  return { at, size, skip: skip + more, before: after, state };
 }
 
 /** Empty pages in a row after which the gateway stops asking for more. */
@@ -88,10 +92,17 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
 
     const taken = items.slice(place.skip, place.skip + wanted - edges.length);
     const unread = items.length - place.skip - taken.length;
-    for (const item of taken) {
-      place = itemsAfter(place, { items: items.length, next, size });
-      edges.push({ cursor: writeCursor(place), node: taskFromItem(batchId, page, item) });
-    }
+    const from = place;
+    const placeAfter = (more: number) => itemsAfter(from, more, { items: items.length, next, size });
+    for (const [i, node] of tasksOf(batchId, page, taken).entries())
+      edges.push({
+        node,
+        // Most queries need the last one only.
+        get cursor() {
+          return writeCursor(placeAfter(i + 1));
+        },
+      });
+    if (taken.length > 0) place = placeAfter(taken.length);
     if (unread > 0) return answer(true);
     // Without a filter the total never changes, so the upstream's last, empty page need not be
     // read.

@@ -13,7 +13,7 @@ import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
-import { nameOfTask, taskFromItem } from './task-shape.ts';
+import { nameOfTask, tasksOf } from './task-shape.ts';
 
 /** Tasks of the largest batch (spec, section Limits). */
 const MAX_TASKS = 2000;
@@ -35,10 +35,8 @@ export async function readAllTasks(
   let last: BatchPage | null = null;
   for await (const { page, items, before } of listPages((request) => ctx.batches.page(batchId, request))) {
     if (page === null) return null;
-    for (const [i, item] of items.entries()) {
-      const task = taskFromItem(batchId, page, item);
+    for (const [i, task] of tasksOf(batchId, page, items).entries())
       tasks.push({ ...task, index: task.index ?? before + i });
-    }
     last = page;
   }
   return last && { page: last, tasks };

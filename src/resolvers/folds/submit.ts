@@ -128,8 +128,6 @@ async function recordBatch(
       return createNotRecordedWarning();
     },
   );
-  // Subscribers of the batch see it at once.
-  await ctx.services.live.nudge(ctx.principal, data.batch_id);
   const queued = queuedBatch(data, check.taskCount, at);
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   return {

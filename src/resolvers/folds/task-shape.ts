@@ -14,7 +14,12 @@ const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined
     : null;
 };
 
-const isPast = (time: Date | null): boolean => time !== null && time.getTime() <= Date.now();
+type Times = Pick<TaskShape, 'queueDeadline' | 'resultsExpireAt'>;
+
+const timesOf = ({ expires_at, results_expire_at }: TaskShape['record']): Times => ({
+  queueDeadline: parseTime(expires_at),
+  resultsExpireAt: parseTime(results_expire_at),
+});
 
 /** A task by the keys that List and Status share. @param place - its batch and position, if known */
 export function taskOf(
@@ -23,29 +28,38 @@ export function taskOf(
   record: TaskShape['record'],
   result: 'none' | 'ask',
   warnings: readonly string[] = [],
+  { queueDeadline, resultsExpireAt }: Times = timesOf(record),
 ): TaskShape {
   const state = taskState(record.status ?? '');
-  const resultsExpireAt = parseTime(record.results_expire_at);
   const isHere = record.response_available === true || record.response != null;
+  const isExpired = resultsExpireAt !== null && resultsExpireAt.getTime() <= Date.now();
   return {
     taskId,
     batchId: place?.batchId ?? null,
     index: place?.index ?? null,
     state,
     error: errorOf(state, record.error),
-    queueDeadline: parseTime(record.expires_at),
+    queueDeadline,
     resultsExpireAt,
     warnings,
-    result: isHere ? 'here' : isPast(resultsExpireAt) ? 'expired' : result,
+    result: isHere ? 'here' : isExpired ? 'expired' : result,
     record,
   };
 }
 
-/** A task of a page of List. List may not say whether there is a result; then only Status can. */
-export function taskFromItem(batchId: string, page: BatchPage, item: ListItem): TaskShape {
+/**
+ * Tasks of a page of List, which gives the batch's times for all of them. List may not say whether
+ * there is a result; then only Status can.
+ */
+export function tasksOf(batchId: string, page: BatchPage, items: readonly ListItem[]): TaskShape[] {
   const { counts, expires_at, results_expire_at } = page;
-  const index = indexInBatch(item.task_id, batchId) ?? (readCounts(counts).total === 1 ? 0 : null);
-  return taskOf(item.task_id, { batchId, index }, { expires_at, results_expire_at, ...item }, 'ask');
+  const times = timesOf(page);
+  const onlyIndex = readCounts(counts).total === 1 ? 0 : null;
+  return items.map((item) => {
+    const index = indexInBatch(item.task_id, batchId) ?? onlyIndex;
+    const record = { expires_at, results_expire_at, ...item };
+    return taskOf(item.task_id, { batchId, index }, record, 'ask', [], times);
+  });
 }
 
 /** The item of a task and its position; null for a batch that was not submitted here. */

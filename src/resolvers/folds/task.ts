@@ -26,7 +26,7 @@ import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { proteinOfChain } from './fold-parts.ts';
 import { FoldResult } from './fold-result.ts';
-import { inputOf, nameOfTask, taskFromItem, taskOf } from './task-shape.ts';
+import { inputOf, nameOfTask, taskOf, tasksOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
@@ -40,7 +40,7 @@ async function findListed(
   const pages = listPages((request) => ctx.batches.page(place.batchId, request));
   for await (const { page, items, before } of pages) {
     const item = items.find(({ task_id }) => task_id === taskId);
-    if (page !== null && item !== undefined) return taskFromItem(place.batchId, page, item);
+    if (page !== null && item !== undefined) return tasksOf(place.batchId, page, [item])[0] ?? null;
     if (before + items.length > place.index) return null;
   }
   return null;

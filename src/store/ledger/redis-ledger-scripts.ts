@@ -13,7 +13,7 @@ export const CLAIM = `${NOW}
   -- This write comes first: a server without memory refuses it, but not the writes after it.
   redis.call('HSET', KEYS[1],
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
-  redis.call('HDEL', KEYS[1], 'batch', 'request')
+  if at then redis.call('HDEL', KEYS[1], 'batch', 'request') end
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   return {}
 `;
@@ -40,9 +40,12 @@ export const RELEASE = `
   if redis.call('HGET', KEYS[1], 'state') == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
-/** A key whose claim a failover lost comes back with the hash of the input, and stays spent. */
-const restoreKey = (key: string, inputHash: string): string => `
-    if redis.call('EXISTS', ${key}) == 0 then
+/**
+ * Ends a key. One whose claim a failover lost, so that all of these fields are new to it, comes back
+ * with the hash of the input, and stays spent.
+ */
+const endKey = (key: string, fields: readonly string[], inputHash: string): string => `
+    if redis.call('HSET', ${key}, ${fields.join(', ')}) == ${fields.length / 2} then
       redis.call('HSET', ${key}, 'hash', ${inputHash}, 'at', string.format('%.0f', now))
       redis.call('PEXPIRE', ${key}, ARGV[2])
     end`;
@@ -56,9 +59,14 @@ export const RECORD = `${NOW}
   local ttl = math.max(1, submitted + retention - now)
   local before = redis.call('HGET', KEYS[1], 'place')
   if before then redis.call('ZREM', KEYS[2], before) end
+  -- A server without memory refuses no write after this one: the batch is paid.
   redis.call('DEL', KEYS[1])
-  redis.call('HSET', KEYS[1], 'batch', ARGV[6], 'place', ARGV[4])
-  for i = 10, #ARGV do redis.call('HSET', KEYS[1], tostring(i - 10), ARGV[i]) end
+  local fields = { 'batch', ARGV[6], 'place', ARGV[4] }
+  for i = 10, #ARGV do
+    fields[#fields + 1] = tostring(i - 10)
+    fields[#fields + 1] = ARGV[i]
+  end
+  redis.call('HSET', KEYS[1], unpack(fields))
   redis.call('PEXPIRE', KEYS[1], ttl)
   redis.call('ZREMRANGEBYLEX', KEYS[2], '-', '(' .. string.format('%016.0f', math.max(0, now - retention)))
   redis.call('ZADD', KEYS[2], 0, ARGV[4])
@@ -74,8 +82,7 @@ export const RECORD = `${NOW}
     redis.call('PEXPIRE', KEYS[6], retention)
   end
   if ARGV[8] ~= '' then
-    ${restoreKey('KEYS[5]', 'cjson.decode(ARGV[6]).inputHash')}
-    redis.call('HSET', KEYS[5], 'state', 'submitted', 'batch', ARGV[5])
+    ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end
 `;
 
@@ -87,8 +94,7 @@ export const RECORD_UNKNOWN = `${NOW}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')
   redis.call('PEXPIRE', KEYS[1], ARGV[2])
   if ARGV[3] ~= '' then
-    ${restoreKey('KEYS[2]', 'ARGV[5]')}
-    redis.call('HSET', KEYS[2], 'state', 'unknown')
+    ${endKey('KEYS[2]', ["'state'", "'unknown'"], 'ARGV[5]')}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
 `;

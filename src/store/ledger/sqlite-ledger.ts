@@ -2,11 +2,10 @@
 // intact after a crash.
 import { statfs } from 'node:fs/promises';
 import { z } from 'zod';
-import { inTransaction } from '../sqlite-file.ts';
+import { createGroupCommit, inTransaction } from '../sqlite-file.ts';
 import {
   chainSummaries,
   earlierSubmission,
-  type KeyEntry,
   keyEntry,
   type Ledger,
   type LedgerBatch,
@@ -100,14 +99,14 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
-  const together = (work: () => void): void => inTransaction(database, work);
+  const { write, commit } = createGroupCommit(database);
 
   let prunedAt = Number.NEGATIVE_INFINITY;
   const prune = (): void => {
     if (now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = now();
     const limit = prunedAt - RETENTION_MS;
-    together(() => {
+    inTransaction(database, () => {
       statement(
         'DELETE FROM item WHERE (principal, batch_id) IN ' +
           '(SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
@@ -119,10 +118,6 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   };
   prune();
 
-  const entry = (principal: string, key: string): KeyEntry | null => {
-    const row: unknown = selectKey.get(principal, key);
-    return row === undefined ? null : keyEntry.parse(row);
-  };
   const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
 
   return {
@@ -131,22 +126,21 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     },
     async claim(principal, key, requestHash) {
       prune();
-      for (;;) {
-        if (insertKey.run(principal, key, requestHash, now()).changes === 1) return null;
-        const standing = entry(principal, key);
-        // Null when another process freed the key between the two statements: try again.
-        if (standing !== null) return standing;
-      }
+      return write(() => {
+        const isFree = insertKey.run(principal, key, requestHash, now()).changes === 1;
+        return isFree ? null : keyEntry.parse(selectKey.get(principal, key));
+      });
     },
     async release(principal, key) {
-      deletePending.run(principal, key);
+      await write(() => deletePending.run(principal, key));
     },
     async entry(principal, key) {
-      return entry(principal, key);
+      const row: unknown = selectKey.get(principal, key);
+      return row === undefined ? null : keyEntry.parse(row);
     },
     async record(principal, key, batch, items) {
       prune();
-      together(() => {
+      await write(() => {
         const { origin, ...fields } = batch;
         insertBatch.run({
           principal,
@@ -162,7 +156,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       });
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
-      together(() => {
+      await write(() => {
         insertUnknown.run(principal, inputHash, upstreamRequestId, now());
         if (key !== null) endKey.run(principal, key, inputHash, 'unknown', null, upstreamRequestId, now());
       });
@@ -203,7 +197,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       );
     },
     async saveScores(principal, scores) {
-      together(() => {
+      await write(() => {
         for (const [id, { ptm, iptm, meanPlddt }] of scores)
           insertScore.run(principal, id, ptm, iptm, meanPlddt);
       });
@@ -226,6 +220,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return selectAny.get()?.found === 0;
     },
     async close() {
+      commit();
       database.close();
     },
   };
