@@ -10,9 +10,10 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
+import { documentFacts } from './document-facts.ts';
 import { type Data, Execution } from './execution.ts';
 import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
-import { compile, type OutputShape, type PlannedField, pathOf } from './field-plan.ts';
+import { type OutputShape, type PlannedField, pathOf, plansOf } from './field-plan.ts';
 import { answerList } from './incremental-result.ts';
 import type { StreamedList } from './streamed-list.ts';
 
@@ -64,7 +65,8 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
     args.variableValues ?? {},
   );
   if (variableValues === undefined) return undefined;
-  const { fragments, plans = new Map() } = compile(schema, document);
+  const { fragments } = documentFacts(document);
+  const plans = plansOf(schema, document);
   const budget = new ExecutionBudget(limits, contextValue, turns);
   const source = { schema, fragments, operation, variableValues, contextValue, rootValue, plans, budget };
   const execution = new Execution(source);

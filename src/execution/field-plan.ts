@@ -2,11 +2,9 @@
 // shapes. Planned once per selection, and cached with the document where no variable decides.
 import { memoize1, memoize2 } from '@graphql-tools/utils';
 import {
-  BREAK,
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLField,
   type GraphQLFieldResolver,
@@ -19,13 +17,12 @@ import {
   isLeafType,
   isListType,
   isNonNullType,
-  Kind,
   SchemaMetaFieldDef,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
-  visit,
 } from 'graphql';
 import { collectedFields, type Operation, type SelectionContext } from './collect-fields.ts';
+import { documentFacts } from './document-facts.ts';
 
 /** A type as values are completed by it. */
 export type OutputShape =
@@ -61,27 +58,11 @@ export interface PlannedField {
 /** The planned fields of an operation, or below the nodes of a field, by the type that they are read as. */
 export type Plans = Map<object, Map<GraphQLObjectType, readonly PlannedField[]>>;
 
-/** A document, taken apart. */
-interface CompiledDocument {
-  readonly fragments: Record<string, FragmentDefinitionNode>;
-  /** For all of its runs; undefined where a directive may leave something out of one of them. */
-  readonly plans: Plans | undefined;
+/** The plans of all runs of a document; new ones where a directive may leave something out of one of them. */
+export function plansOf(schema: GraphQLSchema, document: DocumentNode): Plans {
+  return documentFacts(document).directives.length === 0 ? sharedPlans(schema, document) : new Map();
 }
-
-/** Takes a document apart; the same whenever asked. */
-export const compile = memoize2((_schema: GraphQLSchema, document: DocumentNode): CompiledDocument => {
-  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-  let plans: Plans | undefined = new Map();
-  visit(document, {
-    Directive() {
-      plans = undefined;
-      return BREAK;
-    },
-  });
-  return { fragments, plans };
-});
+const sharedPlans = memoize2((_schema: GraphQLSchema, _document: DocumentNode): Plans => new Map());
 
 /** The shape of a type; the same whenever asked. */
 const shapeOf = memoize1((type: GraphQLOutputType): OutputShape => {

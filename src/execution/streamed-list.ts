@@ -1,5 +1,5 @@
 // Reads the `@stream` directive: of a document's only list, and of a field.
-import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
+import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type GraphQLResolveInfo,
@@ -7,8 +7,8 @@ import {
   Kind,
   type OperationDefinitionNode,
   OperationTypeNode,
-  visit,
 } from 'graphql';
+import { documentFacts, PARTS } from './document-facts.ts';
 
 /** How a list is given in parts. */
 export interface StreamedList {
@@ -16,8 +16,6 @@ export interface StreamedList {
   readonly initialCount: number;
   readonly label: string | undefined;
 }
-
-const PARTS: readonly string[] = ['defer', 'stream'];
 
 function streamOfOperation({
   selectionSet: { selections },
@@ -39,26 +37,16 @@ interface DocumentParts {
   readonly needsOtherExecutor: boolean;
 }
 
-/** What a document says of parts; read from it once. */
-export const documentParts = memoize1((document: DocumentNode): DocumentParts => {
-  let parts = 0;
-  let isUnsafe = false;
-  visit(document, {
-    Directive({ name }) {
-      if (PARTS.includes(name.value)) parts += 1;
-    },
-    Field({ alias }) {
-      if (alias?.value === '__proto__') isUnsafe = true;
-    },
-  });
-  const operations = document.definitions.flatMap((node) =>
-    node.kind === Kind.OPERATION_DEFINITION ? [node] : [],
-  );
+/** What a document says of parts. */
+export function documentParts(document: DocumentNode): DocumentParts {
+  const { operations, directives, hasParts, hasUnsafeAlias } = documentFacts(document);
+  if (!hasParts) return { stream: undefined, needsOtherExecutor: hasUnsafeAlias };
   const [only] = operations;
   const isQuery = operations.length === 1 && only?.operation === OperationTypeNode.QUERY;
-  const stream = isQuery && parts === 1 && !isUnsafe ? streamOfOperation(only) : undefined;
-  return { stream, needsOtherExecutor: isUnsafe || (parts > 0 && stream === undefined) };
-});
+  const isAlone = directives.filter(({ name }) => PARTS.has(name.value)).length === 1;
+  const stream = isQuery && isAlone && !hasUnsafeAlias ? streamOfOperation(only) : undefined;
+  return { stream, needsOtherExecutor: stream === undefined };
+}
 
 /** The `@stream` of a field; undefined where its list is given as a whole. */
 function streamOf({ fieldNodes: [node], variableValues }: GraphQLResolveInfo) {
