@@ -7,7 +7,7 @@ import {
   getArgumentValues,
   isObjectType,
 } from 'graphql';
-import { collectedFields } from '../execution/collect-fields.ts';
+import { collectedFields } from '../execution/field-plan.ts';
 
 /** One selected field: its name in the schema, its arguments, and the nodes of its selection. */
 export interface Selected {
@@ -25,7 +25,7 @@ const byVariables = new WeakMap<object, Read>();
 const constant: Read = new WeakMap();
 const isConstant = new WeakMap<readonly FieldNode[], boolean>();
 
-/** Whether no variable can occur in the selection: its text has none, and no fragment, which may hold one. */
+/** Whether no variable occurs in the selection: its text has none, and no fragment, which may. */
 function sameForAll(nodes: readonly FieldNode[]): boolean {
   const known = isConstant.get(nodes);
   if (known !== undefined) return known;

@@ -1,6 +1,7 @@
-// Validates documents (Validation of the GraphQL specification) with the rules of the plugins, each document
-// once. graphql-js prepares every rule for each of forty kinds of nodes anew, which takes most of the time of a
-// small document: here all rules are one rule, which prepares those that look at a node of the document.
+// Validates documents (Validation of the GraphQL specification) with the rules of the plugins,
+// each document once. graphql-js prepares every rule for each of forty kinds of nodes anew, which
+// takes most of the time of a small document: here all rules are one rule, which prepares those
+// that look at a node of the document.
 import { memoize2 } from '@graphql-tools/utils';
 import {
   type ASTNode,
@@ -30,7 +31,7 @@ function handlerOf(visitor: ASTVisitor, rule: number, kind: Kind): Handler | und
   return enter === undefined && leave === undefined ? undefined : { rule, visitor, enter, leave };
 }
 
-/** Joins rules, which report and change nothing, to one that reports the same errors in the same order. */
+/** Joins rules, which report and change nothing, to one that reports the same in the same order. */
 export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
   /** The rules that look at a kind of nodes: the same in every document. */
   let rulesOf: ReadonlyMap<string, readonly number[]> | undefined;
