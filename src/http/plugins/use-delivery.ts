@@ -76,10 +76,12 @@ const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one
 const TEXT_CHARACTERS = 16_384;
 
 /** Takes `@defer` and `@stream` out of a document, once. */
-const wholeOf = memoize1((document: DocumentNode): DocumentNode => {
-  if (!documentFacts(document).hasParts) return document;
-  return visit(document, { Directive: ({ name }) => (PARTS.has(name.value) ? null : undefined) });
-});
+const withoutParts = memoize1(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: ({ name }) => (PARTS.has(name.value) ? null : undefined) }),
+);
+const wholeOf = (document: DocumentNode): DocumentNode =>
+  documentFacts(document).hasParts ? withoutParts(document) : document;
 
 interface Operation {
   readonly schema: GraphQLSchema;
