@@ -18,10 +18,10 @@ import {
   isObjectType,
 } from 'graphql';
 import { createPrivateField } from '../private-field.ts';
+import { isStreamed, isStreamedFromFirst } from './document-facts.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
 import { IncrementalList } from './incremental-list.ts';
 import { guard } from './promises.ts';
-import { isStreamed, isStreamedFromFirst } from './streamed-list.ts';
 
 const budgets = createPrivateField<object, ExecutionBudget>();
 

@@ -1,12 +1,17 @@
-// What is the same for every object of a type in an execution: its fields, their resolvers and
+// The fields selected below some nodes for one object type (CollectSubfields of the GraphQL
+// specification), and what is the same of them for every object of the type: their resolvers and
 // shapes. Planned once per selection, and cached with the document where no variable decides.
-import { memoize1, memoize2 } from '@graphql-tools/utils';
 import {
-  BREAK,
+  doesFragmentConditionMatch,
+  getDeferValues,
+  memoize1,
+  memoize2,
+  shouldIncludeNode,
+} from '@graphql-tools/utils';
+import {
   type DocumentNode,
   defaultFieldResolver,
   type FieldNode,
-  type FragmentDefinitionNode,
   type GraphQLAbstractType,
   type GraphQLField,
   type GraphQLFieldResolver,
@@ -21,11 +26,53 @@ import {
   isNonNullType,
   Kind,
   SchemaMetaFieldDef,
+  type SelectionSetNode,
   TypeMetaFieldDef,
   TypeNameMetaFieldDef,
-  visit,
 } from 'graphql';
-import { collectedFields, type Operation, type SelectionContext } from './collect-fields.ts';
+import { documentFacts } from './document-facts.ts';
+
+export type Operation = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
+
+/** A field, or an operation. */
+export interface SelectionContext {
+  readonly selectionSet?: SelectionSetNode | undefined;
+}
+
+/**
+ * The nodes of each selected field, by the name that it has in the answer.
+ *
+ * @param deferred - whether fragments with `@defer` count as selected
+ */
+export function collectedFields(
+  { schema, fragments, variableValues }: Operation,
+  type: GraphQLObjectType,
+  nodes: readonly SelectionContext[],
+  deferred = false,
+): Map<string, FieldNode[]> {
+  const fields = new Map<string, FieldNode[]>();
+  const seen = new Set<string>();
+  const variables = { coerced: variableValues, sources: {} };
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const node of selections) {
+      if (!shouldIncludeNode(variables, node)) continue;
+      if (node.kind === Kind.FIELD) {
+        const key = node.alias?.value ?? node.name.value;
+        const known = fields.get(key);
+        if (known === undefined) fields.set(key, [node]);
+        else known.push(node);
+        continue;
+      }
+      if (!deferred && getDeferValues(variables, node) !== undefined) continue;
+      const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
+      if (fragment === undefined || !doesFragmentConditionMatch(schema, fragment, type)) continue;
+      if (node.kind === Kind.FRAGMENT_SPREAD && seen.size === seen.add(node.name.value).size) continue;
+      collect(fragment.selectionSet);
+    }
+  };
+  for (const { selectionSet } of nodes) if (selectionSet !== undefined) collect(selectionSet);
+  return fields;
+}
 
 /** A type as values are completed by it. */
 export type OutputShape =
@@ -61,27 +108,11 @@ export interface PlannedField {
 /** The planned fields of an operation, or below the nodes of a field, by the type that they are read as. */
 export type Plans = Map<object, Map<GraphQLObjectType, readonly PlannedField[]>>;
 
-/** A document, taken apart. */
-interface CompiledDocument {
-  readonly fragments: Record<string, FragmentDefinitionNode>;
-  /** For all of its runs; undefined where a directive may leave something out of one of them. */
-  readonly plans: Plans | undefined;
+/** The plans of all runs of a document; new ones where a directive may leave something out. */
+export function plansOf(schema: GraphQLSchema, document: DocumentNode): Plans {
+  return documentFacts(document).directives.length === 0 ? sharedPlans(schema, document) : new Map();
 }
-
-/** Takes a document apart; the same whenever asked. */
-export const compile = memoize2((_schema: GraphQLSchema, document: DocumentNode): CompiledDocument => {
-  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
-  for (const node of document.definitions)
-    if (node.kind === Kind.FRAGMENT_DEFINITION) fragments[node.name.value] = node;
-  let plans: Plans | undefined = new Map();
-  visit(document, {
-    Directive() {
-      plans = undefined;
-      return BREAK;
-    },
-  });
-  return { fragments, plans };
-});
+const sharedPlans = memoize2((_schema: GraphQLSchema, _document: DocumentNode): Plans => new Map());
 
 /** The shape of a type; the same whenever asked. */
 const shapeOf = memoize1((type: GraphQLOutputType): OutputShape => {

@@ -1,11 +1,11 @@
 // Answers with a single list: item by item while others are still pending, or in parts (`@stream`).
 import { type ExecutionResult, type GraphQLError, locatedError } from 'graphql';
 import { OBJECTS_AT_ONCE } from './complete-list.ts';
+import type { StreamedList } from './document-facts.ts';
 import type { Execution } from './execution.ts';
 import type { OutputShape, Path, PlannedField } from './field-plan.ts';
 import { IncrementalList } from './incremental-list.ts';
 import { awaitAll, guard, ignore, isPromise } from './promises.ts';
-import type { StreamedList } from './streamed-list.ts';
 
 /** A list that is all of an answer: its field, and its items' shape. */
 interface SingleListQuery {

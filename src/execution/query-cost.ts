@@ -14,7 +14,7 @@ import {
   isNonNullType,
   isObjectType,
 } from 'graphql';
-import { collectedFields, type Operation, type SelectionContext } from './collect-fields.ts';
+import { collectedFields, type Operation, type SelectionContext } from './field-plan.ts';
 
 /** Upstream calls that a field may cost. */
 export interface FieldCost {

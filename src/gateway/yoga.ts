@@ -85,7 +85,12 @@ export function openYoga(sources: YogaSources) {
     multipart: false,
     maxRequestBodySize: false,
     cors: false,
-    parserAndValidationCache: { documentCache: createDocumentCache(), errorCache: createDocumentCache() },
+    parserAndValidationCache: {
+      documentCache: createDocumentCache(),
+      errorCache: createDocumentCache(),
+      // Of useRequestParser, by document.
+      validationCache: false,
+    },
     landingPage: false,
     // Ours says more, and is a route like the others.
     healthCheckEndpoint: '/-/yoga',

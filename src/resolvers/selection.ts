@@ -1,15 +1,13 @@
 // Reads the selection below the current field, so that resolvers can load everything in one call.
 // Follows fragments, aliases, @skip and @include.
 import {
-  BREAK,
   type FieldNode,
   type GraphQLObjectType,
   type GraphQLResolveInfo,
   getArgumentValues,
   isObjectType,
-  visit,
 } from 'graphql';
-import { collectedFields } from '../execution/collect-fields.ts';
+import { collectedFields } from '../execution/field-plan.ts';
 
 /** One selected field: its name in the schema, its arguments, and the nodes of its selection. */
 export interface Selected {
@@ -27,17 +25,15 @@ const byVariables = new WeakMap<object, Read>();
 const constant: Read = new WeakMap();
 const isConstant = new WeakMap<readonly FieldNode[], boolean>();
 
-/** Whether no variable occurs in the selection. Fragments count as if they held one. */
+/** Whether no variable occurs in the selection: its text has none, and no fragment, which may. */
 function sameForAll(nodes: readonly FieldNode[]): boolean {
   const known = isConstant.get(nodes);
   if (known !== undefined) return known;
-  let found = true;
-  const leave = () => {
-    found = false;
-    return BREAK;
-  };
-  for (const { selectionSet } of nodes)
-    if (selectionSet !== undefined) visit(selectionSet, { Variable: leave, FragmentSpread: leave });
+  const found = nodes.every(({ selectionSet }) => {
+    if (selectionSet === undefined) return true;
+    const { loc } = selectionSet;
+    return loc !== undefined && !/\$|\.{3}/.test(loc.source.body.slice(loc.start, loc.end));
+  });
   isConstant.set(nodes, found);
   return found;
 }

@@ -7,8 +7,8 @@ export interface LazyText {
   /** Bytes of it, in UTF-8. */
   readonly size: number;
   /**
-   * Unpacks the text, valid for this turn of the event loop; copy the bytes to hold them longer.
-   * Invalid UTF-8 reads as U+FFFD, and a leading byte order mark is dropped.
+   * Unpacks the text, into bytes that nothing writes to. Invalid UTF-8 reads as U+FFFD, and a leading
+   * byte order mark is dropped.
    */
   bytes(): Uint8Array;
   /** The text as `JSON.stringify` takes it. */

@@ -119,24 +119,16 @@ export class ChunkWriter {
   }
 
   *#addText(text: LazyText): Generator<Buffer<ArrayBuffer>, void, undefined> {
-    let bytes = text.bytes();
-    let isCopy = false;
-    // Also behind a chunk that had no room for its first byte.
-    let isBeginning = true;
+    const bytes = text.bytes();
     const at: Progress = { read: 0, written: this.#used };
     while (escapeLines(bytes, this.#room(), at)) {
       this.#used = at.written;
       if (at.read === bytes.length) return;
-      // The bytes are ours in this turn only.
-      bytes = isCopy ? bytes.subarray(at.read) : bytes.slice(at.read);
-      isCopy = true;
-      isBeginning &&= at.read === 0;
       yield this.#chunk();
-      at.read = 0;
       at.written = 0;
     }
     this.#used = at.written;
-    yield* this.addBytes(escaped(bytes.subarray(at.read), isBeginning && at.read === 0));
+    yield* this.addBytes(escaped(bytes.subarray(at.read), at.read === 0));
   }
   #room(): Buffer<ArrayBuffer> {
     this.#target ??= Buffer.allocUnsafeSlow(this.#size);

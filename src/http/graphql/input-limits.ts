@@ -4,16 +4,15 @@
 // upstream cost is estimated later (execution/query-cost.ts).
 import {
   type DocumentNode,
-  type FragmentDefinitionNode,
   GraphQLError,
   Kind,
   Lexer,
   type SelectionSetNode,
   Source,
   TokenKind,
-  visit,
 } from 'graphql';
 import type { Config } from '../../config.ts';
+import { type DocumentFacts, documentFacts } from '../../execution/document-facts.ts';
 import { afterString, COMMA, OPEN, QUOTE } from '../../upstream/json/json-scan.ts';
 import { httpError } from '../errors.ts';
 
@@ -180,7 +179,7 @@ function add(to: Weight, more: Weight): void {
   to.introspections += more.introspections;
 }
 
-type Fragments = ReadonlyMap<string, FragmentDefinitionNode>;
+type Fragments = DocumentFacts['fragments'];
 
 /**
  * Weighs a selection. Each fragment is weighed once and counted at each spread; a cyclic one, which
@@ -218,7 +217,7 @@ function weighFragment(name: string, fragments: Fragments, known: Map<string, We
   const weight = known.get(name);
   if (weight !== undefined) return weight;
   known.set(name, nothing());
-  const fragment = fragments.get(name);
+  const fragment = fragments[name];
   const found = fragment === undefined ? nothing() : weigh(fragment.selectionSet, fragments, known);
   known.set(name, found);
   return found;
@@ -230,22 +229,14 @@ function weighFragment(name: string, fragments: Fragments, known: Map<string, We
  * @throws GraphQLError (QUERY_TOO_EXPENSIVE) that names the count that is too high
  */
 export function checkDocument(document: DocumentNode, limits: DocumentLimits): void {
-  const operations = document.definitions.filter(({ kind }) => kind === Kind.OPERATION_DEFINITION);
-  const fragments = document.definitions.filter((definition) => definition.kind === Kind.FRAGMENT_DEFINITION);
+  const { operations, fragments, fragmentCount, directives } = documentFacts(document);
   check(operations.length, limits.operations, 'operations', 'Send each in a request of its own.');
-  check(fragments.length, limits.fragments, 'fragments', 'Ask in several requests.');
-  let directives = 0;
-  visit(document, {
-    Directive: () => {
-      directives += 1;
-    },
-  });
-  check(directives, limits.directives, 'directives', 'Leave out what is not needed.');
-  const named: Fragments = new Map(fragments.map((fragment) => [fragment.name.value, fragment]));
+  check(fragmentCount, limits.fragments, 'fragments', 'Ask in several requests.');
+  check(directives.length, limits.directives, 'directives', 'Leave out what is not needed.');
   const known = new Map<string, Weight>();
   for (const definition of document.definitions) {
     if (!('selectionSet' in definition)) continue;
-    const weight = weigh(definition.selectionSet, named, known);
+    const weight = weigh(definition.selectionSet, fragments, known);
     const part = 'Ask in several requests.';
     check(weight.fields, limits.fields, 'fields once its fragments are spread', part);
     check(

@@ -6,15 +6,17 @@ import {
   type FieldNode,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLNamedType,
   type GraphQLSchema,
+  getNamedType,
   getOperationAST,
   isAbstractType,
+  isCompositeType,
   isUnionType,
   Kind,
-  TypeInfo,
+  OperationTypeNode,
+  type SelectionSetNode,
   type ValueNode,
-  visit,
-  visitWithTypeInfo,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
@@ -227,31 +229,50 @@ function readPolicy(schema: GraphQLSchema, document: DocumentNode, recordSeconds
   let shortest: number | null = DAY_SECONDS;
   const switches: ValueNode[] = [];
   const defaults = new Map<string, ValueNode>();
-  const types = new TypeInfo(schema);
 
-  function readField({ name, arguments: given = [] }: FieldNode): void {
-    const parent = types.getParentType();
+  function readField(
+    { name, arguments: given = [], selectionSet }: FieldNode,
+    parent: GraphQLNamedType,
+  ): void {
     if (name.value === '__typename') return;
-    for (const definition of parent == null ? [undefined] : definitionsOf(schema, parent, name.value)) {
+    const definitions = isCompositeType(parent) ? definitionsOf(schema, parent, name.value) : [undefined];
+    for (const definition of definitions) {
       const declared = definition && publicField(definition);
       if (declared === undefined) shortest = null;
       else if (shortest !== null) shortest = Math.min(shortest, seconds[declared.lifetime]);
       for (const argument of given)
         if (declared?.privateWith.includes(argument.name.value) === true) switches.push(argument.value);
     }
+    if (selectionSet !== undefined)
+      readSelection(selectionSet, definitions[0] && getNamedType(definitions[0].type));
   }
 
-  visit(
-    document,
-    visitWithTypeInfo(types, {
-      OperationDefinition: ({ operation }) => {
-        if (operation !== 'query') shortest = null;
-      },
-      VariableDefinition: ({ variable, defaultValue }) => {
+  /** Fragments that are spread are read where they are defined. */
+  function readSelection(
+    { selections }: SelectionSetNode,
+    parent: GraphQLNamedType | null | undefined,
+  ): void {
+    if (parent == null) shortest = null;
+    for (const node of selections) {
+      // What is private in one place is so as a whole.
+      if (parent == null || shortest === null) return;
+      if (node.kind === Kind.FIELD) readField(node, parent);
+      else if (node.kind === Kind.INLINE_FRAGMENT) {
+        const { typeCondition: on } = node;
+        readSelection(node.selectionSet, on === undefined ? parent : schema.getType(on.name.value));
+      }
+    }
+  }
+
+  for (const node of document.definitions) {
+    if (node.kind === Kind.FRAGMENT_DEFINITION)
+      readSelection(node.selectionSet, schema.getType(node.typeCondition.name.value));
+    else if (node.kind === Kind.OPERATION_DEFINITION) {
+      if (node.operation !== OperationTypeNode.QUERY) shortest = null;
+      for (const { variable, defaultValue } of node.variableDefinitions ?? [])
         if (defaultValue !== undefined) defaults.set(variable.name.value, defaultValue);
-      },
-      Field: readField,
-    }),
-  );
+      readSelection(node.selectionSet, schema.getRootType(node.operation));
+    }
+  }
   return (variables) => (switches.every((value) => isOff(value, variables, defaults)) ? shortest : null);
 }

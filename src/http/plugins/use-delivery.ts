@@ -5,7 +5,6 @@
 import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
-  type DirectiveNode,
   type DocumentNode,
   GraphQLError,
   type GraphQLSchema,
@@ -16,6 +15,7 @@ import {
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
 import { withoutRepetitions } from '../../execution/counted-schema.ts';
+import { documentFacts, PARTS } from '../../execution/document-facts.ts';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
@@ -75,13 +75,13 @@ const EVENT_WRITERS = new Map([EVENT_STREAM, MULTIPART_EVENTS].map((one) => [one
  */
 const TEXT_CHARACTERS = 16_384;
 
-const DIRECTIVES = ['defer', 'stream'];
-
 /** Takes `@defer` and `@stream` out of a document, once. */
-const wholeOf = memoize1(
+const withoutParts = memoize1(
   (document: DocumentNode): DocumentNode =>
-    visit(document, { Directive: ({ name }) => (DIRECTIVES.includes(name.value) ? null : undefined) }),
+    visit(document, { Directive: ({ name }) => (PARTS.has(name.value) ? null : undefined) }),
 );
+const wholeOf = (document: DocumentNode): DocumentNode =>
+  documentFacts(document).hasParts ? withoutParts(document) : document;
 
 interface Operation {
   readonly schema: GraphQLSchema;
@@ -94,14 +94,9 @@ interface Operation {
  * Errors for a `@stream` with an invalid initialCount, which the executor would mask as internal.
  */
 function streamErrors({ schema, document, operationName, variableValues }: Operation): GraphQLError[] {
-  const streams: DirectiveNode[] = [];
-  visit(document, {
-    Directive(node) {
-      if (node.name.value === 'stream') streams.push(node);
-    },
-  });
-  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  const streams = documentFacts(document).directives.filter(({ name }) => name.value === 'stream');
   if (streams.length === 0) return [];
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
   const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
   // Variables that cannot be read are the executor's to refuse.
   if (coerced === undefined) return [];

@@ -2,7 +2,7 @@
 // documents may run, over HTTP and WebSocket alike: limits, trusted documents, introspection.
 import type { IncomingMessage } from 'node:http';
 import { memoize1 } from '@graphql-tools/utils';
-import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule, validate } from 'graphql';
+import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { schema } from '../../resolvers/schema.ts';
@@ -11,6 +11,7 @@ import { bodyTooLarge, httpError } from '../errors.ts';
 import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
 import { checkContentType, type PersistedOperations, readBody, readSearch } from '../graphql/read-params.ts';
+import { createValidator } from '../graphql/validate-document.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
@@ -83,9 +84,6 @@ const isCrossSiteRequest = (headers: Headers, origins: readonly string[]): boole
   headers.get('sec-fetch-site') === 'cross-site' &&
   (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));
 
-/** Errors reported per document; more are of no use, and each costs time. */
-const MAX_ERRORS = 20;
-
 /** Whether it asks for the schema, and not for what is for routers as well. */
 const isForClients = memoize1((document: DocumentNode): boolean => {
   const text = document.loc?.source.body ?? '';
@@ -95,6 +93,7 @@ const isForClients = memoize1((document: DocumentNode): boolean => {
 export function useRequestParser(config: Config, operations: PersistedOperations): Plugin {
   const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
   const limits = documentLimits(config);
+  const validator = createValidator(!INTROSPECTION);
   return {
     onRequestParse({ request, url, serverContext, setRequestParser }) {
       checkRequest(request.method, request.headers, CORS_ORIGINS);
@@ -121,9 +120,7 @@ export function useRequestParser(config: Config, operations: PersistedOperations
     },
     onValidate({ addValidationRule, setValidationFn }) {
       if (!INTROSPECTION) addValidationRule(NoSchemaIntrospectionCustomRule);
-      // Errors that suggest names would reveal the schema piece by piece.
-      const options = { maxErrors: MAX_ERRORS, hideSuggestions: !INTROSPECTION };
-      setValidationFn((own, document, rules) => validate(own, document, rules, options));
+      setValidationFn(validator);
     },
     // Introspection shows clients the schema without `_service`, `_entities` and their types: code
     // generators would have to know the scalar `_Any`.

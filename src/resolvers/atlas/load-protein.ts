@@ -3,8 +3,8 @@
 // the others.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
+import { hasStreamDirective } from '../../execution/document-facts.ts';
 import { IncrementalList } from '../../execution/incremental-list.ts';
-import { hasStreamDirective } from '../../execution/streamed-list.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';

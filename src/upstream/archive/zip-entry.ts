@@ -44,7 +44,7 @@ export class EntryText {
   get heldBytes(): number {
     return this.#held.length;
   }
-  /** Unpacks it, for this turn of the event loop: some 50 µs for a structure. */
+  /** Unpacks it: some 50 µs for a structure. Nothing writes to the bytes. */
   bytes(): Uint8Array {
     const data = this.#data();
     inflated.delete(this);

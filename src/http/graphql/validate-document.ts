@@ -1,0 +1,101 @@
+// Validates documents (Validation of the GraphQL specification) with the rules of the plugins,
+// each document once. graphql-js prepares every rule for each of forty kinds of nodes anew, which
+// takes most of the time of a small document: here all rules are one rule, which prepares those
+// that look at a node of the document.
+import { memoize2 } from '@graphql-tools/utils';
+import {
+  type ASTNode,
+  type ASTVisitFn,
+  type ASTVisitor,
+  BREAK,
+  type DocumentNode,
+  type GraphQLError,
+  type GraphQLSchema,
+  getEnterLeaveForKind,
+  Kind,
+  OverlappingFieldsCanBeMergedRule,
+  type ValidationRule,
+  validate,
+} from 'graphql';
+
+/** What a rule does when a kind of nodes begins and ends. */
+interface Handler {
+  readonly rule: number;
+  readonly visitor: ASTVisitor;
+  readonly enter: ASTVisitFn<ASTNode> | undefined;
+  readonly leave: ASTVisitFn<ASTNode> | undefined;
+}
+
+function handlerOf(visitor: ASTVisitor, rule: number, kind: Kind): Handler | undefined {
+  const { enter, leave } = getEnterLeaveForKind(visitor, kind);
+  return enter === undefined && leave === undefined ? undefined : { rule, visitor, enter, leave };
+}
+
+/** Joins rules, which report and change nothing, to one that reports the same in the same order. */
+export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
+  /** The rules that look at a kind of nodes: the same in every document. */
+  let rulesOf: ReadonlyMap<string, readonly number[]> | undefined;
+  return (context) => {
+    const visitors: ASTVisitor[] = rulesOf === undefined ? rules.map((rule) => rule(context)) : [];
+    rulesOf ??= new Map(
+      Object.values(Kind).map((kind) => [
+        kind,
+        visitors.flatMap((visitor, i) => (handlerOf(visitor, i, kind) === undefined ? [] : i)),
+      ]),
+    );
+    const looking = rulesOf;
+    const handlers = new Map<string, readonly Handler[]>();
+    /** By rule: the node below which it looks at nothing, or BREAK. */
+    const skipped: unknown[] = [];
+    const prepare = (kind: Kind): readonly Handler[] => {
+      const made = (looking.get(kind) ?? []).flatMap((i) => {
+        visitors[i] ??= rules[i]?.(context) ?? {};
+        return handlerOf(visitors[i], i, kind) ?? [];
+      });
+      handlers.set(kind, made);
+      return made;
+    };
+    return {
+      enter(node, key, parent, path, ancestors) {
+        for (const { rule, visitor, enter } of handlers.get(node.kind) ?? prepare(node.kind)) {
+          if (enter === undefined || skipped[rule] !== undefined) continue;
+          const result: unknown = enter.call(visitor, node, key, parent, path, ancestors);
+          if (result === false) skipped[rule] = node;
+          else if (result === BREAK) skipped[rule] = BREAK;
+        }
+      },
+      leave(node, key, parent, path, ancestors) {
+        for (const { rule, visitor, leave } of handlers.get(node.kind) ?? []) {
+          if (skipped[rule] === node) skipped[rule] = undefined;
+          else if (leave !== undefined && skipped[rule] === undefined) {
+            const result: unknown = leave.call(visitor, node, key, parent, path, ancestors);
+            if (result === BREAK) skipped[rule] = BREAK;
+          }
+        }
+      },
+    };
+  };
+}
+
+/** Errors reported per document; more are of no use, and each costs time. */
+const MAX_ERRORS = 20;
+
+/** @param hideSuggestions - errors that suggest names would reveal the schema piece by piece */
+export function createValidator(hideSuggestions: boolean) {
+  let all: ValidationRule[] | undefined;
+  const options = { maxErrors: MAX_ERRORS, hideSuggestions };
+  const once = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
+    validate(schema, document, all, options),
+  );
+  /** @param rules - the same for every document */
+  return (
+    schema: GraphQLSchema,
+    document: DocumentNode,
+    rules: readonly ValidationRule[],
+  ): readonly GraphQLError[] => {
+    // The plugin for @defer and @stream adds its own of this name and cannot take this one out: a
+    // conflict would be reported twice.
+    all ??= [joinRules(rules.filter((rule) => rule !== OverlappingFieldsCanBeMergedRule))];
+    return once(schema, document);
+  };
+}
