@@ -240,8 +240,14 @@ ${row(
   '/graphql',
   'GraphQL by POST, GET, Server-Sent Events and WebSocket',
 )}
-${page.site.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
-${page.site.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
+${
+  page.site.places.reference &&
+  row('reference', '/reference', 'every type and field, described, to be searched')
+}
+${
+  page.site.places.reference &&
+  row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')
+}
 ${row('health', '/health', 'whether the process runs')}
 ${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
 ${hasOpenMetrics(page.config) && row('metrics', '/metrics', 'counters for Prometheus')}
@@ -250,12 +256,14 @@ ${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb'
 ${row(
   null,
   '/tasks/{taskId}/structure.cif',
-  `structure of your fold, also .pdb and result.json${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
+  'structure of your fold, also .pdb and ' +
+    `result.json${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
 )}
 ${row(
   null,
   '/batches/{batchId}/results.zip',
-  `every result of a batch in one archive, also scores.tsv${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
+  'every result of a batch in one archive, also ' +
+    `scores.tsv${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
 )}
 ${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
 ${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
