@@ -178,7 +178,10 @@ function leftOut(withoutItem: number, sentBefore: number, earlier: readonly Ledg
     warnings.push({
       path: 'items',
       code: 'LEFT_OUT',
-      message: `${withoutItem} more tasks of the batch are in these states; their items are not in the input.`,
+      message:
+        `${withoutItem} more tasks of the batch ` +
+        'are in these states; ' +
+        'their items are not in the input.',
       hint: 'Submit them with another call: the gateway keeps no sequences.',
     });
   if (sentBefore > 0)
