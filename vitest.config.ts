@@ -57,6 +57,8 @@ export default defineConfig({
     sequence: { sequencer: LongestFirst },
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
+    // What was compiled for one run is there for the next: CI's second one, and each of a developer's.
+    experimental: { fsModuleCache: true },
     // A worker makes much garbage: with more room for new objects it is collected less often.
     // One test counts what survives collections that it asks for.
     execArgv: ['--max-semi-space-size=64', '--expose-gc'],
