@@ -107,7 +107,8 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
     ],
     [
       jwks !== undefined && jwks.protocol !== 'https:' && !isLoopback(jwks.hostname),
-      'GATEWAY_JWKS_URL: must be https: over http an attacker could replace the keys and authenticate as anybody',
+      'GATEWAY_JWKS_URL: must be https: over http an attacker could replace the keys and authenticate as ' +
+        'anybody',
     ],
     [
       jwks !== undefined && v.GATEWAY_JWT_ISSUER === undefined,

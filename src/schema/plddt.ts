@@ -132,8 +132,9 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
       public: 'record',
       nullable: { list: false, items: true },
       description:
-        'Per residue or token; null where the upstream has a chain break. A break is a position too: where the ' +
-        'upstream has them, the values of the second chain begin at its `tokenStart` + 1, of the third at + 2.',
+        'Per residue or token; null where the upstream has a chain break. A break is a position too: ' +
+        'where the upstream has them, the values of the second chain begin at its `tokenStart` + 1, of ' +
+        'the third at + 2.',
       args: {
         start: t.arg.int({ defaultValue: 0, description: 'First position, 0-based, such as 0.' }),
         end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),

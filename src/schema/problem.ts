@@ -40,7 +40,9 @@ export const notFound = (
   upstreamRequestId: string | null = null,
 ): NotFoundShape => ({
   kind: 'NotFound',
-  message: `There is no ${what} ${JSON.stringify(id.slice(0, 60))}${what === 'bulk look-up' ? '' : ' of this caller'}.`,
+  message:
+    `There is no ${what} ${JSON.stringify(id.slice(0, 60))}` +
+    `${what === 'bulk look-up' ? '' : ' of this caller'}.`,
   hint: HINTS[what],
   upstreamRequestId,
 });

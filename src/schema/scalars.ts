@@ -31,10 +31,10 @@ export function readHash(value: unknown, place = ''): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (/^[0-9a-f]{32}$/.test(text)) return text;
   throw badInput(
-    `${place}This is not a ProteinHash. ${typeof value === 'string' ? hashFault(text) : 'It is not a string.'} ` +
-      'A ProteinHash is the MD5 of the upper-case sequence in hexadecimal, such as ' +
-      '"12e9c9e4e2835c302e8ba615115edda3". Use proteinBySequence to look up a sequence and uniprotEntry ' +
-      'for an accession.',
+    `${place}This is not a ProteinHash. ` +
+      `${typeof value === 'string' ? hashFault(text) : 'It is not a string.'} A ProteinHash is the MD5 of ` +
+      'the upper-case sequence in hexadecimal, such as "12e9c9e4e2835c302e8ba615115edda3". Use ' +
+      'proteinBySequence to look up a sequence and uniprotEntry for an accession.',
   );
 }
 

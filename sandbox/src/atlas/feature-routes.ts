@@ -14,9 +14,10 @@ async function* slices(text: Buffer): AsyncGenerator<Uint8Array> {
   for (let at = 0; at < text.length; at += SLICE_BYTES) yield text.subarray(at, at + SLICE_BYTES);
 }
 
-export function addFeatureRoutes(app: Hono, { universe, wire }: AtlasContext): void {
-  let catalogue: Promise<Buffer> | undefined;
+/** The same for every universe. */
+let catalogue: Promise<Buffer> | undefined;
 
+export function addFeatureRoutes(app: Hono, { universe, wire }: AtlasContext): void {
   app.get(`${wire.atlasPrefix}/features`, async () => {
     catalogue ??= catalogueJson();
     const text = await catalogue;

@@ -77,7 +77,8 @@ export function createAuthenticator(
   const unauthenticated = () =>
     httpError(
       401,
-      `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after the word \`Bearer\`.`,
+      `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after ` +
+        'the word `Bearer`.',
       { code: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
     );
 

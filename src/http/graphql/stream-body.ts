@@ -1,6 +1,7 @@
-// Writes a sequence as one byte stream: events, parts of a result, and large results in chunks. A chunk is made
-// when the client has read the previous one, and other requests get their turn in between. Serializes an
-// answer that begins before its end is known: as one JSON body, or as parts of `@stream`.
+// Writes a sequence as one byte stream: events, parts of a result, and large results in chunks.
+// A chunk is made when the client has read the previous one, and other requests get their turn in
+// between. Serializes an answer that begins before its end is known: as one JSON body, or as parts
+// of `@stream`.
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';

@@ -17,13 +17,16 @@ const guidesIn = (folder: string, names: RegExp): DocsFile[] =>
     return { name, folder, title: /^# (.+)$/m.exec(text)?.[1] ?? name, text };
   });
 
-/** Reads the guides, the README first; none where they were not shipped. */
-export const readDocsFiles = (): DocsFile[] => [
-  ...guidesIn('', /^README\.md$/),
-  // The index is for readers of the folder; the front page links the guides itself.
-  ...guidesIn('docs/', /^(?!README\.md$).*\.md$/),
-  ...guidesIn('', /^CHANGELOG\.md$/),
-];
+let guides: readonly DocsFile[] | undefined;
+
+/** Reads the guides, once for a process, the README first; none where they were not shipped. */
+export const readDocsFiles = (): readonly DocsFile[] =>
+  (guides ??= [
+    ...guidesIn('', /^README\.md$/),
+    // The index is for readers of the folder; the front page links the guides itself.
+    ...guidesIn('docs/', /^(?!README\.md$).*\.md$/),
+    ...guidesIn('', /^CHANGELOG\.md$/),
+  ]);
 
 /** Reads the pictures of the guides by their path within docs/, such as `images/front-light.webp`. */
 export const readDocsPictures = (): ReadonlyMap<string, Buffer> =>

@@ -57,11 +57,13 @@ function readExample(name: string, query: string): Example[] {
   ];
 }
 
-/** Reads the examples; none where the folder was not shipped. */
-export const readExamples = (): Example[] =>
-  readShippedFiles('examples/', /\.graphql$/).flatMap(([file, content]) =>
+let examples: readonly Example[] | undefined;
+
+/** Reads the examples, once for a process; none where the folder was not shipped. */
+export const readExamples = (): readonly Example[] =>
+  (examples ??= readShippedFiles('examples/', /\.graphql$/).flatMap(([file, content]) =>
     readExample(file.replace(/\.graphql$/, ''), content.toString()),
-  );
+  ));
 
 /** The names that the examples' operations have. */
 export const operationNames = (examples: readonly Example[]): ReadonlySet<string> =>
@@ -78,12 +80,14 @@ export interface BrowserExample {
   readonly text: string;
 }
 
-/** Reads the pages; none where the folder was not shipped. */
-export const readBrowserExamples = (): BrowserExample[] =>
-  readShippedFiles('examples/browser/', /\.html$/).map(([name, content]) => {
+let browserExamples: readonly BrowserExample[] | undefined;
+
+/** Reads the pages, once for a process; none where the folder was not shipped. */
+export const readBrowserExamples = (): readonly BrowserExample[] =>
+  (browserExamples ??= readShippedFiles('examples/browser/', /\.html$/).map(([name, content]) => {
     const text = content.toString();
     return { name, title: /<title>([^<]+)<\/title>/.exec(text)?.[1] ?? name, text };
-  });
+  }));
 
 /** The browser build of graphql-ws: the client and the file that it imports, by their names. */
 export function readGraphqlWs(): [name: string, content: Buffer][] {

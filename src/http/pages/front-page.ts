@@ -229,7 +229,10 @@ const row = (href: string | null, address: string, what: Part): Html =>
     href === null ? html`<code>${address}</code>` : html`<a href="${href}"><code>${address}</code></a>`
   }</th><td>${what}</td></tr>`;
 
-const addresses = (page: FrontPage): Html => html`
+function addresses(page: FrontPage): Html {
+  const isOpen = page.site.places.reference;
+  const key = accessOf(page) === 'held-key' ? '' : ', with your key';
+  return html`
 <section aria-labelledby="addresses">
 <h2 id="addresses">Addresses</h2>
 <div class="table" tabindex="0"><table>
@@ -240,28 +243,25 @@ ${row(
   '/graphql',
   'GraphQL by POST, GET, Server-Sent Events and WebSocket',
 )}
-${page.site.places.reference && row('reference', '/reference', 'every type and field, described, to be searched')}
-${page.site.places.reference && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
+${isOpen && row('reference', '/reference', 'every type and field, described, to be searched')}
+${isOpen && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
 ${row('health', '/health', 'whether the process runs')}
 ${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
 ${hasOpenMetrics(page.config) && row('metrics', '/metrics', 'counters for Prometheus')}
 ${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
 ${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}
-${row(
-  null,
-  '/tasks/{taskId}/structure.cif',
-  `structure of your fold, also .pdb and result.json${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
-)}
+${row(null, '/tasks/{taskId}/structure.cif', `structure of your fold, also .pdb and result.json${key}`)}
 ${row(
   null,
   '/batches/{batchId}/results.zip',
-  `every result of a batch in one archive, also scores.tsv${accessOf(page) === 'held-key' ? '' : ', with your key'}`,
+  `every result of a batch in one archive, also scores.tsv${key}`,
 )}
 ${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
 ${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
 ${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}
 </tbody></table></div>
 </section>`;
+}
 
 const guides = (page: FrontPage): Part =>
   page.guides.length > 0 &&

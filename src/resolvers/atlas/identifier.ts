@@ -19,7 +19,7 @@ export type Identifier =
 
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
-  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d(?:[A-Z][A-Z\d]{2}\d){1,2})(?:-\d{1,3})?)(?:\.\w{1,5})?$/i;
+  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\w{1,5})?$/i;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
 /** Other databases whose accessions the Atlas names as `accession`. */
 const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
@@ -109,7 +109,8 @@ export function readIdentifier(requested: string): Identifier {
 }
 
 const SANDBOX_HINT =
-  'The sandbox knows few proteins, such as P01308, and invents the others. Set UPSTREAM_URL to ask the service.';
+  'The sandbox knows few proteins, such as P01308, and invents the others. Set UPSTREAM_URL to ask the ' +
+  'service.';
 
 export type Resolved =
   | { readonly hash: string; readonly entry?: UniprotRef }

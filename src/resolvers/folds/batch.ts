@@ -46,9 +46,9 @@ const TaskConnection = builder.connectionObject(
     fields: (t) => ({
       unscoredCount: t.int({
         description:
-          'Finished tasks of these states whose scores cannot be read, such as 2: the result has expired or ' +
-          'is damaged; `scores` says why. They stand last in a ranking, and `minIptm` leaves them out. Null ' +
-          'unless `orderBy` or `minIptm` needs scores.',
+          'Finished tasks of these states whose scores cannot be read, such as 2: the result has expired ' +
+          'or is damaged; `scores` says why. They stand last in a ranking, and `minIptm` leaves them ' +
+          'out. Null unless `orderBy` or `minIptm` needs scores.',
         resolve: ({ unscoredCount }) => unscoredCount,
       }),
     }),
@@ -138,7 +138,8 @@ const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
 async function myBatches(ctx: GatewayContext, { first, after }: Pick<PageArgs, 'first' | 'after'>) {
   if (ctx.principal === null)
     throw new GraphQLError(
-      'Send the token that the batches were submitted with in the header `Authorization`, after the word `Bearer`.',
+      'Send the token that the batches were submitted with in the header `Authorization`, after the word ' +
+        '`Bearer`.',
       { extensions: { code: 'UNAUTHENTICATED', retryable: false } },
     );
   const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;

@@ -81,7 +81,8 @@ async function readMissing(
     else failure ??= error;
   if (failure === undefined) return found;
   if (!(failure instanceof UpstreamError)) throw failure;
-  const known = `Scores of ${found.size} of ${tasks.length} finished tasks were read; ask again for the rest.`;
+  const known =
+    `Scores of ${found.size} of ` + `${tasks.length} finished tasks were read; ask again for the rest.`;
   throw new UpstreamError(`${known} ${failure.message}`, failure.failure, { cause: failure });
 }
 

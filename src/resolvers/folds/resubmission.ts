@@ -85,7 +85,9 @@ export async function inputsOf(
   issues.push({
     path: 'input',
     code: 'OTHER_INPUT',
-    message: `Batch ${batchId} was not submitted through this gateway, and its ${total} tasks are not those of this input.`,
+    message:
+      `Batch ${batchId} was not submitted through this gateway, ` +
+      `and its ${total} tasks are not those of this input.`,
     hint: 'Give its unchanged input.',
   });
   return new Map();

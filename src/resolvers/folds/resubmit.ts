@@ -82,8 +82,8 @@ function resultOfTurn(result: SubmitFoldResultShape): SubmitFoldResultShape {
     ...result,
     message: 'Another resubmission of this batch has not ended, or its outcome is unknown. Nothing was sent.',
     hint:
-      'Try again in a minute. If it stays so, some tasks may be queued and charged: give an idempotencyKey of your ' +
-      'own only if you accept that you may pay twice.',
+      'Try again in a minute. If it stays so, some tasks may be queued and charged: give an ' +
+      'idempotencyKey of your own only if you accept that you may pay twice.',
   };
 }
 
@@ -178,14 +178,19 @@ function leftOut(withoutItem: number, sentBefore: number, earlier: readonly Ledg
     warnings.push({
       path: 'items',
       code: 'LEFT_OUT',
-      message: `${withoutItem} more tasks of the batch are in these states; their items are not in the input.`,
+      message:
+        `${withoutItem} more tasks of the batch ` +
+        'are in these states; ' +
+        'their items are not in the input.',
       hint: 'Submit them with another call: the gateway keeps no sequences.',
     });
   if (sentBefore > 0)
     warnings.push({
       path: 'batchId',
       code: 'ALREADY_RESUBMITTED',
-      message: `${sentBefore} tasks were submitted again before, as batch ${some(earlier.map(({ batchId }) => batchId))}.`,
+      message:
+        `${sentBefore} tasks were submitted again before, ` +
+        `as batch ${some(earlier.map(({ batchId }) => batchId))}.`,
       hint: 'If they failed there too, resubmit that batch.',
     });
   return warnings;
@@ -207,18 +212,20 @@ builder.mutationFields((t) => ({
     type: SubmitFoldResult,
     cost: ({ input }) => ({ calls: 4 + checkCost(input) }),
     description:
-      'Submits tasks of a batch again that failed or were cancelled, as a new batch, in their order and under ' +
-      'their names. Neither the gateway nor the service keeps sequences, so `input` brings them. No task is ' +
-      'submitted again twice, also without an idempotencyKey: the gateway remembers which ones were, and the ' +
-      'same call gives the same batch. To fold tasks a third time, resubmit the second batch. Null only with an error.',
+      'Submits tasks of a batch again that failed or were cancelled, as a new batch, in their order and ' +
+      'under their names. Neither the gateway nor the service keeps sequences, so `input` brings them. ' +
+      'No task is submitted again twice, also without an idempotencyKey: the gateway remembers which ' +
+      'ones were, and the same call gives the same batch. To fold tasks a third time, resubmit the ' +
+      'second batch. Null only with an error.',
     args: {
       batchId: t.arg.id({ required: true, description: 'The batch whose tasks you want to submit again.' }),
       input: t.arg({
         type: SubmitFoldInput,
         required: true,
         description:
-          'The unchanged input of that batch (label and idempotencyKey may differ), or only the items to submit ' +
-          'again, mended or not, each under its name in the batch. `model` is that of the batch when left out.',
+          'The unchanged input of that batch (label and idempotencyKey may differ), or only the items to ' +
+          'submit again, mended or not, each under its name in the batch. `model` is that of the batch ' +
+          'when left out.',
       }),
       states: t.arg({
         type: [TaskState],

@@ -8,7 +8,9 @@ const decompress = promisify(brotliDecompress);
 
 /** Shorter entries stay as they are: making a compressor takes most of the time. */
 const COMPRESS_FROM_BYTES = 16 * 1024;
-/** Longer ones are compressed in a thread, which costs three times as much but does not stop the event loop. */
+/**
+ * Longer ones are compressed in a thread, which costs three times as much but does not stop the event loop.
+ */
 const COMPRESS_HERE_BYTES = 128 * 1024;
 /** Images hardly shrink; reading them must not cost a decompression. */
 const MAX_COMPRESSED_SHARE = 0.9;

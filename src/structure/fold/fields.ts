@@ -23,7 +23,8 @@ const isOdd = (value: unknown): boolean =>
   typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
 
 const notIn = (path: string, most: number, seen: unknown): string =>
-  `The upstream's folding result has changed at $.${path}: expected numbers from 0 to ${most}, seen ${String(seen)}.`;
+  `The upstream's folding result has changed at $.${path}: expected numbers from 0 to ${most}, seen ` +
+  `${String(seen)}.`;
 
 /**
  * A score, or why it cannot be trusted: another scale says nothing of what its number means.

@@ -41,8 +41,9 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
   const findRows = complex && createRowFinder(complex, bare);
   const tokenCount = complex?.sequence.length ?? 0;
   const misfit = (member: string, rows: number): string =>
-    `The upstream's folding result has changed at $.${member}: expected one row for each of the ${tokenCount} ` +
-    `tokens of $.complex, or one for each heavy atom of its ligands and modified residues, saw ${rows} rows.`;
+    `The upstream's folding result has changed at $.${member}: expected one row for each of the ` +
+    `${tokenCount} tokens of $.complex, or one for each heavy atom of its ligands and modified residues, ` +
+    `saw ${rows} rows.`;
 
   const asGiven: TokenPlddt = { tokens: givenPlddt ?? [], slots: givenPlddt ?? [] };
   const found = complex && findRows ? plddtByToken(givenPlddt, complex, bare, findRows) : asGiven;

@@ -31,8 +31,8 @@ function throwFailure(failures: Failures | undefined, hash: string): void {
 function unanswered(data: ProteinData | undefined, lacking: RequiredParts): UpstreamError {
   return new UpstreamError(
     data?.state === 'present'
-      ? `The upstream's answer to protein has changed at ${pathOf(lacking)}: expected a value, seen nothing; ` +
-          'its bulk archive has none either.'
+      ? `The upstream's answer to protein has changed at ${pathOf(lacking)}: expected a value, seen ` +
+          'nothing; its bulk archive has none either.'
       : 'The upstream answered, but did not say whether it holds this protein.',
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
   );

@@ -172,7 +172,9 @@ export const directiveEntry = (directive: GraphQLDirective): Html => html`
 <section class="entry" id="@${directive.name}" aria-labelledby="@${directive.name}-name"
  data-entry="@${directive.name}">
 <h2 id="@${directive.name}-name">@${directive.name}
-<span class="kind">directive${directive.isRepeatable && ', repeatable'}</span>${anchor(`@${directive.name}`)}</h2>
+<span class="kind">directive${directive.isRepeatable && ', repeatable'}</span>${anchor(
+  `@${directive.name}`,
+)}</h2>
 ${about(directive.description)}
 ${
   directive.args.length > 0 &&
