@@ -354,6 +354,25 @@ describe('a store on disk', () => {
     expect(bytes).not.toContain('key-of-a-test');
   });
 
+  it('that can no longer be read hides no id of what was paid', async () => {
+    const broken = await openBench({ STORE_URL: `sqlite:${folder}/unread.db` });
+    const database = new DatabaseSync(`${folder}/unread.db`);
+    database.exec('ALTER TABLE batch RENAME TO gone');
+    database.close();
+    const { data } = await broken.ask(
+      `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch {
+        batchId label submittedAt resubmissionOf { batchId } resubmissions { batchId } counts { queued }
+        tasks(first: 1) { nodes { taskId name } } } } } }`,
+      { input: { items: [protein(INSULIN_A)] } },
+    );
+    expect(at(data, 'submitFold.batch')).toMatchObject({
+      batchId: expect.any(String),
+      counts: { queued: 1 },
+      tasks: { nodes: [{ taskId: expect.any(String) }] },
+    });
+    await broken.close();
+  });
+
   it('that fails hides neither a success nor its reason', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
     const database = new DatabaseSync(`${folder}/gateway.db`);

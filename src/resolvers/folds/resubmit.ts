@@ -259,7 +259,8 @@ builder.objectFields(Batch, (t) => ({
     type: [Batch],
     nullable: false,
     description: 'The batches that submit tasks of this one again, oldest first.',
-    resolve: async ({ batchId }, _, ctx) => {
+    resolve: async ({ batchId, isNew }, _, ctx) => {
+      if (isNew === true) return [];
       const { ledger, principal } = ctx.submissions;
       return (await ledger.resubmissions(principal, batchId)).map((one) => batchById(ctx, one.batchId));
     },

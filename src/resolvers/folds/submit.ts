@@ -132,7 +132,7 @@ async function recordBatch(
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   return {
     kind: 'FoldSubmitted',
-    batch: batchById(ctx, data.batch_id),
+    batch: { ...batchById(ctx, data.batch_id), isNew: true },
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],
