@@ -52,8 +52,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // Half of what a test does is waiting: with five files at a time two cores have something to do.
-    maxWorkers: availableParallelism() * 2 + 1,
+    // Half of what a test does is waiting: with four files at a time two cores have something to do.
+    maxWorkers: availableParallelism() * 2,
     sequence: { sequencer: LongestFirst },
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
