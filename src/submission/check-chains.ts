@@ -2,7 +2,15 @@
 // "Modification").
 import type { ItemNotes } from './check.ts';
 import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
-import type { Item, Ligand, Modification, Polymer, PolymerType, Steps } from './submission.ts';
+import {
+  type Item,
+  isStep,
+  type Ligand,
+  type Modification,
+  type Polymer,
+  type PolymerType,
+  type Steps,
+} from './submission.ts';
 
 const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
 
@@ -252,7 +260,7 @@ export function* checkChains(item: Item, notes: ItemNotes): Steps<void> {
     );
   }
   for (const [c, chain] of item.chains.entries()) {
-    if (c % 64 === 63 || chain.type !== 'ligand') yield;
+    if (isStep(c, chain)) yield;
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
       yield* checkLigand(chain, path, notes);

@@ -106,11 +106,21 @@ function* readChain({ protein, rna, dna, ligand }: ChainInput): Steps<Chain> {
   };
 }
 
+/** Short chains that share a step, and letters of a chain that has one of its own. */
+const CHAINS_OF_A_STEP = 64;
+const LONG_CHAIN = CHUNK / CHAINS_OF_A_STEP;
+
+/** Whether a step ends before the chain at this position: looking at the clock takes longer than a chain. */
+export const isStep = (position: number, chain: Chain): boolean =>
+  position % CHAINS_OF_A_STEP === CHAINS_OF_A_STEP - 1 ||
+  (chain.type !== 'ligand' && chain.sequence.length > LONG_CHAIN);
+
 function* readChains(chains: readonly ChainInput[]): Steps<Chain[]> {
   const read: Chain[] = [];
-  for (const chain of chains) {
-    yield;
-    read.push(yield* readChain(chain));
+  for (const [c, input] of chains.entries()) {
+    const chain = yield* readChain(input);
+    read.push(chain);
+    if (isStep(c, chain)) yield;
   }
   return read;
 }

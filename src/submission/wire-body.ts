@@ -70,14 +70,16 @@ const CHUNK = 4096;
 /** Characters hashed in one step. */
 const BUFFERED = 2 ** 16;
 
-const membersOf = (value: object): Iterable<unknown> => (Array.isArray(value) ? value : Object.values(value));
+/** What one piece of text may hold: characters, and so many for each number, null or boolean. */
+const ROOM = 2 ** 18;
+const ROOM_OF_VALUE = 4;
 
-/** What is left of a number of characters and values behind plain data; negative where it holds more. */
+/** What is left of the room behind plain data; negative where it holds more. */
 function roomBehind(value: unknown, room: number): number {
   if (typeof value === 'string') return room - value.length;
-  if (typeof value !== 'object' || value === null) return room - 1;
+  if (typeof value !== 'object' || value === null) return room - ROOM_OF_VALUE;
   let left = room - 1;
-  for (const member of membersOf(value)) {
+  for (const member of Array.isArray(value) ? value : Object.values(value)) {
     left = roomBehind(member, left);
     if (left < 0) break;
   }
@@ -86,10 +88,10 @@ function roomBehind(value: unknown, room: number): number {
 
 /**
  * The text of JSON.stringify for plain data, in pieces: long lists in parts, so that no step takes
- * long. What is small is one piece: most items are.
+ * long. What is small is one piece: most submissions are.
  */
 function* jsonPieces(value: unknown): Generator<string> {
-  if (roomBehind(value, BUFFERED) >= 0) yield JSON.stringify(value);
+  if (roomBehind(value, ROOM) >= 0) yield JSON.stringify(value);
   else if (typeof value === 'string' && value.length > BUFFERED && /^[A-Za-z]*$/.test(value)) {
     yield '"';
     for (let at = 0; at < value.length; at += BUFFERED) yield value.slice(at, at + BUFFERED);

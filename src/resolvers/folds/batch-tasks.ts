@@ -60,9 +60,18 @@ const MAX_EMPTY_PAGES = 3;
 export const firstPage = (args: TaskListArgs): ItemsRequest =>
   needsAllTasks(args) ? { limit: LARGEST_LIST_PAGE, before: 0 } : requestOf(startOf(args));
 
-interface Edge {
-  readonly cursor: string;
+/** Its cursor is written when it is asked for: most queries need the last one only. */
+class TaskEdge {
   readonly node: TaskShape;
+  readonly #place: () => Position;
+
+  constructor(node: TaskShape, place: () => Position) {
+    this.node = node;
+    this.#place = place;
+  }
+  get cursor(): string {
+    return writeCursor(this.#place());
+  }
 }
 
 /**
@@ -80,7 +89,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
   let place = startOf(args);
   const { state } = place;
   const hasPreviousPage = place.before > 0;
-  const edges: Edge[] = [];
+  const edges: TaskEdge[] = [];
 
   for (let empty = 0; ; ) {
     const page = await ctx.batches.page(batchId, requestOf(place));
@@ -95,13 +104,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const from = place;
     const placeAfter = (more: number) => itemsAfter(from, more, { items: items.length, next, size });
     for (const [i, node] of tasksOf(batchId, page, taken).entries())
-      edges.push({
-        node,
-        // Most queries need the last one only.
-        get cursor() {
-          return writeCursor(placeAfter(i + 1));
-        },
-      });
+      edges.push(new TaskEdge(node, () => placeAfter(i + 1)));
     if (taken.length > 0) place = placeAfter(taken.length);
     if (unread > 0) return answer(true);
     // Without a filter the total never changes, so the upstream's last, empty page need not be
