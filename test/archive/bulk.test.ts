@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
+import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { longestBlock, noise } from '../atlas/loop-delay.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
@@ -270,4 +271,19 @@ test('500 proteins with activations along the sequence, a few of them huge, do n
   expect(counts).toEqual(Array.from({ length: 500 }, (_, i) => (i % 50 === 0 ? 128_000 : 1_920)));
   // 50 ms is the aim; other work on the machine may only be blamed for what it does to a run that waits.
   expect(milliseconds).toBeLessThan(150 + 3 * quiet);
+});
+
+test('an accession that is kept holds nothing else of its file in memory', () => {
+  const kept: unknown[] = [];
+  void globalThis.gc?.();
+  const before = process.memoryUsage().heapUsed;
+  for (let n = 0; n < 20; n += 1) {
+    const other = `>${'f'.repeat(32)}|MGYP000000000002|mgnify_clusters\n${'A'.repeat(1_000_000)}\n`;
+    const file = Buffer.from(`>${'e'.repeat(32)}|MGYP000261684433|mgnify_clusters\nMKV\n${other}`);
+    for (const [, { accession, source, sequence }] of readFasta(file.toString()))
+      if (sequence === 'MKV') kept.push(accession, source, sequence);
+  }
+  void globalThis.gc?.();
+  expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
+  expect(kept.slice(-3)).toEqual(['MGYP000261684433', 'mgnify_clusters', 'MKV']);
 });

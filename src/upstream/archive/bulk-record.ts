@@ -37,9 +37,10 @@ export interface BulkFeatures {
   readonly perResidue?: SparseMatrix;
 }
 
+/** A field as a string of its own: a slice of the file, once cached, would hold all of it in memory. */
 const text = (field: string | undefined): string | null => {
   const trimmed = field?.trim() ?? '';
-  return trimmed === '' ? null : trimmed;
+  return trimmed === '' ? null : Buffer.from(trimmed).toString();
 };
 
 /** Where the next record begins, behind its `>`; -1 behind the last. */
