@@ -30,7 +30,7 @@ function readable(line: string): string {
 }
 
 /** Lines are written together: one write for each costs more than the rest of a short answer. */
-const BUFFERED_BYTES = 8_192;
+const BUFFERED_BYTES = 32_768;
 const FLUSH_INTERVAL_MS = 100;
 
 let openedStandardError: ReturnType<typeof destination> | undefined;
@@ -41,6 +41,7 @@ function standardError() {
     dest: 2,
     sync: false,
     minLength: BUFFERED_BYTES,
+    maxWrite: 2 * BUFFERED_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });
   return openedStandardError;
