@@ -1,6 +1,5 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
-import { parse } from 'graphql';
 import { type Contexts, createContextFactory } from './gateway/request-context.ts';
 import {
   connectUpstream,
@@ -100,12 +99,8 @@ export function createGateway(options: GatewayOptions) {
      * @throws Error when it fails
      */
     async ready(): Promise<void> {
-      const prepared = yoga.getEnveloped({});
       await services.ledger.check();
       connections.contract.start();
-      // The schema is checked and the rules are prepared now, and not while the first query waits.
-      const [example] = examples;
-      if (example !== undefined) prepared.validate(prepared.schema, parse(example.query));
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },
