@@ -65,7 +65,7 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
 }
 
 interface Write {
-  /** Makes the write. @returns what tells its caller, once the transaction is committed */
+  /** Makes the write. @returns resolves its promise: to be called behind the commit */
   readonly make: () => () => void;
   readonly fail: (error: unknown) => void;
 }
@@ -79,9 +79,9 @@ export function createGroupCommit(database: DatabaseSyncInstance) {
 
   function commitTogether(group: readonly Write[]): void {
     let hasBegun = false;
-    let tell: (() => void)[];
+    let resolvers: (() => void)[];
     try {
-      tell = inTransaction(database, () => {
+      resolvers = inTransaction(database, () => {
         hasBegun = true;
         return group.map(({ make }) => make());
       });
@@ -92,7 +92,7 @@ export function createGroupCommit(database: DatabaseSyncInstance) {
       else for (const { fail } of group) fail(error);
       return;
     }
-    for (const told of tell) told();
+    for (const resolve of resolvers) resolve();
   }
 
   /** Commits what waits. */

@@ -14,7 +14,7 @@ export interface LedgerPlace {
   remove(): Promise<void>;
 }
 
-const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): LedgerBatch => ({
+export const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): LedgerBatch => ({
   batchId,
   label: `label of ${batchId}`,
   model: 'm',

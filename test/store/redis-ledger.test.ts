@@ -3,23 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { Ledger, LedgerBatch } from '../../src/store/ledger/ledger.ts';
+import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { until } from '../subscriptions/support.ts';
-import { ledgerContract } from './ledger-contract.ts';
+import { batchOf, ledgerContract } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
-
-const batchOf = (batchId: string): LedgerBatch => ({
-  batchId,
-  label: null,
-  model: 'm',
-  submittedAt: Date.now(),
-  itemCount: 1,
-  repeat: 1,
-  inputHash: 'h',
-  onlyTaskId: null,
-  origin: null,
-});
 
 /** Milliseconds until something fails, and why. */
 async function failureOf(asked: Promise<unknown>): Promise<{ message: string; after: number }> {
@@ -60,7 +48,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
           const [key, id] = [`key ${i}`, `b${i}`];
           await ledger.claim('crash', key, 'h');
           spent.push(key);
-          await ledger.record('crash', key, batchOf(id), [{ name: id, chains: [] }]);
+          await ledger.record('crash', key, batchOf(id, { submittedAt: Date.now() }), [
+            { name: id, chains: [] },
+          ]);
           acknowledged.push(id);
         }
       })().catch(() => undefined);
@@ -151,7 +141,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     const url = `${place.url}/99`;
     const ledger: Ledger = openLedger(url);
     await ledger.claim('p', 'k', 'h');
-    await ledger.record('p', 'k', { ...batchOf('b'), onlyTaskId: 't' }, []);
+    await ledger.record('p', 'k', batchOf('b', { onlyTaskId: 't', submittedAt: Date.now() }), []);
     await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
     await ledger.saveScores('p', new Map([['t', { ptm: 1, iptm: null, meanPlddt: 0 }]]));
     await ledger.close();

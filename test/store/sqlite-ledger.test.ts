@@ -8,7 +8,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { LedgerItem } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createGroupCommit, openDatabase } from '../../src/store/sqlite-file.ts';
-import { ledgerContract } from './ledger-contract.ts';
+import { batchOf, ledgerContract } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
 
@@ -95,18 +95,8 @@ describe('a ledger file', () => {
     const url = `sqlite:${folder}/gateway.db`;
     const ledger = openLedger(url);
     await ledger.claim('p', 'bad', 'h');
-    const batch = {
-      label: null,
-      model: 'm',
-      submittedAt: Date.now(),
-      itemCount: 1,
-      repeat: 1,
-      inputHash: 'h',
-    };
     const record = (key: string, item: LedgerItem) =>
-      ledger.record('p', key, { ...batch, batchId: `batch of ${key}`, onlyTaskId: null, origin: null }, [
-        item,
-      ]);
+      ledger.record('p', key, batchOf(`batch of ${key}`, { submittedAt: Date.now() }), [item]);
     const good = { name: 'n', chains: [] };
     const bad = {
       get name(): string {

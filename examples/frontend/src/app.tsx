@@ -16,7 +16,7 @@ const onHashChange = (changed: () => void) => {
   return () => removeEventListener('hashchange', changed);
 };
 
-/** A part of the address as text; as it stands where somebody typed a `%` that encodes nothing. */
+/** A part of the address as text; unchanged where a `%` in it encodes nothing. */
 function decoded(part: string): string {
   try {
     return decodeURIComponent(part);

@@ -81,9 +81,9 @@ async function readMissing(
     else failure ??= error;
   if (failure === undefined) return found;
   if (!(failure instanceof UpstreamError)) throw failure;
-  const known =
-    `Scores of ${found.size} of ` + `${tasks.length} finished tasks were read; ask again for the rest.`;
-  throw new UpstreamError(`${known} ${failure.message}`, failure.failure, { cause: failure });
+  const known = `Scores of ${found.size} of ${tasks.length} finished tasks were read`;
+  const message = `${known}; ask again for the rest. ${failure.message}`;
+  throw new UpstreamError(message, failure.failure, { cause: failure });
 }
 
 /**

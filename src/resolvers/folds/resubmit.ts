@@ -174,14 +174,12 @@ async function sendAgain(
 /** Warnings of tasks in the named states that were not sent. */
 function leftOut(withoutItem: number, sentBefore: number, earlier: readonly LedgerBatch[]): IssueShape[] {
   const warnings: IssueShape[] = [];
+  const unsent = `${withoutItem} more tasks of the batch are in these states`;
   if (withoutItem > 0)
     warnings.push({
       path: 'items',
       code: 'LEFT_OUT',
-      message:
-        `${withoutItem} more tasks of the batch ` +
-        'are in these states; ' +
-        'their items are not in the input.',
+      message: `${unsent}; their items are not in the input.`,
       hint: 'Submit them with another call: the gateway keeps no sequences.',
     });
   if (sentBefore > 0)
