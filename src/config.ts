@@ -142,12 +142,15 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
 /**
  * Reads the settings.
  *
- * @param env - the environment; empty strings count as unset
+ * @param env - the environment. White space around a value, as files and secrets often have, is not part
+ *   of it, but for GATEWAY_SECRET: ledgers may be sealed with it. Empty strings count as unset.
  * @throws {@link ConfigError} with every problem at once
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const given = Object.fromEntries(
-    Object.entries(env).filter(([, value]) => value !== undefined && value !== ''),
+    Object.entries(env)
+      .map(([name, value]) => [name, name === 'GATEWAY_SECRET' ? value : value?.trim()] as const)
+      .filter(([, value]) => value !== undefined && value !== ''),
   );
   const parsed = variables.safeParse(given);
   if (!parsed.success) {

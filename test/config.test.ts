@@ -26,6 +26,58 @@ describe('readConfig', () => {
     expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_DEPTH', 'PORT', 'UPSTREAM_URL']);
   });
 
+  it('takes no white space around a value for a part of it, such as the end of a line in a secret', () => {
+    expect(
+      readConfig({
+        UPSTREAM_URL: ' https://api.example.org/\n',
+        UPSTREAM_API_KEY: 'key\n',
+        PORT: '4001\r',
+        NODE_ENV: 'production\r',
+      }),
+    ).toMatchObject({
+      UPSTREAM_URL: 'https://api.example.org',
+      UPSTREAM_API_KEY: 'key',
+      PORT: 4001,
+      production: true,
+    });
+    expect(readConfig({ PUBLIC_URL: ' ' }).PUBLIC_URL).toBeUndefined();
+    // What sealed a ledger must go on opening it.
+    const secret = 'a secret of sixteen or more\n';
+    expect(readConfig({ GATEWAY_SECRET: secret }).GATEWAY_SECRET).toBe(secret);
+    expect(problemsOf({ UPSTREAM_API_KEY: 'a key\u2026' })).toEqual([
+      expect.stringMatching(/^UPSTREAM_API_KEY: must have no spaces/),
+    ]);
+  });
+
+  it('refuses addresses whose parts would be lost on the way', () => {
+    for (const name of ['UPSTREAM_URL', 'PUBLIC_URL'])
+      for (const url of [
+        'https://user:hunter2@api.example.org',
+        'https://key@api.example.org',
+        'https://api.example.org/?key=hunter2',
+        'https://api.example.org/#docs',
+      ]) {
+        const problems = problemsOf({ [name]: url });
+        expect(problems, url).toEqual([expect.stringContaining(`${name}: must have no user, password`)]);
+        expect(problems.join()).not.toContain('hunter2');
+      }
+    expect(readConfig({ UPSTREAM_URL: 'https://api.example.org/v2/' }).UPSTREAM_URL).toBe(
+      'https://api.example.org/v2',
+    );
+  });
+
+  it('takes hosts that downloads may come from in the form of addresses, and no other', () => {
+    expect(readConfig({ DOWNLOAD_HOSTS: 'Files.Example.org, minio:9000,[::1]:81' }).DOWNLOAD_HOSTS).toEqual([
+      'files.example.org',
+      'minio:9000',
+      '[::1]:81',
+    ]);
+    for (const host of ['http://minio:9000', 'minio/', 'minio:443', 'minio:80', '::1', 'a b'])
+      expect(problemsOf({ DOWNLOAD_HOSTS: host }), host).toEqual([
+        expect.stringMatching(/^DOWNLOAD_HOSTS: must list hosts/),
+      ]);
+  });
+
   it('refuses a server-held key on an open address without keys of its own', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
     expect(

@@ -18,6 +18,12 @@ const httpUrl = z
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http(s) URL')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
 
+/** An address that paths are put behind. */
+const baseUrl = httpUrl.refine((text) => {
+  const { username, password, search, hash } = new URL(text);
+  return [username, password, search, hash].every((part) => part === '');
+}, 'must have no user, password, query or fragment: they would be sent nowhere, or break addresses');
+
 const prefix = z
   .string()
   .regex(/^\/[\w\-./]*[^/]$/, 'must start with a slash and not end in one, such as /api/v1/batch');
@@ -49,6 +55,12 @@ const storeUrl = z
     'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE or rediss://HOST:PORT/DATABASE',
   );
 
+/** Whether it is the host of addresses of either protocol, as the URL parser writes it. */
+const isHost = (text: string): boolean =>
+  ['http', 'https'].every(
+    (protocol) => URL.canParse(`${protocol}://${text}`) && new URL(`${protocol}://${text}`).host === text,
+  );
+
 const isOrigin = (text: string): boolean => {
   if (text === '*') return true;
   if (text.includes('*') || !URL.canParse(text)) return false;
@@ -58,7 +70,7 @@ const isOrigin = (text: string): boolean => {
 
 /** The variables, each with its default and its bounds. */
 export const variables = z.object({
-  UPSTREAM_URL: httpUrl.optional(),
+  UPSTREAM_URL: baseUrl.optional(),
   UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
   UPSTREAM_ATLAS_PREFIX: prefix.default('/atlas/protein/api/v1alpha1'),
   UPSTREAM_LIST_LIMIT_FIELD: z.string().min(1).default('limit'),
@@ -69,18 +81,28 @@ export const variables = z.object({
   DOCTOR_ATLAS_PREFIXES: prefixes.default([]),
   DOCTOR_BATCH_PREFIXES: prefixes.default([]),
   CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
-  UPSTREAM_API_KEY: z.string().min(1).optional(),
+  UPSTREAM_API_KEY: z
+    .string()
+    .regex(/^[!-~]+$/, 'must have no spaces, and only letters that a header may have')
+    .optional(),
   UPSTREAM_MAX_IN_FLIGHT: whole(1, 10_000).default(64),
   UPSTREAM_MAX_QUEUE: whole(0, 1_000_000).default(1000),
   UPSTREAM_PATIENCE: z.coerce.number().min(0.01).max(100).default(1),
   FOLD_MODELS: list
     .default(['foldmodel2-2026-05-cutoff-2025'])
     .refine((names) => names.length > 0, 'must name at least one model'),
-  DOWNLOAD_HOSTS: list.default([]),
+  DOWNLOAD_HOSTS: list
+    .default([])
+    .transform((hosts) => hosts.map((host) => host.toLowerCase()))
+    .refine(
+      (hosts) => hosts.every(isHost),
+      'must list hosts such as files.example.org or files.example.org:9000, without a scheme, a path or ' +
+        'the usual port',
+    ),
   REQUIRE_UPSTREAM: flag.default(false),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: whole(0, 65_535).default(4000),
-  PUBLIC_URL: httpUrl.optional(),
+  PUBLIC_URL: baseUrl.optional(),
   STORE_URL: storeUrl.default('sqlite:.data/gateway.db'),
   LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),

@@ -71,7 +71,7 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
   const upstream = sandbox
     ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, not predictions)`
     : `upstream ${upstreamUrl}`;
-  const store = config.STORE_URL.replace(/\/\/[^/@]*@/, '//');
+  const store = config.STORE_URL.replace(/^(rediss?:\/\/).*@/, '$1');
   const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;
   process.stdout.write(
     `FoldAtlas · ${upstream} · store ${store}${workers} · ` +

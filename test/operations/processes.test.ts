@@ -265,6 +265,20 @@ describe('a process', () => {
     await ledger.close();
   });
 
+  it('says where its store is without the password, whatever letters that has', async () => {
+    const server = start({
+      STORE_URL: 'redis://:pass@word@127.0.0.1:9/0',
+      LEDGER_URL: 'memory:',
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      CONTRACT_CHECK_MINUTES: '0',
+    });
+    await until('it to listen', () => server.out().includes('/graphql'), 60_000);
+    expect(server.out()).toContain('store redis://127.0.0.1:9/0 ');
+    expect(server.out() + server.err()).not.toMatch(/pass@|word@/);
+    server.child.kill('SIGTERM');
+    expect(await ended(server)).toBe(0);
+  }, 60_000);
+
   it('that cannot have its port says so and ends with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
