@@ -32,18 +32,38 @@ function readable(line: string): string {
 /** Lines are written together: one write for each costs more than the rest of a short answer. */
 const BUFFERED_BYTES = 32_768;
 const FLUSH_INTERVAL_MS = 100;
+/** Lines that wait for a reader that is slow, or for room on a disk; more are dropped. */
+const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
 let openedStandardError: ReturnType<typeof destination> | undefined;
 
-/** One stream, and one listener for the end of the process, for all loggers. */
-function standardError() {
-  openedStandardError ??= destination({
+/** A log on a full disk must not end the process, nor keep it from ending. */
+function openStandardError() {
+  const stream = destination({
     dest: 2,
     sync: false,
     minLength: BUFFERED_BYTES,
+    maxLength: MAX_WAITING_BYTES,
     maxWrite: 2 * BUFFERED_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });
+  let isFailing = false;
+  stream.on('error', () => {
+    isFailing = true;
+  });
+  stream.on('write', () => {
+    isFailing = false;
+  });
+  // Before pino's own listener, which tries for ever to write the rest.
+  process.prependListener('exit', () => {
+    if (isFailing) stream.destroy();
+  });
+  return stream;
+}
+
+/** One stream, and one listener for the end of the process, for all loggers. */
+function standardError() {
+  openedStandardError ??= openStandardError();
   return openedStandardError;
 }
 

@@ -1,5 +1,6 @@
 // Lines of the log reach standard error whole and in their order, however long they are and whatever letters they hold.
 import { spawnSync } from 'node:child_process';
+import { closeSync, existsSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';
 
 const LINES = 400;
@@ -35,3 +36,23 @@ test('lines of all sizes and letters are written whole, in their order', () => {
   expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: LINES }, (_, n) => n));
   for (const { n, text } of lines) expect(text).toBe(lineOf(n));
 }, 30_000);
+
+const FULL = '/dev/full';
+test.skipIf(!existsSync(FULL))(
+  'a log on a full disk neither ends the process nor keeps it from ending',
+  () => {
+    const disk = openSync(FULL, 'w');
+    const { stdout, status, signal } = spawnSync(
+      process.execPath,
+      [
+        ...['--import', 'tsx', '--input-type=module', '-e'],
+        `${PROGRAM}
+       setTimeout(() => { console.log('goes on'); log.error('the last one'); process.exit(0); }, 500);`,
+      ],
+      { encoding: 'utf8', timeout: 20_000, stdio: ['ignore', 'pipe', disk] },
+    );
+    closeSync(disk);
+    expect({ stdout, status, signal }).toEqual({ stdout: 'goes on\n', status: 0, signal: null });
+  },
+  30_000,
+);
