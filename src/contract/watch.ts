@@ -156,6 +156,8 @@ export function openContractMetrics(registers: Registry[], report: () => Report)
     name: 'foldatlas_upstream_contract',
     help: 'Operations whose contract was checked: 1 for the state that it is in.',
     labelNames: ['operation', 'state'],
+    // Each process of WORKERS checks by itself.
+    aggregator: 'max',
     registers,
     collect() {
       this.reset();

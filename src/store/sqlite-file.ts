@@ -33,6 +33,7 @@ export const makePrivateFolder = (file: string): void => {
  * @param file - a path, or `:memory:`
  * @param options.busyMs - how long a statement waits for another process
  * @param options.synchronous - what a commit waits for: FULL survives a power cut
+ * @throws Error that names the file
  */
 export function openDatabase(
   file: string,
@@ -44,9 +45,16 @@ export function openDatabase(
     for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
   }
   const database = new DatabaseSync(file);
-  database.exec(
-    `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
-  );
+  try {
+    database.exec(
+      `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
+    );
+  } catch (error) {
+    database.close();
+    // SQLite says what is wrong, not where.
+    const reason = error instanceof Error ? error.message : String(error);
+    throw new Error(`The database ${file} cannot be opened: ${reason}`, { cause: error });
+  }
   return database;
 }
 

@@ -1,6 +1,6 @@
 // The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync } from 'node:fs';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -48,6 +48,14 @@ describe('a ledger file', () => {
     expect(await ledger.batch('p', 'half')).toBeNull();
     expect((await ledger.entry('p', 'k'))?.state).toBe('pending');
     await ledger.close();
+  });
+
+  it('that is none is named in the error', () => {
+    const file = join(folder, 'gateway.db');
+    writeFileSync(file, 'no database '.repeat(1000));
+    expect(() => openLedger(`sqlite:${file}`)).toThrow(
+      `The database ${file} cannot be opened: file is not a database`,
+    );
   });
 
   it('holds every key that a caller was told it has, also when the process is killed at that moment', async () => {

@@ -115,6 +115,16 @@ describe('the built server', () => {
     await expect(fetch(server.url)).rejects.toThrow();
   });
 
+  it('says where its store is without the password, whatever letters that has', async () => {
+    const { child, line } = await start({
+      STORE_URL: 'redis://:pass@word@127.0.0.1:9/0',
+      LEDGER_URL: 'memory:',
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+    });
+    expect(await stop(child, 'SIGTERM')).toBe(0);
+    expect(line).toContain(' · store redis://127.0.0.1:9/0 · ');
+  });
+
   it('names everything that is wrong with its configuration and ends with 78', async () => {
     const failure: unknown = await start({ PORT: 'many', MAX_QUERY_DEPTH: '0' }).catch(
       (error: unknown) => error,
