@@ -122,6 +122,14 @@ async function* eventsOf(response: Response): AsyncGenerator<Answer> {
   }
 }
 
+/** @throws CliExit when it is no answer of GraphQL, such as a page of a proxy */
+async function readAnswer(response: Response): Promise<Answer> {
+  const body: unknown = await response.json().catch(() => undefined);
+  if (typeof body === 'object' && body !== null && ('data' in body || 'errors' in body))
+    return body as Answer;
+  throw new CliExit(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
+}
+
 export async function connect(
   session: Session,
   args: { readonly url?: string | undefined; readonly tokenFile?: string | undefined },
@@ -158,10 +166,7 @@ export async function connect(
         variables,
         operationName,
       });
-      const body: unknown = await response.json().catch(() => undefined);
-      if (typeof body === 'object' && body !== null && ('data' in body || 'errors' in body))
-        return body as Answer;
-      throw new CliExit(EXIT.unreachable, `The gateway answered HTTP ${response.status}, and no GraphQL.`);
+      return readAnswer(response);
     },
     /** Runs a subscription and gives each event. Ends when the stream does, for whatever reason. */
     async *watch(
@@ -172,7 +177,7 @@ export async function connect(
       const response = await post('text/event-stream', { query, variables, operationName });
       if (response.headers.get('content-type')?.startsWith('text/event-stream') === true)
         yield* eventsOf(response);
-      else yield (await response.json()) as Answer;
+      else yield await readAnswer(response);
     },
     /** Fetches a file. @param path - such as /tasks/{id}/result.json */
     file: (path: string) => reach(path, { headers }),

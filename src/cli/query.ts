@@ -3,9 +3,9 @@
 import { getOperationAST, parse } from 'graphql';
 import { isFields } from '../upstream/renames.ts';
 import { command, option, word } from './command.ts';
-import { connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
+import { type Answer, connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
 import { parseYaml } from './parse-yaml.ts';
-import { CliExit, EXIT, messageOf, readInput } from './session.ts';
+import { CliExit, EXIT, messageOf, readInput, type Session } from './session.ts';
 
 async function variablesOf(given: string | undefined): Promise<Record<string, unknown>> {
   if (given === undefined) return {};
@@ -32,6 +32,16 @@ function operationOf(document: string, name: string | undefined): string {
     EXIT.data,
     'The document has no such operation; with several, name one with --operation.',
   );
+}
+
+/** The events of a stream. @throws CliExit when the connection breaks */
+async function* untilEnd(events: AsyncIterable<Answer>, session: Session): AsyncGenerator<Answer> {
+  try {
+    yield* events;
+  } catch (error) {
+    if (error instanceof CliExit || session.signal.aborted) throw error;
+    throw new CliExit(EXIT.unreachable, `The stream broke off: ${messageOf(error)}`);
+  }
 }
 
 export default command({
@@ -66,7 +76,7 @@ export default command({
     try {
       const isStream = kind === 'subscription';
       const answers = isStream
-        ? place.watch(document, values, operation)
+        ? untilEnd(place.watch(document, values, operation), session)
         : [await place.ask(document, values, operation)];
       let failed = false;
       for await (const answer of answers) {

@@ -116,10 +116,16 @@ export async function configOf(
   return readConfig({ ...more, ...env });
 }
 
-/** The token: of the file, else of the environment; undefined when there is none. */
+/**
+ * The token: of the file, else of the environment; undefined when there is none.
+ *
+ * @throws CliExit for what no header can have, without quoting it
+ */
 export function tokenOf({ env }: Session, file: string | undefined): string | undefined {
-  if (file === undefined) return env.FOLDATLAS_TOKEN || undefined;
-  const token = readText(file, '--token-file').trim();
+  const place = file === undefined ? 'FOLDATLAS_TOKEN' : '--token-file';
+  const token = (file === undefined ? (env.FOLDATLAS_TOKEN ?? '') : readText(file, place)).trim();
+  if (token === '' && file === undefined) return undefined;
   if (token === '') throw new CliExit(EXIT.usage, '--token-file: the file is empty.');
-  return token;
+  if (/^[!-~]+$/.test(token)) return token;
+  throw new CliExit(EXIT.usage, `${place}: a token is one word of ASCII letters, digits and signs.`);
 }

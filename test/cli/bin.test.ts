@@ -1,6 +1,8 @@
 // The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -104,6 +106,44 @@ describe('query', () => {
     expect(bad).toMatchObject({ code: 1, err: expect.stringMatching(/^UNAUTHENTICATED at batch/) });
     expect(JSON.parse(bad.out)).toMatchObject({ data: { batch: null } });
     expect(vague).toMatchObject({ code: 65, err: expect.stringContaining('--operation') });
+  });
+});
+
+describe('what stands in the place of a gateway', () => {
+  it('is told in a sentence with exit code 2, and a token that is none with 64, without quoting it', async () => {
+    const proxy = createServer(({ url = '' }, response) => {
+      if (url.startsWith('/page'))
+        return response.writeHead(502, { 'content-type': 'text/html' }).end('<html>');
+      response
+        .writeHead(200, { 'content-type': 'text/event-stream' })
+        .write('event: next\ndata: {"data":{}}\n\n');
+      return setTimeout(() => response.destroy(), 100);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, '127.0.0.1', resolve));
+    const { port } = proxy.address() as AddressInfo;
+    const watch = (path: string, token: string) =>
+      run(['query', '-', '--url', `http://127.0.0.1:${port}/${path}`], {
+        input: 'subscription { batchProgress(batchId: "x") { final } }',
+        env: { FOLDATLAS_TOKEN: token },
+      });
+    const [page, cut, token] = await Promise.all([
+      watch('page', 'token\n'),
+      watch('cut', 'token'),
+      watch('cut', 'hidden\ntoken'),
+    ]);
+    proxy.close();
+    expect(page).toEqual({ code: 2, out: '', err: 'The gateway answered HTTP 502, and no GraphQL.\n' });
+    expect(cut).toMatchObject({
+      code: 2,
+      out: '{"data":{}}\n',
+      err: expect.stringMatching(/^The stream broke off: .*\n$/),
+    });
+    expect(token).toMatchObject({
+      code: 64,
+      out: '',
+      err: expect.stringMatching(/^FOLDATLAS_TOKEN: a token is one word/),
+    });
+    expect(token.err).not.toContain('hidden');
   });
 });
 
