@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { Defer20220824Handler } from '@apollo/client/incremental';
+import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
@@ -267,6 +267,20 @@ describe('clients', () => {
     });
     client.stop();
     expect([seen[0], seen.at(-1)]).toEqual(['card', 'search']);
+  });
+
+  it('Apollo Client is answered whole where it reads another format of parts', async () => {
+    const client = new ApolloClient({
+      link: new HttpLink({ uri: url }),
+      cache: new InMemoryCache(),
+      incrementalHandler: new GraphQL17Alpha9Handler(),
+    });
+    const { data } = await client.query({ query: gql(CARD) });
+    client.stop();
+    expect(listAt(data, 'protein.similar.hits')).toHaveLength(5);
+    const text = async (accept: string) => (await send(CARD, { accept })).text();
+    expect(await text('multipart/mixed;incrementalSpec=v0.2, */*')).not.toContain('hasNext');
+    expect(await text('multipart/mixed; deferSpec="20220824", */*')).toContain('"hasNext":true');
   });
 
   it('urql does too', async () => {

@@ -36,9 +36,13 @@ const weightOf = (parameters: readonly string[]): number => {
   return given !== undefined && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 1;
 };
 
-/** Responses are UTF-8; a range with another charset matches none. */
-const isUtf8 = (parameters: readonly string[]): boolean =>
-  parameters.every((parameter) => !parameter.startsWith('charset=') || /^charset="?utf-8"?$/.test(parameter));
+/** Responses are UTF-8, and their parts in the format of 2022-08-24; a range with another matches none. */
+const isOffered = (parameters: readonly string[]): boolean =>
+  parameters.every(
+    (parameter) =>
+      !/^(charset|deferspec|incrementalspec)=/.test(parameter) ||
+      /^(charset="?utf-8"?|deferspec="?20220824"?)$/.test(parameter),
+  );
 
 function rangesOf(accept: string | null): readonly Range[] {
   if (accept === null || accept.trim() === '') return ANYTHING;
@@ -46,7 +50,7 @@ function rangesOf(accept: string | null): readonly Range[] {
     .toLowerCase()
     .split(',')
     .map((member) => member.split(';').map((part) => part.trim()))
-    .filter(([type, ...parameters]) => type !== undefined && type !== '' && isUtf8(parameters))
+    .filter(([type, ...parameters]) => type !== undefined && type !== '' && isOffered(parameters))
     .map(([type = '', ...parameters]) => ({ type, weight: weightOf(parameters) }));
 }
 
@@ -96,7 +100,7 @@ export function negotiateResponseType(accept: string | null): MediaType | null {
 
 /** Those of some media types that a client names: a wildcard is no wish for a stream of parts. */
 function chooseNamed(accept: string | null, offers: readonly MediaType[]): MediaType | null {
-  const named = (accept ?? '').toLowerCase();
+  const named = rangesOf(accept).map(({ type }) => type);
   return chooseMediaType(
     accept,
     offers.filter((type) => named.includes(type)),
