@@ -52,7 +52,8 @@ export async function serve(options: ServeOptions) {
     bodyMs: config.REQUEST_BODY_SECONDS * 1000,
   });
   const sockets = attachWebSocket(server, gateway, {
-    origins: config.CORS_ORIGINS,
+    // A proxy may have sent another Host than the one that the gateway's own pages come from.
+    origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
     maxBytes: config.MAX_BODY_BYTES,
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,

@@ -4,7 +4,10 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
+import { serve as serveAlone } from '../../src/process/serve.ts';
+import { testLogger } from '../record.ts';
 import { at } from '../support.ts';
 import { type Served, serve, submit, TOKEN } from './streams.ts';
 import { openGateway, run, until } from './support.ts';
@@ -187,28 +190,39 @@ describe('GraphQL over WebSocket', () => {
     expect(at({ code: Reflect.get(Object(closed), 'code') }, 'code')).toBe(1001);
   });
 
+  /** What an upgrade is answered with. */
+  const statusOf = (address: string, options: WebSocket.ClientOptions) =>
+    new Promise<number>((resolve) => {
+      const socket = new WebSocket(address.replace(/^http/, 'ws'), 'graphql-transport-ws', options);
+      socket.on('open', () => {
+        socket.close();
+        resolve(101);
+      });
+      socket.on('unexpected-response', (_, answer) => resolve(answer.statusCode ?? 0));
+      socket.on('error', () => undefined);
+    });
+
   it('welcomes its own pages, listed origins and clients that are no browser, and nobody else', async () => {
     const status = (origin: string | undefined, path = '/graphql') =>
-      new Promise<number>((resolve) => {
-        const socket = new WebSocket(
-          served.url.replace(/^http/, 'ws').replace('/graphql', path),
-          'graphql-transport-ws',
-          {
-            ...(origin === undefined ? {} : { origin }),
-          },
-        );
-        socket.on('open', () => {
-          socket.close();
-          resolve(101);
-        });
-        socket.on('unexpected-response', (_, answer) => resolve(answer.statusCode ?? 0));
-        socket.on('error', () => undefined);
-      });
+      statusOf(served.url.replace('/graphql', path), origin === undefined ? {} : { origin });
     expect(await status(undefined)).toBe(101);
     expect(await status(new URL(served.url).origin)).toBe(101);
     expect(await status('https://viewer.example')).toBe(101);
     expect(await status('https://evil.example')).toBe(403);
     expect(await status('null')).toBe(403);
     expect(await status(undefined, '/other')).toBe(404);
+  });
+
+  it('welcomes the pages of PUBLIC_URL also behind a proxy that sends another Host', async () => {
+    const config = readConfig({ STORE_URL: 'memory:', PORT: '0', PUBLIC_URL: 'https://fold.example/app' });
+    const principalKey = 'of this test only';
+    const log = testLogger();
+    const { url: upstreamUrl } = sandbox;
+    const { localUrl, stop } = await serveAlone({ config, log, principalKey, upstreamUrl, sandbox: true });
+    const status = (origin: string) =>
+      statusOf(`${localUrl}/graphql`, { origin, headers: { host: 'gateway:4000' } });
+    expect(await status('https://fold.example')).toBe(101);
+    expect(await status('https://evil.example')).toBe(403);
+    await stop();
   });
 });
