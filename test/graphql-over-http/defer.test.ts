@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
-import { Defer20220824Handler, GraphQL17Alpha9Handler } from '@apollo/client/incremental';
+import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
@@ -161,11 +161,19 @@ describe('a deferred part', () => {
     'application/json',
     '*/*',
     'application/graphql-response+json',
+    // Other formats of parts, the first as Apollo's GraphQL17Alpha9Handler asks for it.
+    'multipart/mixed;incrementalSpec=v0.2,application/graphql-response+json,application/json;q=0.9',
+    'multipart/mixed;deferSpec=20230621, */*',
   ])('is not apart for %s', async (accept) => {
     const response = await send(CARD, { accept });
     const answer: unknown = await response.json();
     expect(listAt(answer, 'data.protein.similar.hits')).toHaveLength(5);
     expect(answer).not.toHaveProperty('hasNext');
+  });
+
+  it('may name its format with quotes', async () => {
+    const accept = 'multipart/mixed; deferSpec="20220824", application/json';
+    expect(await all(await send(CARD, { accept }))).toHaveLength(2);
   });
 
   it('is an event for those who accept events', async () => {
@@ -267,20 +275,6 @@ describe('clients', () => {
     });
     client.stop();
     expect([seen[0], seen.at(-1)]).toEqual(['card', 'search']);
-  });
-
-  it('Apollo Client is answered whole where it reads another format of parts', async () => {
-    const client = new ApolloClient({
-      link: new HttpLink({ uri: url }),
-      cache: new InMemoryCache(),
-      incrementalHandler: new GraphQL17Alpha9Handler(),
-    });
-    const { data } = await client.query({ query: gql(CARD) });
-    client.stop();
-    expect(listAt(data, 'protein.similar.hits')).toHaveLength(5);
-    const text = async (accept: string) => (await send(CARD, { accept })).text();
-    expect(await text('multipart/mixed;incrementalSpec=v0.2, */*')).not.toContain('hasNext');
-    expect(await text('multipart/mixed; deferSpec="20220824", */*')).toContain('"hasNext":true');
   });
 
   it('urql does too', async () => {
