@@ -7,9 +7,10 @@ import { readBulkRecords } from '../upstream/archive/bulk.ts';
 import type { BulkRecord } from '../upstream/archive/bulk-members.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
-import { rankingOf } from '../upstream/proteins/activations.ts';
+import { isRankingOf, rankingOf } from '../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
-import type { ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import type { LoadResult, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
+import { isSequenceOf } from '../upstream/proteins/record-parts.ts';
 import type { RequiredParts } from '../upstream/proteins/required-parts.ts';
 import type { WireMapping } from '../upstream/renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
@@ -42,6 +43,8 @@ interface Reading {
   readonly known: Map<string, Known>;
   readonly clusters: Map<string, ClusterInfo>;
   readonly links: Map<string, string>;
+  /** Rankings of activations whose scale the archive does not tell. */
+  readonly unscaled: Map<string, readonly FeatureValue[]>;
   damaged: boolean;
   /** Whether the archive has the list of sequences, which names every protein that exists. */
   listed: boolean;
@@ -76,15 +79,19 @@ function takeRecord(reading: Reading, record: BulkRecord, top: number, sources: 
   else if (record.part === 'problem') reading.damaged = true;
   else if (record.part === 'sequence') {
     const { sequence, accession, source } = record.sequence;
-    know(record.hash, { sequence: { accession, source, length: sequence.length, sequence } });
+    const own = { accession, source, length: sequence.length, sequence };
+    // Unless it is another protein's.
+    know(record.hash, isSequenceOf(record.hash, sequence) ? { sequence: own } : {});
   } else if (record.part === 'structure') {
     const { statesPtm, ptm, meanPlddt } = record.structure;
     const structureUrl = sources.structureUrl(record.hash);
     const scores = { ...(statesPtm ? { ptm } : {}), meanPlddt: percent(meanPlddt) };
     know(record.hash, { structure: { ...scores, structureUrl } });
   } else if (record.part === 'features') {
-    const { proteinLevel, top: ranked = proteinLevel && rankingOf(proteinLevel, top) } = record.features;
+    const { proteinLevel, top: ranked } = record.features;
     know(record.hash, ranked === undefined ? {} : { proteinFeatures: featuresOf(ranked, ranked.length) });
+    if (ranked === undefined && proteinLevel !== undefined)
+      reading.unscaled.set(record.hash, rankingOf(proteinLevel, top));
   } else if (record.part === 'cluster') {
     const { data } = clusterInfo.safeParse(record.record);
     if (data !== undefined) reading.clusters.set(record.representative, data);
@@ -105,6 +112,7 @@ async function readArchive(
     known: new Map(),
     clusters: new Map(),
     links: new Map(),
+    unscaled: new Map(),
     damaged: false,
     listed: false,
   };
@@ -131,6 +139,51 @@ function recordOf(data: PresentProtein, reading: Reading, top: number, sources: 
   };
 }
 
+/** Reads from a loaded protein; undefined where there is none, or its record breaks the contract. */
+function readLoaded<T>(data: LoadResult | undefined, read: (data: PresentProtein) => T): T | undefined {
+  if (data == null || data instanceof Error) return undefined;
+  try {
+    return read(data);
+  } catch (error) {
+    if (error instanceof UpstreamError) return undefined;
+    throw error;
+  }
+}
+
+type LoadRecords = (hashes: readonly string[]) => Promise<readonly LoadResult[]>;
+
+/**
+ * Takes the rankings of an archive that has activations alone where the record of one of its
+ * proteins shows that they have the scale of rankings, which the service does not say.
+ */
+async function takeUnscaled(
+  { known, clusters, unscaled }: Reading,
+  top: number,
+  load: LoadRecords,
+): Promise<void> {
+  const active = [...unscaled].filter(([, values]) => values.length > 0).map(([hash]) => hash);
+  // One whose record is needed anyway, where there is one.
+  const sample = active.find((hash) => !clusters.has(hash)) ?? active[0];
+  const [loaded] = sample === undefined ? [] : await load([sample]);
+  const ranking = readLoaded(loaded, ({ features }) => features?.values) ?? [];
+  const values = unscaled.get(sample ?? '') ?? [];
+  const isScaled = isRankingOf(ranking, {
+    indices: values.map(({ feature_index: index }) => index),
+    values: values.map(({ value }) => value),
+  });
+  for (const [hash, own] of unscaled)
+    if (isScaled || own.length === 0)
+      known.set(hash, { ...known.get(hash), proteinFeatures: featuresOf(own, top) });
+}
+
+const needsOf = (wanted: readonly ValueGroup[], top: number): RequiredParts => ({
+  record: true,
+  sequence: true,
+  ...(wanted.includes('structure') ? { ptm: true, meanPlddt: true } : {}),
+  ...(wanted.includes('cluster') ? { link: true } : {}),
+  ...(wanted.includes('proteinFeatures') ? { features: top } : {}),
+});
+
 /** Adds what the archive lacks. @returns the proteins that could not be loaded */
 async function complete(
   reading: Reading,
@@ -139,30 +192,28 @@ async function complete(
   sources: ExportSources,
 ): Promise<ReadonlySet<string>> {
   const failed = new Set<string>();
+  let proteins: ReturnType<ExportSources['openProteins']> | undefined;
+  const load: LoadRecords = async (hashes) => {
+    proteins ??= sources.openProteins();
+    return (await proteins).loadAll(hashes, needsOf(wanted, top));
+  };
+  if (wanted.includes('proteinFeatures')) await takeUnscaled(reading, top, load);
   const isKnown = (values: Partial<ExportRow> | undefined, group: ValueGroup): boolean =>
     values !== undefined && (group !== 'structure' || values.ptm !== undefined);
   const lacking = [...reading.known].filter(([, known]) =>
     wanted.some((group) => !isKnown(known[group], group)),
   );
   if (lacking.length === 0) return failed;
-  const hashes = lacking.map(([hash]) => hash);
-  const needs: RequiredParts = {
-    record: true,
-    ptm: true,
-    meanPlddt: true,
-    link: true,
-    features: top,
-    sequence: true,
-  };
-  const loaded = await (await sources.openProteins()).loadAll(hashes, needs);
+  const loaded = await load(lacking.map(([hash]) => hash));
   for (const [i, [hash, known]] of lacking.entries()) {
-    const data = loaded[i];
-    if (data == null || data instanceof Error) failed.add(hash);
-    else {
-      const own = recordOf(data, reading, top, sources);
-      const structure = { ...own.structure, ...known.structure };
-      reading.known.set(hash, { ...own, ...known, structure });
-    }
+    const own = readLoaded(loaded[i], (data) => recordOf(data, reading, top, sources));
+    if (own === undefined) failed.add(hash);
+    else
+      reading.known.set(hash, {
+        ...own,
+        ...known,
+        structure: { ...own.structure, ...known.structure },
+      });
   }
   return failed;
 }

@@ -393,6 +393,54 @@ describe('activations along the sequence', () => {
   });
 });
 
+describe('rows of a bulk look-up', () => {
+  const rowsOf = async (topFeatures: number): Promise<unknown[]> => {
+    const { data } = await send(`mutation { startBulkLookup(input: { ids: ["${A}", "${B}"], structure: false,
+      clusterInfo: false, residueFeatures: false, topFeatures: ${topFeatures} }) { ... on BulkLookup { ndjsonUrl } } }`);
+    calls = [];
+    const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
+    return (await rows.text())
+      .trimEnd()
+      .split('\n')
+      .map((line): unknown => JSON.parse(line));
+  };
+  const level = (scale: number) => ({ protein_level: features(scale).protein_level });
+  const three = { index: 3, value: 1.5 };
+
+  it.each([
+    ['on another scale', 20, [`GET /proteins/${A}`, `GET /proteins/${B}`]],
+    ['on the scale of rankings', 1, [`GET /proteins/${A}`]],
+  ])('have the features of single records where the archive has activations alone, %s', async (_, scale, read) => {
+    archive = zip({
+      'sequences.fasta': FASTA,
+      'features.json': JSON.stringify({ [A]: level(scale), [B]: level(scale) }),
+    });
+    const rows = await rowsOf(1);
+    expect(rows).toMatchObject([{ features: [three] }, { features: [three] }]);
+    expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toEqual(read);
+  });
+
+  it('never have the sequence of another protein', async () => {
+    archive = zip({
+      'sequences.fasta': FASTA.replace('MKVA', 'MKVG'),
+      'features.json': JSON.stringify({ [A]: features(1), [B]: features(1) }),
+    });
+    expect(await rowsOf(2)).toMatchObject([
+      { status: 'FOUND', sequence: 'MKVA' },
+      { status: 'FOUND', sequence: 'MENTS' },
+    ]);
+  });
+
+  it('lose nothing but what the record of a protein that cannot be read would say', async () => {
+    archive = zip({ 'sequences.fasta': FASTA });
+    others = { [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA', sae_features: 'none' } };
+    expect(await rowsOf(1)).toMatchObject([
+      { status: 'UNAVAILABLE', sequence: 'MKVA' },
+      { status: 'FOUND', sequence: 'MENTS', features: [three] },
+    ]);
+  });
+});
+
 describe('a damaged archive', () => {
   it('gives what is whole, and asks single records for what was lost', async () => {
     const whole = zip({
