@@ -97,6 +97,20 @@ describe('what people paste', () => {
   });
 
   it.each([
+    ['in blocks of ten', `>sp|P01308|INS_HUMAN\n${HBA_SEQUENCE.replace(/.{10}/g, '$& ')}`, 'FOUND', HBA],
+    ['of a peptide', '>sp|P01308|INS_HUMAN, A chain\nGIVEQCCTSICSLYQLEN', 'NOT_IN_ATLAS', undefined],
+  ])('is the sequence of a FASTA record, not the entry that its header names, %s', async (_, id, status, hash) => {
+    world.forget();
+    const { data } = await world.query(
+      'query ($id: String!) { lookup(ids: [$id]) { status protein { hash } } }',
+      { id },
+    );
+    expect(at(data, 'lookup.0.status')).toBe(status);
+    expect(at(data, 'lookup.0.protein.hash')).toBe(hash);
+    expect(world.counts().uniprot).toBeUndefined();
+  });
+
+  it.each([
     ['pyrrolysine and ambiguous residues', 'MTFRKSFDCYDFYDRAKVGEKCTQDDWDLMKIPMKAMELKQKYGLDFKGEFIOBJZUX'],
     ['FASTA', `>sp|P69905|HBA_HUMAN\n${HBA_SEQUENCE.replace('M', 'B')}`],
   ])('is a sequence also with %s', async (_, id) => {

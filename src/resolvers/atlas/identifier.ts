@@ -30,6 +30,8 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
 ];
 /** All letters: B, J, O, U, X and Z name residues too. Fewer than 20 may be a word. */
 const RESIDUES = /^[A-Z]{20,}\*?$/i;
+/** What stands below the header of a FASTA record is a sequence, however short. */
+const LETTERS = /^[A-Z]+\*?$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
 const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
 /** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
@@ -60,13 +62,18 @@ function withoutEdges(text: string): string {
 export const looksLikeDna = (sequence: string): boolean =>
   sequence.length >= 20 && NUCLEOTIDES.test(sequence);
 
-/** The sequence of a FASTA record, or of lines of letters; undefined for anything else. */
+/**
+ * The sequence of a FASTA record, of any length and with white space, or of lines of letters;
+ * undefined for anything else.
+ */
 function sequenceIn(text: string): string | undefined {
   const lines = text.split(/\r?\n/);
-  const letters = (lines.length > 1 && text.trimStart().startsWith('>') ? lines.slice(1) : lines)
-    .map((line) => line.trim())
-    .join('');
-  return RESIDUES.test(letters) ? letters.replace('*', '').toUpperCase() : undefined;
+  const isRecord = lines.length > 1 && text.trimStart().startsWith('>');
+  const letters = isRecord
+    ? lines.slice(1).join('').replace(/\s+/g, '')
+    : lines.map((line) => line.trim()).join('');
+  const isSequence = (isRecord ? LETTERS : RESIDUES).test(letters);
+  return isSequence ? letters.replace('*', '').toUpperCase() : undefined;
 }
 
 const severalFault = (what: string): Identifier => ({
