@@ -126,8 +126,10 @@ function cellText(cell: Cell): string {
   const text = cell.replace(/[\t\r\n]+/g, ' ');
   // Programs skip white space before a formula.
   const first = text.trimStart().charAt(0);
-  return FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
+  const safe = FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
+  // To readers of tables a bare quote begins a text that ends, rows later, with the next one.
+  return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A row as a line; unknown values are empty, and formulas begin with an apostrophe. */
+/** A row as a line; unknown values are empty, formulas begin with an apostrophe, quotes are doubled. */
 export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;

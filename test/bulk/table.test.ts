@@ -29,6 +29,13 @@ describe('a cell of a table', () => {
     );
   });
 
+  it('with quotes is read as it was by readers of tables, who take a quote for the beginning of a longer text', () => {
+    expect(cellOf('"Walker A" loop')).toBe('"""Walker A"" loop"');
+    expect(cellOf('12" helix; "three')).toBe('"12"" helix; ""three"');
+    expect(cellOf('="x"')).toBe('"\'=""x"""');
+    expect(cellOf("3'-5' exonuclease")).toBe("3'-5' exonuclease");
+  });
+
   it('is made in one place', () => {
     const writers = readdirSync(SRC, { recursive: true, encoding: 'utf8' }).filter(
       (file) => file.endsWith('.ts') && readFileSync(join(SRC, file), 'utf8').includes("join('\\t')"),

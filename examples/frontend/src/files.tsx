@@ -34,7 +34,8 @@ const FORMULA = /^[=+\-@]/;
 
 const cellOf = (value: string | number | null | undefined): string => {
   const text = String(value ?? '').replace(/\s+/g, ' ');
-  return typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
+  return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 };
 
 interface SaveTableProps<Row> {
