@@ -108,10 +108,15 @@ export const BATCH_RULES = {
     perToken('plddt'),
     perToken('pae', 'drift'),
     perToken('output_embedding_sequence'),
-    within('pair_chains_iptm', 'a row for each chain', ({ pair_chains_iptm: rows, complex }) => {
-      const chains =
-        isFields(complex) && Array.isArray(complex.chain_id) ? new Set(complex.chain_id) : undefined;
-      return lengthOf(rows) === 0 ? undefined : agree(lengthOf(rows), chains?.size);
-    }),
+    within(
+      'pair_chains_iptm',
+      'a row for each chain',
+      ({ pair_chains_iptm: rows, complex }) => {
+        const chains =
+          isFields(complex) && Array.isArray(complex.chain_id) ? new Set(complex.chain_id) : undefined;
+        return lengthOf(rows) === 0 ? undefined : agree(lengthOf(rows), chains?.size);
+      },
+      'drift',
+    ),
   ],
 } satisfies Record<string, readonly ValueRule[]>;

@@ -6,7 +6,7 @@ import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../sandbox/src/folding/rows.ts';
 import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
-import { smallFold } from '../structure/fold.ts';
+import { largeFold, smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench } from './bench.ts';
 
@@ -316,6 +316,35 @@ describe('scores outside 0 to 1', () => {
     expect(at(data, 'batch.tasks.nodes.0')).toMatchObject({ scores: { ptm: 0.8123 } });
     expect(errors).toHaveLength(1);
     expect(errors?.[0]?.path?.at(-1)).toBe('chainPairs');
+  });
+
+  it('of pairs of chains that are not those of the result are an error there, none are none', async () => {
+    const pairs = [
+      [0.9, 0.5],
+      [0.5, 0.8],
+    ];
+    const odd = await ask({ ...smallFold(), pair_chains_iptm: pairs }, 'ptm chainPairs { iptm }');
+    expect(odd.errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code])).toEqual([
+      ['chainPairs', 'UPSTREAM_DRIFT'],
+    ]);
+    expect(odd.errors?.[0]?.message).toContain(
+      'expected a row and a column for each of the 6 chains, saw 2 rows',
+    );
+    for (const none of [[], [[]], null]) {
+      const { data, errors } = await ask({ ...smallFold(), pair_chains_iptm: none }, 'chainPairs { iptm }');
+      expect(errors).toBeUndefined();
+      expect(at(data, 'batch.tasks.nodes.0.result')).toEqual({ chainPairs: [] });
+    }
+  });
+
+  it('of an interface that is not there, of a single chain, are none', async () => {
+    const fold = { ...largeFold(3), interface_ptm: 0 };
+    const { data } = await ask(fold, 'ptm iptm structure { text }');
+    const { iptm, ptm, structure } = at(data, 'batch.tasks.nodes.0.result') as Record<string, unknown>;
+    expect([iptm, ptm]).toEqual([null, 0.5]);
+    expect(at(structure, 'text')).not.toContain('ipTM');
+    const complex = await ask({ ...smallFold(), interface_ptm: 0 }, 'iptm');
+    expect(at(complex.data, 'batch.tasks.nodes.0.result')).toEqual({ iptm: 0 });
   });
 
   it.each([-0.2, 130])('of tokens are an error, and the mean is not stored: %s', async (value) => {

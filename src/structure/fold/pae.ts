@@ -117,12 +117,14 @@ export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): Chai
   return pairsOf(chains, (i, k) => means[i]?.[k]);
 }
 
+/** Whether a matrix has a row and a column for each chain, or no cells, as where it was not asked for. */
+export const isOfPairs = (matrix: readonly unknown[], chains: readonly ChainTokens[]): boolean =>
+  matrix.flat().length === 0 ||
+  [matrix, ...matrix].every((list) => !Array.isArray(list) || list.length === chains.length);
+
 /** The cells of `pair_chains_iptm` by chain id; none unless the matrix has a row for each chain. */
-export function iptmChainPairs(
-  matrix: readonly unknown[] | undefined,
-  chains: readonly ChainTokens[],
-): ChainPair[] {
-  if (matrix?.length !== chains.length) return [];
+export function iptmChainPairs(matrix: readonly unknown[], chains: readonly ChainTokens[]): ChainPair[] {
+  if (matrix.length !== chains.length) return [];
   return pairsOf(chains, (i, k) => {
     const row: unknown = matrix[i];
     return Array.isArray(row) && row.length === chains.length ? row[k] : undefined;

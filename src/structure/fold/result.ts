@@ -3,7 +3,7 @@
 import { chainsOf, meanOf } from './chains.ts';
 import { readFields } from './fields.ts';
 import { collapsedMatrix, type Matrix, matrixOf } from './matrix.ts';
-import { iptmChainPairs } from './pae.ts';
+import { iptmChainPairs, isOfPairs } from './pae.ts';
 import { plddtByToken, type TokenPlddt } from './plddt.ts';
 import { createRowFinder, type RowOffsets } from './rows.ts';
 
@@ -76,6 +76,11 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
   const sequence = vectorsOf('output_embedding_sequence', given.embeddingSequence);
   const pair = vectorsOf('output_embedding_pair_pooled', given.embeddingPairPooled);
   const [sequenceShape, pairShape] = [shape(sequence.rows), shape(pair.rows)];
+  const pairs = pairChainsIptm.value ?? [];
+  const pairsMisfit = isOfPairs(pairs, chains)
+    ? null
+    : "The upstream's folding result has changed at $.pair_chains_iptm: expected a row and a column for " +
+      `each of the ${chains.length} chains, saw ${pairs.length} rows.`;
   return {
     complex,
     plddt,
@@ -96,12 +101,13 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
       tokensUsed: given.tokensUsed ?? null,
       /** 0 to 1, like the other scores. */
       ptm: ptm.value ?? null,
-      iptm: interfacePtm.value ?? null,
+      // Some services write 0 where no other chain is.
+      iptm: chains.length === 1 && interfacePtm.value === 0 ? null : (interfacePtm.value ?? null),
       /** Over the tokens. */
       meanPlddt: meanOf(plddt.tokens),
       chains,
       /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
-      chainPairs: iptmChainPairs(pairChainsIptm.value, chains),
+      chainPairs: iptmChainPairs(pairs, chains),
       /** Null without `include_pae`. */
       pae: pae.rows === undefined ? null : { size: pae.rows.rowCount, max: pae.rows.max },
       /** Null without `include_embeddings`. */
@@ -114,7 +120,7 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
       misfits: {
         ptm: ptm.misfit,
         iptm: interfacePtm.misfit,
-        chainPairs: pairChainsIptm.misfit,
+        chainPairs: pairChainsIptm.misfit ?? pairsMisfit,
         plddt: found === undefined ? misfit('plddt', givenPlddt?.length ?? 0) : oddPlddt,
         pae: pae.misfit ?? null,
         embeddings: sequence.misfit ?? pair.misfit ?? null,
