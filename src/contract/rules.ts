@@ -120,10 +120,11 @@ export const within = (
       : undefined,
 });
 
+/** The gateway sorts what comes in another order. */
 export const descending = (path: string): ValueRule => ({
   path,
   expected: 'the highest first',
-  effect: 'shown',
+  effect: 'none',
   broken: (answer) => (isSorted(numbersAt(answer, path)) ? undefined : 'another order'),
 });
 

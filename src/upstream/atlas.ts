@@ -253,5 +253,6 @@ export async function similarity(
   const whole = upTo(received, answer);
   const body = structures ? answer.body : Readable.from(removeMembers(whole, dropped));
   const found = (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
-  return { ...found, similar_proteins: found.similar_proteins.slice(0, q.results) };
+  const hits = found.similar_proteins.toSorted((a, b) => b.similarity_score - a.similarity_score);
+  return { ...found, similar_proteins: hits.slice(0, q.results) };
 }

@@ -31,6 +31,9 @@ const scaled = (factor: number) => (value: unknown) => {
 const shortened = (value: unknown) => (Array.isArray(value) ? value.slice(0, -1) : value);
 const halved = (value: unknown) => (Array.isArray(value) ? value.slice(0, value.length >> 1) : value);
 const reversed = (value: unknown) => (Array.isArray(value) ? value.toReversed() : value);
+/** Those that are equal keep their order. */
+const weakestFirst = (value: unknown) =>
+  Array.isArray(value) ? value.toSorted((a, b) => a.activation - b.activation) : value;
 
 /** Edits a file of every bulk archive. */
 const inArchive =
@@ -151,7 +154,7 @@ export const FREE: Readonly<Record<string, Drifted>> = {
     found: 'feature decoder_nearest_neighbors',
   },
   'exemplars in another order': {
-    change: edit(FEATURE, 'top_100_uniref_ids', reversed),
+    change: edit(FEATURE, 'top_100_uniref_ids', weakestFirst),
     found: 'feature top_100_uniref_ids[].activation',
   },
   'another entry': { change: edit(UNIPROT, 'accession', () => 'P69905'), found: 'uniprot accession' },

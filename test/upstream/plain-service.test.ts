@@ -94,6 +94,38 @@ describe('every call', () => {
   });
 });
 
+describe('what the service ranks', () => {
+  it('is answered best first, in whatever order it comes', async () => {
+    const hit = (similarity_score: number) => ({ protein_hash: HASH, similarity_score });
+    const similar_proteins = [hit(0.2), hit(0.9), hit(0.5)];
+    liar.script('similarity', says(200, { restricted_count: 0, similar_proteins }));
+    const exemplars = [1, 9, 5].map((activation) => ({ uniprot_id: `P0000${activation}`, activation }));
+    liar.script('feature', says(200, { feature_index: 7, top_swissprot_activations: exemplars }));
+    const { data } = await place.query(`{
+      similarProteins(sequence: "${SEQUENCE}", first: 2) { hits { score } }
+      feature(index: 7) { topProteins(first: 2) { accession } }
+    }`);
+    expect(data).toEqual({
+      similarProteins: { hits: [{ score: 0.9 }, { score: 0.5 }] },
+      feature: { topProteins: [{ accession: 'P00009' }, { accession: 'P00005' }] },
+    });
+  });
+
+  it('has entries of UniProt where it names one, and none for names of other databases', async () => {
+    const names = ['UniRef90_P01308', 'UniRef50_UPI0000000001', 'UPI0000000002', 'MGYP000261684433'];
+    const top_100_uniref_ids = names.map((uniref_id) => ({ uniref_id, activation: 1 }));
+    liar.script('feature', says(200, { feature_index: 7, top_100_uniref_ids }));
+    const { data, errors } = await place.query(
+      '{ feature(index: 7) { topProteins(database: UNIREF90) { entry { name } } } }',
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'feature.topProteins')).toEqual([
+      { entry: { name: 'Insulin' } },
+      ...[1, 2, 3].map(() => ({ entry: null })),
+    ]);
+  });
+});
+
 describe('a page of List', () => {
   const item = (index: number, more: Record<string, unknown> = {}) => ({
     task_id: `b1-0000${index}`,

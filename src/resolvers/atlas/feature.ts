@@ -14,6 +14,7 @@ import type { CatalogueEntry, FeatureDetail } from '../../upstream/wire.ts';
 import { CATALOGUE, FEATURE_DETAIL } from '../costs.ts';
 import { type PageArgs, pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
+import { readIdentifier } from './identifier.ts';
 import { findEntry } from './uniprot.ts';
 
 const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
@@ -45,11 +46,9 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
       type: UniprotEntry,
       cost: 1,
       description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
-      resolve: ({ accession }, _, ctx) => {
-        // The accession in a UniRef90 name, unless it is one of UniParc.
-        const id = accession.replace(/^UniRef90_/, '');
-        return id.startsWith('UPI') ? null : findEntry(ctx, id);
-      },
+      // Of a UniRef name the accession in it, unless it is one of UniParc.
+      resolve: ({ accession }, _, ctx) =>
+        'entry' in readIdentifier(accession) ? findEntry(ctx, accession) : null,
     }),
   }),
 });
@@ -74,13 +73,15 @@ builder.objectField(Feature, 'topProteins', (t) =>
     },
     resolve: async (feature, { database, first }, ctx): Promise<Exemplar[]> => {
       const end = readFirst(first) ?? 10;
-      if (database === 'UNIREF90')
-        return (await listOf(ctx, feature, 'top_100_uniref_ids'))
-          .slice(0, end)
-          .map(({ uniref_id: accession, activation }) => ({ accession, activation }));
-      return (await listOf(ctx, feature, 'top_swissprot_activations'))
-        .slice(0, end)
-        .map(({ uniprot_id: accession, activation }) => ({ accession, activation }));
+      const exemplars: Exemplar[] =
+        database === 'UNIREF90'
+          ? (await listOf(ctx, feature, 'top_100_uniref_ids')).map(
+              ({ uniref_id: accession, activation }) => ({ accession, activation }),
+            )
+          : (await listOf(ctx, feature, 'top_swissprot_activations')).map(
+              ({ uniprot_id: accession, activation }) => ({ accession, activation }),
+            );
+      return exemplars.sort((a, b) => b.activation - a.activation).slice(0, end);
     },
   }),
 );

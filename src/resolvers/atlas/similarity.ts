@@ -205,7 +205,7 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       public: 'record',
       type: [SharedFeature],
       nullable: false,
-      description: 'Features that the hits share, most frequent first.',
+      description: 'Features that the hits share, in the order of the service.',
       cost: ({ first }) => ({ items: first ?? 20 }),
       args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
       resolve: ({ answer }, { first }) => {
