@@ -126,6 +126,24 @@ describe('what the service ranks', () => {
   });
 });
 
+describe('a protein', () => {
+  it.each([
+    'uniprotkb',
+    'UniProtKB/Swiss-Prot',
+    'sp',
+    null,
+  ])('of UniProt, which the service calls %s, has its names', async (source) => {
+    liar.script(
+      'protein',
+      says(200, { protein_hash: HASH, sequence: SEQUENCE, accession: 'P01308', source }),
+    );
+    const query = `{ protein(hash: "${HASH}") { source name uniprotEntry { accession } } }`;
+    expect((await place.query(query)).data).toEqual({
+      protein: { source, name: 'Insulin', uniprotEntry: { accession: 'P01308' } },
+    });
+  });
+});
+
 describe('a page of List', () => {
   const item = (index: number, more: Record<string, unknown> = {}) => ({
     task_id: `b1-0000${index}`,

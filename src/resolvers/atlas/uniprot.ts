@@ -65,10 +65,9 @@ const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as
 async function entryOf(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
   if (entry !== undefined) return entry;
   const needs = PARTS_OF_FIELD.uniprotEntry;
-  const { accession, source } = (await ctx.proteins.load(hash, needs)) ?? {};
-  if (accession == null || !isAccession(accession) || (source != null && source !== 'uniprotkb')) return null;
-  const found = await ctx.uniprot.load(accession);
-  return found && { requested: accession, ...found };
+  const { accession } = (await ctx.proteins.load(hash, needs)) ?? {};
+  // Accessions of other databases have other forms; services spell the name of this one differently.
+  return accession != null && isAccession(accession) ? findEntry(ctx, accession) : null;
 }
 
 async function nameOf(
