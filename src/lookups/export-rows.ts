@@ -2,18 +2,13 @@
 // and completed from single records. Memory holds the rows of one part, without structures and
 // activations, and those of repeated hashes until their last appearance. A part that cannot be read
 // yields rows that say why.
-import { archiveLimits } from '../upstream/archive/archive-limits.ts';
-import { readBulkRecords } from '../upstream/archive/bulk.ts';
-import type { BulkRecord } from '../upstream/archive/bulk-members.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { StreamedResponse } from '../upstream/http/upstream-client.ts';
-import { isRankingOf, rankingOf } from '../upstream/proteins/activations.ts';
+import { isRankingOf } from '../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../upstream/proteins/protein-data.ts';
 import type { LoadResult, ProteinLoader } from '../upstream/proteins/protein-loader.ts';
-import { isSequenceOf } from '../upstream/proteins/record-parts.ts';
 import type { RequiredParts } from '../upstream/proteins/required-parts.ts';
-import type { WireMapping } from '../upstream/renames.ts';
-import { type ClusterInfo, clusterInfo, type FeatureValue } from '../upstream/wire.ts';
+import type { ClusterLoader } from '../upstream/reads/cached-reads.ts';
 import { type ExportRow, groupsOf, type RowStatus, type ValueGroup } from './export-row.ts';
 import {
   type BulkLookup,
@@ -23,111 +18,32 @@ import {
   chunkHashes,
   hasArchive,
 } from './lookup.ts';
+import {
+  type ArchiveSources,
+  clusterOf,
+  featuresOf,
+  type Known,
+  type PartReading,
+  percent,
+  readArchive,
+} from './part-archive.ts';
 
-interface ExportSources {
+/** The loaders of one part alone, so that its records can be freed. */
+interface PartLoaders {
+  readonly proteins: Pick<ProteinLoader, 'loadAll'>;
+  readonly clusters: Pick<ClusterLoader, 'load'>;
+}
+
+interface ExportSources extends ArchiveSources {
   openPart(part: BulkPart, hashes: readonly string[]): Promise<StreamedResponse>;
   onGap(error: unknown, index: number): void;
-  structureUrl(hash: string): string;
-  /** Creates a loader for one part alone, so that its records can be freed. */
-  openProteins(): Promise<Pick<ProteinLoader, 'loadAll'>>;
+  openLoaders(): Promise<PartLoaders>;
   /** Labels of features, by index, for archives that leave them out. */
   labelsOf(): Promise<ReadonlyMap<number, { readonly label: string }>>;
-  /** Names that the deployment uses instead of those of the contract. */
-  readonly mapping?: WireMapping | undefined;
-}
-
-/** What is known of a protein; a group that is absent is not known yet. */
-type Known = { [G in ValueGroup]?: Partial<ExportRow> };
-
-interface Reading {
-  readonly known: Map<string, Known>;
-  readonly clusters: Map<string, ClusterInfo>;
-  readonly links: Map<string, string>;
-  /** Rankings of activations whose scale the archive does not tell. */
-  readonly unscaled: Map<string, readonly FeatureValue[]>;
-  damaged: boolean;
-  /** Whether the archive has the list of sequences, which names every protein that exists. */
-  listed: boolean;
-}
-
-const percent = (mean: number | null | undefined): number | null =>
-  mean == null ? null : Number((mean * 100).toFixed(3));
-
-const featuresOf = (values: readonly FeatureValue[], top: number): Partial<ExportRow> => ({
-  features: values
-    .slice(0, top)
-    .map(({ feature_index: index, value, label }) => ({ index, value, label: label ?? null })),
-});
-
-const clusterOf = ({ clusters }: Reading, representative: string): Partial<ExportRow> => {
-  const info = clusters.get(representative);
-  return {
-    cluster: {
-      representative,
-      name: info?.protein_name ?? null,
-      size: info?.cluster_size ?? null,
-      percentCharacterized: info?.cluster_pct_characterized ?? null,
-    },
-  };
-};
-
-function takeRecord(reading: Reading, record: BulkRecord, top: number, sources: ExportSources): void {
-  const know = (hash: string, values: Known): void => {
-    reading.known.set(hash, Object.assign(reading.known.get(hash) ?? {}, values));
-  };
-  if (record.part === 'member') reading.listed ||= record.member === 'sequences';
-  else if (record.part === 'problem') reading.damaged = true;
-  else if (record.part === 'sequence') {
-    const { sequence, accession, source } = record.sequence;
-    const own = { accession, source, length: sequence.length, sequence };
-    // Unless it is another protein's.
-    know(record.hash, isSequenceOf(record.hash, sequence) ? { sequence: own } : {});
-  } else if (record.part === 'structure') {
-    const { statesPtm, ptm, meanPlddt } = record.structure;
-    const structureUrl = sources.structureUrl(record.hash);
-    const scores = { ...(statesPtm ? { ptm } : {}), meanPlddt: percent(meanPlddt) };
-    know(record.hash, { structure: { ...scores, structureUrl } });
-  } else if (record.part === 'features') {
-    const { proteinLevel, top: ranked } = record.features;
-    know(record.hash, ranked === undefined ? {} : { proteinFeatures: featuresOf(ranked, ranked.length) });
-    if (ranked === undefined && proteinLevel !== undefined)
-      reading.unscaled.set(record.hash, rankingOf(proteinLevel, top));
-  } else if (record.part === 'cluster') {
-    const { data } = clusterInfo.safeParse(record.record);
-    if (data !== undefined) reading.clusters.set(record.representative, data);
-  } else if (record.part === 'link' && record.representative !== null) {
-    know(record.hash, {});
-    reading.links.set(record.hash, record.representative);
-  }
-}
-
-/** Reads an archive. A representative is linked to its cluster by its own hash. */
-async function readArchive(
-  archive: AsyncIterable<Uint8Array>,
-  hashes: readonly string[],
-  { top, residueFeatures: perResidue }: BulkOptions,
-  sources: ExportSources,
-): Promise<Reading> {
-  const reading: Reading = {
-    known: new Map(),
-    clusters: new Map(),
-    links: new Map(),
-    unscaled: new Map(),
-    damaged: false,
-    listed: false,
-  };
-  const limits = archiveLimits({ proteins: hashes.length, perResidue });
-  const options = { mapping: sources.mapping, hashes: new Set(hashes), limits };
-  await readBulkRecords(archive, options, (record) => takeRecord(reading, record, top, sources));
-  for (const [hash, known] of reading.known) {
-    const representative = reading.links.get(hash) ?? (reading.clusters.has(hash) ? hash : undefined);
-    if (representative !== undefined) known.cluster = clusterOf(reading, representative);
-  }
-  return reading;
 }
 
 /** The same of a protein's own record, where an absent value is proven not to be there. */
-function recordOf(data: PresentProtein, reading: Reading, top: number, sources: ExportSources): Known {
+function recordOf(data: PresentProtein, reading: PartReading, top: number, sources: ExportSources): Known {
   const { hash, sequence = null, accession = null, source = null, length = null, structure, scores } = data;
   const structureUrl = structure == null ? null : sources.structureUrl(hash);
   const [ptm, mean] = [structure?.ptm ?? scores?.ptm, structure?.meanPlddt ?? scores?.meanPlddt];
@@ -135,8 +51,40 @@ function recordOf(data: PresentProtein, reading: Reading, top: number, sources: 
     sequence: { accession, source, length, sequence },
     structure: { ptm: ptm ?? null, meanPlddt: percent(mean), structureUrl },
     proteinFeatures: featuresOf(data.features?.values ?? [], top),
-    cluster: data.cluster == null ? { cluster: null } : clusterOf(reading, data.cluster.representative),
+    cluster:
+      data.cluster != null || reading.clusters.has(hash)
+        ? clusterOf(reading, representativeOf(data))
+        : { cluster: null },
   };
+}
+
+/** The record of a representative names none. */
+const representativeOf = ({ hash, cluster }: PresentProtein): string => cluster?.representative ?? hash;
+
+/**
+ * Reads the records of the clusters that the archive does not tell of.
+ *
+ * @returns the representatives of those that could not be loaded
+ */
+async function takeClusters(
+  reading: PartReading,
+  loaded: readonly LoadResult[],
+  loader: PartLoaders['clusters'],
+): Promise<ReadonlySet<string>> {
+  const unknown = new Set<string>();
+  for (const data of loaded) {
+    if (data === null || data instanceof Error) continue;
+    // Archive and record both name no cluster.
+    const isNone = data.cluster == null && reading.hasClusters && !reading.damaged;
+    if (!isNone && !reading.clusters.has(representativeOf(data))) unknown.add(representativeOf(data));
+  }
+  const lost = new Set<string>();
+  const take = async (representative: string): Promise<void> => {
+    const found = await loader.load(representative);
+    if (found !== null) reading.clusters.set(representative, found.record);
+  };
+  await Promise.all([...unknown].map((hash) => take(hash).catch(() => lost.add(hash))));
+  return lost;
 }
 
 /** Reads from a loaded protein; undefined where there is none, or its record breaks the contract. */
@@ -157,7 +105,7 @@ type LoadRecords = (hashes: readonly string[]) => Promise<readonly LoadResult[]>
  * proteins shows that they have the scale of rankings, which the service does not say.
  */
 async function takeUnscaled(
-  { known, clusters, unscaled }: Reading,
+  { known, clusters, unscaled }: PartReading,
   top: number,
   load: LoadRecords,
 ): Promise<void> {
@@ -186,16 +134,16 @@ const needsOf = (wanted: readonly ValueGroup[], top: number): RequiredParts => (
 
 /** Adds what the archive lacks. @returns the proteins that could not be loaded */
 async function complete(
-  reading: Reading,
+  reading: PartReading,
   wanted: readonly ValueGroup[],
   top: number,
   sources: ExportSources,
 ): Promise<ReadonlySet<string>> {
   const failed = new Set<string>();
-  let proteins: ReturnType<ExportSources['openProteins']> | undefined;
+  let loaders: Promise<PartLoaders> | undefined;
   const load: LoadRecords = async (hashes) => {
-    proteins ??= sources.openProteins();
-    return (await proteins).loadAll(hashes, needsOf(wanted, top));
+    loaders ??= sources.openLoaders();
+    return (await loaders).proteins.loadAll(hashes, needsOf(wanted, top));
   };
   if (wanted.includes('proteinFeatures')) await takeUnscaled(reading, top, load);
   const isKnown = (values: Partial<ExportRow> | undefined, group: ValueGroup): boolean =>
@@ -205,8 +153,12 @@ async function complete(
   );
   if (lacking.length === 0) return failed;
   const loaded = await load(lacking.map(([hash]) => hash));
+  const { clusters } = await (loaders ?? sources.openLoaders());
+  const lost = wanted.includes('cluster') ? await takeClusters(reading, loaded, clusters) : new Set<string>();
   for (const [i, [hash, known]] of lacking.entries()) {
-    const own = readLoaded(loaded[i], (data) => recordOf(data, reading, top, sources));
+    const own = readLoaded(loaded[i], (data) =>
+      lost.has(representativeOf(data)) ? undefined : recordOf(data, reading, top, sources),
+    );
     if (own === undefined) failed.add(hash);
     else
       reading.known.set(hash, {

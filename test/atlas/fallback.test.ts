@@ -394,9 +394,9 @@ describe('activations along the sequence', () => {
 });
 
 describe('rows of a bulk look-up', () => {
-  const rowsOf = async (topFeatures: number): Promise<unknown[]> => {
+  const rowsOf = async (topFeatures: number, more = 'clusterInfo: false'): Promise<unknown[]> => {
     const { data } = await send(`mutation { startBulkLookup(input: { ids: ["${A}", "${B}"], structure: false,
-      clusterInfo: false, residueFeatures: false, topFeatures: ${topFeatures} }) { ... on BulkLookup { ndjsonUrl } } }`);
+      residueFeatures: false, topFeatures: ${topFeatures}, ${more} }) { ... on BulkLookup { ndjsonUrl } } }`);
     calls = [];
     const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
     return (await rows.text())
@@ -429,6 +429,35 @@ describe('rows of a bulk look-up', () => {
       { status: 'FOUND', sequence: 'MKVA' },
       { status: 'FOUND', sequence: 'MENTS' },
     ]);
+  });
+
+  const CLUSTERS = 'clusterInfo: true, proteinFeatures: false';
+  const cluster = { representative: A, name: 'N', size: 2, percentCharacterized: null };
+
+  it('have clusters of their own records where the archive does not tell of clusters', async () => {
+    archive = zip({ 'sequences.fasta': FASTA });
+    others = {
+      [`/clusters/${A}`]: {
+        protein_hash: A,
+        protein_name: 'N',
+        cluster_size: 2,
+        member_protein_hashes: [A, B],
+      },
+      [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA' },
+      [`/proteins/${B}`]: { protein_hash: B, sequence: 'MENTS', cluster_rep_protein_hash: A },
+    };
+    expect(await rowsOf(1, CLUSTERS)).toMatchObject([{ cluster }, { cluster }]);
+    expect(calls.filter((call) => call.includes('/clusters/'))).toEqual([`GET /clusters/${A}`]);
+  });
+
+  it('have what an archive tells of a cluster, also beside something that is out of range', async () => {
+    const told = { protein_name: 'N', cluster_size: 2, cluster_mean_domain_coverage: 60 };
+    archive = zip({
+      'sequences.fasta': FASTA,
+      'cluster_info.json': JSON.stringify({ clusters: { [A]: told }, proteins: { [A]: A, [B]: A } }),
+    });
+    expect(await rowsOf(1, CLUSTERS)).toMatchObject([{ cluster }, { cluster }]);
+    expect(calls).toEqual(['POST /proteins/batch']);
   });
 
   it('lose nothing but what the record of a protein that cannot be read would say', async () => {

@@ -79,7 +79,7 @@ function streamRows(
   const rows = lookupRows(lookup, ask, {
     openPart: (part, hashes) => openArchive(up, downloads, part, { hashes, options: ask.options }),
     structureUrl: (hash) => `${ctx.publicUrl}/structures/${hash}.pdb`,
-    openProteins: async () => (await ctx.fresh())().proteins,
+    openLoaders: async () => (await ctx.fresh())(),
     labelsOf: () => catalogue.entries(up),
     onGap(error, index) {
       log.warn({ requestId: ctx.requestId, part: index, error }, 'rows with gaps');
