@@ -1,4 +1,5 @@
 // The ledger in Redis: the contract of every ledger, and what only a server can go through (killed, stalled, away, locked).
+import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
@@ -122,6 +123,19 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       expect(errors).toHaveLength(1);
       expect(String(errors[0])).not.toContain('secret-word');
       await ledger.close();
+    });
+
+    it('that is a cluster is refused at once: scripts over the keys of a caller would fail', async () => {
+      const cluster = await openRedisPlace('--cluster-enabled', 'yes');
+      const assign = ['-p', new URL(cluster.url).port, 'cluster', 'addslotsrange', '0', '16383'];
+      expect(spawnSync('redis-cli', assign).status).toBe(0);
+      const ledger = openLedger(cluster.url);
+      await until('the cluster to be up', async () =>
+        (await failureOf(ledger.check())).message.includes('CROSSSLOT'),
+      );
+      expect((await failureOf(ledger.check())).message).toMatch(/^The ledger needs a single Redis or Valkey/);
+      await ledger.close();
+      await cluster.remove();
     });
 
     it('with a password lets in who has it', async () => {

@@ -120,7 +120,13 @@ export function openRedisLedger(
 
   return {
     async check() {
-      await redis.send('PING');
+      // A script over two keys, as the ledger's own are: a cluster refuses it.
+      await redis.run('return 1', [SEALED_KEY, REVOKED], []).catch((error: unknown) => {
+        if (!String(error).includes('CROSSSLOT')) throw error;
+        const advice =
+          'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
+        throw new Error(`${advice} ${String(error)}`, { cause: error });
+      });
     },
     async claim(principal, key, requestHash) {
       const place = namesOf(principal).key(key);
