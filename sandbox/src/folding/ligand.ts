@@ -2,6 +2,7 @@
  * Ligands: SMILES to named heavy atoms in 3-D by openchemlib, the same for the same seed. The library's
  * first conformer costs seconds; later ones take milliseconds. Knows nothing of chains.
  */
+import { LRUCache } from 'lru-cache';
 import { ConformerGenerator, Molecule, Resources } from 'openchemlib';
 import type { Vec } from '../structure/vector.ts';
 import type { FoldAtom } from './model.ts';
@@ -61,11 +62,17 @@ export function checkSmiles(smiles: string): string | null {
   }
 }
 
-/**
- * @param names one name per heavy atom in SMILES order; without them atoms are called C1, C2, O1, …
- * @throws LigandError when the SMILES cannot be parsed, is empty or gets no conformer
- */
-export function buildLigand(smiles: string, seed: number, names?: readonly string[]): FoldAtom[] {
+/** Laying out ATP takes half a second: a batch of complexes with the same ligand waits for it once. */
+const laidOut = new LRUCache<string, readonly FoldAtom[]>({
+  maxSize: 50_000,
+  sizeCalculation: ({ length }) => length,
+});
+
+/** The heavy atoms in SMILES order, called C1, C2, O1, … @throws LigandError as {@link buildLigand} */
+function layOut(smiles: string, seed: number): readonly FoldAtom[] {
+  const key = `${seed} ${smiles}`;
+  const known = laidOut.get(key);
+  if (known !== undefined) return known;
   if (!registered) Resources.registerFromNodejs();
   registered = true;
   const molecule = parse(smiles);
@@ -80,11 +87,15 @@ export function buildLigand(smiles: string, seed: number, names?: readonly strin
     const number = (counts.get(element) ?? 0) + 1;
     counts.set(element, number);
     const at: Vec = [conformer.getAtomX(i), conformer.getAtomY(i), conformer.getAtomZ(i)];
-    atoms.push({
-      name: names?.[atoms.length] ?? `${element.toUpperCase()}${number}`,
-      element: element.toUpperCase(),
-      at,
-    });
+    atoms.push({ name: `${element.toUpperCase()}${number}`, element: element.toUpperCase(), at });
   }
+  laidOut.set(key, atoms);
   return atoms;
 }
+
+/**
+ * @param names one name per heavy atom in SMILES order; without them atoms are called C1, C2, O1, …
+ * @throws LigandError when the SMILES cannot be parsed, is empty or gets no conformer
+ */
+export const buildLigand = (smiles: string, seed: number, names?: readonly string[]): FoldAtom[] =>
+  layOut(smiles, seed).map((atom, i) => ({ ...atom, name: names?.[i] ?? atom.name }));
