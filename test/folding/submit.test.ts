@@ -235,6 +235,15 @@ describe('an idempotency key', () => {
     expect(bench.counts()).toEqual({ submit: 1, list: 1 });
   });
 
+  it('takes an empty SMILES for one that is left out', async () => {
+    const idempotencyKey = newKey();
+    const withLigand = (ligand: object) => ({ items: [{ chains: [{ ligand }] }], idempotencyKey });
+    await send(withLigand({ smiles: ' ', ccd: ['ATP'] }));
+    const sent: unknown = JSON.parse(bench.calls.find(({ operation }) => operation === 'submit')?.body ?? '');
+    expect(at(sent, 'payload.0.all_atom_input.sequences.0')).toMatchObject({ smiles: null, ccd: ['ATP'] });
+    expect(await send(withLigand({ ccd: ['ATP'] }))).toMatchObject({ replayed: true });
+  });
+
   it('is a conflict for another input', async () => {
     const idempotencyKey = newKey();
     const first = await send({ items: [protein(INSULIN_A)], idempotencyKey });
