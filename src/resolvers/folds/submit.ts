@@ -180,6 +180,15 @@ function foundFaults(error: unknown): InvalidInputShape | null {
   };
 }
 
+/** What of a Submit that may have had an effect is known: the messages of reads say to try again. */
+function messageOf({ failure: { code, status }, message }: UpstreamError): string {
+  if (status === undefined && code === 'UPSTREAM_TIMEOUT')
+    return 'The upstream did not answer the submission in time.';
+  if (status === undefined && code === 'UPSTREAM_UNAVAILABLE')
+    return 'The connection broke before the upstream had answered the submission.';
+  return message;
+}
+
 /** Records a failed Submit: a refusal releases the key, everything else uses it up. */
 async function recordFailure(
   ctx: GatewayContext,
@@ -198,7 +207,7 @@ async function recordFailure(
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
   await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(keepKeyPending);
   if (!(error instanceof UpstreamError)) throw error;
-  return unknownOutcome(error.message, key, upstreamRequestId);
+  return unknownOutcome(messageOf(error), key, upstreamRequestId);
 }
 
 async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
