@@ -389,11 +389,31 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         'no such ligand',
       ],
       ['a sentence', 'CUDA out of memory', null, 'CUDA out of memory'],
+      ['an object inside', { error: { message: 'no such ligand' }, code: 17 }, '17', 'no such ligand'],
+      [
+        'fields of its own',
+        { reason: 'oom' },
+        null,
+        'The task failed; the upstream gave its reason in a form that is not known.',
+      ],
     ])('of an error is read from %s, and kept as it came', async (_, error, code, message) => {
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
       const { data } = await task('any', 'state resultAvailability error { code message raw }');
       expect(data).toEqual({
         task: { state: 'FAILED', resultAvailability: 'FAILED', error: { code, message, raw: error } },
+      });
+    });
+
+    it.each(['', {}])('of an error that is %j is none', async (error) => {
+      const query = 'state error { message raw }';
+      await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'done', error } } });
+      expect((await task('any', query)).data).toEqual({ task: { state: 'DONE', error: null } });
+      await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
+      expect((await task('any', query)).data).toEqual({
+        task: {
+          state: 'FAILED',
+          error: { message: 'The task failed; the upstream gives no reason.', raw: null },
+        },
       });
     });
 
