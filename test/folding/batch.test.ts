@@ -168,6 +168,19 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
     });
 
+    it.each([
+      ['enters', 'DONE', [1, 3, 5, 7, 8], [0, 1, 3, 5, 7], [1, 3, 5, 7]],
+      ['leaves', 'QUEUED', [0, 1, 2, 3, 4], [1, 2, 3, 4, 6], [0, 1, 2, 3]],
+      ['was the last one seen and leaves', 'QUEUED', [0, 1, 2, 3, 4], [0, 2, 3, 4, 6], [0, 1, 2, 3]],
+    ])('gives more than was asked for: a task that %s repeats and hides none', async (_, state, before, after, seen) => {
+      await bench.fault(page(before, null, state.toLowerCase()));
+      const { data } = await first(2, state);
+      await bench.fault(page(after, null, state.toLowerCase()));
+      const cursor = at(data, 'batch.tasks.pageInfo.endCursor');
+      const { data: more } = await bench.ask(WALK, { id: 'b', first: 2, state, after: cursor });
+      expect([...indexes(data), ...indexes(more)]).toEqual(seen);
+    });
+
     it('has tasks leave the filter while it is walked: the rest is looked for, not guessed', async () => {
       await bench.fault(page([0, 1, 2, 3, 4], 'x'));
       await bench.fault(page([], null));
