@@ -271,6 +271,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ['still running', { cancelled: 2, in_progress: 1 }, 'PENDING', false, 'RUNNING'],
       ['begun', { queued: 2, done: 1 }, 'PENDING', false, 'RUNNING'],
       ['all queued', { queued: 2 }, 'PENDING', false, 'QUEUED'],
+      ['one cancelled, none begun', { queued: 2, cancelled: 1 }, 'PENDING', false, 'QUEUED'],
       ['in a state of its own', { done: 1, paused: 1 }, 'PENDING', false, 'UNKNOWN'],
       ['nothing at all', {}, 'PENDING', false, 'UNKNOWN'],
     ];
