@@ -48,7 +48,7 @@ export interface TaskErrorRecord {
  * `data.error` of a task: an object, or a plain sentence. The spec shows no field of it, so that its
  * reason may stand deeper or under other names. An empty one is none.
  */
-export const taskError = z
+const taskError = z
   .union([text, z.record(text, z.unknown()), z.number(), z.boolean(), z.array(z.unknown())])
   .transform((raw): TaskErrorRecord | undefined => {
     if (typeof raw === 'string')
