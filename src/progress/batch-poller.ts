@@ -122,7 +122,8 @@ export function startBatchPoller(
     }
     const snapshot = JSON.parse(kept.text) as Snapshot;
     // A refusal that ended earlier subscriptions is not sent to a new one: the poller reads again.
-    const isOldRefusal = version === 0 && snapshot.over && snapshot.streak !== null;
+    const isRefused = snapshot.streak !== null || snapshot.tasksStreak !== null;
+    const isOldRefusal = version === 0 && snapshot.over && isRefused;
     // The next poll overwrites it.
     if (isOldRefusal || isBehind(snapshot, current)) version = kept.version;
     else {

@@ -91,6 +91,8 @@ const HYDROGEN = /^\d*H[+-]?\d*$/;
 const ORGANIC = 'BCNOPSFIbcnops*';
 const SECOND_LETTERS: Readonly<Record<string, string>> = { l: 'C', r: 'B' };
 const BONDS = '@-.=#$:/\\~';
+/** Dative bonds, as toolkits write them for metal complexes: beyond OpenSMILES, and read by services. */
+const DATIVE = ['->', '<-'];
 /** The number of a ring bond behind `%`. */
 const LONG_RING = /^(?:\d\d?|\(\d{1,5}\))/;
 const UNPAIRED = 'its square brackets do not pair';
@@ -134,15 +136,16 @@ export function* scanSmiles(smiles: string): Steps<SmilesScan> {
     } else if (sign === '%') {
       const [ring] = LONG_RING.exec(smiles.slice(at + 1, at + 8)) ?? [];
       if (ring === undefined) return found(0, `no number of a ring bond follows "%" at ${at}`);
-      toggleRing(ring.replace(/\D/g, ''));
+      toggleRing(String(Number(ring.replace(/\D/g, ''))));
       at += ring.length;
-    } else if (!BONDS.includes(sign) && (at === 0 || SECOND_LETTERS[sign] !== smiles.charAt(at - 1)))
+    } else if (DATIVE.includes(smiles.slice(at, at + 2))) at += 1;
+    else if (!BONDS.includes(sign) && (at === 0 || SECOND_LETTERS[sign] !== smiles.charAt(at - 1)))
       return found(0, oddCharacter(smiles, at));
   }
   if (depth !== 0) return found(atoms, 'its parentheses do not pair');
   const [open] = openRings;
   if (open !== undefined) return found(atoms, `its ring bond ${open} is not closed`);
-  if (/[=#.]$/.test(smiles)) return found(atoms, 'nothing follows its last bond');
+  if (/[=#.>]$/.test(smiles)) return found(atoms, 'nothing follows its last bond');
   return atoms + hydrogens === 0 ? found(0, 'it names no atom') : found(atoms);
 }
 

@@ -23,7 +23,7 @@ export const ISSUE_CODES = {
   DUPLICATE_POSITION: 'Two modifications of one residue.',
   EARLIER_OUTCOME_UNKNOWN: 'The same input was sent before, and whether it was queued is not known.',
   EMPTY: 'A text without characters.',
-  EMPTY_LIST: 'An empty list, which counts as left out.',
+  EMPTY_LIST: 'An empty list: of items and of chains a mistake, elsewhere a warning.',
   EMPTY_SEQUENCE: 'A sequence without letters.',
   IDENTICAL_ITEM: 'Two items have the same input.',
   LARGE_PAE: 'The predicted aligned error of an item this long is a very large file.',

@@ -101,7 +101,8 @@ function* readChain({ protein, rna, dna, ligand }: ChainInput): Steps<Chain> {
   return {
     type: 'ligand',
     ids: ligand.ids ?? null,
-    smiles: ligand.smiles?.trim() ?? null,
+    // Forms send an empty text for what is left out.
+    smiles: ligand.smiles?.trim() || null,
     ccd: ligand.ccd?.map((code) => code.trim().toUpperCase()) ?? null,
   };
 }

@@ -1,6 +1,7 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
+import { errorText } from './errors.ts';
 import {
   count,
   featureIndex,
@@ -34,24 +35,30 @@ export const submitted = z.object({
 });
 export type Submitted = z.output<typeof submitted>;
 
-/** `data.error` of a task: an object, or a plain sentence. */
-export const taskError = z.union([
-  text.transform((message) => ({ code: undefined, message, raw: message as unknown })),
-  z
-    .looseObject({ code: maybe(text), message: maybe(text), error: maybe(text), detail: maybe(text) })
-    .transform((raw) => ({
-      code: raw.code ?? undefined,
-      message: raw.message ?? raw.error ?? raw.detail ?? 'The task failed; the upstream gave no reason.',
-      raw: raw as unknown,
-    })),
-  // A reason in another form is a reason all the same.
-  z.union([z.number(), z.boolean(), z.array(z.unknown())]).transform((raw) => ({
-    code: undefined,
-    message: 'The task failed; the upstream gave its reason in a form that is not known.',
-    raw: raw as unknown,
-  })),
-]);
-export type TaskErrorRecord = z.output<typeof taskError>;
+const UNKNOWN_FORM = 'The task failed; the upstream gave its reason in a form that is not known.';
+
+export interface TaskErrorRecord {
+  readonly code: string | undefined;
+  readonly message: string;
+  /** As it came. */
+  readonly raw: unknown;
+}
+
+/**
+ * `data.error` of a task: an object, or a plain sentence. The spec shows no field of it, so that its
+ * reason may stand deeper or under other names. An empty one is none.
+ */
+const taskError = z
+  .union([text, z.record(text, z.unknown()), z.number(), z.boolean(), z.array(z.unknown())])
+  .transform((raw): TaskErrorRecord | undefined => {
+    if (typeof raw === 'string')
+      return raw.trim() === '' ? undefined : { code: undefined, message: raw, raw };
+    if (typeof raw !== 'object' || Array.isArray(raw)) return { code: undefined, message: UNKNOWN_FORM, raw };
+    if (Object.keys(raw).length === 0) return undefined;
+    const { code } = raw;
+    const isCode = typeof code === 'string' || typeof code === 'number';
+    return { code: isCode ? String(code) : undefined, message: errorText(raw) ?? UNKNOWN_FORM, raw };
+  });
 
 export const listItem = z.object({
   task_id: text,

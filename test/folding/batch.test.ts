@@ -168,6 +168,19 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
     });
 
+    it.each([
+      ['enters', 'DONE', [1, 3, 5, 7, 8], [0, 1, 3, 5, 7], [1, 3, 5, 7]],
+      ['leaves', 'QUEUED', [0, 1, 2, 3, 4], [1, 2, 3, 4, 6], [0, 1, 2, 3]],
+      ['was the last one seen and leaves', 'QUEUED', [0, 1, 2, 3, 4], [0, 2, 3, 4, 6], [0, 1, 2, 3]],
+    ])('gives more than was asked for: a task that %s repeats and hides none', async (_, state, before, after, seen) => {
+      await bench.fault(page(before, null, state.toLowerCase()));
+      const { data } = await first(2, state);
+      await bench.fault(page(after, null, state.toLowerCase()));
+      const cursor = at(data, 'batch.tasks.pageInfo.endCursor');
+      const { data: more } = await bench.ask(WALK, { id: 'b', first: 2, state, after: cursor });
+      expect([...indexes(data), ...indexes(more)]).toEqual(seen);
+    });
+
     it('has tasks leave the filter while it is walked: the rest is looked for, not guessed', async () => {
       await bench.fault(page([0, 1, 2, 3, 4], 'x'));
       await bench.fault(page([], null));
@@ -258,6 +271,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ['still running', { cancelled: 2, in_progress: 1 }, 'PENDING', false, 'RUNNING'],
       ['begun', { queued: 2, done: 1 }, 'PENDING', false, 'RUNNING'],
       ['all queued', { queued: 2 }, 'PENDING', false, 'QUEUED'],
+      ['one cancelled, none begun', { queued: 2, cancelled: 1 }, 'PENDING', false, 'QUEUED'],
       ['in a state of its own', { done: 1, paused: 1 }, 'PENDING', false, 'UNKNOWN'],
       ['nothing at all', {}, 'PENDING', false, 'UNKNOWN'],
     ];
@@ -389,11 +403,31 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         'no such ligand',
       ],
       ['a sentence', 'CUDA out of memory', null, 'CUDA out of memory'],
+      ['an object inside', { error: { message: 'no such ligand' }, code: 17 }, '17', 'no such ligand'],
+      [
+        'fields of its own',
+        { reason: 'oom' },
+        null,
+        'The task failed; the upstream gave its reason in a form that is not known.',
+      ],
     ])('of an error is read from %s, and kept as it came', async (_, error, code, message) => {
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
       const { data } = await task('any', 'state resultAvailability error { code message raw }');
       expect(data).toEqual({
         task: { state: 'FAILED', resultAvailability: 'FAILED', error: { code, message, raw: error } },
+      });
+    });
+
+    it.each(['', {}])('of an error that is %j is none', async (error) => {
+      const query = 'state error { message raw }';
+      await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'done', error } } });
+      expect((await task('any', query)).data).toEqual({ task: { state: 'DONE', error: null } });
+      await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
+      expect((await task('any', query)).data).toEqual({
+        task: {
+          state: 'FAILED',
+          error: { message: 'The task failed; the upstream gives no reason.', raw: null },
+        },
       });
     });
 

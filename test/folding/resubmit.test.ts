@@ -6,7 +6,7 @@ import { type Bench, INSULIN_A, openBench, protein, tiny } from './bench.ts';
 const AGAIN = `mutation($id: ID!, $input: SubmitFoldInput!, $states: [TaskState!], $taskIds: [ID!]) {
   resubmitFold(batchId: $id, input: $input, states: $states, taskIds: $taskIds) {
     __typename
-    ... on FoldSubmitted { replayed warnings { code } batch { batchId label counts { total } tasks { nodes { name index } } } }
+    ... on FoldSubmitted { replayed warnings { code path } batch { batchId label counts { total } tasks { nodes { name index } } } }
     ... on InvalidInput { issues { path code } }
     ... on OutcomeUnknown { idempotencyKey }
     ... on Problem { message }
@@ -77,11 +77,19 @@ describe('resubmitting', () => {
         },
       },
     });
-    expect(listAt(ending, 'warnings').map((warning) => at(warning, 'code'))).toEqual(
-      Array(4).fill('LONG_ITEM'),
-    );
+    const paths = ['items.1', 'items.2', 'items.1', 'items.2'];
+    expect(listAt(ending, 'warnings')).toEqual(paths.map((path) => ({ code: 'LONG_ITEM', path })));
     expect(sent()).toEqual({ repeat: 1, lengths: [4100, 4200, 4100, 4200] });
     expect(bench.counts()).toMatchObject({ submit: 1 });
+  });
+
+  it('tells mistakes that the service finds at the items of the input', async () => {
+    const loc = ['body', 'payload', 1, 'all_atom_input', 'sequences', 0, 'protein', 'sequence'];
+    const body = { detail: [{ loc, msg: 'too long', type: 'value_error' }] };
+    await bench.fault({ operation: 'submit', status: 422, body });
+    expect(at(await again(id, input), 'issues')).toEqual([
+      { path: 'items.2.chains.0.protein.sequence', code: 'REFUSED_BY_UPSTREAM' },
+    ]);
   });
 
   it('takes the states it is told', async () => {

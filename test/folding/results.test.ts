@@ -406,7 +406,7 @@ describe('a result of another shape', () => {
 });
 
 describe('a signature', () => {
-  it.each([400, 403, 410])('that has expired (%i) is renewed once', async (status) => {
+  it.each([400, 401, 403, 410])('that has expired (%i) is renewed once', async (status) => {
     await bench.fault({ operation: 'download', status, body: 'expired' });
     expect(await read('model')).toEqual({ model: expect.any(String) });
     expect(bench.counts()).toEqual({ status: 2, download: 2 });

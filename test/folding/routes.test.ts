@@ -148,10 +148,13 @@ describe('what is not there', () => {
     await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
   });
 
-  it('after 31 days is gone', async () => {
-    const id = await bench.submit({ items: [protein('GIV'), protein('GIVE')] });
+  it('after 31 days is gone, and what failed has failed still', async () => {
+    const failing = { chains: [{ ligand: { ccd: ['ZZZZZ'] } }] };
+    const id = await bench.submit({ items: [protein('GIV'), failing] });
     await bench.pass(31 * 24 * 3_600_000 + 60_000);
     expect((await get('result.json', {}, `${id}-00000`)).status).toBe(410);
+    const failed = await get('result.json', {}, `${id}-00001`);
+    expect([failed.status, await failed.text()]).toEqual([409, 'The task failed; there is no result.\n']);
   });
 });
 

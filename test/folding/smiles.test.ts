@@ -22,6 +22,7 @@ it.each([
   ['C%12CC', 'its ring bond 12 is not closed'],
   ['C1CCC2CC1', 'its ring bond 2 is not closed'],
   ['CC=', 'nothing follows its last bond'],
+  ['N->', 'nothing follows its last bond'],
   ['CXC', '"X" at 1 is not an atom, or only in square brackets'],
   ['lC', '"l" at 0 is not an atom, or only in square brackets'],
   ['NH4+', '"H" at 1 is not an atom, or only in square brackets'],
@@ -45,6 +46,8 @@ it.each([
   ['F/C=C/Cl.[Na+].[Cl-].Br', 7],
   ['C1CC1C1CC1', 6],
   ['C%12CC%12', 3],
+  ['C1CC%01', 3],
+  ['N->[Pt](Cl)(Cl)<-N', 5],
   ['C12CC1C2', 4],
   ['[2H]O[2H]', 1],
 ])('%s is read, with its heavy atoms', async (smiles, heavyAtoms) => {

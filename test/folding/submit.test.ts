@@ -197,7 +197,9 @@ describe('an unknown outcome', () => {
     const idempotencyKey = newKey();
     const input = { items: [protein(INSULIN_A), protein(INSULIN_B)], label: idempotencyKey, idempotencyKey };
     await bench.fault({ operation: 'submit', ...rule });
-    expect(await send(input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
+    const ending = await send(input);
+    expect(ending).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
+    expect(at(ending, 'message')).not.toMatch(/try again|could not be reached/i);
     expect(bench.counts()).toEqual({ submit: 1 });
     expect(await send(input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
     expect(bench.counts()).toEqual({ submit: 1 });
@@ -233,6 +235,15 @@ describe('an idempotency key', () => {
       batch: { batchId: at(first, 'batch.batchId'), state: 'IN_PROGRESS' },
     });
     expect(bench.counts()).toEqual({ submit: 1, list: 1 });
+  });
+
+  it('takes an empty SMILES for one that is left out', async () => {
+    const idempotencyKey = newKey();
+    const withLigand = (ligand: object) => ({ items: [{ chains: [{ ligand }] }], idempotencyKey });
+    await send(withLigand({ smiles: ' ', ccd: ['ATP'] }));
+    const sent: unknown = JSON.parse(bench.calls.find(({ operation }) => operation === 'submit')?.body ?? '');
+    expect(at(sent, 'payload.0.all_atom_input.sequences.0')).toMatchObject({ smiles: null, ccd: ['ATP'] });
+    expect(await send(withLigand({ ccd: ['ATP'] }))).toMatchObject({ replayed: true });
   });
 
   it('is a conflict for another input', async () => {

@@ -197,6 +197,11 @@ describe('a batch whose tasks cannot be read', () => {
       hasRecovered = last === 2;
       await watchedTasks;
       expect(tasks).toEqual([code, last]);
+      // Who subscribes when the tasks can be read is not told of the failure before.
+      hasRecovered = true;
+      const later: unknown[] = [];
+      await watch(WATCH, later);
+      expect(later).toEqual([2]);
       await Promise.all([own.close(), liar.close()]);
     },
     20_000,

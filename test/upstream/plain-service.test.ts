@@ -355,6 +355,19 @@ describe('Status of a task that is done', () => {
     expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(502);
   });
 
+  it('and brings none, although List says so, is drift at every field that needs it', async () => {
+    const items = [{ task_id: 'b3-00000', status: 'done', response_available: true }];
+    liar.script('list', data({ status: 'done', counts: { done: 1 }, items, cursor: null }));
+    liar.script('status', data({ status: 'done' }));
+    const { errors } = await place.query(
+      '{ batch(batchId: "b3") { tasks { nodes { scores { ptm } result { ptm iptm plddt { mean } model } } } } }',
+    );
+    const fields = ['result.iptm', 'result.model', 'result.plddt', 'result.ptm', 'scores'];
+    expect(errors?.map(({ path, extensions }) => [path?.slice(4).join('.'), extensions.code]).sort()).toEqual(
+      fields.map((field) => [field, 'UPSTREAM_DRIFT']),
+    );
+  });
+
   it.each([
     ['an object', { ptm: 0.5, complex: {} }],
     ['text', ' {"ptm": 0.5, "complex": {}} '],

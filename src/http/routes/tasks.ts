@@ -105,12 +105,13 @@ async function answer(
 ): Promise<RouteAnswer> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
+  const reason = task.result === 'here' ? undefined : REASONS[task.state];
+  if (reason !== undefined) return textResponse(...reason);
   if (task.result === 'expired')
     return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
   if (task.state === 'DONE' && task.result !== 'here')
     return textResponse(502, 'The upstream says that the task is done, and gives no result.');
-  const [status, text] = REASONS[task.state] ?? [404, NO_RESULT];
-  if (task.result !== 'here') return textResponse(status, text);
+  if (task.result !== 'here') return textResponse(404, NO_RESULT);
   const ending = endingOf(file);
   const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);

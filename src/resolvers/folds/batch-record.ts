@@ -64,8 +64,9 @@ function outcomeOf(counts: TaskCountsShape): typeof BatchOutcome.$inferType {
 }
 
 function statusOf(counts: TaskCountsShape): typeof BatchStatus.$inferType {
-  const { total, queued, inProgress, done, failed } = counts;
-  if (queued + inProgress > 0) return queued === total ? 'QUEUED' : 'RUNNING';
+  const { total, queued, inProgress, done, failed, cancelled } = counts;
+  // Only what has not started can be cancelled.
+  if (queued + inProgress > 0) return queued + cancelled === total ? 'QUEUED' : 'RUNNING';
   if (!isSettled(counts)) return 'UNKNOWN';
   if (done > 0) return done === total ? 'SUCCEEDED' : 'PARTLY_SUCCEEDED';
   return failed > 0 ? 'FAILED' : 'CANCELLED';

@@ -3,8 +3,10 @@ import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
+import type { ListItem } from '../../upstream/wire.ts';
 import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { tasksOf } from './task-shape.ts';
@@ -19,6 +21,8 @@ const position = z.strictObject({
   /** Items before this position, with the same filter. */
   before: z.int().min(0),
   state: z.string().nullable(),
+  /** Index of the task before this position, on the same page. */
+  last: z.int().min(0).optional(),
 });
 type Position = z.output<typeof position>;
 
@@ -38,19 +42,31 @@ const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest =>
   limit: size,
   cursor: at ?? undefined,
   status: state ?? undefined,
-  before: before - skip,
+  // Tasks enter and leave a filter: what is known of the first page alone counts.
+  before: state === null ? before - skip : undefined,
 });
 
-/** The position after so many more items of a page. */
+/** Where the items of a page begin that were not seen: of a filter, behind the last one that was. */
+function startIn(items: readonly ListItem[], { skip, state, last }: Position, batchId: string): number {
+  if (state === null || last === undefined) return skip;
+  const indexes = items.map((item) => indexInBatch(item.task_id, batchId) ?? -1);
+  const seen = indexes.indexOf(last);
+  if (seen >= 0) return seen + 1;
+  const next = indexes.findIndex((index) => index > last);
+  return next < 0 ? items.length : next;
+}
+
+/** The position after so many more items of a page. @param last - index of the last of them */
 function itemsAfter(
   { at, size, skip, before, state }: Position,
   more: number,
+  last: number | null | undefined,
   page: { readonly items: number; readonly next: string | null; readonly size: number },
 ): Position {
   const isEnd = skip + more === page.items && page.next !== null;
   const after = before + more;
   if (isEnd) return { at: page.next, size: page.size, skip: 0, before: after, state };
-  return { at, size, skip: skip + more, before: after, state };
+  return { at, size, skip: skip + more, before: after, state, last: last ?? undefined };
 }
 
 /** Empty pages in a row after which the gateway stops asking for more. */
@@ -99,12 +115,12 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const total = state === null ? readCounts(page.counts).total : (page.counts[state] ?? 0);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
-    const taken = items.slice(place.skip, place.skip + wanted - edges.length);
-    const unread = items.length - place.skip - taken.length;
-    const from = place;
-    const placeAfter = (more: number) => itemsAfter(from, more, { items: items.length, next, size });
-    for (const [i, node] of tasksOf(batchId, page, taken).entries())
-      edges.push(new TaskEdge(node, () => placeAfter(i + 1)));
+    const from = { ...place, skip: startIn(items, place, batchId) };
+    const taken = tasksOf(batchId, page, items.slice(from.skip, from.skip + wanted - edges.length));
+    const unread = items.length - from.skip - taken.length;
+    const placeAfter = (more: number) =>
+      itemsAfter(from, more, taken[more - 1]?.index, { items: items.length, next, size });
+    for (const [i, node] of taken.entries()) edges.push(new TaskEdge(node, () => placeAfter(i + 1)));
     if (taken.length > 0) place = placeAfter(taken.length);
     if (unread > 0) return answer(true);
     // Without a filter the total never changes, so the upstream's last, empty page need not be
@@ -113,7 +129,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     if (taken.length === 0) {
       empty += 1;
       if (empty === MAX_EMPTY_PAGES) return answer(false);
-      place = { ...place, at: next, size, skip: 0 };
+      place = { at: next, size, skip: 0, before: place.before, state };
     }
     if (edges.length < wanted) continue;
     // All items in the counts were seen: an empty page follows, unless tasks left the filter

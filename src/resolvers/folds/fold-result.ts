@@ -13,6 +13,7 @@ import {
   type StructureShape,
 } from '../../schema/structure.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
@@ -35,6 +36,13 @@ async function foldOf(ctx: GatewayContext, { taskId }: TaskShape): Promise<FoldR
 }
 
 const summaryOf = async (ctx: GatewayContext, task: TaskShape) => (await foldOf(ctx, task)).summary;
+
+/** @throws UpstreamError UPSTREAM_DRIFT where List tells of a result that Status does not give */
+export async function scoresOfResult(ctx: GatewayContext, taskId: string): Promise<TaskScores> {
+  const scores = await ctx.folds.scores(taskId);
+  if (scores === null) throw missingResult();
+  return scores;
+}
 
 const addressOf = (ctx: GatewayContext, { taskId }: TaskShape, file: string): string =>
   `${ctx.publicUrl}${taskFilePath(taskId, file)}`;
@@ -60,7 +68,7 @@ async function urlOf(ctx: GatewayContext, task: TaskShape): Promise<string> {
 }
 
 async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
-  const mean = (await ctx.folds.scores(task.taskId))?.meanPlddt ?? null;
+  const { meanPlddt: mean } = await scoresOfResult(ctx, task.taskId);
   if (mean === null) return fittingPart(null, (await summaryOf(ctx, task)).misfits.plddt);
   return { mean, unit: async () => (await (await foldOf(ctx, task)).plddt()) ?? [] };
 }
@@ -143,12 +151,12 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     ptm: t.float({
       cost: DOWNLOAD,
       description: 'Predicted TM-score of the whole complex, 0 to 1, such as 0.87.',
-      resolve: async (task, _, ctx) => (await ctx.folds.scores(task.taskId))?.ptm,
+      resolve: async ({ taskId }, _, ctx) => (await scoresOfResult(ctx, taskId)).ptm,
     }),
     iptm: t.float({
       cost: DOWNLOAD,
       description: 'Predicted TM-score between chains, 0 to 1, such as 0.62; null for a single chain.',
-      resolve: async (task, _, ctx) => (await ctx.folds.scores(task.taskId))?.iptm,
+      resolve: async ({ taskId }, _, ctx) => (await scoresOfResult(ctx, taskId)).iptm,
     }),
     plddt: t.field({
       cost: DOWNLOAD,

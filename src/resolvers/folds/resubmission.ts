@@ -8,7 +8,7 @@ import { type Item, type Submission, type SubmissionInput, takeSteps } from '../
 import { submissionHash } from '../../submission/wire-body.ts';
 import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import type { PlacedTask } from './ranked-tasks.ts';
-import type { Examined } from './submit.ts';
+import { type Examined, inputPath } from './submit.ts';
 
 export interface Resubmission {
   readonly batchId: string;
@@ -129,15 +129,18 @@ export async function partOf(
 ): Promise<Examined> {
   const part = { ...submission, repeat: 1, items: tasks.map(({ item }) => item) };
   const check = await takeSteps(checkSubmission(part, ctx.services.config.FOLD_MODELS));
+  const places = new Map(submission.items.map((item, position) => [item, position]));
+  const positions = tasks.map(({ item }) => places.get(item) ?? 0);
   // Expanded repeats look like identical items.
-  const warnings = check.warnings.filter(
-    ({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME',
-  );
+  const warnings = check.warnings
+    .filter(({ code }) => code !== 'IDENTICAL_ITEM' && code !== 'DUPLICATE_NAME')
+    .map((warning) => ({ ...warning, path: inputPath(warning.path, positions) }));
   const origin = { batchId, indexes: tasks.map(({ index }) => index) };
   return {
     submission: part,
     check: { ...check, warnings },
     hash: await submissionHash(part),
     origin,
+    positions,
   };
 }

@@ -45,7 +45,13 @@ export interface Examined {
   readonly hash: string;
   /** The batch whose tasks it submits again. */
   readonly origin?: LedgerBatch['origin'];
+  /** The positions of its items in the input of the client, where they are other ones. */
+  readonly positions?: readonly number[];
 }
+
+/** A path in a submission as one in the input of the client. */
+export const inputPath = (path: string, positions: Examined['positions']): string =>
+  path.replace(/^items\.(\d+)/, (_, at: string) => `items.${positions?.[Number(at)] ?? at}`);
 
 /** Cleans and checks an input. @param model - where the input names none; else the configured one */
 export async function checkInput(
@@ -163,14 +169,14 @@ export const keepKeyPending = (): void => undefined;
  * The mistakes that the service found, with their places (spec: 422 with `detail`); nothing was
  * queued.
  */
-function foundFaults(error: unknown): InvalidInputShape | null {
+function foundFaults(error: unknown, positions: Examined['positions']): InvalidInputShape | null {
   if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
     return null;
   const { issues = [], requestId } = error.failure;
   if (issues.length === 0) return null;
   const faults = issues.map(({ path, code, message }): IssueShape => {
     const hint = `The upstream calls this ${code}.`;
-    return { path, code: 'REFUSED_BY_UPSTREAM', message, hint };
+    return { path: inputPath(path, positions), code: 'REFUSED_BY_UPSTREAM', message, hint };
   });
   return {
     kind: 'InvalidInput',
@@ -180,17 +186,26 @@ function foundFaults(error: unknown): InvalidInputShape | null {
   };
 }
 
+/** What of a Submit that may have had an effect is known: the messages of reads say to try again. */
+function messageOf({ failure: { code, status }, message }: UpstreamError): string {
+  if (status === undefined && code === 'UPSTREAM_TIMEOUT')
+    return 'The upstream did not answer the submission in time.';
+  if (status === undefined && code === 'UPSTREAM_UNAVAILABLE')
+    return 'The connection broke before the upstream had answered the submission.';
+  return message;
+}
+
 /** Records a failed Submit: a refusal releases the key, everything else uses it up. */
 async function recordFailure(
   ctx: GatewayContext,
-  { submission, hash }: Examined,
+  { submission, hash, positions }: Examined,
   error: unknown,
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
   const { signal } = ctx.upstream;
   const isUnsent = signal?.aborted === true && error === signal.reason;
-  const refused = isUnsent ? tooLate : (foundFaults(error) ?? toRefusedProblem(error));
+  const refused = isUnsent ? tooLate : (foundFaults(error, positions) ?? toRefusedProblem(error));
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
@@ -198,7 +213,7 @@ async function recordFailure(
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
   await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(keepKeyPending);
   if (!(error instanceof UpstreamError)) throw error;
-  return unknownOutcome(error.message, key, upstreamRequestId);
+  return unknownOutcome(messageOf(error), key, upstreamRequestId);
 }
 
 async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {

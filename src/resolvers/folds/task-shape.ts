@@ -10,7 +10,7 @@ import { parseTime } from '../../upstream/wire-values.ts';
 const errorOf = (state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null => {
   if (error) return { code: error.code ?? null, message: error.message, raw: error.raw };
   return state === 'FAILED'
-    ? { code: null, message: 'The task failed; the upstream gives no reason any more.', raw: null }
+    ? { code: null, message: 'The task failed; the upstream gives no reason.', raw: null }
     : null;
 };
 

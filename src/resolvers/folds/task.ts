@@ -25,7 +25,7 @@ import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../.
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { proteinOfChain } from './fold-parts.ts';
-import { FoldResult } from './fold-result.ts';
+import { FoldResult, scoresOfResult } from './fold-result.ts';
 import { inputOf, nameOfTask, taskOf, tasksOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
@@ -112,7 +112,7 @@ async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean>
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
   const kept = await ctx.submissions.scores(task.taskId);
   if (kept !== null) return kept;
-  return (await hasResult(ctx, task)) ? ctx.folds.scores(task.taskId) : null;
+  return (await hasResult(ctx, task)) ? scoresOfResult(ctx, task.taskId) : null;
 }
 
 async function artifactsOf(

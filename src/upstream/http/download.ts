@@ -153,7 +153,7 @@ async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedR
   const { status, headers } = answer;
   if ([200, 206, 304, 416].includes(status)) return answer;
   discard(answer);
-  if ([400, 403, 410].includes(status)) return null;
+  if ([400, 401, 403, 410].includes(status)) return null;
   const isPassing = status >= 500 || status === 429 || status === 408;
   const after = headers['retry-after'];
   throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
@@ -176,7 +176,7 @@ const isCompressedRange = ({ status, headers }: StreamedResponse): boolean =>
  *
  * @param text - the signed URL as the upstream gave it
  * @returns the unread answer of status 200, 206, 304 or 416; null when the URL has expired (400,
- *   403, 410): read Status again
+ *   401, 403, 410): read Status again
  * @throws UpstreamError for a forbidden host, and for every other failure
  */
 export async function download(
