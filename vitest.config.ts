@@ -14,8 +14,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
-    // Much of what a test does is waiting: on two cores four files at a time take five sixths of the time of three.
-    maxWorkers: availableParallelism() + 2,
+    // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two take 8.
+    maxWorkers: availableParallelism() + 1,
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
     // A worker makes much garbage: with more room for new objects it is collected less often.
