@@ -18,8 +18,11 @@ const SMALL_TOKENS = 24;
 export const paeAt = (i: number, j: number): number =>
   Math.round((0.5 + ((i * 31 + j * 17) % 2900) / 100) * 100) / 100;
 
-/** The scores of a task's result, by its number in the batch. */
-export const scoresOf = (number: number) => ({ ptm: (number % 100) / 100, iptm: ((number * 7) % 100) / 100 });
+/** The scores of a task's result, by its number in the batch. An ipTM of 0 would say that a single chain has none. */
+export const scoresOf = (number: number) => ({
+  ptm: (number % 100) / 100,
+  iptm: (((number * 7) % 100) + 1) / 100,
+});
 
 function resultJson(number: number, tokens: number, pae: boolean): string {
   const list = <T>(make: (n: number) => T): T[] => Array.from({ length: tokens }, (_, n) => make(n));
