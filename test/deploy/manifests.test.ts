@@ -60,6 +60,14 @@ describe('the image', () => {
     expect(/^USER (\d+):\d+$/m.exec(text)?.[1]).toBe('1000');
   });
 
+  it('starts node with the flags that `npm start` gives it', () => {
+    const start = String(at(JSON.parse(read('package.json')), 'scripts.start'));
+    const [, flags = ''] = /exec node (.+) dist\/server\.js$/.exec(start) ?? [];
+    const [, command = ''] = /^CMD (.+)$/m.exec(text) ?? [];
+    expect(JSON.parse(command)).toEqual(['node', ...flags.split(' '), 'dist/server.js']);
+    expect(flags).toContain('--no-allocation-site-pretenuring');
+  });
+
   it('sets only settings that there are', () => {
     const names = [...text.matchAll(/^(?:ENV| {3}) ([A-Z_]+)=/gm)].map(([, name = '']) => name);
     expect(names).toContain('STORE_URL');
