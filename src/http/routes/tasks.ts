@@ -7,6 +7,7 @@ import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
 import { loadTask } from '../../resolvers/folds/task.ts';
 import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import type { TaskShape } from '../../schema/task.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
@@ -97,6 +98,17 @@ async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer
 
 const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
 
+/** The response for a task whose result is not here. A task that failed has none that could expire. */
+function withoutResult({ state, result }: TaskShape): Response {
+  const reason = REASONS[state];
+  if (reason !== undefined) return textResponse(...reason);
+  if (result === 'expired')
+    return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
+  if (state === 'DONE')
+    return textResponse(502, 'The upstream says that the task is done, and gives no result.');
+  return textResponse(404, NO_RESULT);
+}
+
 async function answer(
   ctx: GatewayContext,
   request: Request,
@@ -105,13 +117,7 @@ async function answer(
 ): Promise<RouteAnswer> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
-  const reason = task.result === 'here' ? undefined : REASONS[task.state];
-  if (reason !== undefined) return textResponse(...reason);
-  if (task.result === 'expired')
-    return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
-  if (task.state === 'DONE' && task.result !== 'here')
-    return textResponse(502, 'The upstream says that the task is done, and gives no result.');
-  if (task.result !== 'here') return textResponse(404, NO_RESULT);
+  if (task.result !== 'here') return withoutResult(task);
   const ending = endingOf(file);
   const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
