@@ -61,5 +61,5 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Without a shell in between, so that SIGTERM reaches the gateway.
-# Room for new objects as in Node 20: "Memory budget" in docs/operators.md says what it saves.
+# "Memory budget" in docs/operators.md says what each flag saves.
 CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "dist/server.js"]

@@ -197,7 +197,7 @@ describe('a batch whose tasks cannot be read', () => {
       hasRecovered = last === 2;
       await watchedTasks;
       expect(tasks).toEqual([code, last]);
-      // Who subscribes when the tasks can be read is not told of the failure before.
+      // The poller reads the tasks again: a new subscription does not end with the stored failure.
       hasRecovered = true;
       const later: unknown[] = [];
       await watch(WATCH, later);

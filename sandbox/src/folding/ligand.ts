@@ -1,6 +1,6 @@
 /**
  * Ligands: SMILES to named heavy atoms in 3-D by openchemlib, the same for the same seed. The library's
- * first conformer costs seconds; later ones take milliseconds. Knows nothing of chains.
+ * first conformer costs seconds; later ones take milliseconds to half a second. Knows nothing of chains.
  */
 import { LRUCache } from 'lru-cache';
 import { ConformerGenerator, Molecule, Resources } from 'openchemlib';
