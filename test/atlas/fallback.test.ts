@@ -61,7 +61,10 @@ beforeAll(async () => {
         sae_features: indices.length === 0 ? [feature(1.5)] : chosen,
         ...record,
       });
-    } else response.writeHead(404).end('{}');
+    } else {
+      response.writeHead(404, { 'content-type': 'application/json' });
+      response.end('{"detail": "There is none of this hash."}');
+    }
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const address = server.address();
@@ -141,13 +144,31 @@ describe('clusters of archives that do not name members', () => {
     expect(calls.sort()).toEqual([`GET /proteins/${B}`, 'POST /proteins/batch']);
   });
 
-  it('are none for a protein that is no representative and whose record names none', async () => {
+  it('are none only for a protein whose record names none and which has no cluster of its own', async () => {
     archive = zip({ 'sequences.fasta': FASTA, 'cluster_info.json': clusters(A) });
     record = { cluster_rep_protein_hash: null };
-    const { data, errors } = await ask(CLUSTER);
+    for (const fields of [CLUSTER, 'hash cluster { representativeHash }']) {
+      const { data, errors } = await ask(fields);
+      expect(errors).toBeUndefined();
+      expect(at(data, 'proteins.1')).toEqual({ hash: B, cluster: null });
+      expect(calls.splice(0).sort()).toEqual([
+        `GET /clusters/${B}`,
+        `GET /proteins/${B}`,
+        'POST /proteins/batch',
+      ]);
+    }
+  });
+
+  it('are there for a representative that they leave out', async () => {
+    archive = zip({ 'sequences.fasta': FASTA, 'cluster_info.json': clusters(A) });
+    record = { cluster_rep_protein_hash: null };
+    others = { [`/clusters/${B}`]: { protein_hash: B, cluster_size: 2, member_protein_hashes: [B, A] } };
+    const { data, errors } = await ask(`${CLUSTER} isClusterRepresentative`);
     expect(errors).toBeUndefined();
-    expect(at(data, 'proteins.1')).toEqual({ hash: B, cluster: null });
-    expect(calls.sort()).toEqual([`GET /proteins/${B}`, 'POST /proteins/batch']);
+    expect(at(data, 'proteins')).toEqual([
+      { hash: A, cluster: { representativeHash: A, size: 7 }, isClusterRepresentative: true },
+      { hash: B, cluster: { representativeHash: B, size: 2 }, isClusterRepresentative: true },
+    ]);
   });
 });
 

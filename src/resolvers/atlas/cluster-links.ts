@@ -17,7 +17,8 @@ import {
 } from './load-protein.ts';
 
 /**
- * The cluster of a protein; null when it belongs to none.
+ * The cluster of a protein; null when the Atlas has none that it represents, and its record names
+ * no other.
  *
  * @param needs - `{cluster: true}` unless the representative is enough
  */
@@ -32,7 +33,7 @@ function clusterIn(
   hash: string,
   data: PresentProtein | null,
 ): MaybePromise<ClusterRef | null> {
-  if (data === null || data.cluster === null) return null;
+  if (data === null) return null;
   if (data.cluster !== undefined) return data.cluster;
   // The single record of a representative names none either; the cluster's record does.
   return ctx.clusters.load(hash).then((found) => (found === null ? null : { representative: hash }));

@@ -97,7 +97,7 @@ const PARTS: Readonly<Record<PartName, PartRule>> = {
           : undefined,
   },
   cluster: {
-    of: ({ cluster }) => (cluster === undefined || cluster?.info === null ? undefined : { cluster }),
+    of: ({ cluster }) => (cluster?.info == null ? undefined : { cluster }),
     sizeOf: () => 2000,
   },
   features: {
@@ -167,7 +167,7 @@ export const isIdentity = ({ part, data }: CachedPart): boolean =>
   part === 'identity' && data.sequence !== undefined && data.accession !== undefined;
 
 /** Counts up when the parts change, so that a store is not read as what it does not hold. */
-const VERSION = 9;
+const VERSION = 10;
 
 /** Where a part of a protein is stored. */
 export const keyOf = (part: PartName, hash: string): string => `${VERSION}:${part}:${hash}`;

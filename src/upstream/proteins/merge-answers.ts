@@ -159,8 +159,6 @@ function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk
   const gaps: Gap[] = [];
   if (needsStructure(asked) && !parts.structures.has(hash)) gaps.push('archive:structure');
   if (asked.ptm === true && parts.structures.get(hash)?.statesPtm !== true) gaps.push('archive:ptm');
-  if (needsCluster(asked) && parts.members.clusterInfo && representativeIn(parts, hash) === undefined)
-    gaps.push('archive:cluster');
   if (needsRows(asked) && !hasRows) gaps.push('archive:rows');
   return gaps;
 }

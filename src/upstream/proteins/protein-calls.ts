@@ -173,9 +173,9 @@ export function createProteinCalls({
   /** Joins a representative that a record named with what an archive says of its cluster. */
   const joinCluster = (hash: string): void => {
     const link = known.present(hash)?.cluster;
-    const said = link == null || link.info !== null ? undefined : clusters.get(link.representative);
+    const said = link?.info === null ? clusters.get(link.representative) : undefined;
     const info = said && clusterInfoOf(said.record);
-    if (link == null || said === undefined || info == null) return;
+    if (link === undefined || said === undefined || info == null) return;
     const { from } = said.read;
     const data = { hash, state: 'present', cluster: { ...link, info }, from } as const;
     take(data);

@@ -65,11 +65,10 @@ export interface ClusterLink {
 }
 
 /**
- * A part that was requested and is missing from a whole answer. One gap proves nothing: the record
- * names no representative for a representative either, and an archive lists those only under their
- * own hash.
+ * A part that was requested and is missing from a whole answer. One gap proves nothing, and none
+ * proves that a protein belongs to no cluster: only the 404 of the cluster's own record does.
  */
-export type Gap = `${'record' | 'archive'}:${'structure' | 'ptm' | 'cluster' | 'rows'}`;
+export type Gap = `${'record' | 'archive'}:${'structure' | 'ptm' | 'rows'}` | 'record:cluster';
 
 /** Parts of a protein: undefined is not known yet, null is proven not to be there. */
 export interface ProteinParts {
@@ -84,7 +83,7 @@ export interface ProteinParts {
   readonly structure?: StructureData | null;
   /** The scores of the structure, where an answer gave them beside it or without it. */
   readonly scores?: Pick<StructureData, 'ptm' | 'meanPlddt'>;
-  readonly cluster?: ClusterLink | null;
+  readonly cluster?: ClusterLink;
   readonly features?: {
     readonly top: number;
     /** How many of them, from the strongest on, came with their residue regions. */
@@ -188,13 +187,12 @@ function mergePart<K extends keyof ProteinParts>(
 }
 
 /** Whether neither the record nor the archive holds a part. */
-const isMissing = ({ gaps }: ProteinParts, part: 'structure' | 'ptm' | 'cluster' | 'rows'): boolean =>
+const isMissing = ({ gaps }: ProteinParts, part: 'structure' | 'ptm' | 'rows'): boolean =>
   gaps?.includes(`record:${part}`) === true && gaps.includes(`archive:${part}`);
 
 /** Says that there is none of what neither the record nor the archive holds. */
 function settleGaps(data: Mutable): void {
   if (data.structure === undefined && isMissing(data, 'structure')) data.structure = null;
-  if (data.cluster === undefined && isMissing(data, 'cluster')) data.cluster = null;
   if (data.rows === undefined && isMissing(data, 'rows')) data.rows = null;
 }
 
@@ -230,7 +228,7 @@ export function availablePartsOf(data: ProteinParts): AvailableParts {
   if (structure !== undefined) had.structure = true;
   if (hasPtm(data)) had.ptm = true;
   if (data.scores?.meanPlddt != null) had.meanPlddt = true;
-  if (cluster === null || cluster?.info != null || data.clusterAsked === true) had.cluster = true;
+  if (cluster?.info != null || data.clusterAsked === true) had.cluster = true;
   if (cluster !== undefined || gaps?.includes('record:cluster') === true) had.link = true;
   if (data.level !== undefined) had.level = true;
   if (data.header !== undefined) had.header = true;
