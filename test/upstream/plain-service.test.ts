@@ -433,6 +433,22 @@ describe('a bulk job that is complete', () => {
   });
 });
 
+describe('a bulk job of a query', () => {
+  it.each<[number, unknown]>([
+    [410, ''],
+    [410, { status: 'error', message: 'results expired' }],
+    [404, { detail: 'There is no job j.' }],
+  ])('that the service has forgotten is worth another try, and no expired fold: %d %j', async (status, body) => {
+    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
+    liar.script('bulkJob', says(status, body));
+    const { errors } = await place.query(
+      `{ proteins(hashes: ["${'a'.repeat(32)}", "${'b'.repeat(32)}"]) { sequence } }`,
+    );
+    expect(errors?.[0]?.message).toMatch(/job j is gone .* Try again/);
+    expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+  });
+});
+
 describe('whose fault a refusal is', () => {
   const SEARCH = '{ similarProteins(sequence: "MKTAYIAKQR", minSimilarity: 0.5) { queryHash } }';
   const fault = (loc: string[], type = 'value_error') => ({ detail: [{ loc, msg: 'not so', type }] });

@@ -19,8 +19,8 @@ const MAX_POLL_INTERVAL_MS = 2_000;
 const POLL_GROWTH = { underWay: 1.25, nearlyDone: 1.06 };
 const NEARLY_DONE = 0.95;
 
-const failed = (message: string): UpstreamError =>
-  new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+const failed = (message: string, status?: number): UpstreamError =>
+  new UpstreamError(message, { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', status, retryable: true });
 
 const tooLate = (jobId: string): UpstreamError =>
   new UpstreamError(
@@ -29,10 +29,21 @@ const tooLate = (jobId: string): UpstreamError =>
     { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
   );
 
+/** A job that the service has forgotten: the same question again starts another. */
+function asGone(jobId: string, error: unknown): unknown {
+  const { status, form } = error instanceof UpstreamError ? error.failure : {};
+  const isGone = status === 410 || (status === 404 && form === 'own');
+  return isGone
+    ? failed(`The upstream's bulk job ${jobId} is gone (HTTP ${status}). Try again.`, status)
+    : error;
+}
+
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
   for (let pause = MIN_POLL_INTERVAL_MS; ; ) {
-    const job = await atlas.bulkJob(up, jobId);
+    const job = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
+      throw asGone(jobId, error);
+    });
     const state = (job.status ?? '').toLowerCase();
     // The archive of a cancelled job is whole but holds only some proteins: it proves nothing of
     // the others.
