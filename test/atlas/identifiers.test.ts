@@ -110,6 +110,19 @@ describe('what people paste', () => {
     expect(world.counts().uniprot).toBeUndefined();
   });
 
+  it('is an isoform that the service may not know, of which UniProt has the entry', async () => {
+    const { data } = await world.query(
+      '{ lookup(ids: ["sp|P69905-2|HBA_HUMAN"]) { status problem { message hint } } }',
+    );
+    expect(at(data, 'lookup.0')).toEqual({
+      status: 'NO_SUCH_ENTRY',
+      problem: {
+        message: 'The service does not know the isoform P69905-2.',
+        hint: 'Look up P69905 for the canonical sequence, or give the sequence of the isoform.',
+      },
+    });
+  });
+
   it.each([
     ['pyrrolysine and ambiguous residues', 'MTFRKSFDCYDFYDRAKVGEKCTQDDWDLMKIPMKAMELKQKYGLDFKGEFIOBJZUX'],
     ['FASTA', `>sp|P69905|HBA_HUMAN\n${HBA_SEQUENCE.replace('M', 'B')}`],

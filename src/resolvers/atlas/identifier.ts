@@ -20,6 +20,8 @@ export type Identifier =
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
   /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\w{1,5})?$/i;
+/** The accession of an entry, and which of its sequences. */
+const ISOFORM = /^([A-Z\d]{6,10})-\d{1,3}$/;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
 /** Other databases whose accessions the Atlas names as `accession`. */
 const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
@@ -169,6 +171,12 @@ export const hashInAtlas = (entry: UniprotRef): string | null =>
 async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Promise<Resolved> {
   try {
     const found = await ctx.uniprot.load(id);
+    const [, canonical] = found === null ? (ISOFORM.exec(id) ?? []) : [];
+    if (canonical !== undefined)
+      return notFound(
+        `The service does not know the isoform ${id}.`,
+        `Look up ${canonical} for the canonical sequence, or give the sequence of the isoform.`,
+      );
     if (found === null)
       return ctx.services.upstream.isSandbox()
         ? notFound(`${id} is not in the sandbox.`, SANDBOX_HINT)
