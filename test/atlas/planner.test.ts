@@ -85,6 +85,15 @@ describe('nested queries', () => {
     expect(cold.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 
+  it('take the sizes and percentages of a cluster from the archive', async () => {
+    const { data, errors } = await cold.query(
+      `{ cluster(hash: "${INSULIN}") { size percentCharacterized percentDomainCoverage } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'cluster.percentDomainCoverage')).toEqual(expect.any(Number));
+    expect(cold.counts()).toEqual({ bulk: 1, protein: 1 });
+  });
+
   it('merge the representative and the members of a cluster into one bulk call', async () => {
     const QUERY = `query($h: ProteinHash!) { cluster(hash: $h) { representativeHash taxonomy { name } representative { sequence } members(first: 5) { nodes { length } } } }`;
     const { data, errors } = await cold.query(QUERY, { h: INSULIN });

@@ -143,6 +143,7 @@ const IN_BULK = new Set([
   'name',
   'size',
   'percentCharacterized',
+  'percentDomainCoverage',
   'meanDomainCoverage',
   'pfamDomains',
 ]);
