@@ -87,7 +87,7 @@ function takeRecord(reading: PartReading, record: BulkRecord, top: number, sourc
   } else if (record.part === 'cluster') {
     const { data } = rowCluster.safeParse(record.record);
     if (data !== undefined) reading.clusters.set(record.representative, data);
-  } else if (record.part === 'link' && record.representative !== null) {
+  } else if (record.part === 'link') {
     know(record.hash, {});
     reading.links.set(record.hash, record.representative);
   }

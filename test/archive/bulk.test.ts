@@ -73,14 +73,7 @@ test('every member of the archive becomes parts by hash', async () => {
   ]);
   expect(parts.features.get(B)).toEqual({ proteinLevel: { indices: [], values: [] } });
   expect(parts.present).toEqual(new Set([A, B]));
-  expect(parts.members).toEqual({
-    structures: true,
-    sequences: true,
-    clusterInfo: true,
-    features: true,
-    topFeatures: true,
-    clusterLinks: true,
-  });
+  expect(parts.hasSequences).toBe(true);
 });
 
 test('activations along the sequence are read only for those who want them', async () => {
@@ -144,20 +137,10 @@ test('activations of all features are not kept where there is a ranking', async 
   }
 });
 
-test('members that are not there are said to be missing', async () => {
-  const parts = await read({
-    'sequences.fasta': whole['sequences.fasta'],
-    'cluster_info.json': strToU8(JSON.stringify({ clusters: {} })),
-    'features.json': strToU8(JSON.stringify({ [B]: features[B] })),
-  });
-  expect(parts.members).toEqual({
-    structures: false,
-    sequences: true,
-    clusterInfo: true,
-    features: true,
-    topFeatures: false,
-    clusterLinks: false,
-  });
+test('a list of sequences that is not there is said to be missing, and an empty one to be there', async () => {
+  const features = { 'features.json': strToU8('{}') };
+  expect((await read(features)).hasSequences).toBe(false);
+  expect((await read({ ...features, 'sequences.fasta': strToU8('') })).hasSequences).toBe(true);
 });
 
 test('NaN and Infinity on the wire are nothing, and do not spoil the rest', async () => {

@@ -16,22 +16,20 @@ import {
 import { type JsonMember, jsonMembers } from './json-members.ts';
 import type { ZipEntry } from './zip-entry.ts';
 
-/** The members of a bulk archive. */
-export type BulkMember = 'structures' | 'sequences' | 'clusterInfo' | 'features';
+/** The members of a bulk archive that speak of many proteins. */
+type BulkMember = 'sequences' | 'clusterInfo' | 'features';
 
 /** One thing that an archive says. */
 export type BulkRecord =
-  /** Emitted once for each. */
+  /** That it has such a member, before what that says. */
   | { readonly part: 'member'; readonly member: BulkMember }
   | { readonly part: 'sequence'; readonly hash: string; readonly sequence: BulkSequence }
   | { readonly part: 'structure'; readonly hash: string; readonly structure: BulkStructure }
   | { readonly part: 'features'; readonly hash: string; readonly features: BulkFeatures }
   /** The cluster's record as it came; the keys are those of `clusterInfo` in wire.ts. */
   | { readonly part: 'cluster'; readonly representative: string; readonly record: unknown }
-  /** Which cluster a protein belongs to; null: to none. */
-  | { readonly part: 'link'; readonly hash: string; readonly representative: string | null }
-  /** The archive says which protein belongs to which cluster. */
-  | { readonly part: 'links' }
+  /** Which cluster a protein belongs to. */
+  | { readonly part: 'link'; readonly hash: string; readonly representative: string }
   | { readonly part: 'problem'; readonly problem: ArchiveError };
 
 /** Receives records. Throwing ends the reading. */
@@ -90,15 +88,10 @@ async function clusters(entry: ZipEntry, { mapping, onResponse }: BulkOptions, t
   onResponse?.('clusterInfo', () => parsed, true);
   for (const [representative, record] of members(top.get('clusters')))
     tell({ part: 'cluster', representative: normal(representative), record });
-  const proteins = top.get('proteins');
-  if (typeof proteins !== 'object' || proteins === null) return;
-  tell({ part: 'links' });
-  for (const [hash, representative] of members(proteins)) {
-    if (representative === null) tell({ part: 'link', hash: normal(hash), representative });
-    else if (typeof representative === 'string')
+  for (const [hash, representative] of members(top.get('proteins')))
+    if (typeof representative === 'string')
       tell({ part: 'link', hash: normal(hash), representative: normal(representative) });
-    else tell(faultOf(entry, 'The name of a cluster is not a hash.'));
-  }
+    else if (representative !== null) tell(faultOf(entry, 'The name of a cluster is not a hash.'));
 }
 
 const ROWS: ReadonlySet<string> = new Set(['per_residue']);

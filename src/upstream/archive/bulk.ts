@@ -3,7 +3,7 @@
 import { JsonError } from '../json/lenient-json.ts';
 import { archiveName, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-limits.ts';
-import { type BulkMember, type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
+import { type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
 import { type BulkFeatures, type BulkSequence, BulkStructure } from './bulk-record.ts';
 import { readZip } from './zip.ts';
 import type { EntryText, ZipEntry } from './zip-entry.ts';
@@ -62,13 +62,10 @@ export async function readBulkRecords(
       tellDamage(error, name);
     }
   };
-  let hasStructures = false;
   const onEntry = (entry: ZipEntry): Promise<void> | void => {
     if (options.isDone?.() === true) return;
     const hash = structureHash(entry.name, options.mapping);
     if (hash === undefined) return whole(entry, () => readMember(entry, options, tell));
-    if (!hasStructures) tell({ part: 'member', member: 'structures' });
-    hasStructures = true;
     if (options.hashes?.has(hash) === false) return;
     const tellStructure = (text: EntryText): void =>
       tell({ part: 'structure', hash, structure: new BulkStructure(text) });
@@ -98,11 +95,8 @@ export interface BulkParts {
   readonly present: ReadonlySet<string>;
   /** What was lost. With problems, a missing part may have been lost rather than absent. */
   readonly problems: readonly ArchiveError[];
-  /**
-   * The archive's members, with the keys `topFeatures` and `clusterLinks` that the service may
-   * omit.
-   */
-  readonly members: Readonly<Record<BulkMember | 'topFeatures' | 'clusterLinks', boolean>>;
+  /** Whether there is a list of sequences, which names every protein. */
+  readonly hasSequences: boolean;
 }
 
 /** Bytes that features take, about. */
@@ -137,14 +131,7 @@ export async function readBulkArchive(
     features: new Map<string, BulkFeatures>(),
     present: new Set<string>(),
     problems: [] as ArchiveError[],
-    members: {
-      structures: false,
-      sequences: false,
-      clusterInfo: false,
-      features: false,
-      topFeatures: false,
-      clusterLinks: false,
-    },
+    hasSequences: false,
   };
   const { heldBytes: most = Number.POSITIVE_INFINITY } = options;
   let heldBytes = 0;
@@ -167,16 +154,13 @@ export async function readBulkArchive(
       const kept = options.shrink?.(hash, record.features) ?? record.features;
       hold(sizeOfFeatures(kept));
       parts.features.set(hash, kept);
-      parts.members.topFeatures ||= record.features.top !== undefined;
-    } else if (record.representative !== null) parts.clusterOf.set(hash, record.representative);
-    // That a protein is linked to none says nothing of whether it exists.
-    if (record.part !== 'link' || record.representative !== null) parts.present.add(hash);
+    } else parts.clusterOf.set(hash, record.representative);
+    parts.present.add(hash);
     options.onHash?.(hash, parts);
   };
   await readBulkRecords(source, options, (record) => {
     if ('hash' in record) take(record);
-    else if (record.part === 'member') parts.members[record.member] = true;
-    else if (record.part === 'links') parts.members.clusterLinks = true;
+    else if (record.part === 'member') parts.hasSequences ||= record.member === 'sequences';
     else if (record.part === 'cluster') parts.clusters.set(record.representative, record.record);
     else parts.problems.push(record.problem);
   });

@@ -199,7 +199,7 @@ export function fromBulk(
 ): { data: ProteinData; problem?: Error } {
   const { parts, from, isWhole, asksSequences } = read;
   if (!parts.present.has(hash)) {
-    if (isWhole && asksSequences && parts.members.sequences) return { data: { hash, state: 'absent', from } };
+    if (isWhole && asksSequences && parts.hasSequences) return { data: { hash, state: 'absent', from } };
     const problem = parts.problems[0];
     const data = { ...unknownProtein(hash), gaps: gapsOf(hash, asked, read) };
     return problem === undefined ? { data } : { data, problem: damaged(problem) };
