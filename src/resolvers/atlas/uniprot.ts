@@ -6,7 +6,7 @@ import { publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
-import { type HeaderNames, readHeader } from '../../upstream/proteins/protein-header.ts';
+import { type HeaderNames, readHeader } from '../../upstream/proteins/record-parts.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
 import { faultOf, hashInAtlas, isAccession, readIdentifier } from './identifier.ts';
 import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
