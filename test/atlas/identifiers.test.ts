@@ -99,6 +99,8 @@ describe('what people paste', () => {
   it.each([
     ['in blocks of ten', `>sp|P01308|INS_HUMAN\n${HBA_SEQUENCE.replace(/.{10}/g, '$& ')}`, 'FOUND', HBA],
     ['of a peptide', '>sp|P01308|INS_HUMAN, A chain\nGIVEQCCTSICSLYQLEN', 'NOT_IN_ATLAS', undefined],
+    ['with a stop', '>sp|P01308|INS_HUMAN\nMALWMRLLPL*LALLALWGPD', 'NOT_AN_IDENTIFIER', undefined],
+    ['with gaps', '>sp|P01308|INS_HUMAN\nMALW--LLPLLALLA..WGPD-', 'NOT_AN_IDENTIFIER', undefined],
   ])('is the sequence of a FASTA record, not the entry that its header names, %s', async (_, id, status, hash) => {
     world.forget();
     const { data } = await world.query(

@@ -34,6 +34,8 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
 const RESIDUES = /^[A-Z]{20,}\*?$/i;
 /** What stands below the header of a FASTA record is a sequence, however short. */
 const LETTERS = /^[A-Z]+\*?$/i;
+/** The same with gaps and stops, as in alignments and translated frames. */
+const ALIGNED = /^[A-Z*.-]+$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
 const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
 /** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
@@ -64,19 +66,27 @@ function withoutEdges(text: string): string {
 export const looksLikeDna = (sequence: string): boolean =>
   sequence.length >= 20 && NUCLEOTIDES.test(sequence);
 
-/**
- * The sequence of a FASTA record, of any length and with white space, or of lines of letters;
- * undefined for anything else.
- */
+/** What stands below the header of a FASTA record, without white space; undefined for other texts. */
+function bodyIn(text: string): string | undefined {
+  const lines = text.trimStart().startsWith('>') ? text.split(/\r?\n/) : [];
+  return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;
+}
+
+/** The sequence of a FASTA record, of any length, or of lines of letters; undefined for other texts. */
 function sequenceIn(text: string): string | undefined {
-  const lines = text.split(/\r?\n/);
-  const isRecord = lines.length > 1 && text.trimStart().startsWith('>');
-  const letters = isRecord
-    ? lines.slice(1).join('').replace(/\s+/g, '')
-    : lines.map((line) => line.trim()).join('');
-  const isSequence = (isRecord ? LETTERS : RESIDUES).test(letters);
+  const body = bodyIn(text);
+  const letters =
+    body ??
+    text
+      .split(/\r?\n/)
+      .map((line) => line.trim())
+      .join('');
+  const isSequence = (body === undefined ? RESIDUES : LETTERS).test(letters);
   return isSequence ? letters.replace('*', '').toUpperCase() : undefined;
 }
+
+/** Whether the record holds another sequence than the entry that its header names. */
+const isInterrupted = (body: string): boolean => ALIGNED.test(body) && /[A-Z]/i.test(body);
 
 const severalFault = (what: string): Identifier => ({
   fault: `holds several ${what}.`,
@@ -91,6 +101,11 @@ export function readIdentifier(requested: string): Identifier {
     if (!looksLikeDna(sequence)) return { hash: hashOfSequence(sequence) };
     return { fault: 'is DNA or RNA, not a protein.', hint: 'Translate it first.' };
   }
+  if (isInterrupted(bodyIn(requested) ?? ''))
+    return {
+      fault: 'is a sequence with gaps or stops inside.',
+      hint: 'Leave them out, or give the accession alone.',
+    };
   if (requested.split(/^>/m, 3).length > 2) return severalFault('sequences');
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
   const hashes = new Set<string>();
