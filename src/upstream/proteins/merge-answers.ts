@@ -15,7 +15,6 @@ import {
   type PresentProtein,
   type ProteinData,
   type Source,
-  unknownProtein,
 } from './protein-data.ts';
 import { type ReadRecord, smallMembers } from './protein-record.ts';
 import { checkRecord, featuresOf, isSequenceOf, structureOf } from './record-parts.ts';
@@ -201,7 +200,7 @@ export function fromBulk(
   if (!parts.present.has(hash)) {
     if (isWhole && asksSequences && parts.hasSequences) return { data: { hash, state: 'absent', from } };
     const problem = parts.problems[0];
-    const data = { ...unknownProtein(hash), gaps: gapsOf(hash, asked, read) };
+    const data: ProteinData = { hash, state: 'unknown', gaps: gapsOf(hash, asked, read) };
     return problem === undefined ? { data } : { data, problem: damaged(problem) };
   }
   const data: Mutable = { hash, state: 'present', from };

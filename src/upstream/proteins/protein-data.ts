@@ -123,7 +123,7 @@ export interface AbsentProtein extends Base {
 }
 
 /** No answer has said whether it exists. */
-export interface UnknownProtein extends Base {
+interface UnknownProtein extends Base {
   readonly state: 'unknown';
   readonly gaps?: readonly Gap[];
 }
@@ -132,8 +132,6 @@ export type ProteinData = PresentProtein | AbsentProtein | UnknownProtein;
 
 /** One that is still being put together. */
 export type Mutable = { -readonly [K in keyof PresentProtein]: PresentProtein[K] };
-
-export const unknownProtein = (hash: string): UnknownProtein => ({ hash, state: 'unknown' });
 
 /** The longer ranking, with the regions that the other has for its strongest features. */
 function mergeFeatures(

@@ -190,6 +190,6 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
       return variants(hash, variant);
     },
     /** Adds what another answer said of a protein, so that no call requests it again. */
-    prime: (data: ProteinData) => learn(data),
+    prime: learn,
   };
 }
