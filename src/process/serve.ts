@@ -84,7 +84,7 @@ export async function serve(options: ServeOptions) {
         const until = performance.now() + config.SHUTDOWN_SECONDS * 1000;
         const left = () => Math.max(0, until - performance.now());
         gateway.drain();
-        await Promise.all([sockets.close(), closeServer(server, left())]);
+        await Promise.all([sockets.close(left()), closeServer(server, left())]);
         await withTimeout(gateway.submitted(), left(), () => log.warn('a submission did not end in time'));
         await close();
       })();

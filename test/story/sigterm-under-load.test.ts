@@ -1,10 +1,14 @@
 // The gateway is told to stop (a deployment) while it is busy. What an operator sees: every request that it had taken is answered,
 // streams are completed, whoever comes later finds the door closed, and the process ends by itself with 0.
+import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { queuedBatches, type ServerProcess, startServer, submitOnce } from '../server-process.ts';
 import { answersOf, subscribe } from '../subscriptions/streams.ts';
@@ -96,6 +100,70 @@ describe('SIGTERM under load', () => {
     expect(new Set(await queuedBatches(sandbox.url))).toEqual(
       new Set([batchId, ...endings.map((ending) => ending.batchId)]),
     );
+  }, 60_000);
+
+  it('answers what comes over a connection that is open, and says that this answer is the last', async () => {
+    const stopped = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url });
+    const { hostname, port } = new URL(stopped.url);
+    const socket = connect(Number(port), hostname).setEncoding('latin1');
+    let received = '';
+    socket.on('data', (text: string) => (received += text));
+    const query = (id: string) => encodeURIComponent(`{ uniprotEntry(id: "${id}") { accession } }`);
+    const ask = (id: string) => socket.write(`GET /graphql?query=${query(id)} HTTP/1.1\r\nhost: a\r\n\r\n`);
+    underWay = 0;
+    await fault(sandbox.url, { operation: 'uniprot', delay_ms: 3000 });
+    ask('P01308');
+    await until('it to be under way', () => underWay === 1);
+    const ended = stopped.end('SIGTERM');
+    await until('the door to be closed', () =>
+      fetch(`${stopped.url}/health`, { headers: { connection: 'close' } }).then(
+        () => false,
+        () => true,
+      ),
+    );
+    ask('P69905');
+    await once(socket, 'close');
+    expect(received.match(/HTTP\/1.1 200 OK/g)).toHaveLength(2);
+    expect(received.toLowerCase().match(/^connection: .*$/gm)).toEqual([
+      'connection: keep-alive',
+      'connection: close',
+    ]);
+    expect(await ended).toBe(0);
+  }, 60_000);
+
+  it('answers what is under way over WebSocket before it says goodbye', async () => {
+    const stopped = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url });
+    const { batchId } = await submitOnce(stopped, 'watched over a socket');
+    const before = (await queuedBatches(sandbox.url)).length;
+    let code: unknown;
+    const client = createClient({
+      url: `${stopped.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      connectionParams: { token: 'key-of-a-test' },
+      // A client that retries would submit again.
+      retryAttempts: 0,
+      lazy: false,
+      on: { closed: (event) => (code = Reflect.get(Object(event), 'code')) },
+    });
+    const watching = client.iterate({
+      query: 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }',
+      variables: { id: batchId },
+    });
+    expect((await watching.next()).value?.errors).toBeUndefined();
+    underWay = 0;
+    await fault(sandbox.url, { operation: 'submit', delay_ms: 1500 });
+    const ask: ServerProcess['ask'] = async (query, variables = {}) => {
+      const { value } = await client.iterate<Answer['data']>({ query, variables }).next();
+      return value as Answer;
+    };
+    const submitted = submitOnce({ ask }, 'over a socket');
+    await until('it to be under way', () => underWay === 1);
+    const ended = stopped.end('SIGTERM');
+    expect(await watching.next()).toEqual({ done: true, value: undefined });
+    expect(await submitted).toMatchObject({ kind: 'FoldSubmitted', replayed: false });
+    expect(await ended).toBe(0);
+    expect(code).toBe(1001);
+    expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
   }, 60_000);
 
   it('waits for a submission whose client has left, and writes it down', async () => {

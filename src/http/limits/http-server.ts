@@ -52,6 +52,8 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
     const known = last.get(request.socket);
     if (known === undefined) last.set(request.socket, { answer: response });
     else known.answer = response;
+    // A client that goes on over its connection would be cut off in the middle of a request.
+    if (!server.listening) response.setHeader('connection', 'close');
     listener(request, response);
   };
   const server = createServer(

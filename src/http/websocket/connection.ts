@@ -156,7 +156,7 @@ export function openConnection(
   raw: Duplex,
   incoming: IncomingMessage,
   { server, buffered, inTurn, pingMs, onFault }: ConnectionOptions,
-): void {
+): Connection {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
   const connection: Connection = {
@@ -205,4 +205,5 @@ export function openConnection(
     for (const { leaving } of connection.operations.values()) leaving.abort();
     Promise.resolve(closed(code, String(reason))).catch(onFault);
   });
+  return connection;
 }

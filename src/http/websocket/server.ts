@@ -27,7 +27,7 @@ const PATH = '/graphql';
 const MAX_OPERATIONS = 1000;
 /** Characters of the id that a client gives an operation. */
 const MAX_ID_CHARACTERS = 128;
-/** How long clients may take to close their connections when the server stops. */
+/** How long operations may take to end when the server stops, where `close` does not say. */
 const CLOSE_MS = 2_000;
 /** WebSocket close code (RFC 6455): the server stops. */
 const GOING_AWAY = 1001;
@@ -58,8 +58,13 @@ const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000 };
 
 /** Open sockets. */
 export interface SocketServer {
-  /** Closes every connection with 1001 and takes no new ones. Complete the streams before. */
-  close(): Promise<void>;
+  /**
+   * Takes no new connections and operations, and closes each connection with 1001 when its operations
+   * have been answered. Complete the streams before.
+   *
+   * @param milliseconds - after which connections are cut
+   */
+  close(milliseconds?: number): Promise<void>;
 }
 
 type Params = Record<string, unknown>;
@@ -116,11 +121,18 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
   const places = createConcurrencyQuota(options.maxPerAddress ?? 0);
   const patience = { ...PATIENCE, ...options.patience };
   const { onFault } = options;
+  const connections = new Set<Connection>();
+  let closing: Promise<void> | undefined;
 
-  const end = ({ operations }: Connection, id: string, left = false): void => {
-    const operation = operations.get(id);
+  const closeAnswered = ({ socket, operations }: Connection): void => {
+    if (operations.size === 0) refuseConnection(socket, GOING_AWAY, 'Going away');
+  };
+  const end = (connection: Connection, id: string, left = false): void => {
+    const operation = connection.operations.get(id);
     if (operation === undefined) return;
-    operations.delete(id);
+    connection.operations.delete(id);
+    // graphql-ws sends the last message of an operation after its hooks.
+    if (closing !== undefined) setImmediate(closeAnswered, connection);
     // First: the end of its record lets go of its signal.
     if (left) operation.leaving.abort();
     gateway.telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
@@ -204,6 +216,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
             ...(extensions === undefined ? {} : { extensions }),
           },
     async onSubscribe({ extra: connection, subscriptions }, id, params) {
+      // It is left unanswered: the client sends it again over its next connection.
+      if (closing !== undefined) return new Promise<never>(() => undefined);
       if (Object.keys(subscriptions).length > MAX_OPERATIONS)
         return [new GraphQLError(`A socket carries at most ${MAX_OPERATIONS} operations at a time.`)];
       if (id.length > MAX_ID_CHARACTERS)
@@ -250,32 +264,33 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     const leave = places.take([{ key: clientIp(request, options.hops ?? 0), share: 1 }]);
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
     raw.once('close', leave);
-    sockets.handleUpgrade(request, raw, head, (socket) =>
-      openConnection(socket, raw, request, {
+    sockets.handleUpgrade(request, raw, head, (socket) => {
+      const connection = openConnection(socket, raw, request, {
         server: graphql,
         buffered: gateway.watchSocket(request),
         inTurn: (work) => gateway.inTurn(request, work),
         pingMs: patience.ping,
         onFault,
-      }),
-    );
+      });
+      connections.add(connection);
+      socket.once('close', () => connections.delete(connection));
+    });
   };
   server.on('upgrade', upgrade);
 
-  async function closeAll(): Promise<void> {
+  async function closeAll(milliseconds: number): Promise<void> {
     server.off('upgrade', upgrade);
-    for (const client of sockets.clients) client.close(GOING_AWAY, 'Going away');
+    for (const connection of connections) closeAnswered(connection);
     const late = setTimeout(() => {
-      for (const client of sockets.clients) client.terminate();
-    }, CLOSE_MS);
+      for (const { socket } of connections) socket.terminate();
+    }, milliseconds);
     await new Promise<void>((resolve) => sockets.close(() => resolve()));
     clearTimeout(late);
   }
 
-  let closing: Promise<void> | undefined;
   return {
-    close() {
-      closing ??= closeAll();
+    close(milliseconds = CLOSE_MS) {
+      closing ??= closeAll(milliseconds);
       return closing;
     },
   };
