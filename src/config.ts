@@ -126,7 +126,7 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         'GATEWAY_SECRET_FILE',
     ],
     [
-      v.WORKERS > 1 && /^memory:/.test(ledger),
+      v.WORKERS > 1 && [ledger, v.STORE_URL].includes('memory:'),
       'WORKERS: several processes cannot share a store in memory; ' +
         'set STORE_URL to sqlite:PATH or redis://HOST',
     ],

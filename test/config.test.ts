@@ -157,7 +157,12 @@ describe('readConfig', () => {
   });
 
   it('refuses several workers over a store that they cannot share', () => {
-    expect(problemsOf({ WORKERS: '2', STORE_URL: 'memory:' })).toEqual([expect.stringMatching(/^WORKERS: /)]);
+    for (const STORE_URL of ['memory:', 'sqlite::memory:']) {
+      expect(problemsOf({ WORKERS: '2', STORE_URL })).toEqual([expect.stringMatching(/^WORKERS: /)]);
+      // Its request counts would be those of each process.
+      expect(problemsOf({ WORKERS: '2', STORE_URL, LEDGER_URL: 'sqlite:a.db' })).toHaveLength(1);
+      expect(readConfig({ STORE_URL }).STORE_URL).toBe('memory:');
+    }
     expect(problemsOf({ WORKERS: '2' })).toEqual([]);
   });
 

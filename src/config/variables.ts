@@ -53,7 +53,9 @@ const storeUrl = z
   .refine(
     (text) => /^(memory:|sqlite:.+)$/.test(text) || isRedisUrl(text),
     'must be memory:, sqlite:PATH, redis://HOST:PORT/DATABASE or rediss://HOST:PORT/DATABASE',
-  );
+  )
+  // SQLite's own name for a database in memory.
+  .transform((text) => (text === 'sqlite::memory:' ? 'memory:' : text));
 
 /** Whether it is the host of addresses of either protocol, as the URL parser writes it. */
 const isHost = (text: string): boolean =>

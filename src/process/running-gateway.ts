@@ -25,7 +25,7 @@ const HEALTH_MS = 2_000;
 /** undefined for a ledger in memory or on another machine. */
 function fileOf({ LEDGER_URL }: RunningSettings): string | undefined {
   const path = /^sqlite:(.+)$/.exec(LEDGER_URL)?.[1];
-  return path === undefined || path === ':memory:' ? undefined : `${path}.running`;
+  return path === undefined ? undefined : `${path}.running`;
 }
 
 function readRunning(file: string): RunningGateway | undefined {
