@@ -1,4 +1,6 @@
 // The same subscriptions over WebSocket (graphql-transport-ws): token, errors, leaving, shutdown, who may connect.
+import { type IncomingMessage, request } from 'node:http';
+import { text } from 'node:stream/consumers';
 import { type Client, createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -223,6 +225,36 @@ describe('GraphQL over WebSocket', () => {
       statusOf(`${localUrl}/graphql`, { origin, headers: { host: 'gateway:4000' } });
     expect(await status('https://fold.example')).toBe(101);
     expect(await status('https://evil.example')).toBe(403);
+    await stop();
+  });
+
+  it('answers requests that offer another protocol, or says to send them without that offer', async () => {
+    const config = readConfig({ STORE_URL: 'memory:', PORT: '0' });
+    const principalKey = 'of this test only';
+    const log = testLogger();
+    const { url: upstreamUrl } = sandbox;
+    const { localUrl, stop } = await serveAlone({ config, log, principalKey, upstreamUrl, sandbox: true });
+    // As Java's HttpClient and `curl --http2` send it.
+    const answer = await new Promise<IncomingMessage>((resolve, reject) => {
+      request(`${localUrl}/graphql`, {
+        method: 'POST',
+        headers: {
+          connection: 'Upgrade, HTTP2-Settings',
+          upgrade: 'h2c',
+          'http2-settings': 'AAMAAABkAAQCAAAAAAIAAAAA',
+          'content-type': 'application/json',
+        },
+      })
+        .once('response', resolve)
+        .once('error', reject)
+        .end('{"query":"{limits{maxBulkHashes}}"}');
+    });
+    const body = await text(answer);
+    const [major = 0, minor = 0] = process.versions.node.split('.').map(Number);
+    if (major > 24 || (major === 24 && minor >= 9))
+      expect([answer.statusCode, body]).toEqual([200, '{"data":{"limits":{"maxBulkHashes":500}}}']);
+    else
+      expect([answer.statusCode, body]).toEqual([400, expect.stringMatching(/without the header `Upgrade`/)]);
     await stop();
   });
 });

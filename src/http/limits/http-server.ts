@@ -11,6 +11,7 @@ import {
 } from 'node:http';
 import type { Socket } from 'node:net';
 import { clientIp } from '../auth/node-request.ts';
+import { isWebSocketRequest } from '../websocket/upgrade.ts';
 import { createShares } from './load-shedding.ts';
 
 export interface ServerLimits {
@@ -40,6 +41,9 @@ export interface HttpHandler {
   readonly connections: Pick<ConnectionLimits, 'watch'>;
 }
 
+/** From Node 24.9 on; older ones take every offer of a protocol for an upgrade. */
+const UPGRADES = { shouldUpgradeCallback: isWebSocketRequest };
+
 /** Makes the server; it does not listen yet. */
 export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits): Server {
   const { maxHeaderBytes, slowReaderMs, bodyMs = 0, headersMs = HEADERS_MS } = limits;
@@ -63,6 +67,7 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
       requestTimeout: Math.max(limits.requestMs ?? REQUEST_MS, headersMs + bodyMs),
       connectionsCheckingInterval: limits.checkEveryMs ?? CHECK_MS,
       keepAliveTimeout: KEEP_ALIVE_MS,
+      ...UPGRADES,
     },
     answer,
   );

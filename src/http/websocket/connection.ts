@@ -6,6 +6,7 @@ import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 
+export const PATH = '/graphql';
 /** Bytes that a client may send before the acknowledgement: enough for a token. */
 const MAX_INIT_BYTES = 8 * 1024;
 /** How long a client that is refused may take to close its end. */
@@ -39,6 +40,31 @@ export interface Connection {
   isAcknowledged: boolean;
   /** Whether nothing more of the client is taken into memory. */
   isOver: boolean;
+}
+
+/**
+ * The Authorization header that connectionParams stand for: `authorization`, or `token` alone.
+ *
+ * @returns null when it is no text that a header can hold
+ */
+export function authorizationIn(params: Readonly<Record<string, unknown>> = {}): string | undefined | null {
+  const [, header] = Object.entries(params).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
+  const given = header ?? params.token;
+  if (given === undefined || given === null) return undefined;
+  if (typeof given !== 'string' || !/^[\x20-\x7e]*$/.test(given)) return null;
+  return given === header ? given : `Bearer ${given}`;
+}
+
+/** A connection as the request that opened it, with its token as a header. */
+export function requestOf({ incoming, authorization }: Connection, signal: AbortSignal): Request {
+  const { host = 'localhost', ...given } = incoming.headers;
+  const headers = new Headers(authorization === undefined ? {} : { authorization });
+  for (const name of ['x-request-id', 'traceparent', 'tracestate']) {
+    const value = given[name];
+    if (typeof value === 'string') headers.set(name, value);
+  }
+  // A socket carries what a POST does: its page is checked when it connects.
+  return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
 }
 
 export interface ConnectionOptions {

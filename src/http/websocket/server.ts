@@ -14,15 +14,23 @@ import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { withErrorCode } from '../plugins/errors.ts';
 import {
+  authorizationIn,
   type Connection,
   closeWhenIdle,
   openConnection,
+  PATH,
   refuseConnection,
+  requestOf,
   TRY_AGAIN_LATER,
 } from './connection.ts';
-import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
+import {
+  isWebSocketRequest,
+  OTHER_PROTOCOL,
+  refuseUpgrade,
+  type UpgradeRules,
+  upgradeRefusal,
+} from './upgrade.ts';
 
-const PATH = '/graphql';
 /** Operations that one socket may have open at the same time. */
 const MAX_OPERATIONS = 1000;
 /** Characters of the id that a client gives an operation. */
@@ -73,31 +81,6 @@ type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>
   readonly incoming: IncomingMessage;
   readonly exchange: RequestRecord;
 };
-
-/**
- * The Authorization header that connectionParams stand for: `authorization`, or `token` alone.
- *
- * @returns null when it is no text that a header can hold
- */
-function authorizationIn(params: Readonly<Params> = {}): string | undefined | null {
-  const [, header] = Object.entries(params).find(([name]) => name.toLowerCase() === 'authorization') ?? [];
-  const given = header ?? params.token;
-  if (given === undefined || given === null) return undefined;
-  if (typeof given !== 'string' || !/^[\x20-\x7e]*$/.test(given)) return null;
-  return given === header ? given : `Bearer ${given}`;
-}
-
-/** A connection as the request that opened it, with its token as a header. */
-function requestOf({ incoming, authorization }: Connection, signal: AbortSignal): Request {
-  const { host = 'localhost', ...given } = incoming.headers;
-  const headers = new Headers(authorization === undefined ? {} : { authorization });
-  for (const name of ['x-request-id', 'traceparent', 'tracestate']) {
-    const value = given[name];
-    if (typeof value === 'string') headers.set(name, value);
-  }
-  // A socket carries what a POST does: its page is checked when it connects.
-  return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
-}
 
 /**
  * Stands for an operation until its results are streamed: graphql-ws returns it when the client
@@ -258,6 +241,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer) => {
     raw.on('error', () => raw.destroy());
+    if (!isWebSocketRequest(request)) return refuseUpgrade(raw, '400 Bad Request', OTHER_PROTOCOL);
     const refusal = upgradeRefusal(request, { ...options, path: PATH });
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
     if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
