@@ -105,10 +105,17 @@ describe('GraphQL over WebSocket', () => {
     );
     const own = await serve(guarded);
     const id = await submit(guarded, 1, { authorization: 'Bearer my-key-of-this-test' });
-    const first = async (connectionParams: Record<string, string> | undefined): Promise<unknown> => {
+    const first = async (
+      connectionParams: Record<string, string> | undefined,
+      headers: Record<string, string> = {},
+    ): Promise<unknown> => {
       const guest = createClient({
         url: own.url.replace(/^http/, 'ws'),
-        webSocketImpl: WebSocket,
+        webSocketImpl: class extends WebSocket {
+          constructor(url: string, protocols: string) {
+            super(url, protocols, { headers });
+          }
+        },
         retryAttempts: 0,
         ...(connectionParams === undefined ? {} : { connectionParams }),
       });
@@ -122,9 +129,12 @@ describe('GraphQL over WebSocket', () => {
     };
     for (const params of [undefined, { token: 'guess' }, { authorization: 'Bearer upstream' }])
       expect(await first(params)).toEqual({ code: 4401 });
-    expect(await first({ token: 'my-key-of-this-test' })).toMatchObject({
-      data: { batchProgress: { sequence: 1 } },
-    });
+    const answered = { data: { batchProgress: { sequence: 1 } } };
+    expect(await first({ token: 'my-key-of-this-test' })).toMatchObject(answered);
+    // Clients that are no browser may send it with the upgrade, as they send it with a POST.
+    const upgrade = { authorization: 'Bearer my-key-of-this-test' };
+    expect(await first(undefined, upgrade)).toMatchObject(answered);
+    expect(await first({ token: 'guess' }, upgrade)).toEqual({ code: 4401 });
     await own.close();
     await guarded.close();
   });

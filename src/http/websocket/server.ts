@@ -1,5 +1,6 @@
 // GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins
-// and limits as HTTP. The token in connectionParams is read as the Authorization header.
+// and limits as HTTP. The token in connectionParams is read as the Authorization header,
+// before that of the upgrade.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { type ExecutionArgs, GraphQLError } from 'graphql';
@@ -165,7 +166,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       refuseConnection(connection.socket, CloseCode.Unauthorized, 'The token is malformed');
       return false;
     }
-    connection.authorization = authorization;
+    // Clients other than browsers may send headers with the upgrade.
+    connection.authorization = authorization ?? connection.incoming.headers.authorization;
     const refusal = await gateway.identify(requestOf(connection, connection.signal), connection.incoming);
     if (refusal !== null) {
       const isWrong = refusal.extensions.code === 'UNAUTHENTICATED';
