@@ -53,3 +53,14 @@ export const overloaded = (): GraphQLError =>
 /** The body of a request is too large. @param maxBytes - as configured */
 export const bodyTooLarge = (maxBytes: number): GraphQLError =>
   httpError(413, `The body is larger than ${maxBytes} bytes (MAX_BODY_BYTES); send less at once.`);
+
+/** What failures are as HTTP statuses where nothing was executed. */
+export const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+  UNAUTHENTICATED: 401,
+  FORBIDDEN: 403,
+  RATE_LIMITED: 429,
+  INTERNAL_SERVER_ERROR: 500,
+  UPSTREAM_DRIFT: 502,
+  UPSTREAM_UNAVAILABLE: 503,
+  UPSTREAM_TIMEOUT: 504,
+};

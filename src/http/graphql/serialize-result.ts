@@ -4,6 +4,7 @@
 // event loop has to serialize all of it.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { isLazyText, type JsonPieces, splitJsonAtLazyTexts } from '../../structure/lazy-text.ts';
+import { STATUS_OF_CODE } from '../errors.ts';
 import { ChunkWriter } from './chunk-writer.ts';
 import { framingOf, type MediaType, type StreamFraming } from './media-type.ts';
 
@@ -154,17 +155,6 @@ export interface ExecutionOrIncrementalResult extends ExecutionResult {
   }[];
   readonly hasNext?: boolean;
 }
-
-/** What failures are as HTTP statuses where nothing was executed. */
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-  INTERNAL_SERVER_ERROR: 500,
-  UPSTREAM_DRIFT: 502,
-  UPSTREAM_UNAVAILABLE: 503,
-  UPSTREAM_TIMEOUT: 504,
-};
 
 const isWishes = (value: unknown): value is HttpWishes => typeof value === 'object' && value !== null;
 

@@ -8,6 +8,7 @@ import { redact } from '../../telemetry/redact.ts';
 import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
+import { STATUS_OF_CODE } from '../errors.ts';
 import type { RefusalReason } from '../limits/request-limits.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
@@ -116,16 +117,10 @@ function rootOf(error: GraphQLError): unknown {
 /** The codes that the README lists. */
 const CODES: ReadonlySet<unknown> = new Set([
   'BAD_USER_INPUT',
-  'UNAUTHENTICATED',
-  'FORBIDDEN',
   'NOT_FOUND',
-  'RATE_LIMITED',
-  'UPSTREAM_TIMEOUT',
-  'UPSTREAM_UNAVAILABLE',
-  'UPSTREAM_DRIFT',
   'RESULT_EXPIRED',
   'QUERY_TOO_EXPENSIVE',
-  'INTERNAL_SERVER_ERROR',
+  ...Object.keys(STATUS_OF_CODE),
 ]);
 
 /**

@@ -13,7 +13,8 @@ import type { CallRecord } from '../../upstream/http/call-record.ts';
 import type { AccessControl } from '../access-control.ts';
 import { isAllowedHost, nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
 import { httpError, overloaded } from '../errors.ts';
-import { toClientError } from '../graphql/serialize-result.ts';
+import { isJson, negotiateResponseType } from '../graphql/media-type.ts';
+import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
 import { brokenResponse } from '../limits/http-server.ts';
 import { type RateLimitResult, rateLimitError, rateLimitHeaders } from '../limits/rate-limit.ts';
 import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
@@ -82,31 +83,17 @@ async function checkAccess(
   return { leave, rate, refusal };
 }
 
-interface Http {
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string>>;
-}
-
-const isHttp = (value: unknown): value is Http =>
-  typeof value === 'object' && value !== null && 'status' in value && 'headers' in value;
-
 /** The answer to a refused request. @param error - with `extensions.http` */
 function refusalResponse(request: Request, pathname: string, error: GraphQLError): Response {
-  const { http } = error.extensions;
-  const { status, headers } = isHttp(http) ? http : { status: 500, headers: {} };
-  const common = { 'cache-control': 'no-store', ...headers };
-  if (!pathname.startsWith('/graphql')) {
-    return new Response(`${error.message}\n`, {
-      status,
-      headers: { 'content-type': 'text/plain; charset=utf-8', ...common },
-    });
-  }
-  const type = 'application/graphql-response+json';
-  const accepted = request.headers.get('accept')?.includes(type) === true;
-  return new Response(JSON.stringify({ errors: [toClientError(error)] }), {
-    status,
-    headers: { 'content-type': `${accepted ? type : 'application/json'}; charset=utf-8`, ...common },
-  });
+  const accepted = negotiateResponseType(request.headers.get('accept'));
+  const { status, headers } = httpHeadOf(
+    { errors: [error] },
+    isJson(accepted) ? accepted : 'application/json',
+  );
+  const isGraphql = pathname.startsWith('/graphql');
+  const body = isGraphql ? JSON.stringify({ errors: [toClientError(error)] }) : `${error.message}\n`;
+  const type = isGraphql ? {} : { 'content-type': 'text/plain; charset=utf-8' };
+  return new Response(body, { status, headers: { 'cache-control': 'no-store', ...headers, ...type } });
 }
 
 const reported = (result: ExecutionResult, record: CallRecord): ExecutionResult => ({

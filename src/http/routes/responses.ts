@@ -6,6 +6,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
+import { STATUS_OF_CODE } from '../errors.ts';
 import { leaveSource } from '../graphql/stream-body.ts';
 import { isAbort, TOOK_TOO_LONG } from '../plugins/errors.ts';
 
@@ -102,16 +103,11 @@ export function decodedId(text: string): string | null {
   }
 }
 
-const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+const STATUS_OF_FILE: Readonly<Record<string, number>> = {
+  ...STATUS_OF_CODE,
   BAD_USER_INPUT: 400,
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
   NOT_FOUND: 404,
   RESULT_EXPIRED: 410,
-  RATE_LIMITED: 429,
-  UPSTREAM_DRIFT: 502,
-  UPSTREAM_UNAVAILABLE: 503,
-  UPSTREAM_TIMEOUT: 504,
 };
 
 /** What a failure with a code is as an HTTP answer of ours; undefined for any other error. */
@@ -119,7 +115,7 @@ function failureAnswer(error: unknown): Response | undefined {
   const known = error instanceof UpstreamError || error instanceof GraphQLError ? error : undefined;
   const about = known instanceof UpstreamError ? known.failure : known?.extensions;
   if (known === undefined || typeof about?.code !== 'string') return undefined;
-  const status = STATUS_OF_CODE[about.code] ?? 502;
+  const status = STATUS_OF_FILE[about.code] ?? 502;
   return textResponse(status, known.message, {
     ...(typeof about.retryAfterSeconds === 'number'
       ? { 'retry-after': String(about.retryAfterSeconds) }
