@@ -13,7 +13,6 @@ import { openYoga } from './gateway/yoga.ts';
 import { createAccessControl } from './http/access-control.ts';
 import { openAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readExamples } from './http/pages/examples.ts';
-import type { Route } from './http/plugins/answer-route.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoutes } from './http/routes/bulk.ts';
 import {
@@ -25,6 +24,7 @@ import {
   readyRoute,
 } from './http/routes/health.ts';
 import { pageRoutes } from './http/routes/pages.ts';
+import type { Route } from './http/routes/responses.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { schema } from './resolvers/schema.ts';

@@ -2,7 +2,7 @@
 // only Prometheus reaches. It does not import the gateway, which a primary with workers never loads.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { refuseMetrics } from '../http/auth/api-keys.ts';
+import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/api-keys.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;
@@ -60,12 +60,8 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       const value = request.headers[name];
       return typeof value === 'string' ? value : null;
     };
-    if (refuseMetrics({ token, open: true }, header, request.socket.remoteAddress) !== undefined)
-      return tell(
-        401,
-        PLAIN,
-        'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.\n',
-      );
+    const refusal = refuseMetrics({ token, open: true }, header, request.socket.remoteAddress);
+    if (refusal !== undefined) return tell(refusal, PLAIN, `${METRICS_REFUSALS[refusal]}\n`);
     try {
       return tell(200, TYPE, await read());
     } catch {

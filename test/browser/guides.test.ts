@@ -2,8 +2,8 @@
 // what there is.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readDocsFiles } from '../../src/http/pages/docs-files.ts';
+import { renderMarkdown } from '../../src/http/pages/guide-page.ts';
 import { textOf } from '../../src/http/pages/html.ts';
-import { renderMarkdown } from '../../src/http/pages/markdown.ts';
 import { openWorld, type World } from '../support.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { faintTexts, headingLevels, misplacedParts, openSite, type Site, shoot } from './site.ts';

@@ -141,6 +141,12 @@ export function refuseMetrics(
   return isLoopback(remote) && FORWARDED.every((name) => header(name) === null) ? undefined : 403;
 }
 
+/** What a client is told that may not read the metrics. */
+export const METRICS_REFUSALS = {
+  401: 'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.',
+  403: 'Without METRICS_TOKEN or METRICS_PORT only this machine itself may read the metrics.',
+};
+
 /** @param secret - FEDERATION_TOKEN; without it no request is the router's */
 export function isFederationRouter(request: Request, secret: string | undefined): boolean {
   const given = request.headers.get('x-federation-token');

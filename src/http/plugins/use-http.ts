@@ -18,7 +18,7 @@ import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
 import { brokenResponse } from '../limits/http-server.ts';
 import { type RateLimitResult, rateLimitError, rateLimitHeaders } from '../limits/rate-limit.ts';
 import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
-import { answerRoute, type Route } from './answer-route.ts';
+import { answerRoute, type Route } from '../routes/responses.ts';
 import type { ClientErrors } from './errors.ts';
 import { bodyOf, type ResponseCaching } from './response-caching.ts';
 import { addCors, answerOptions, setCommonHeaders } from './response-headers.ts';

@@ -12,8 +12,7 @@ import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
-import type { Route } from '../plugins/answer-route.ts';
-import { attachment, decodedId, type RouteAnswer, textResponse } from './responses.ts';
+import { attachment, decodedId, type Route, type RouteAnswer, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;

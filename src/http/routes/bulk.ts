@@ -13,8 +13,7 @@ import {
   stateOf,
 } from '../../lookups/lookup.ts';
 import { openArchive } from '../../lookups/run.ts';
-import type { Route } from '../plugins/answer-route.ts';
-import { forwardedFile, type RouteAnswer, rangeHeaders, textResponse } from './responses.ts';
+import { forwardedFile, type Route, type RouteAnswer, rangeHeaders, textResponse } from './responses.ts';
 
 const TYPES = { ndjson: 'application/x-ndjson', tsv: 'text/tab-separated-values' } as const;
 /** Seconds after which it is worth to try again while a look-up goes on. */

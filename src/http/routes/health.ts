@@ -1,9 +1,8 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
-import { type MetricsAccess, refuseMetrics } from '../auth/api-keys.ts';
+import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/api-keys.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
-import type { Route } from '../plugins/answer-route.ts';
-import { textResponse } from './responses.ts';
+import { type Route, textResponse } from './responses.ts';
 
 export interface Check {
   readonly name: string;
@@ -126,11 +125,6 @@ export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
   },
 });
 
-const REFUSALS = {
-  401: 'The metrics need METRICS_TOKEN in the header `Authorization`, after the word `Bearer`.',
-  403: 'Without METRICS_TOKEN or METRICS_PORT only this machine itself may read the metrics.',
-};
-
 /** Sends the metrics, or a refusal to clients that may not read them. */
 export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Route => ({
   path: /^\/metrics$/,
@@ -140,7 +134,7 @@ export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Rout
     if (refusal !== undefined)
       return textResponse(
         refusal,
-        REFUSALS[refusal],
+        METRICS_REFUSALS[refusal],
         refusal === 401 ? { 'www-authenticate': 'Bearer' } : {},
       );
     return new Response(await source.text(), {

@@ -3,20 +3,18 @@
 import type { GraphQLSchema } from 'graphql';
 import type { Config } from '../../config.ts';
 import { apiSdl } from '../../resolvers/sdl.ts';
-import { pageCsp } from '../csp.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
 import type { Assets } from '../pages/assets.ts';
 import { readDocsFiles } from '../pages/docs-files.ts';
 import { type Example, readBrowserExamples } from '../pages/examples.ts';
 import { type FrontPage, frontPage, frontText, keyHint, sandboxToken } from '../pages/front-page.ts';
 import { graphiqlPage } from '../pages/graphiql-page.ts';
-import { textOf } from '../pages/html.ts';
+import { pageCsp, textOf } from '../pages/html.ts';
 import type { Site } from '../pages/layout.ts';
 import { referencePage } from '../pages/reference/page.ts';
-import type { Route } from '../plugins/answer-route.ts';
 import { createFileCache, type ServeFile } from './file-cache.ts';
 import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
-import { PAGE_HEADERS, TEXT_HEADERS, textResponse } from './responses.ts';
+import { PAGE_HEADERS, type Route, TEXT_HEADERS, textResponse } from './responses.ts';
 import { assetRoute, exampleRoute, guideRoute, missingRoute } from './site-files.ts';
 
 /** What the pages are made from. */

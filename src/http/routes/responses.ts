@@ -1,13 +1,14 @@
-// What the routes answer with: refusals, GET and HEAD only, upstream errors as HTTP statuses,
-// files with ETag and ranges (RFC 9110, section 14).
+// The file routes, which are answered before GraphQL sees the request, and what they answer with: refusals,
+// GET and HEAD only, upstream errors as HTTP statuses, files with ETag and ranges (RFC 9110, section 14).
 import { GraphQLError } from 'graphql';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
+import { nodeResponseOf } from '../auth/node-request.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
 import { STATUS_OF_CODE } from '../errors.ts';
-import { leaveSource } from '../graphql/stream-body.ts';
+import { leaveSource, streamOf } from '../graphql/stream-body.ts';
 import { isAbort, TOOK_TOO_LONG } from '../plugins/errors.ts';
 
 /** A refusal as one line of text. */
@@ -125,10 +126,7 @@ function failureAnswer(error: unknown): Response | undefined {
 }
 
 /** Runs a route for GET and HEAD, refuses other methods, and maps upstream errors to statuses. */
-export async function handleGetOrHead(
-  request: Request,
-  answer: () => Promise<RouteAnswer>,
-): Promise<RouteAnswer> {
+async function handleGetOrHead(request: Request, answer: () => Promise<RouteAnswer>): Promise<RouteAnswer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
     return textResponse(405, 'This address can only be read.', { allow: 'GET, HEAD' });
   }
@@ -144,6 +142,49 @@ export async function handleGetOrHead(
     if (refusal === undefined) throw error;
     return refusal;
   }
+}
+
+/** A request for a route. */
+export interface RouteRequest {
+  readonly request: Request;
+  readonly url: URL;
+  /** What the groups of the route's path found. */
+  readonly parts: readonly string[];
+  /** The server adapter's. */
+  readonly serverContext: unknown;
+}
+
+/** What answers some paths. */
+export interface Route {
+  readonly path: RegExp;
+  /** Which requests for the path it takes; all when absent. */
+  readonly takes?: (request: Request) => boolean;
+  /** Whether it answers other methods than GET and HEAD too, which are refused otherwise. */
+  readonly isForAllMethods?: boolean;
+  readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
+}
+
+/** The answer of the first route that takes the request. A POST to GraphQL is for none of them. */
+export async function answerRoute(
+  routes: readonly Route[],
+  request: Request,
+  serverContext: unknown,
+): Promise<Response | undefined> {
+  const url = new URL(request.url);
+  for (const { path, takes, isForAllMethods, answer } of routes) {
+    const [found, ...parts] = path.exec(url.pathname) ?? [];
+    if (found === undefined || takes?.(request) === false) continue;
+    const asked = { request, url, parts, serverContext };
+    const answered =
+      isForAllMethods === true
+        ? await answer(asked)
+        : await handleGetOrHead(request, async () => answer(asked));
+    if (answered instanceof Response) return answered;
+    const connection = nodeResponseOf(serverContext);
+    const { body, status, headers } = answered;
+    return new Response(streamOf(body, { write: (bytes) => bytes, connection }), { status, headers });
+  }
+  return undefined;
 }
 
 /** 0-based, the end excluded. */
@@ -204,7 +245,7 @@ export function fileResponse(
 
 /**
  * Headers of a page that loads only the gateway's own files. Pages with an editor have the wider
- * policy of http/csp.ts.
+ * policy of pages/html.ts.
  */
 export const PAGE_HEADERS: Readonly<Record<string, string>> = {
   'content-type': 'text/html; charset=utf-8',

@@ -1,16 +1,14 @@
 // The routes /assets/{name}.{version}.{ending} under immutable URLs, /docs/{name}.md, a page for
 // browsers and the Markdown itself for others, /examples/{name}, and the answer for addresses at
 // which there is nothing.
-import { pageCsp } from '../csp.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
 import type { Assets } from '../pages/assets.ts';
 import { readDocsPictures } from '../pages/docs-files.ts';
 import { type BrowserExample, type Example, readGraphqlWs } from '../pages/examples.ts';
 import { type GuidePages, guidePage, missingPage } from '../pages/guide-page.ts';
-import { textOf } from '../pages/html.ts';
-import type { Route } from '../plugins/answer-route.ts';
+import { pageCsp, textOf } from '../pages/html.ts';
 import type { ServeFile, StaticFile } from './file-cache.ts';
-import { PAGE_HEADERS, TEXT_HEADERS, textResponse } from './responses.ts';
+import { PAGE_HEADERS, type Route, TEXT_HEADERS, textResponse } from './responses.ts';
 
 /** For the version of another release it sends the present file, which caches must not store. */
 export const assetRoute = (assets: Assets, serve: ServeFile): Route => ({

@@ -9,8 +9,7 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
-import type { Route } from '../plugins/answer-route.ts';
-import { fileResponse, LINK_HEADERS, refusedLink, textResponse } from './responses.ts';
+import { fileResponse, LINK_HEADERS, type Route, refusedLink, textResponse } from './responses.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
 const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([

@@ -12,7 +12,6 @@ import { createFoldResults, type FoldResults, type ResultReader } from '../../up
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
-import type { Route } from '../plugins/answer-route.ts';
 import {
   attachment,
   decodedId,
@@ -20,6 +19,7 @@ import {
   forwardedFile,
   forwardedHeaders,
   LINK_HEADERS,
+  type Route,
   type RouteAnswer,
   rangeHeaders,
   refusedLink,
