@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { readKey, weaknessOf } from '../http/auth/api-keys.ts';
 
 const flag = z
-  .enum(['', '0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
+  .enum(['0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
   .transform((word) => ['1', 'true', 'on', 'yes'].includes(word));
 
 const whole = (least: number, most: number) =>

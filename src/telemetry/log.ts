@@ -1,10 +1,7 @@
 // The logger: pino, with JSON lines in production and readable ones otherwise. Error texts, which
 // the upstream or a library may have written, lose tokens, signed URLs and sequences here.
-import { destination, type Logger, pino, stdTimeFunctions } from 'pino';
+import { destination, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
 import { redact } from './redact.ts';
-
-const LEVELS = ['silent', 'error', 'warn', 'info', 'debug'] as const;
-export type LogLevel = (typeof LEVELS)[number];
 
 export type { Logger };
 
@@ -77,7 +74,7 @@ const WARN = 40;
  * @param json - one JSON object a line instead of readable text
  * @param write - receives the lines; standard error when absent, so that standard output stays free
  */
-export function createLogger(level: LogLevel, json: boolean, write?: (line: string) => void): Logger {
+export function createLogger(level: LevelWithSilent, json: boolean, write?: (line: string) => void): Logger {
   const stderr = write === undefined ? standardError() : undefined;
   const writeLine = write ?? ((line: string) => void stderr?.write(line));
   return pino(

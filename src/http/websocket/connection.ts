@@ -101,39 +101,29 @@ function refuseBytes(connection: Connection, code: number, reason: string): void
 }
 
 /**
- * Disconnects a client that sends more than a token before its acknowledgement. Counts bytes,
- * because ws buffers unfinished messages.
- */
-function limitInit(raw: Duplex, connection: Connection): void {
-  let bytes = 0;
-  const count = (chunk: Buffer): void => {
-    bytes += chunk.length;
-    if (!connection.isAcknowledged && bytes <= MAX_INIT_BYTES) return;
-    raw.off('data', count);
-    if (!connection.isAcknowledged)
-      refuseBytes(connection, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
-  };
-  raw.on('data', count);
-}
-
-/**
  * Counts what a client sends: each message until its operation has ended, and what has come of one
- * that is not complete, which ws buffers. Refuses a client with more than its address may have.
+ * that is not complete, which ws buffers. Refuses a client with more than its address may have, or
+ * with more than a token before its acknowledgement.
  *
  * @returns takes over the bytes of a message that is complete; gives the function that releases them
  */
 function countMessages(raw: Duplex, connection: Connection, buffered: MessageBytes): () => () => void {
   let held = 0;
   let unfinished = 0;
+  let received = 0;
   let isClosed = false;
+  const refuse = (code: number, reason: string): void => {
+    raw.off('data', count);
+    refuseBytes(connection, code, reason);
+  };
   const count = ({ length }: Buffer): void => {
-    if (buffered.take(length)) {
+    received += length;
+    if (!connection.isAcknowledged && received > MAX_INIT_BYTES)
+      refuse(TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
+    else if (buffered.take(length)) {
       held += length;
       unfinished += length;
-    } else {
-      raw.off('data', count);
-      refuseBytes(connection, TRY_AGAIN_LATER, 'Too many bytes of your address wait');
-    }
+    } else refuse(TRY_AGAIN_LATER, 'Too many bytes of your address wait');
   };
   // Before ws reads them, and gives the message that they complete.
   raw.prependListener('data', count);
@@ -200,7 +190,6 @@ export function openConnection(
   };
   // A broken frame, or a connection that was reset: ws closes it, and it is the client's fault.
   socket.on('error', () => undefined);
-  limitInit(raw, connection);
   const takeMessage = countMessages(raw, connection, buffered);
   pingEvery(socket, pingMs);
   const closed = server.opened(
