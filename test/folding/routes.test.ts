@@ -78,7 +78,7 @@ describe('result.json', () => {
   });
 
   it('has a name also when that of its item could break a header', async () => {
-    const id = await bench.submit({ items: [protein('GIV', '\ufffd\r\nx: y'), protein('EQC')] });
+    const id = await bench.submit({ items: [protein('GIV', '\ufffd\r\nx: y'), protein('EQC', '')] });
     await bench.pass(60_000);
     const answer = await get('result.json', {}, `${id}-00000`);
     expect(answer.status).toBe(200);
@@ -86,6 +86,10 @@ describe('result.json', () => {
       `attachment; filename="_x_y.json"; filename*=UTF-8''%EF%BF%BD%0D%0Ax%3A%20y.json`,
     );
     await answer.body?.cancel();
+    // An empty name is none: browsers would hide or rename the file.
+    const unnamed = await get('structure.cif', {}, `${id}-00001`);
+    expect(unnamed.headers.get('content-disposition')).toContain(`filename="${id}-00001.cif"`);
+    await unnamed.body?.cancel();
   });
 
   it('may be left in the middle', async () => {

@@ -34,19 +34,13 @@ function readAddress(text: string | undefined): string | null {
 /** The first 64 bits of an IPv6 address: what one customer is given at least. IPv4 as it is. */
 function networkOf(address: string): string {
   if (isIP(address) !== 6) return address;
-  // The last 32 bits may be written as IPv4.
-  const hexadecimal = address.includes('.')
-    ? `${address.slice(0, address.lastIndexOf(':') + 1)}0:0`
-    : address;
-  const [before = '', after] = hexadecimal.split('::');
-  const head = before === '' ? [] : before.split(':');
-  const tail = after === undefined || after === '' ? [] : after.split(':');
-  const zeros = after === undefined ? 0 : Math.max(0, 8 - head.length - tail.length);
-  const groups = [...head, ...Array.from({ length: zeros }, () => '0'), ...tail];
-  return `${groups
-    .slice(0, 4)
-    .map((group) => Number.parseInt(group, 16).toString(16))
-    .join(':')}::/64`;
+  const { hostname } = new URL(`http://[${address}]`);
+  const [head = [], tail = []] = hostname
+    .slice(1, -1)
+    .split('::')
+    .map((groups) => groups.split(':').filter((group) => group !== ''));
+  const zeros = Array<string>(8 - head.length - tail.length).fill('0');
+  return `${[...head, ...zeros, ...tail].slice(0, 4).join(':')}::/64`;
 }
 
 /**

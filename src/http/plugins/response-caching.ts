@@ -1,5 +1,6 @@
 // Sets Cache-Control and ETag of GraphQL responses (and answers 304), and stores public ones in the
 // response cache.
+import { memoize2 } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   type ExecutionResult,
@@ -103,6 +104,9 @@ export type ResponseCaching = ReturnType<typeof createResponseCaching>;
 export function createResponseCaching(config: Config, store: ResponseStore) {
   // With credentials, shared caches must not store responses.
   const { CACHE_RECORDS_SECONDS: recordSeconds, proofNeeded } = config;
+  const policyOf = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
+    cachePolicy(schema, document, recordSeconds),
+  );
   const answers = createPrivateField<Request, StorableAnswer>();
 
   const pendingOf = (serverContext: unknown) => limitedRequestOf(nodeRequestOf(serverContext))?.pending;
@@ -125,9 +129,7 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
     const { request } = context;
     const { schema, document, operationName, variableValues } = args;
     const seconds =
-      request.headers.get(REPORT_HEADER) === '1'
-        ? null
-        : cachePolicy(schema, document, recordSeconds)(variableValues ?? {});
+      request.headers.get(REPORT_HEADER) === '1' ? null : policyOf(schema, document)(variableValues ?? {});
     if (seconds === null) return giveUp(context);
     return {
       onExecuteDone({ result }) {
@@ -176,9 +178,6 @@ const DAY_SECONDS = 24 * 3600;
 
 type Variables = Readonly<Record<string, unknown>>;
 
-/** Seconds that an answer to a document with these variables may be stored; null for not at all. */
-export type CachePolicy = (variables: Variables) => number | null;
-
 /** Whether a boolean argument is not set: null, false, or a variable without a value. */
 function isOff(value: ValueNode, variables: Variables, defaults: ReadonlyMap<string, ValueNode>): boolean {
   if (value.kind === Kind.NULL) return true;
@@ -204,11 +203,9 @@ function definitionsOf(
   return [...own, ...possible].map((type) => type.getFields()[name]);
 }
 
-const policies = new WeakMap<DocumentNode, CachePolicy>();
-
 /**
- * The policy of a valid document, computed once. Skipped fields and other operations of the
- * document count, too.
+ * Seconds that an answer to a valid document with given variables may be stored; null for not at all.
+ * Skipped fields and other operations of the document count, too.
  *
  * @param recordSeconds - CACHE_RECORDS_SECONDS
  */
@@ -216,15 +213,7 @@ export function cachePolicy(
   schema: GraphQLSchema,
   document: DocumentNode,
   recordSeconds: number,
-): CachePolicy {
-  const known = policies.get(document);
-  if (known !== undefined) return known;
-  const policy = readPolicy(schema, document, recordSeconds);
-  policies.set(document, policy);
-  return policy;
-}
-
-function readPolicy(schema: GraphQLSchema, document: DocumentNode, recordSeconds: number): CachePolicy {
+): (variables: Variables) => number | null {
   const seconds = { release: DAY_SECONDS, record: recordSeconds };
   let shortest: number | null = DAY_SECONDS;
   const switches: ValueNode[] = [];

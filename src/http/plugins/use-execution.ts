@@ -159,21 +159,18 @@ function executeEach(
   };
 }
 
-/** What an event is answered to. Equal questions to one event have equal answers. */
-export type SharedExecutionKey = string;
-
 let lastDocument = 0;
 const documents = new WeakMap<DocumentNode, number>();
 
 /**
- * The key under which streams share results.
+ * The key under which streams share results: equal questions to one event have equal answers.
  *
  * @param audience - what else decides the result: the caller and the gateway's URL
  */
 export function executionKeyOf(
   { document, operationName, variableValues }: ExecutionArgs,
   audience: readonly unknown[],
-): SharedExecutionKey {
+): string {
   // Numbered by the parser's cached document; a document that left the cache gets a new number and
   // is not shared.
   const number = documents.get(document) ?? ++lastDocument;
@@ -181,7 +178,7 @@ export function executionKeyOf(
   return JSON.stringify([number, operationName, variableValues, audience]);
 }
 
-const answers = createPrivateField<object, Map<SharedExecutionKey, Promise<ExecutionResult | null>>>();
+const answers = createPrivateField<object, Map<string, Promise<ExecutionResult | null>>>();
 
 /**
  * The result for an event: that of another stream with the same object and key, or a new one.
@@ -192,7 +189,7 @@ const answers = createPrivateField<object, Map<SharedExecutionKey, Promise<Execu
  */
 export async function shareExecution(
   event: unknown,
-  question: SharedExecutionKey,
+  question: string,
   execute: () => Promise<ExecutionResult>,
   isStill: () => boolean,
 ): Promise<ExecutionResult> {
@@ -200,7 +197,7 @@ export async function shareExecution(
   const known = answers.get(event)?.get(question);
   if (known !== undefined) return (await known) ?? execute();
   const executing = execute();
-  const of = answers.get(event) ?? new Map<SharedExecutionKey, Promise<ExecutionResult | null>>();
+  const of = answers.get(event) ?? new Map<string, Promise<ExecutionResult | null>>();
   answers.set(event, of);
   of.set(
     question,

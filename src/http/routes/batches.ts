@@ -144,7 +144,7 @@ async function answer(
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return textResponse(404, 'There is no such batch for this key.');
   const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
-  const name = kept?.label ?? batchId;
+  const name = kept?.label || batchId;
   if (file === 'scores.tsv') {
     const scores = await readScores(ctx, batchId, tasks);
     const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));

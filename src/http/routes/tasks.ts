@@ -119,7 +119,7 @@ async function answer(
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
   const ending = endingOf(file);
-  const headers = headersOf((await nameOfTask(ctx, task)) ?? taskId, ending, WITH_TOKEN);
+  const headers = headersOf((await nameOfTask(ctx, task)) || taskId, ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
 }
 
@@ -147,7 +147,7 @@ async function linkedFile(
   const place = await ctx.submissions.placeOf(taskId);
   const name = place === null ? null : await nameOfTask(ctx, place);
   const ending = endingOf(file);
-  const headers = headersOf(name ?? taskId, ending, LINK_HEADERS);
+  const headers = headersOf(name || taskId, ending, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
     return await taskFile({ ctx, request, taskId, batches, headers }, ending);
