@@ -21,6 +21,7 @@ export const ISSUE_CODES = {
   DUPLICATE_DISTOGRAM: 'Two distograms for one chain.',
   DUPLICATE_NAME: 'Two items have the same name.',
   DUPLICATE_POSITION: 'Two modifications of one residue.',
+  EARLIER_NOT_KNOWN: 'Whether the same input was submitted before could not be looked up.',
   EARLIER_OUTCOME_UNKNOWN: 'The same input was sent before, and whether it was queued is not known.',
   EMPTY: 'A text without characters.',
   EMPTY_LIST: 'An empty list: of items and of chains a mistake, elsewhere a warning.',

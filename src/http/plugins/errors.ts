@@ -34,6 +34,8 @@ const placed = (error: GraphQLError, message: string, extensions: Record<string,
 export const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
+export const STORE_AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
+
 export const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
 
 /**
@@ -61,10 +63,7 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   }
   log(cause);
   if (cause instanceof StoreError) {
-    return placed(located, 'The store of the gateway does not answer at present. Try again in a moment.', {
-      code: 'UPSTREAM_UNAVAILABLE',
-      retryable: true,
-    });
+    return placed(located, STORE_AWAY, { code: 'UPSTREAM_UNAVAILABLE', retryable: true });
   }
   return placed(
     located,

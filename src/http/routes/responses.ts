@@ -2,6 +2,7 @@
 // GET and HEAD only, upstream errors as HTTP statuses, files with ETag and ranges (RFC 9110, section 14).
 import { GraphQLError } from 'graphql';
 import { matchesIfNoneMatch } from '../../etag.ts';
+import { StoreError } from '../../store/redis-connection.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
@@ -9,7 +10,7 @@ import { nodeResponseOf } from '../auth/node-request.ts';
 import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
 import { STATUS_OF_CODE } from '../errors.ts';
 import { leaveSource, streamOf } from '../graphql/stream-body.ts';
-import { isAbort, TOOK_TOO_LONG } from '../plugins/errors.ts';
+import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/errors.ts';
 
 /** A refusal as one line of text. */
 export const textResponse = (status: number, text: string, headers: Record<string, string> = {}): Response =>
@@ -113,6 +114,7 @@ const STATUS_OF_FILE: Readonly<Record<string, number>> = {
 
 /** What a failure with a code is as an HTTP answer of ours; undefined for any other error. */
 function failureAnswer(error: unknown): Response | undefined {
+  if (error instanceof StoreError) return textResponse(503, STORE_AWAY, { 'retry-after': '5' });
   const known = error instanceof UpstreamError || error instanceof GraphQLError ? error : undefined;
   const about = known instanceof UpstreamError ? known.failure : known?.extensions;
   if (known === undefined || typeof about?.code !== 'string') return undefined;

@@ -96,6 +96,13 @@ async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer
   return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
+/** What a file is saved as: the name of its item; the task's id also while the store is away. */
+const savedAs = (taskId: string, name: Promise<string | null>): Promise<string> =>
+  name.then(
+    (known) => known || taskId,
+    () => taskId,
+  );
+
 const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
 
 /** The response for a task whose result is not here. A task that failed has none that could expire. */
@@ -119,7 +126,7 @@ async function answer(
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
   const ending = endingOf(file);
-  const headers = headersOf((await nameOfTask(ctx, task)) || taskId, ending, WITH_TOKEN);
+  const headers = headersOf(await savedAs(taskId, nameOfTask(ctx, task)), ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
 }
 
@@ -144,10 +151,9 @@ async function linkedFile(
   file: string,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refusedLink('invalid');
-  const place = await ctx.submissions.placeOf(taskId);
-  const name = place === null ? null : await nameOfTask(ctx, place);
+  const name = ctx.submissions.placeOf(taskId).then((place) => place && nameOfTask(ctx, place));
   const ending = endingOf(file);
-  const headers = headersOf(name || taskId, ending, LINK_HEADERS);
+  const headers = headersOf(await savedAs(taskId, name), ending, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
     return await taskFile({ ctx, request, taskId, batches, headers }, ending);

@@ -76,8 +76,21 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
 });
 
 async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
-  const earlier = await ctx.submissions.ledger.earlier(ctx.submissions.principal, hash);
+  const { ledger, principal } = ctx.submissions;
+  const earlier = await ledger.earlier(principal, hash).catch((error: unknown) => {
+    ctx.services.storeFailed('ledger', error, ctx.requestId);
+    return undefined;
+  });
   if (earlier === null) return [];
+  if (earlier === undefined)
+    return [
+      {
+        path: '',
+        code: 'EARLIER_NOT_KNOWN',
+        message: 'Whether the same input was submitted before could not be looked up.',
+        hint: 'The store of the gateway does not answer at present. Check again in a moment.',
+      },
+    ];
   const at = new Date(earlier.at).toISOString();
   return [
     earlier.batchId === null

@@ -17,7 +17,7 @@ import {
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import { type Enveloped, listPages } from '../../upstream/batch.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
+import { asError, UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
@@ -59,11 +59,23 @@ async function readStatus(
   }
 }
 
+/** A task whose place cannot be looked up at present: only what needs the place fails. */
+function taskWithoutPlace(task: TaskShape, failure: Error): TaskShape {
+  const fail = (): never => {
+    throw failure;
+  };
+  return Object.defineProperties({ ...task }, { batchId: { get: fail }, index: { get: fail } });
+}
+
 /** A task of this caller; null when there is none. One Status call; after expiry also List. */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
-  const place = await ctx.submissions.placeOf(taskId);
+  const place = await ctx.submissions.placeOf(taskId).catch(asError);
   const status = await readStatus(ctx, taskId);
   if (status === null) return null;
+  if (place instanceof Error) {
+    if (status instanceof UpstreamError) throw place;
+    return taskWithoutPlace(taskOf(taskId, null, status.data, 'none', status.warnings), place);
+  }
   if (!(status instanceof UpstreamError)) return taskOf(taskId, place, status.data, 'none', status.warnings);
   // Status says no more than that the result has expired.
   const listed = place === null ? null : await findListed(ctx, taskId, place);
@@ -110,9 +122,12 @@ async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean>
 }
 
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
-  const kept = await ctx.submissions.scores(task.taskId);
-  if (kept !== null) return kept;
-  return (await hasResult(ctx, task)) ? scoresOfResult(ctx, task.taskId) : null;
+  const kept = await ctx.submissions.scores(task.taskId).catch(asError);
+  if (kept !== null && !(kept instanceof Error)) return kept;
+  if (await hasResult(ctx, task)) return scoresOfResult(ctx, task.taskId);
+  // Of an expired result the store alone may have scores.
+  if (kept !== null && task.state === 'DONE') throw kept;
+  return null;
 }
 
 async function artifactsOf(
