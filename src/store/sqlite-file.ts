@@ -72,18 +72,41 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
   }
 }
 
+/** How long a statement stands still for another process, and how long until it is tried again. */
+const BUSY_MS = 50;
+const RETRY_MS = 50;
+/** How long a write waits for other processes. */
+const PATIENCE_MS = 10_000;
+const SQLITE_BUSY = 5;
+
+const isBusy = (error: unknown): boolean =>
+  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
+
 interface Write {
   /** Makes the write. @returns resolves its promise: to be called behind the commit */
   readonly make: () => () => void;
   readonly fail: (error: unknown) => void;
+  /** Until when it waits for other processes, by `performance.now()`. */
+  readonly until: number;
 }
 
 /**
  * Group commit: the writes of one turn of the event loop share a transaction, and so one wait for the
- * disk. A promise resolves after the commit.
+ * disk. A promise resolves after the commit. While another process holds the database the event loop
+ * goes on.
  */
-export function createGroupCommit(database: DatabaseSyncInstance) {
+export function createGroupCommit(database: DatabaseSyncInstance, patienceMs = PATIENCE_MS) {
+  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
   let waiting: Write[] = [];
+  let isClosing = false;
+
+  /** For writes that did not begin: those that still have time are tried again. */
+  function putBack(group: readonly Write[], error: unknown): void {
+    const from = isClosing || !isBusy(error) ? Number.POSITIVE_INFINITY : performance.now();
+    const patient = group.filter(({ until }) => until > from);
+    for (const { until, fail } of group) if (until <= from) fail(error);
+    if (patient.length > 0 && waiting.push(...patient) === patient.length) setTimeout(commit, RETRY_MS);
+  }
 
   function commitTogether(group: readonly Write[]): void {
     let hasBegun = false;
@@ -94,9 +117,9 @@ export function createGroupCommit(database: DatabaseSyncInstance) {
         return group.map(({ make }) => make());
       });
     } catch (error) {
-      // A write that fails must not fail the others: each is made again, alone. A database that
-      // another process holds is not waited for again.
-      if (hasBegun && group.length > 1) for (const write of group) commitTogether([write]);
+      if (!hasBegun) putBack(group, error);
+      // A write that fails must not fail the others: each is made again, alone.
+      else if (group.length > 1) for (const write of group) commitTogether([write]);
       else for (const { fail } of group) fail(error);
       return;
     }
@@ -118,8 +141,14 @@ export function createGroupCommit(database: DatabaseSyncInstance) {
           const result = work();
           return () => resolve(result);
         };
-        if (waiting.push({ make, fail: reject }) === 1) setImmediate(commit);
+        const until = performance.now() + patienceMs;
+        if (waiting.push({ make, fail: reject, until }) === 1) setImmediate(commit);
       }),
-    commit,
+    /** Commits what waits, and closes the database. */
+    close(): void {
+      isClosing = true;
+      commit();
+      database.close();
+    },
   };
 }

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import type { LedgerItem } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createGroupCommit, openDatabase } from '../../src/store/sqlite-file.ts';
@@ -163,7 +164,7 @@ describe('a ledger file', () => {
     const database = openDatabase(file, { busyMs: 300, synchronous: 'FULL' });
     database.exec('CREATE TABLE seen (n INTEGER)');
     const insert = database.prepare('INSERT INTO seen VALUES (?)');
-    const { write } = createGroupCommit(database);
+    const { write } = createGroupCommit(database, 300);
     const all = () => Promise.allSettled(Array.from({ length: 20 }, (_, n) => write(() => insert.run(n))));
     const other = new DatabaseSync(file);
     other.exec('BEGIN IMMEDIATE');
@@ -175,6 +176,27 @@ describe('a ledger file', () => {
     expect(other.prepare('SELECT count(*) AS n FROM seen').get()).toEqual({ n: 20 });
     other.close();
     database.close();
+  });
+
+  it('does not stop the gateway while another process holds it', async () => {
+    const file = join(folder, 'held.db');
+    const ledger = openLedger(`sqlite:${file}`);
+    const documents = openDocuments(`sqlite:${file}`);
+    const other = new DatabaseSync(file);
+    other.exec('BEGIN IMMEDIATE');
+    // Only a process that goes on lets go of it.
+    setTimeout(() => other.exec('ROLLBACK'), 500);
+    const writes = Promise.all([
+      ledger.claim('p', 'k', 'h'),
+      documents.claim('lease', 'owner', 1000),
+      documents.put('document', 'text', { expected: 0, expiresAt: Date.now() + 60_000 }),
+    ]);
+    expect(await ledger.entry('p', 'k')).toBeNull();
+    expect(await writes).toEqual([null, true, 1]);
+    expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending' });
+    other.close();
+    await documents.close();
+    await ledger.close();
   });
 
   it('of a newer gateway is refused, not rewritten', () => {

@@ -1,7 +1,7 @@
 // The interface of small documents that processes share: versioned (optimistic locking), with an
 // expiry, and with leases, so that one process at a time works on a document.
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
-import { openDatabase } from '../sqlite-file.ts';
+import { createGroupCommit, openDatabase } from '../sqlite-file.ts';
 import { openRedisDocuments } from './redis-documents.ts';
 
 /** A document as it was read. */
@@ -74,7 +74,7 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
   database.exec(TABLES);
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
   const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
-  const write = database.prepare(`
+  const insert = database.prepare(`
     INSERT INTO document (key, text, version, expires_at) VALUES (?1, ?2, 1, ?3)
     ON CONFLICT (key) DO UPDATE SET text = ?2, expires_at = ?3,
       version = CASE WHEN expires_at > ?5 THEN version + 1 ELSE 1 END
@@ -104,6 +104,7 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
     database.prepare('DELETE FROM document WHERE expires_at <= ?').run(now());
     database.prepare('DELETE FROM lease WHERE until <= ?').run(now());
   };
+  const { write, close } = createGroupCommit(database);
   const versionIn = (row: unknown): number | null =>
     typeof row === 'object' && row !== null && 'version' in row ? Number(row.version) : null;
 
@@ -115,25 +116,27 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
       return row === undefined ? null : { text: String(row.text), version: Number(row.version) };
     },
     async put(key, text, { expected, expiresAt }) {
-      sweep();
-      if (expected !== undefined && expected > 0)
-        return versionIn(update.get(key, text, expiresAt, expected, now()));
-      return versionIn(write.get(key, text, expiresAt, expected ?? null, now()));
+      return write(() => {
+        sweep();
+        if (expected !== undefined && expected > 0)
+          return versionIn(update.get(key, text, expiresAt, expected, now()));
+        return versionIn(insert.get(key, text, expiresAt, expected ?? null, now()));
+      });
     },
     async remove(key) {
-      remove.run(key);
+      await write(() => remove.run(key));
     },
     async keys(prefix) {
       return keys.all(prefix, `${prefix}\u{10ffff}`, now()).map((row) => String(row.key));
     },
     async claim(key, owner, milliseconds) {
-      return claim.get(key, owner, now() + milliseconds, now()) !== undefined;
+      return write(() => claim.get(key, owner, now() + milliseconds, now()) !== undefined);
     },
     async release(key, owner) {
-      release.run(key, owner);
+      await write(() => release.run(key, owner));
     },
     async close() {
-      database.close();
+      close();
     },
   };
 }

@@ -99,24 +99,21 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
-  const { write, commit } = createGroupCommit(database);
-
   let prunedAt = Number.NEGATIVE_INFINITY;
   const prune = (): void => {
     if (now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = now();
     const limit = prunedAt - RETENTION_MS;
-    inTransaction(database, () => {
-      statement(
-        'DELETE FROM item WHERE (principal, batch_id) IN ' +
-          '(SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
-      ).run(limit);
-      statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
-      statement('DELETE FROM idempotency WHERE at < ?').run(limit);
-      statement('DELETE FROM unknown_outcome WHERE at < ?').run(limit);
-    });
+    statement(
+      'DELETE FROM item WHERE (principal, batch_id) IN ' +
+        '(SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
+    ).run(limit);
+    statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
+    statement('DELETE FROM idempotency WHERE at < ?').run(limit);
+    statement('DELETE FROM unknown_outcome WHERE at < ?').run(limit);
   };
-  prune();
+  inTransaction(database, prune);
+  const { write, close } = createGroupCommit(database);
 
   const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
 
@@ -125,8 +122,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       statement('SELECT 1').get();
     },
     async claim(principal, key, requestHash) {
-      prune();
       return write(() => {
+        prune();
         const isFree = insertKey.run(principal, key, requestHash, now()).changes === 1;
         return isFree ? null : keyEntry.parse(selectKey.get(principal, key));
       });
@@ -139,8 +136,8 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return row === undefined ? null : keyEntry.parse(row);
     },
     async record(principal, key, batch, items) {
-      prune();
       await write(() => {
+        prune();
         const { origin, ...fields } = batch;
         insertBatch.run({
           principal,
@@ -207,7 +204,9 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return row === undefined ? null : String(row.sealed);
     },
     async sealKey(expected, sealed) {
-      const done = expected === null ? insertSealed.run(sealed) : updateSealed.run(sealed, expected);
+      const done = await write(() =>
+        expected === null ? insertSealed.run(sealed) : updateSealed.run(sealed, expected),
+      );
       return done.changes === 1;
     },
     async usage() {
@@ -220,8 +219,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return selectAny.get()?.found === 0;
     },
     async close() {
-      commit();
-      database.close();
+      close();
     },
   };
 }
