@@ -225,6 +225,47 @@ describe('JSON without end', () => {
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
     await isOver(60 * MB);
   });
+
+  it('of a result is read whole where ligands have a row for each atom', async () => {
+    const [copies, atoms] = [60, 50];
+    const answer = (data: object) => (response: Parameters<typeof pour>[0]) =>
+      void response
+        .writeHead(200, { 'content-type': 'application/json' })
+        .end(JSON.stringify({ status: 'success', data, request_id: 'r' }));
+    hostile.answer('/submit', answer({ message: 'queued', batch_id: 'b8', total_items: 1, task_id: 't8' }));
+    hostile.answer('/status', answer({ status: 'done', response: '/files/ligands.json' }));
+    const all = Array.from({ length: copies * atoms }, (_, k) => k);
+    const row = `[${all.map(() => '12.25').join()}]`;
+    const complex = {
+      sequence: Array(copies).fill('LIG'),
+      atom_positions: all.map((k) => [k, 0, 0]),
+      atom_elements: all.map(() => 'C'),
+      atom_names: all.map((k) => `C${k % atoms}`),
+      token_to_atoms: Array.from({ length: copies }, (_, k) => [k * atoms, (k + 1) * atoms]),
+      chain_id: Array.from({ length: copies }, (_, k) => k),
+    };
+    hostile.answer('/files/ligands.json', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      const start = `{"ptm":0.5,"complex":${JSON.stringify(complex)},"pae":[`;
+      void pour(
+        response,
+        [start, ...all.map((k) => (k === 0 ? row : `,${row}`)), ']}'].map((text) => Buffer.from(text)),
+      );
+    });
+    const ids = JSON.stringify(Array.from({ length: copies }, (_, k) => `L${k}`));
+    const ligand = `{ ids: ${ids}, smiles: "${'C'.repeat(atoms)}" }`;
+    await place.query(
+      `mutation { submitFold(input: {items: [{chains: [{ligand: ${ligand}}]}]}) { __typename } }`,
+    );
+    const { data, errors } = await place.query(
+      '{ task(taskId: "t8") { result { ptm pae { size block(maxPoints: 1) { values } } } } }',
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'task.result')).toEqual({
+      ptm: 0.5,
+      pae: { size: copies, block: { values: [[12.25]] } },
+    });
+  });
 });
 
 describe('byte by byte', () => {

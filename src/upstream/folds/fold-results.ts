@@ -56,10 +56,13 @@ export class RefusedResultError extends UpstreamError {
 
 const MiB = 1024 * 1024;
 
-/** Bytes of such chains' result: embeddings by token, errors by pair of tokens, ligands by atom. */
+/** Bytes of such chains' result: embeddings by row, errors by pair of rows. */
 function maxResultBytes(chains: LedgerItem['chains']): number {
-  const tokens = chains.reduce((sum, { ids, length }) => sum + Math.max(1, ids.length) * length, 0);
-  return Math.min(limitsOf('download').bytes, 32 * MiB + tokens * 64 * 1024 + tokens ** 2 * 32);
+  const rows = chains.reduce(
+    (sum, { ids, length, maxRows = length }) => sum + Math.max(1, ids.length) * maxRows,
+    0,
+  );
+  return Math.min(limitsOf('download').bytes, 32 * MiB + rows * 64 * 1024 + rows ** 2 * 32);
 }
 
 function unreadable(error: unknown): never {
