@@ -3,8 +3,9 @@
 import { NOW } from '../redis-connection.ts';
 
 /**
- * KEYS key, revoked claim; ARGV time, request hash, token of the claim, retention. Answers the
- * key's entry, or an empty list when the caller now has the key.
+ * KEYS key, revoked claim, sealed key; ARGV time, request hash, token of the claim, retention, sealed
+ * key or nothing. Answers the key's entry, or an empty list when the caller now has the key. A server
+ * that has lost its data is given the sealed key again.
  */
 export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
@@ -15,6 +16,7 @@ export const CLAIM = `${NOW}
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   if at then redis.call('HDEL', KEYS[1], 'batch', 'request') end
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
+  if ARGV[5] ~= '' then redis.call('SET', KEYS[3], ARGV[5], 'NX') end
   return {}
 `;
 

@@ -95,6 +95,11 @@ export function openRedisLedger(
   const redis = openRedis(url, onError);
   const closing = new AbortController();
   const time = () => timeArgument(now);
+  /** The sealed key as it was last seen: replicas that start later must name callers by the same one. */
+  let knownSealedKey: string | null = null;
+  const readSealedKey = async () => textReply.parse(await redis.send('GET', SEALED_KEY));
+  const sealKey = async (expected: string | null, sealed: string): Promise<boolean> =>
+    (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */
   const isRetained = (at: number): boolean => now === undefined || at >= oldest();
@@ -127,12 +132,16 @@ export function openRedisLedger(
           'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
         throw new Error(`${advice} ${String(error)}`, { cause: error });
       });
+      const sealed = await readSealedKey();
+      if (sealed === null && knownSealedKey !== null) await sealKey(null, knownSealedKey);
+      knownSealedKey = sealed ?? knownSealedKey;
     },
     async claim(principal, key, requestHash) {
       const place = namesOf(principal).key(key);
       const token = randomUUID();
-      const what = [time(), requestHash, token, String(RETENTION_MS)];
-      const reply = await redis.run(CLAIM, [place, REVOKED + token], what).catch((error: unknown) => {
+      const keys = [place, REVOKED + token, SEALED_KEY];
+      const what = [time(), requestHash, token, String(RETENTION_MS), knownSealedKey ?? ''];
+      const reply = await redis.run(CLAIM, keys, what).catch((error: unknown) => {
         void undoClaim(place, token);
         throw error;
       });
@@ -240,12 +249,8 @@ export function openRedisLedger(
       ]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
     },
-    async sealedKey() {
-      return textReply.parse(await redis.send('GET', SEALED_KEY));
-    },
-    async sealKey(expected, sealed) {
-      return (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
-    },
+    sealedKey: readSealedKey,
+    sealKey,
     async usage() {
       return readUsage(String(await redis.send('INFO', 'memory')));
     },
