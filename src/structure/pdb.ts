@@ -17,14 +17,14 @@ export interface ParsedPdb {
 function elementOf(line: string): string {
   const stated = line.slice(76, 78).trim();
   if (/^[A-Za-z]{1,2}$/.test(stated)) return stated.toUpperCase();
-  // Without the element column: the first two columns of the name hold it, right-justified.
-  const guess = line
-    .slice(12, 14)
-    .replace(/[^A-Za-z]/g, '')
-    .toUpperCase();
-  return line.charAt(12) === ' ' || guess.length < 2 || line.slice(12, 16).trim().length === 4
-    ? guess.slice(-1)
-    : guess;
+  // Without the element column: the first two columns of the name hold it, right-justified. Names of
+  // four characters, such as HG11, begin further left.
+  const [element = ''] =
+    line
+      .slice(12, 14)
+      .toUpperCase()
+      .match(/[A-Z]{1,2}/) ?? [];
+  return line.slice(12, 16).trim().length === 4 ? element.charAt(0) : element;
 }
 
 /** The atom of a line, its `b` NaN where the column is empty; undefined for an unreadable line. */

@@ -82,6 +82,23 @@ test('other writers: models, alternative places, modified residues, ligands, mis
   ]);
 });
 
+test.each([
+  [' CA ', 'C'],
+  ['HG11', 'H'],
+  ['HD22', 'H'],
+  ['1HB ', 'H'],
+  ["HO5'", 'H'],
+  ['C10A', 'C'],
+  ['FE  ', 'FE'],
+  [' NA ', 'N'],
+])('the element of an atom called %j is %s where its column is missing', (name, element) => {
+  const file = pdbToMmcif(`ATOM      1 ${name} GLY A   1      11.104   6.134  -6.504  1.00  0.87`, {
+    id: 'x',
+  });
+  const [atom] = readCif(file.ok ? file.text : '').get('atom_site') ?? [];
+  expect(atom?.type_symbol).toBe(element);
+});
+
 test('nothing in a text that is no PDB', () => {
   for (const text of ['', '<html>', 'ATOM', 'ATOM  \n\n']) expect(parsePdb(text).atomCount).toBe(0);
   expect(pdbToMmcif('', { id: 'x' })).toMatchObject({ ok: false });
