@@ -1,5 +1,7 @@
 // 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
+
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { scoreTable } from '../../src/resolvers/folds/score-table.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench, tiny } from './bench.ts';
 
@@ -56,4 +58,18 @@ it('ranks 2,000 tasks, the second time with two calls', { timeout: 240_000 }, as
   const names = Array.from({ length: 2000 }, (_, i) => `tiny-${i}`);
   expect(await walk(id)).toEqual(names);
   expect(bench.counts()).toEqual({ list: 20 });
+});
+
+it('a table puts tasks without scores behind those whose result has none of its own', () => {
+  const task = { name: null, inputIndex: null, repeatIndex: null, file: null, problem: null };
+  const scores = { iptm: null, ptm: null, meanPlddt: 0.7 };
+  const table = scoreTable([
+    { ...task, taskId: 'b-00000', state: 'FAILED', scores: null },
+    { ...task, taskId: 'b-00001', state: 'DONE', scores },
+  ]);
+  const rows = table.trimEnd().split('\n').slice(1);
+  expect(rows.map((row) => row.split('\t')).map(([rank, , , state]) => [rank, state])).toEqual([
+    ['1', 'DONE'],
+    ['', 'FAILED'],
+  ]);
 });

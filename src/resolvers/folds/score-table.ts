@@ -60,7 +60,7 @@ export const roundedScores = ({ iptm, ptm, meanPlddt }: TaskScores): TaskScores 
 
 /** The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores last. */
 export function scoreTable(tasks: readonly ScoredTask[]): string {
-  const value = ({ scores }: ScoredTask, key: 'iptm' | 'ptm') => scores?.[key] ?? -1;
+  const value = ({ scores }: ScoredTask, key: 'iptm' | 'ptm') => (scores === null ? -2 : (scores[key] ?? -1));
   const ranked = tasks.toSorted(
     (a, b) => value(b, 'iptm') - value(a, 'iptm') || value(b, 'ptm') - value(a, 'ptm'),
   );
