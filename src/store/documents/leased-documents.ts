@@ -74,17 +74,7 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
   database.exec(TABLES);
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
   const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
-  const insert = database.prepare(`
-    INSERT INTO document (key, text, version, expires_at) VALUES (?1, ?2, 1, ?3)
-    ON CONFLICT (key) DO UPDATE SET text = ?2, expires_at = ?3,
-      version = CASE WHEN expires_at > ?5 THEN version + 1 ELSE 1 END
-      WHERE ?4 IS NULL OR ?4 = CASE WHEN expires_at > ?5 THEN version ELSE 0 END
-    RETURNING version
-  `);
-  const update = database.prepare(
-    'UPDATE document SET text = ?2, expires_at = ?3, version = version + 1 ' +
-      'WHERE key = ?1 AND version = ?4 AND expires_at > ?5 RETURNING version',
-  );
+  const replace = database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM document WHERE key = ?');
   const keys = database.prepare(
     'SELECT key FROM document WHERE key >= ? AND key < ? AND expires_at > ? ORDER BY key',
@@ -105,22 +95,23 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
     database.prepare('DELETE FROM lease WHERE until <= ?').run(now());
   };
   const { write, close } = createGroupCommit(database);
-  const versionIn = (row: unknown): number | null =>
-    typeof row === 'object' && row !== null && 'version' in row ? Number(row.version) : null;
+  /** The version of a document; 0 where there is none. */
+  const versionNow = (key: string): number => Number(versionOf.get(key, now())?.version ?? 0);
 
   return {
     shared: file !== ':memory:',
     async get(key, known) {
-      if (known !== undefined && versionIn(versionOf.get(key, now())) === known) return 'same';
+      if (known !== undefined && versionNow(key) === known) return 'same';
       const row = read.get(key, now());
       return row === undefined ? null : { text: String(row.text), version: Number(row.version) };
     },
     async put(key, text, { expected, expiresAt }) {
       return write(() => {
         sweep();
-        if (expected !== undefined && expected > 0)
-          return versionIn(update.get(key, text, expiresAt, expected, now()));
-        return versionIn(insert.get(key, text, expiresAt, expected ?? null, now()));
+        const version = versionNow(key);
+        if (expected !== undefined && expected !== version) return null;
+        replace.run(key, text, version + 1, expiresAt);
+        return version + 1;
       });
     },
     async remove(key) {
