@@ -19,7 +19,7 @@ import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
 import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
-import { cifItems } from '../../src/structure/cif-text.ts';
+import { cifItems } from '../../src/structure/mmcif.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';

@@ -1,11 +1,73 @@
 // A folding result as it is queried: chains, scores and matrices with one row for each token,
 // whatever rows the service wrote. Rows that fit no token are an error, never a shifted list.
 import { chainsOf, meanOf } from './chains.ts';
-import { readFields } from './fields.ts';
+import { type FoldedComplex, type Numbers, readFields } from './fields.ts';
 import { collapsedMatrix, type Matrix, matrixOf } from './matrix.ts';
 import { iptmChainPairs, isOfPairs } from './pae.ts';
-import { plddtByToken, type TokenPlddt } from './plddt.ts';
-import { createRowFinder, type RowOffsets } from './rows.ts';
+import { createRowFinder, type FindRows, type RowOffsets, type TokenSpan } from './rows.ts';
+
+/** A pLDDT by token, and the same with a null between two chains where the service writes one. */
+interface TokenPlddt {
+  readonly tokens: Numbers;
+  readonly slots: Numbers;
+}
+
+/** The mean of the values of each token. */
+const collapsed = (values: Numbers, offsets: RowOffsets): Numbers =>
+  offsets.length - 1 === values.length
+    ? values
+    : offsets.slice(1).map((end, token) => meanOf(values.slice(offsets[token], end)));
+
+/** Reads values with a null slot between chains. Undefined when the null slots are elsewhere. */
+function withoutBreaks(
+  values: Numbers,
+  spans: readonly TokenSpan[],
+  findRows: FindRows,
+): TokenPlddt | undefined {
+  const offsets = findRows(values.length - (spans.length - 1));
+  if (offsets === undefined) return undefined;
+  const breaks = new Set(spans.slice(1).map(({ tokenStart }, k) => (offsets[tokenStart] ?? 0) + k));
+  for (const slot of breaks) if (values[slot] !== null) return undefined;
+  const tokens = collapsed(
+    values.filter((_, slot) => !breaks.has(slot)),
+    offsets,
+  );
+  const slots = spans.flatMap(({ tokenStart, tokenEnd }, k) => [
+    ...(k > 0 ? [null] : []),
+    ...tokens.slice(tokenStart, tokenEnd),
+  ]);
+  return { tokens, slots };
+}
+
+function readRows(values: Numbers, spans: readonly TokenSpan[], findRows: FindRows): TokenPlddt | undefined {
+  const cut = withoutBreaks(values, spans, findRows);
+  if (cut !== undefined) return cut;
+  for (const list of [values, values.filter((value) => value !== null)]) {
+    const offsets = findRows(list.length);
+    if (offsets !== undefined) {
+      const tokens = collapsed(list, offsets);
+      return { tokens, slots: tokens };
+    }
+  }
+  return undefined;
+}
+
+/**
+ * The pLDDT, 0 to 1: that of the result, else that of its structure; undefined where both are there
+ * and neither fits.
+ */
+function plddtByToken(
+  given: Numbers | undefined,
+  complex: FoldedComplex,
+  spans: readonly TokenSpan[],
+  findRows: FindRows,
+): TokenPlddt | undefined {
+  const own = complex.plddt.length === complex.sequence.length ? complex.plddt : undefined;
+  const read = given && readRows(given, spans, findRows);
+  if (given !== undefined && read === undefined && own === undefined) return undefined;
+  const tokens = own ?? read?.tokens ?? [];
+  return { tokens, slots: read?.slots ?? tokens };
+}
 
 /** The folding result. Undefined or null means that the upstream did not give it. */
 export type FoldingResult = ReturnType<typeof readFoldingResult>;
