@@ -9,6 +9,13 @@ const OTHERS = 0o077;
 /** SQLite keeps the write-ahead log and its index beside the database. */
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
+/** The file of a store URL such as `sqlite:.data/gateway.db`; undefined for a store elsewhere. */
+export const sqliteFileOf = (storeUrl: string): string | undefined => /^sqlite:(.+)$/.exec(storeUrl)?.[1];
+
+/** A file of its own beside that of the ledger, such as `gateway.cache.db`. */
+export const fileBeside = (file: string, holds: 'cache' | 'rate'): string =>
+  `${file.replace(/\.(db|sqlite3?)$/, '')}.${holds}.db`;
+
 /** Removes the rights of other users, unless the file belongs to another user or is read-only. */
 export function restrict(file: string): void {
   const found = statSync(file, { throwIfNoEntry: false });

@@ -4,6 +4,7 @@ import Keyv from 'keyv';
 import { withTimeout } from '../../async/deadline.ts';
 import { executionTurns } from '../../async/turn-clock.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
+import { fileBeside, sqliteFileOf } from '../sqlite-file.ts';
 import type { SharedCache } from './cache.ts';
 import { openRedisBytes } from './cache-redis.ts';
 import { openSqliteBytes } from './cache-sqlite.ts';
@@ -199,9 +200,6 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
   };
 }
 
-/** The cache has a file of its own beside the ledger's: it may be deleted at any time. */
-const cacheFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, '')}.cache.db`;
-
 /**
  * Opens the second tier.
  *
@@ -212,12 +210,12 @@ export function openSharedCache(
   storeUrl: string,
   onError: (error: unknown) => void,
 ): SharedStore | undefined {
-  if (storeUrl === 'memory:') return undefined;
   if (/^rediss?:/.test(storeUrl)) return openSharedStore(openRedisBytes(storeUrl, onError), onError);
-  const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
-  if (file === undefined) throw new Error('STORE_URL must be memory:, sqlite:PATH, redis://… or rediss://….');
+  const file = sqliteFileOf(storeUrl);
+  if (file === undefined) return undefined;
   try {
-    return openSharedStore(openSqliteBytes(cacheFile(file)), onError);
+    // A file of its own, which may be deleted at any time.
+    return openSharedStore(openSqliteBytes(fileBeside(file, 'cache')), onError);
   } catch (error) {
     // A file that cannot be read is no reason not to start: everything can be fetched anew.
     onError(error);

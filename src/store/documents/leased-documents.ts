@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
 import { NOW, openRedis, timeArgument } from '../redis-connection.ts';
-import { createGroupCommit, openDatabase } from '../sqlite-file.ts';
+import { createGroupCommit, openDatabase, sqliteFileOf } from '../sqlite-file.ts';
 
 /** A document as it was read. */
 export interface VersionedDocument {
@@ -63,7 +63,7 @@ const TABLES = `
 const SWEEP_MS = 60_000;
 
 function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
-  const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1] ?? ':memory:';
+  const file = sqliteFileOf(storeUrl) ?? ':memory:';
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
   const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
   database.exec(TABLES);

@@ -1,4 +1,6 @@
 // Chooses the ledger's store by its URL.
+
+import { sqliteFileOf } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
 import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
@@ -24,9 +26,8 @@ export function openLedger(
   if (/^rediss?:\/\//.test(storeUrl)) return openRedisLedger(storeUrl, now, onError);
   const clock = now ?? Date.now;
   if (storeUrl === 'memory:') return openSqliteLedger(':memory:', clock);
-  const [, file] = /^sqlite:(.+)$/.exec(storeUrl) ?? [];
-  if (file === undefined) {
+  const file = sqliteFileOf(storeUrl);
+  if (file === undefined)
     throw new Error('LEDGER_URL must be memory:, sqlite:PATH, redis://HOST or rediss://HOST.');
-  }
   return openSqliteLedger(file, clock);
 }

@@ -4,7 +4,7 @@
 import { createCipheriv, createDecipheriv, randomBytes, scrypt } from 'node:crypto';
 import { linkSync, readFileSync, renameSync, unlinkSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
-import { makePrivateFolder, restrict } from '../sqlite-file.ts';
+import { makePrivateFolder, restrict, sqliteFileOf } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
 import { openLedger } from './open-ledger.ts';
 
@@ -147,7 +147,7 @@ function writeOnce(file: string, text: string): void {
 
 /** The file of a ledger's secret when none is configured; undefined unless it is a SQLite file. */
 function secretFileOf(storeUrl: string): string | undefined {
-  const path = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
+  const path = sqliteFileOf(storeUrl);
   return path === undefined || path === ':memory:' ? undefined : `${path}.secret`;
 }
 

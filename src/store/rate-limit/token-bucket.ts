@@ -4,7 +4,7 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { NOW, openRedis } from '../redis-connection.ts';
-import { inTransaction, openDatabase } from '../sqlite-file.ts';
+import { fileBeside, inTransaction, openDatabase, sqliteFileOf } from '../sqlite-file.ts';
 
 /** What to take of which bucket. */
 export interface TokenRequest {
@@ -138,9 +138,6 @@ function openRedisRates(url: string, onError: (error: unknown) => void): TokenBu
   };
 }
 
-/** A file of their own: counting must not wait for what must not be lost. */
-const rateFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, '')}.rate.db`;
-
 /**
  * Opens the buckets.
  *
@@ -148,10 +145,11 @@ const rateFile = (file: string): string => `${file.replace(/\.(db|sqlite3?)$/, '
  */
 export function openRates(storeUrl: string, onError: (error: unknown) => void): TokenBucketStore {
   if (/^rediss?:/.test(storeUrl)) return openRedisRates(storeUrl, onError);
-  const file = /^sqlite:(.+)$/.exec(storeUrl)?.[1];
+  const file = sqliteFileOf(storeUrl);
   if (file === undefined) return openMemoryRates();
   try {
-    return openSqliteRates(rateFile(file));
+    // A file of their own: counting must not wait for what must not be lost.
+    return openSqliteRates(fileBeside(file, 'rate'));
   } catch (error) {
     // Counts in a file that cannot be written are no reason not to start.
     onError(error);

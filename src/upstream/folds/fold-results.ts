@@ -135,14 +135,11 @@ export function createFoldResults(
       return { bytes, fold };
     });
 
-  const fetchFold = async (taskId: string): Promise<FoldResultHandle | null> =>
-    (await fetchWhole(taskId))?.fold ?? null;
-
   /** A result for one use, shared while in flight. A failed one is not tried again. */
   const pass = (taskId: string): Promise<FoldResultHandle | null> => {
     const known = held.get(taskId) ?? passing.get(taskId);
     if (known !== undefined) return known;
-    const fetching = fetchFold(taskId);
+    const fetching = fetchWhole(taskId).then((whole) => whole?.fold ?? null);
     passing.set(taskId, fetching);
     fetching.then(
       () => passing.delete(taskId),
