@@ -67,6 +67,7 @@ describe('a right submission', () => {
       kind: 'PROTEIN',
       length: 21,
       proteinHash: createHash('md5').update(INSULIN_A).digest('hex'),
+      maxRows: 21,
     });
   });
 
