@@ -260,7 +260,7 @@ describe('rows of an unfamiliar result', () => {
       },
     });
     const { data, errors } = await bench.ask(
-      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { result {
+      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { scores { iptm meanPlddt } result {
         ptm chains { id meanPlddt } plddt { mean } pae { size } embeddings { sequenceShape } } } } } }`,
       { id },
     );
@@ -270,8 +270,13 @@ describe('rows of an unfamiliar result', () => {
       pae: null,
       embeddings: null,
     });
+    expect(at(data, 'batch.tasks.nodes.0.scores')).toEqual({ iptm: 0.7, meanPlddt: null });
+    const chains = smallFold().complex.metadata.chain_lookup;
     expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code]).sort()).toEqual([
       ['embeddings', 'UPSTREAM_DRIFT'],
+      // Of the scores, and of each chain.
+      ...Object.keys(chains).map(() => ['meanPlddt', 'UPSTREAM_DRIFT']),
+      ['meanPlddt', 'UPSTREAM_DRIFT'],
       ['pae', 'UPSTREAM_DRIFT'],
       ['plddt', 'UPSTREAM_DRIFT'],
     ]);

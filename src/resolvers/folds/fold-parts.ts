@@ -9,6 +9,7 @@ import { badInput } from '../../schema/scalars.ts';
 import { ChainKind } from '../../schema/task.ts';
 import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
 import type { ChainPair, PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { requiredPartsOf } from '../atlas/load-protein.ts';
@@ -28,9 +29,20 @@ export const proteinOfChain = {
   ) => (proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info))),
 } as const;
 
+/** @throws UpstreamError UPSTREAM_DRIFT when rows fit no token or scores are outside 0 to 1 */
+export function fittingPart<T>(part: T, misfit: string | null): T {
+  if (misfit === null) return part;
+  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+}
+
+interface FoldedChainShape extends FoldedChainRecord {
+  /** Why no pLDDT of the result can be trusted; null when it can. */
+  readonly plddtMisfit: string | null;
+}
+
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
-export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').implement({
+export const FoldedChain = builder.objectRef<FoldedChainShape>('FoldedChain').implement({
   description:
     'One chain of the folded complex. A token is a residue, a nucleotide, or a component of a ligand.',
   fields: (t) => ({
@@ -52,7 +64,8 @@ export const FoldedChain = builder.objectRef<FoldedChainRecord>('FoldedChain').i
     meanPlddt: t.float({
       description: 'Mean pLDDT over its tokens, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
-      resolve: ({ meanPlddt }, { scale }) => scalePlddt(meanPlddt, scale),
+      resolve: ({ meanPlddt, plddtMisfit }, { scale }) =>
+        scalePlddt(fittingPart(meanPlddt, plddtMisfit), scale),
     }),
     proteinHash: t.expose('proteinHash', {
       type: 'ProteinHash',

@@ -14,20 +14,19 @@ import {
 } from '../../schema/structure.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { selectsFileText } from '../atlas/load-protein.ts';
 import { FILE_ENDINGS } from '../atlas/structure.ts';
-import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
+import {
+  ChainPairIptm,
+  FoldEmbeddings,
+  FoldedChain,
+  fittingPart,
+  PredictedAlignedError,
+} from './fold-parts.ts';
 import { taskFilePath } from './task-shape.ts';
-
-/** @throws UpstreamError UPSTREAM_DRIFT when rows fit no token or scores are outside 0 to 1 */
-function fittingPart<T>(part: T, misfit: string | null): T {
-  if (misfit === null) return part;
-  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
-}
 
 async function foldOf(ctx: GatewayContext, { taskId }: TaskShape): Promise<FoldResultHandle> {
   const fold = await ctx.folds.open(taskId);
@@ -67,9 +66,24 @@ async function urlOf(ctx: GatewayContext, task: TaskShape): Promise<string> {
   return addressOf(ctx, task, 'result.json');
 }
 
+/**
+ * The mean pLDDT, 0 to 1, of scores of a result that is there. Where they have none the result says why.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when its rows fit no token or are on another scale
+ */
+export async function meanPlddtOf(
+  ctx: GatewayContext,
+  task: TaskShape,
+  { meanPlddt }: TaskScores,
+): Promise<number | null> {
+  if (meanPlddt !== null) return meanPlddt;
+  const { meanPlddt: read, misfits } = await summaryOf(ctx, task);
+  return fittingPart(read, misfits.plddt);
+}
+
 async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
-  const { meanPlddt: mean } = await scoresOfResult(ctx, task.taskId);
-  if (mean === null) return fittingPart(null, (await summaryOf(ctx, task)).misfits.plddt);
+  const mean = await meanPlddtOf(ctx, task, await scoresOfResult(ctx, task.taskId));
+  if (mean === null) return null;
   return { mean, unit: async () => (await (await foldOf(ctx, task)).plddt()) ?? [] };
 }
 
@@ -190,7 +204,10 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       type: [FoldedChain],
       nullable: false,
       description: 'The chains, in the order of their tokens.',
-      resolve: async (task, _, ctx) => [...(await summaryOf(ctx, task)).chains],
+      resolve: async (task, _, ctx) => {
+        const { chains, misfits } = await summaryOf(ctx, task);
+        return chains.map((chain) => ({ ...chain, plddtMisfit: misfits.plddt }));
+      },
     }),
     structure: t.field({
       cost: DOWNLOAD,

@@ -25,7 +25,7 @@ import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../.
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { proteinOfChain } from './fold-parts.ts';
-import { FoldResult, scoresOfResult } from './fold-result.ts';
+import { FoldResult, meanPlddtOf, scoresOfResult } from './fold-result.ts';
 import { inputOf, nameOfTask, taskOf, tasksOf } from './task-shape.ts';
 
 /** Fields that share one Status call. */
@@ -121,10 +121,14 @@ async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean>
   return availability === 'AVAILABLE';
 }
 
-async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<TaskScores | null> {
+interface FoldScoresShape extends TaskScores {
+  readonly task: TaskShape;
+}
+
+async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<FoldScoresShape | null> {
   const kept = await ctx.submissions.scores(task.taskId).catch(asError);
-  if (kept !== null && !(kept instanceof Error)) return kept;
-  if (await hasResult(ctx, task)) return scoresOfResult(ctx, task.taskId);
+  if (kept !== null && !(kept instanceof Error)) return { ...kept, task };
+  if (await hasResult(ctx, task)) return { ...(await scoresOfResult(ctx, task.taskId)), task };
   // Of an expired result the store alone may have scores.
   if (kept !== null && task.state === 'DONE') throw kept;
   return null;
@@ -144,7 +148,7 @@ async function artifactsOf(
   );
 }
 
-const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement({
+const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
   description:
     'The scalar scores of a fold. The gateway stores them longer than the upstream stores the result.',
   fields: (t) => ({
@@ -155,7 +159,10 @@ const FoldScores = builder.objectRef<TaskScores>('FoldScores').implement({
     meanPlddt: t.float({
       description: 'Mean pLDDT over all tokens, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
-      resolve: ({ meanPlddt }, { scale }) => scalePlddt(meanPlddt, scale),
+      resolve: async ({ task, ...scores }, { scale }, ctx) => {
+        const isRead = scores.meanPlddt === null && (await hasResult(ctx, task));
+        return scalePlddt(isRead ? await meanPlddtOf(ctx, task, scores) : scores.meanPlddt, scale);
+      },
     }),
   }),
 });
