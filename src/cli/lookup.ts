@@ -6,7 +6,7 @@ import { tableOf } from '../lookups/export-row.ts';
 import { valuesAt } from '../upstream/renames.ts';
 import { command, flag, word } from './command.ts';
 import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
-import { CliExit, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
 const PIECE = 200;
 
@@ -54,31 +54,24 @@ const PLACE = /^`ids\[\d+\]` \(\d+ characters\) /;
 /** Reads identifiers between white space or commas, # comments, and FASTA, in chunks. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
-  const failed = new Promise<never>((_, reject) =>
-    input.once('error', (error: Error) => reject(new CliExit(EXIT.usage, error.message))),
-  );
-  failed.catch(() => undefined);
-  const lines = createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })[Symbol.asyncIterator]();
   const ids: string[] = [];
   let record: string[] = [];
-  for (;;) {
-    const next = await Promise.race([lines.next(), failed]);
-    if (next.done === true) break;
-    const line = next.value.trim();
-    if (record.length > 0 && RESIDUES.test(line)) {
-      record.push(line);
-      continue;
+  try {
+    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+      const line = text.trim();
+      // Blank lines may stand anywhere in a record.
+      if (record.length > 0 && (line === '' || RESIDUES.test(line))) {
+        if (line !== '') record.push(line);
+        continue;
+      }
+      if (record.length > 0) ids.push(record.join('\n'));
+      record = line.startsWith('>') ? [line] : [];
+      const words = record.length > 0 ? [] : line.replace(/#.*/, '').split(/[\s,;]+/);
+      for (const word of words) if (word !== '') ids.push(word);
+      while (ids.length >= PIECE) yield ids.splice(0, PIECE);
     }
-    if (record.length > 0) ids.push(record.join('\n'));
-    record = line.startsWith('>') ? [line] : [];
-    if (record.length === 0)
-      ids.push(
-        ...line
-          .replace(/#.*/, '')
-          .split(/[\s,;]+/)
-          .filter((id) => id !== ''),
-      );
-    while (ids.length >= PIECE) yield ids.splice(0, PIECE);
+  } catch (error) {
+    throw input.errored === error ? new CliExit(EXIT.usage, messageOf(error)) : error;
   }
   if (record.length > 0) ids.push(record.join('\n'));
   if (ids.length > 0) yield ids;

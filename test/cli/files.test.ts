@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
-import { run } from './bin.ts';
+import { run, start } from './bin.ts';
 
 const HBA =
   'MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASLDKFLASVSTVLTSKYR';
@@ -41,6 +41,36 @@ describe('lookup', () => {
     ]);
   });
 
+  it('reads on in a record behind blank lines, as other programs do', async () => {
+    const [start, end] = [HBA.slice(0, 60), HBA.slice(60)];
+    const { out } = await foldatlas(
+      ['lookup', '-'],
+      `>sp|P01308|MUTANT\r\n\r\n${start}\r\n \r\n${end}\r\n\r\nP01308\n`,
+    );
+    expect(rowsOf(out).map(([requested, , , accession]) => [requested, accession])).toEqual([
+      ['>sp|P01308|MUTANT', 'P69905'],
+      ['P01308', 'P01308'],
+    ]);
+  });
+
+  it('reads a list of any length, in little memory and also where it is one line', async () => {
+    const remarks = await run(['lookup', '-'], {
+      input: '# a remark\n'.repeat(700_000),
+      env: { FOLDATLAS_URL: served.url, NODE_OPTIONS: '--max-old-space-size=64' },
+    });
+    expect(remarks).toMatchObject({ code: 0, err: expect.stringContaining('0 looked up') });
+    const running = start(['lookup', '-'], {
+      input: Array.from({ length: 150_000 }, (_, i) => `x-${i}`).join(','),
+      env: { FOLDATLAS_URL: served.url },
+    });
+    let out = '';
+    running.child.stdout?.on('data', (chunk: Buffer) => {
+      out += chunk.toString();
+      if (out.includes('NOT_AN_IDENTIFIER')) running.child.stdout?.destroy();
+    });
+    expect(await running.ended).toMatchObject({ code: 0, err: '' });
+  });
+
   it('names no place in a row, which is not that of the file', async () => {
     const { out } = await foldatlas(['lookup', '-'], `${'P01308\n'.repeat(201)}rubbish\n`);
     expect(rowsOf(out).at(-1)?.at(-1)).toBe('It is not an identifier of a protein.');
@@ -48,11 +78,11 @@ describe('lookup', () => {
 });
 
 describe('fold', () => {
-  it.each(['\uFEFF', '  \n '])('submits the first record also behind %j', async (start) => {
+  it.each(['\uFEFF', '  \n '])('submits the first record also behind %j', async (before) => {
     world.forget();
     const { code } = await foldatlas(
-      ['fold', '-', '--again', `${start.length}`],
-      `${start}>a\nMQIFVKTLTGK\n>b\nMQIFVKTLTGA\n`,
+      ['fold', '-', '--again', `${before.length}`],
+      `${before}>a\nMQIFVKTLTGK\n>b\nMQIFVKTLTGA\n`,
     );
     expect(code).toBe(0);
     const { body = '' } = world.calls.find(({ operation }) => operation === 'submit') ?? {};
