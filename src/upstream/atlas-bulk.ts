@@ -57,7 +57,9 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   });
   if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
   if (isWhole(answer.status)) return { kind: 'zip', answer };
-  throw await upstreamErrorOf(up, answer);
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status === 404) await confirmNotFound(up, 'atlas', error);
+  throw error;
 }
 
 const FINISHED = new Set(['completed', 'complete', 'done']);

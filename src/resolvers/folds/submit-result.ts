@@ -179,7 +179,7 @@ const HINTS: Readonly<Record<Reason, string>> = {
 };
 
 /** The hint where the input and the caller's key are not to blame. */
-const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
+export const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
 
 /**
  * A failed call as a refusal: a 4xx answer, or a request that was never sent. Nothing was queued in

@@ -15,6 +15,7 @@ import {
 } from '../../schema/problem.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
+import { OF_THE_OPERATOR } from '../folds/submit-result.ts';
 import { BulkLookup } from './bulk-lookup.ts';
 
 const BulkLookupInput = builder.inputType('BulkLookupInput', {
@@ -189,7 +190,8 @@ const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
 function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
   const { code, message } = first.problem;
-  return { kind: 'Refused', message, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
+  const hint = code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : null;
+  return { kind: 'Refused', message, hint, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
 }
 
 const LIMITED: Readonly<Record<BulkLimitExcess['limit'], readonly [what: string, hint: string]>> = {
