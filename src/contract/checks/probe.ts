@@ -198,6 +198,13 @@ export function createProbes(up: Upstream, { downloads, patience, onProgress, pa
     ask,
     keep,
     run: async (probe: Probe) => keep(await ask(probe)),
+    /** Notes a limit that a call beyond it has tried, unless the service did not answer it. */
+    measure(name: string, allowed: number, { check: { status, http } }: ProbeResult): void {
+      if (status === 'UNREACHABLE') return;
+      const isRefused = http === 400 || http === 422;
+      const seen = `${allowed + 1} ${isRefused ? 'refused' : `answered with HTTP ${http}`}`;
+      limits.push({ name, expected: `at most ${allowed}`, seen });
+    },
     /** Repeats a probe while its answer says that the work goes on. */
     async poll(probe: Probe, isOpen: (result: ProbeResult) => boolean, line: string): Promise<ProbeResult> {
       const until = Date.now() + patience;
