@@ -6,6 +6,7 @@ import { buildSchema, NoDeprecatedCustomRule, parse, specifiedRules, validate } 
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { bestFirst } from '../../examples/frontend/src/rank.ts';
+import { identifiersIn, placeOf } from '../../examples/frontend/src/search.ts';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
@@ -82,6 +83,13 @@ it('ranks designs by ipTM, and those without an interface by pTM behind them', (
   ];
   const shuffled = [{ scores: null }, ...ranked.toReversed()];
   expect(shuffled.sort(bestFirst)).toEqual([...ranked, { scores: null }]);
+});
+
+it('searches for one record of FASTA as a sequence, and lists several', () => {
+  const [a, b] = ['>a\nMALWMRLLPLLALL\nALWGPD\n', '>sp|P69905|HBA\nMVLSPADKTN'];
+  expect(placeOf(a)).toBe('#/sequence/MALWMRLLPLLALLALWGPD');
+  expect(placeOf(a + b)).toBe(`#/table/${encodeURIComponent(`${a}${b}`)}`);
+  expect(identifiersIn(a + b)).toEqual([a.trim(), b]);
 });
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.

@@ -29,8 +29,8 @@ export function Download({ url, name, what }: { url: string; name: string; what:
   );
 }
 
-/** A spreadsheet would run a text that begins so as a formula. */
-const FORMULA = /^[=+\-@]/;
+/** A spreadsheet would run a text that begins so as a formula, also behind white space. */
+const FORMULA = /^\s*[=+\-@]/;
 
 const cellOf = (value: string | number | null | undefined): string => {
   const text = String(value ?? '').replace(/\s+/g, ' ');

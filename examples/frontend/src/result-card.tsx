@@ -70,7 +70,7 @@ export function ResultCard({ taskId }: { taskId: string }) {
                 {warning}
               </p>
             ))}
-            <p className="note">Folded by {result.model}.</p>
+            {result.model && <p className="note">Folded by {result.model}.</p>}
           </section>
           <section className="card" aria-labelledby="scores">
             <h2 id="scores">Scores</h2>

@@ -15,8 +15,9 @@ const isIdentifier = (word: string): boolean => IDENTIFIERS.some((form) => form.
 const listOf = (text: string, separator: RegExp): string[] =>
   text.split(separator).flatMap((item) => item.trim() || []);
 
-/** The identifiers of a list, one a line or cell: `P01308, INS_HUMAN`. What is no identifier stays in its place. */
+/** The identifiers of a list: one a line or cell, or FASTA records. What is no identifier stays in its place. */
 export function identifiersIn(text: string): string[] {
+  if (text.trimStart().startsWith('>')) return listOf(text, /^(?=>)/m);
   const words = listOf(text, /\s+/);
   return words.every(isIdentifier) ? words : listOf(text, /[\n,;\t]+/);
 }
@@ -28,7 +29,7 @@ export function identifiersIn(text: string): string[] {
 function sequenceIn(text: string): string | undefined {
   const letters = text.replace(/^>.*$/m, '').replace(/\s+/g, '');
   const isWords = /[a-z] +[a-z]|^[A-Z]?[a-z]{1,40}$/.test(text);
-  const isFasta = text.startsWith('>') && letters !== '';
+  const isFasta = text.startsWith('>') && letters !== '' && !letters.includes('>');
   return isFasta || (AMINO_ACIDS.test(letters) && !isWords) ? letters.toUpperCase() : undefined;
 }
 
@@ -38,7 +39,8 @@ export function placeOf(typed: string): string {
   const sequence = sequenceIn(text);
   if (sequence !== undefined) return `#/sequence/${encodeURIComponent(sequence)}`;
   const items = identifiersIn(text);
-  if (items.length > 1 && items.some(isIdentifier)) return `#/table/${encodeURIComponent(items.join('\n'))}`;
+  if (items.length > 1 && (text.startsWith('>') || items.some(isIdentifier)))
+    return `#/table/${encodeURIComponent(items.join('\n'))}`;
   // An address of UniProt, or a FASTA header such as sp|P69905|HBA_HUMAN.
   const isAround = /^(https?:|>?\w+\|)/.test(text);
   const found = (isAround ? listOf(text, /[\s|/?#]+/) : [text]).find(isIdentifier);
