@@ -53,20 +53,31 @@ async function tasksOf(place: GatewayTarget, session: Session, batchId: string):
   }
 }
 
-/** Fetches a file to its place, whole or not at all. @returns why it failed, such as a full disk */
-async function save(place: GatewayTarget, path: string, file: string): Promise<string | undefined> {
+/**
+ * Fetches a file to its place, whole or not at all.
+ *
+ * @returns why it failed, such as a full disk or a connection that broke off
+ */
+async function save(
+  place: GatewayTarget,
+  session: Session,
+  path: string,
+  file: string,
+): Promise<string | undefined> {
   const response = await place.file(path);
-  if (!response.ok || response.body === null)
-    return (await response.text()).trim().slice(0, 300) || `HTTP ${response.status}`;
   const part = `${file}.part`;
   try {
+    if (!response.ok || response.body === null)
+      return (await response.text()).trim().slice(0, 300) || `HTTP ${response.status}`;
     await pipeline(Readable.from(response.body), createWriteStream(part));
     renameSync(part, file);
     return undefined;
   } catch (error) {
     rmSync(part, { force: true });
-    if (error instanceof Error && 'syscall' in error) return error.message;
-    throw error;
+    session.signal.throwIfAborted();
+    return error instanceof Error && 'syscall' in error
+      ? error.message
+      : `the download broke off (${messageOf(error)})`;
   }
 }
 
@@ -119,7 +130,7 @@ export async function openResultSaver(
       ]) {
         const file = join(folder, `${files.get(taskId) ?? taskId}.${ending}`);
         if (existsSync(file)) continue;
-        const problem = await save(place, `/tasks/${encodeURIComponent(taskId)}/${name}`, file);
+        const problem = await save(place, session, `/tasks/${encodeURIComponent(taskId)}/${name}`, file);
         if (problem !== undefined) return problem;
       }
       saved += 1;
@@ -152,7 +163,7 @@ export async function openResultSaver(
       }
       session.live('');
       const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;
-      const problem = await save(place, table, join(folder, 'scores.tsv'));
+      const problem = await save(place, session, table, join(folder, 'scores.tsv'));
       return problem === undefined ? without : [...without, `scores.tsv: ${problem}`];
     },
   };

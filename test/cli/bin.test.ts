@@ -1,7 +1,7 @@
 // The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -283,6 +283,31 @@ items:
       ['2', 'fine', '0', 'DONE'],
       ['', 'large', '0', 'FAILED'],
     ]);
+  });
+
+  it('lists a result whose download breaks off, saves the rest, and gets it the next time', async () => {
+    const cutting = createServer((incoming, response) => {
+      const { url = '', method, headers } = incoming;
+      const outgoing = request(new URL(url, served.url), { method, headers }, (answer) => {
+        response.writeHead(answer.statusCode ?? 0, answer.headers);
+        if (!/-00000.result\.json/.test(url)) return answer.pipe(response);
+        response.flushHeaders();
+        return setTimeout(() => response.destroy(), 20);
+      });
+      incoming.pipe(outgoing);
+    });
+    await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
+    const { port } = cutting.address() as AddressInfo;
+    const file = write('cut.fasta', '>cut\nMQIFVKTLTGKCUT\n>whole\nMQIFVKTLTGKWHQLE\n');
+    const words = ['fold', file, '--watch', '--out', 'cut'];
+    const cut = await untilEnded(run([...words, '--url', `http://127.0.0.1:${port}/graphql`], there()));
+    expect(cut.err).toContain('without a result: cut: DONE: the download broke off');
+    expect(cut.code).toBe(1);
+    const saved = () => readdirSync(join(folder, 'cut')).sort();
+    expect(saved()).toEqual(['batch.txt', 'scores.tsv', 'whole.cif', 'whole.json']);
+    expect((await run(words, there())).code).toBe(0);
+    expect(saved()).toContain('cut.json');
+    cutting.close();
   });
 
   it('tells every mistake in the file, and sends nothing', async () => {
