@@ -187,13 +187,20 @@ export function openBulkLookups(settings: BulkSettings) {
         expiresAt: lookup.startedAt + RETENTION_MS,
       });
       if (excess !== null) return excess;
-      await store.claim(lookup.lookupId, parts.owner);
-      const version = await store.add(lookup, ask);
-      if (limits.running > 0 && (await store.open()).length > limits.running) {
-        await forget(lookup.lookupId, account);
-        return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
+      const { lookupId } = lookup;
+      try {
+        await store.claim(lookupId, parts.owner);
+        const version = await store.add(lookup, ask);
+        if (limits.running > 0 && (await store.open()).length > limits.running) {
+          await forget(lookupId, account);
+          return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
+        }
+        run({ lookup, version }, ask);
+      } catch (error) {
+        // What a store wrote of it before it was full would count as running for a week.
+        await forget(lookupId, account).catch(onError);
+        throw error;
       }
-      run({ lookup, version }, ask);
       return until(
         lookup,
         ({ parts: [first] }) => first === undefined || first.sent > 0 || hasEnded(first.state),

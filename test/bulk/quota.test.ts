@@ -2,11 +2,12 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { type BulkLimits, createBulkQuota } from '../../src/lookups/quota.ts';
 import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
+import { openDatabase } from '../../src/store/sqlite-file.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 import { ask, KNOWN, openGateway, unknownHash, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
@@ -161,6 +162,31 @@ describe('a gateway with limits', () => {
     expect(Number(/^foldatlas_store_used_bytes (\d+)$/m.exec(metrics)?.[1])).toBeGreaterThan(0);
     const ready: unknown = await (await gateway.fetch(new Request('http://gateway.test/ready'))).json();
     expect(at(ready, 'checks.0')).toMatchObject({ name: 'store', ok: true, usedBytes: expect.any(Number) });
+    await gateway.close();
+    await sandbox.close();
+  }, 60_000);
+
+  it('counts none that the store could not hold', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'quota-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'store.db');
+    const sandbox = await startSandbox({ size: 'small', clock: new ManualClock(Date.now()) });
+    const gateway = openGateway(sandbox.url, {
+      STORE_URL: `sqlite:${file}`,
+      MAX_BULK_RUNNING_PER_CALLER: '1',
+    });
+    const start = async () =>
+      at(
+        (await ask(gateway, START, { input: { ...LIGHT, ids: KNOWN.slice(0, 1) } })).data,
+        'startBulkLookup',
+      );
+    const store = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
+    store.exec(`CREATE TRIGGER full BEFORE INSERT ON document WHEN NEW.key LIKE 'bulk/1/open/%'
+      BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
+    expect(await start()).toMatchObject({ message: expect.stringContaining('accepts no writes') });
+    store.exec('DROP TRIGGER full');
+    expect(await start()).toMatchObject({ __typename: 'BulkLookup' });
+    store.close();
     await gateway.close();
     await sandbox.close();
   }, 60_000);
