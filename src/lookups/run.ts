@@ -200,22 +200,29 @@ export function startRun(
 
   async function save(): Promise<void> {
     while (unsaved) {
-      unsaved = false;
-      const written = await store.save(lookup, version);
+      const saved = lookup;
+      const written = await store.save(saved, version);
+      unsaved = lookup !== saved;
       if (written !== null) version = written;
       // Another process has taken it over and writes its progress.
       else return stop();
     }
   }
 
-  function change(next: BulkLookup): void {
-    lookup = next;
-    unsaved = true;
+  /** Writes what has changed. What cannot be written now is written with the next change, or in the end. */
+  function write(): Promise<void> {
     saving ??= save()
       .catch(parts.onError)
       .finally(() => {
         saving = undefined;
       });
+    return saving;
+  }
+
+  function change(next: BulkLookup): void {
+    lookup = next;
+    unsaved = true;
+    void write();
     onChange();
   }
 
@@ -256,12 +263,15 @@ export function startRun(
     const results = await Promise.allSettled(
       lookup.parts.map((part, index) => few(() => parts.limit(() => runOne(part, index)))),
     );
-    clearInterval(ticker);
     if (!stopping.signal.aborted) {
       for (const result of results) if (result.status === 'rejected') parts.onError(result.reason);
     }
-    await saving;
-    if (lookup.parts.every(({ state }) => hasEnded(state))) await store.finish(lookupId);
+    // Unless its end is written, nobody would work on what the store tells to be unfinished.
+    for (await write(); unsaved && !stopping.signal.aborted; await write())
+      await sleep(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
+    clearInterval(ticker);
+    const hasEndedAll = lookup.parts.every(({ state }) => hasEnded(state));
+    if (hasEndedAll && !stopping.signal.aborted) await store.finish(lookupId);
     await store.release(lookupId, owner);
   }
 

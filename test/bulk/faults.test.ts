@@ -1,5 +1,12 @@
 // Bulk look-ups over a service, or a proxy before it, that answers what it should not.
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { openDatabase } from '../../src/store/sqlite-file.ts';
+import { until } from '../subscriptions/support.ts';
+import { at } from '../support.ts';
 import { HASH, inTurn, type Liar, openLiar, openPlace, type Place, says } from '../upstream/liar.ts';
 
 let liar: Liar;
@@ -39,4 +46,39 @@ it('404 of a proxy where the Atlas has answered is waited out', async () => {
     it: { __typename: 'BulkLookup', parts: [{ state: 'PENDING', problem: null }] },
   });
   expect(liar.seen.filter(({ operation }) => operation === 'bulk')).toHaveLength(2);
+});
+
+it('the end of a look-up that the store cannot hold at once is written later, and seen by other replicas', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'store.db');
+  const env = { STORE_URL: `sqlite:${file}` };
+  const working = openPlace(liar.url, env);
+  const job = { status: 'completed', job_id: 'j1', completed_count: 1, total_count: 1 };
+  liar.script('bulk', says(202, { ...job, status: 'pending' }));
+  liar.script('bulkJob', says(200, { ...job, download_url: `${liar.url}/files/1` }));
+  const store = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
+  store.exec(`CREATE TRIGGER full BEFORE UPDATE ON document WHEN NEW.key LIKE 'bulk/1/progress/%'
+    BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`);
+  const { data } = await working.query(
+    `mutation { it: startBulkLookup(input: { ids: ["${HASH}"] }) { ... on BulkLookup { lookupId } } }`,
+  );
+  const state = async (of: Place) =>
+    at(
+      (
+        await of.query('query ($id: ID!) { it: bulkLookup(lookupId: $id) { state } }', {
+          id: at(data, 'it.lookupId'),
+        })
+      ).data,
+      'it.state',
+    );
+  await until('its end', async () => liar.seen.some(({ operation }) => operation === 'bulkJob'));
+  await setTimeout(300);
+  store.exec('DROP TRIGGER full');
+  store.close();
+  const other = openPlace(liar.url, env);
+  await until('its end to be written', async () => (await state(other)) === 'COMPLETE');
+  expect(await state(working)).toBe('COMPLETE');
+  await working.gateway.close();
+  await other.gateway.close();
 });
