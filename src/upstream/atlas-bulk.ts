@@ -2,9 +2,10 @@
 import { z } from 'zod';
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, MiB, record, segment } from './atlas.ts';
+import type { UpstreamError } from './errors.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { requestStream, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 
@@ -32,6 +33,13 @@ async function jobOf(up: Upstream, answer: StreamedResponse) {
   return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
 }
 
+/** The failure of a call. @throws UpstreamError for a 404 that is not the API's own */
+async function failureOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
+  const error = await upstreamErrorOf(up, answer);
+  if (answer.status === 404) await confirmNotFound(up, 'atlas', error);
+  return error;
+}
+
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
 export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   const { receivedBytes: maxBytes } = archiveLimits({
@@ -57,9 +65,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   });
   if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
   if (isWhole(answer.status)) return { kind: 'zip', answer };
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status === 404) await confirmNotFound(up, 'atlas', error);
-  throw error;
+  throw await failureOf(up, answer);
 }
 
 const FINISHED = new Set(['completed', 'complete', 'done']);
@@ -77,7 +83,8 @@ const KNOWN_ENDS = new Set([
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await requestWhole(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  const answer = await requestStream(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
+  if (!isWhole(answer.status)) throw await failureOf(up, answer);
   const { record: job } = await record(up, answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
@@ -97,8 +104,7 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     discard(answer);
     return true;
   }
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status !== 404) throw error;
-  await confirmNotFound(up, 'atlas', error);
-  return false;
+  const error = await failureOf(up, answer);
+  if (answer.status === 404) return false;
+  throw error;
 }

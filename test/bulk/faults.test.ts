@@ -48,6 +48,29 @@ it('404 of a proxy where the Atlas has answered is waited out', async () => {
   expect(liar.seen.filter(({ operation }) => operation === 'bulk')).toHaveLength(2);
 });
 
+it('404 of a proxy in place of a job neither expires its part nor sends it again', async () => {
+  const job = { status: 'completed', job_id: 'j1', download_url: `${liar.url}/files/1` };
+  liar.script('bulk', says(202, { status: 'pending', job_id: 'j1' }));
+  liar.script('bulkJob', inTurn(HTML, says(200, job), HTML, says(410, {})));
+  const { data } = await start();
+  const parts = async () =>
+    at(
+      (
+        await place.query('query ($id: ID!) { it: bulkLookup(lookupId: $id) { parts { state } } }', {
+          id: at(data, 'it.lookupId'),
+        })
+      ).data,
+      'it.parts.0.state',
+    );
+  await until('its end', async () => (await parts()) === 'COMPLETE');
+  expect(liar.seen.filter(({ operation }) => operation === 'bulk')).toHaveLength(1);
+  const download = () => place.get(`/bulk/${at(data, 'it.lookupId')}/0.zip`);
+  expect((await download()).status).toBe(502);
+  expect(await parts()).toBe('COMPLETE');
+  expect((await download()).status).toBe(410);
+  expect(await parts()).toBe('EXPIRED');
+});
+
 it('the end of a look-up that the store cannot hold at once is written later, and seen by other replicas', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
