@@ -68,11 +68,10 @@ function lost(work: PartWork, { sent }: BulkPart): Partial<BulkPart> {
   return failed('UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
 }
 
-/** Whether the upstream itself says so: a 404 of a proxy or of another server is drift. */
+/** Whether the upstream itself says so: a 404 of a proxy or of another server has no form of its own. */
 const isGone = (error: unknown): boolean =>
   error instanceof UpstreamError &&
-  error.failure.code !== 'UPSTREAM_DRIFT' &&
-  (error.failure.status === 404 || error.failure.status === 410);
+  (error.failure.status === 410 || (error.failure.status === 404 && error.failure.form !== undefined));
 
 const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;

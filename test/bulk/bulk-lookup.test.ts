@@ -259,7 +259,11 @@ describe('a large look-up', () => {
   it('outlives failures: lost jobs are sent again, failed reads are tried again, rate limits waited for', async () => {
     await fault(sandbox.url, { operation: 'bulk', status: 429, headers: { 'retry-after': '1' }, times: 3 });
     await fault(sandbox.url, { operation: 'bulkJob', status: 503, times: 6 });
-    await fault(sandbox.url, { operation: 'bulkJob', status: 404 });
+    await fault(sandbox.url, {
+      operation: 'bulkJob',
+      status: 404,
+      body: { detail: 'There is no such job.' },
+    });
     running = run(clock, 50);
     const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(150) });
     const ended = await endedLookup(gateway, at(lookup, 'lookupId'), 25_000);
