@@ -79,9 +79,7 @@ export function openBulkLookups(settings: BulkSettings) {
     runs.set(lookupId, started);
     void started.done.then(async () => {
       runs.delete(lookupId);
-      const { account } = started.lookup;
-      if (account !== undefined && isOver(started.lookup))
-        await quota.ended(account, lookupId).catch(onError);
+      if (isOver(started.lookup)) await quota.ended(started.lookup.account, lookupId).catch(onError);
     });
     return started;
   }
@@ -152,9 +150,9 @@ export function openBulkLookups(settings: BulkSettings) {
     return last;
   }
 
-  async function forget(lookupId: string, account: string | undefined): Promise<void> {
+  async function forget({ lookupId, account }: BulkLookup): Promise<void> {
     await store.remove(lookupId);
-    if (account !== undefined) await quota.release(account, lookupId);
+    await quota.release(account, lookupId);
   }
 
   void takeUpAll().catch(onError);
@@ -192,13 +190,13 @@ export function openBulkLookups(settings: BulkSettings) {
         await store.claim(lookupId, parts.owner);
         const version = await store.add(lookup, ask);
         if (limits.running > 0 && (await store.open()).length > limits.running) {
-          await forget(lookupId, account);
+          await forget(lookup);
           return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
         }
         run({ lookup, version }, ask);
       } catch (error) {
         // What a store wrote of it before it was full would count as running for a week.
-        await forget(lookupId, account).catch(onError);
+        await forget(lookup).catch(onError);
         throw error;
       }
       return until(
@@ -237,8 +235,8 @@ export function openBulkLookups(settings: BulkSettings) {
       const running = runs.get(lookupId);
       running?.stop();
       await running?.done;
-      const account = running?.lookup.account ?? (await get(lookupId))?.account;
-      await forget(lookupId, account);
+      const lookup = running?.lookup ?? (await get(lookupId));
+      if (lookup !== null) await forget(lookup);
     },
     counts: () => ({ working: runs.size, watchers }),
     /** Approximate bytes of the store that the look-ups of all processes use. */

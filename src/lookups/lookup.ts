@@ -42,8 +42,8 @@ export interface BulkPart {
 
 export interface BulkLookup {
   readonly lookupId: string;
-  /** The caller in the quota; absent in records of earlier versions. */
-  readonly account?: string;
+  /** The caller in the quota. */
+  readonly account: string;
   /** Milliseconds since the epoch. */
   readonly startedAt: number;
   readonly requestedCount: number;

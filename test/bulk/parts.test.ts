@@ -21,6 +21,7 @@ describe('the state of a look-up', () => {
   const lookup = (states: BulkState[], cancelRequested = false) =>
     stateOf({
       lookupId: 'x',
+      account: 'a',
       startedAt: 0,
       requestedCount: 0,
       duplicateCount: 0,

@@ -181,17 +181,14 @@ async function hashesOf(ctx: GatewayContext, { ids, hashes }: Input): Promise<As
 const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
   new Set(ids?.filter((id) => 'entry' in readIdentifier(id))).size;
 
-const REASONS: Readonly<Record<string, RefusedShape['reason']>> = {
-  UNAUTHENTICATED: 'UNAUTHENTICATED',
-  FORBIDDEN: 'FORBIDDEN',
-};
-
 /** The refusal when the upstream refused the first part; otherwise null. */
 function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
   const { code, message } = first.problem;
   const hint = code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : null;
-  return { kind: 'Refused', message, hint, reason: REASONS[code] ?? 'INVALID_REQUEST', retryable: false };
+  // 401 is drift: the Atlas is sent no key.
+  const reason = code === 'FORBIDDEN' ? 'FORBIDDEN' : 'INVALID_REQUEST';
+  return { kind: 'Refused', message, hint, reason, retryable: false };
 }
 
 const LIMITED: Readonly<Record<BulkLimitExcess['limit'], readonly [what: string, hint: string]>> = {
