@@ -145,6 +145,22 @@ describe.skipIf(NO_BROWSER).each([
     await page.close();
   });
 
+  it('event-source.html goes on when a stream completes before the look-up has ended', async () => {
+    const { page } = await openPage(from, 'event-source.html');
+    await from.address(page, 'http');
+    let streams = 0;
+    await page.route(/query=subscription/, (route) => {
+      streams += 1;
+      if (streams > 1) return route.continue();
+      return route.fulfill({ contentType: 'text/event-stream', body: 'event: complete\ndata:\n\n' });
+    });
+    await page.fill('[name=hashes]', KNOWN.join('\n'));
+    await page.click('button');
+    await page.getByText('COMPLETE: ').waitFor();
+    expect(streams).toBe(2);
+    await page.close();
+  });
+
   it('websocket.html watches several batches over one socket, token in connectionParams', async () => {
     const ids = [
       await submit(gateway, 2, { authorization: `Bearer ${TOKEN}` }),
@@ -165,6 +181,13 @@ describe.skipIf(NO_BROWSER).each([
     );
     expect(sockets).toHaveLength(1);
     expect(decodeURIComponent(sockets[0] ?? '')).not.toContain(TOKEN);
+    await page.reload();
+    await from.address(page, 'ws');
+    await page.fill('[name=batchIds]', 'none');
+    await page.click('button');
+    await page.getByText('There is no batch').waitFor();
+    // Watching what is not there ends, too.
+    await page.getByText('all finished').waitFor();
     expect(wrong).toEqual([]);
     await page.close();
   });
