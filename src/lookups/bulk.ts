@@ -210,7 +210,13 @@ export function openBulkLookups(settings: BulkSettings) {
     async cancel(lookupId: string): Promise<BulkLookup | null> {
       const lookup = await get(lookupId);
       if (lookup === null || isOver(lookup)) return lookup;
-      await store.requestCancel(lookupId);
+      const own = runs.get(lookupId);
+      own?.cancel();
+      // Tells the process that works on it, which may be another one. This one needs no store.
+      await store.requestCancel(lookupId).catch((error: unknown) => {
+        if (own === undefined) throw error;
+        onError(error);
+      });
       await takeUp(lookupId);
       runs.get(lookupId)?.cancel();
       const after = await until(runs.get(lookupId)?.lookup ?? lookup, isOver);

@@ -100,7 +100,7 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
     method: 'DELETE',
   });
-  if (answer.status === 204 || answer.status === 200) {
+  if (isWhole(answer.status)) {
     discard(answer);
     return true;
   }

@@ -71,6 +71,34 @@ it('404 of a proxy in place of a job neither expires its part nor sends it again
   expect(await parts()).toBe('EXPIRED');
 });
 
+it('a look-up is cancelled also while the store is full', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'store.db');
+  const working = openPlace(liar.url, { STORE_URL: `sqlite:${file}` });
+  const job = { status: 'pending', job_id: 'j1' };
+  liar.script('bulk', says(202, job));
+  liar.script('bulkJob', (call) => {
+    if (call.request.method !== 'DELETE') return says(202, job)(call);
+    liar.script('bulkJob', says(200, { ...job, status: 'cancelled' }));
+    return says(204, '')(call);
+  });
+  const { data } = await working.query(
+    `mutation { it: startBulkLookup(input: { ids: ["${HASH}"] }) { ... on BulkLookup { lookupId } } }`,
+  );
+  const store = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
+  store.exec(
+    `CREATE TRIGGER full BEFORE INSERT ON document BEGIN SELECT RAISE(FAIL, 'database or disk is full'); END`,
+  );
+  const cancelled = await working.query(
+    'mutation ($id: ID!) { it: cancelBulkLookup(lookupId: $id) { __typename ... on BulkLookup { state } } }',
+    { id: at(data, 'it.lookupId') },
+  );
+  expect(cancelled).toEqual({ data: { it: { __typename: 'BulkLookup', state: 'CANCELLED' } } });
+  store.close();
+  await working.gateway.close();
+});
+
 it('the end of a look-up that the store cannot hold at once is written later, and seen by other replicas', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
