@@ -2,10 +2,11 @@
 // also for those not found. Holds one chunk of the list in memory.
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { tableOf } from '../lookups/export-row.ts';
 import { valuesAt } from '../upstream/renames.ts';
 import { command, flag, word } from './command.ts';
-import { connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
+import { type Answer, connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
 const PIECE = 200;
@@ -77,8 +78,28 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
   if (ids.length > 0) yield ids;
 }
 
+/** How often a part of the list is asked for while the gateway or the service refuses all of it for now. */
+const MAX_TRIES = 5;
+/** Where the refusal does not say how long to wait, and at most. */
+const PAUSE_SECONDS = 5;
+const MAX_PAUSE_SECONDS = 60;
+
+/** Asks again, after the pause that the errors ask for, where nothing was answered and that may change. */
+async function askPatiently(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<Answer> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await place.ask(QUERY, { ids });
+    const { data, errors = [] } = answer;
+    const isRefused = data == null && errors.every(({ extensions }) => extensions?.retryable === true);
+    if (!isRefused || tries === MAX_TRIES) return answer;
+    const asked = errors.map(({ extensions }) => Number(extensions?.retryAfterSeconds ?? PAUSE_SECONDS));
+    const seconds = Math.min(Math.max(...asked), MAX_PAUSE_SECONDS);
+    session.say(`${errorLines(answer)[0]} Going on in ${seconds} s.`);
+    await sleep(seconds * 1000, undefined, { signal: session.signal });
+  }
+}
+
 async function rowsOf(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<Row[]> {
-  const answer = await place.ask(QUERY, { ids });
+  const answer = await askPatiently(place, session, ids);
   const lines = errorLines(answer);
   for (const line of lines.slice(0, 3)) session.say(line);
   if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);

@@ -1,4 +1,6 @@
 // Files as other programs write them: FASTA with a byte order mark, lines of 60 letters, empty chains; and ids that name nothing.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { openWorld, type World } from '../support.ts';
@@ -69,6 +71,27 @@ describe('lookup', () => {
       if (out.includes('NOT_AN_IDENTIFIER')) running.child.stdout?.destroy();
     });
     expect(await running.ended).toMatchObject({ code: 0, err: '' });
+  });
+
+  it('waits where the gateway refuses for now, and looks up all the same', async () => {
+    let asked = 0;
+    const busy = createServer((request, response) => {
+      asked += 1;
+      const extensions = { code: 'RATE_LIMITED', retryable: true, retryAfterSeconds: 1 };
+      const row = { requested: 'P01308', status: 'FOUND', problem: null, protein: { hash: 'h' } };
+      const errors = [{ message: 'Too many requests.', extensions }];
+      request.resume();
+      response.writeHead(asked > 2 ? 200 : 429, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(asked > 2 ? { data: { lookup: [row] } } : { errors }));
+    });
+    await new Promise<void>((resolve) => busy.listen(0, '127.0.0.1', resolve));
+    const { port } = busy.address() as AddressInfo;
+    const words = ['lookup', '-', '--url', `http://127.0.0.1:${port}/graphql`];
+    const { code, out, err } = await run(words, { input: 'P01308\n' });
+    expect(rowsOf(out).map(([, status]) => status)).toEqual(['FOUND']);
+    expect([code, asked]).toEqual([0, 3]);
+    expect(err).toContain('RATE_LIMITED: Too many requests. Going on in 1 s.');
+    busy.close();
   });
 
   it('names no place in a row, which is not that of the file', async () => {
