@@ -58,8 +58,9 @@ function bar(counts: TaskCounts): string {
   return `[${'#'.repeat(full)}${'.'.repeat(WIDTH - full)}]`;
 }
 
-/** How often a stream that ends early is opened again without news in between. */
-const MAX_TRIES = 5;
+/** How often a stream that ends early is opened again without news in between: for about 4 minutes. */
+const MAX_TRIES = 14;
+const MAX_PAUSE_MS = 30_000;
 
 function show(session: Session, progress: Progress, saved: number, before: string): string {
   const { batch, changedTasks, estimatedSecondsLeft, final } = progress;
@@ -88,7 +89,8 @@ async function watchBatch(
   let before = '';
   let lasting = false;
   for (let tries = 0; tries < MAX_TRIES; tries += 1) {
-    if (tries > 0) await sleep(1000 * tries, undefined, { signal: session.signal });
+    const pause = Math.min(500 * 2 ** tries, MAX_PAUSE_MS);
+    if (tries > 0) await sleep(pause, undefined, { signal: session.signal });
     try {
       for await (const answer of place.watch(WATCH, { batchId })) {
         const progress = progressOf(answer);

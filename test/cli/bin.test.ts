@@ -1,7 +1,7 @@
 // The bin at a gateway that runs: help, exit codes, data on standard output and everything else on standard error.
 import type { ChildProcess } from 'node:child_process';
 import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, request } from 'node:http';
+import { createServer, type IncomingMessage, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -285,17 +285,47 @@ items:
     ]);
   });
 
+  /** Sends a request on to the gateway. */
+  const forward = (incoming: IncomingMessage, onAnswer: (answer: IncomingMessage) => void) => {
+    const { url = '', method, headers } = incoming;
+    incoming.pipe(request(new URL(url, served.url), { method, headers }, onAnswer));
+  };
+
+  it('follows on behind a gateway that is away for a while', async () => {
+    const open = (port = 0) => {
+      const server = createServer((incoming, response) =>
+        forward(incoming, (answer) => {
+          response.writeHead(answer.statusCode ?? 0, answer.headers);
+          answer.pipe(response);
+        }),
+      );
+      return new Promise<Server>((resolve) => server.listen(port, '127.0.0.1', () => resolve(server)));
+    };
+    const before = await open();
+    const { port } = before.address() as AddressInfo;
+    const file = write('away.fasta', '>away\nMQIFVKTLTGKAWAY\n');
+    const words = ['fold', file, '--watch', '--out', 'away', '--url', `http://127.0.0.1:${port}/graphql`];
+    const running = start(words, there());
+    await running.says(/0\/1/);
+    before.close();
+    before.closeAllConnections();
+    await new Promise((resolve) => setTimeout(resolve, 12_000));
+    const after = await open(port);
+    expect(await untilEnded(running.ended)).toMatchObject({ code: 0 });
+    expect(readdirSync(join(folder, 'away'))).toContain('away.cif');
+    after.close();
+    after.closeAllConnections();
+  });
+
   it('lists a result whose download breaks off, saves the rest, and gets it the next time', async () => {
-    const cutting = createServer((incoming, response) => {
-      const { url = '', method, headers } = incoming;
-      const outgoing = request(new URL(url, served.url), { method, headers }, (answer) => {
+    const cutting = createServer((incoming, response) =>
+      forward(incoming, (answer) => {
         response.writeHead(answer.statusCode ?? 0, answer.headers);
-        if (!/-00000.result\.json/.test(url)) return answer.pipe(response);
+        if (!/-00000.result\.json/.test(incoming.url ?? '')) return answer.pipe(response);
         response.flushHeaders();
         return setTimeout(() => response.destroy(), 20);
-      });
-      incoming.pipe(outgoing);
-    });
+      }),
+    );
     await new Promise<void>((resolve) => cutting.listen(0, '127.0.0.1', resolve));
     const { port } = cutting.address() as AddressInfo;
     const file = write('cut.fasta', '>cut\nMQIFVKTLTGKCUT\n>whole\nMQIFVKTLTGKWHQLE\n');
