@@ -101,6 +101,45 @@ describe('a body with large texts', () => {
     expect(opened()).toEqual([2, 2, ...Array(8).fill(1)]);
   });
 
+  it('is the JSON of the result, however large its parts are', () => {
+    const leaf = fc.oneof(
+      fc.string({ unit: 'grapheme', maxLength: 60 }),
+      fc.double({ noNaN: true }),
+      fc.constantFrom(null, true, undefined, new Date(0), 'late'),
+    );
+    const names = fc.string({ maxLength: 8 }).filter((name) => name !== '__proto__');
+    const small = fc.oneof(
+      leaf,
+      fc.array(leaf, { maxLength: 4 }),
+      fc.dictionary(names, leaf, { maxKeys: 4 }),
+    );
+    const long = fc.tuple(small, fc.nat(700)).map(([item, length]): unknown => Array(length).fill(item));
+    const { value } = fc.letrec((tie) => ({
+      value: fc.oneof({ maxDepth: 3 }, small, long, tie('list'), tie('object')),
+      list: fc.array(tie('value'), { maxLength: 4 }),
+      object: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
+    }));
+    const late = Buffer.from(PDB);
+    const withTexts = (given: unknown, text: unknown): unknown => {
+      if (given === 'late') return text;
+      if (Array.isArray(given)) return given.map((item) => withTexts(item, text));
+      if (typeof given !== 'object' || given === null || given instanceof Date) return given;
+      return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, withTexts(one, text)]));
+    };
+    fc.assert(
+      fc.property(value, (data) => {
+        const expected = JSON.stringify({ data: withTexts(data, PDB) });
+        const made = serializeResult(
+          { data: withTexts(data, lateOf(late).text) as Record<string, unknown> },
+          '<',
+          '>',
+        );
+        expect(toBuffer(made).toString() === `<${expected}>`).toBe(true);
+      }),
+      { numRuns: 100 },
+    );
+  });
+
   it('is a string where there are none', () => {
     expect(serializeResult({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
   });
