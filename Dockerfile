@@ -62,4 +62,4 @@ HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Without a shell in between, so that SIGTERM reaches the gateway.
 # "Memory budget" in docs/operators.md says what each flag saves.
-CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "dist/server.js"]
+CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "--heap-growing-percent=300", "dist/server.js"]

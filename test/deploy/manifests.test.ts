@@ -68,6 +68,7 @@ describe('the image', () => {
     );
     expect(commands).toContainEqual(['node', ...flags.split(' '), 'dist/server.js']);
     expect(flags).toContain('--no-allocation-site-pretenuring');
+    expect(flags).toContain('--heap-growing-percent=300');
   });
 
   it('sets only settings that there are', () => {
