@@ -74,9 +74,7 @@ async function takeClusters(
   const unknown = new Set<string>();
   for (const data of loaded) {
     if (data === null || data instanceof Error) continue;
-    // Archive and record both name no cluster.
-    const isNone = data.cluster == null && reading.hasClusters && !reading.damaged;
-    if (!isNone && !reading.clusters.has(representativeOf(data))) unknown.add(representativeOf(data));
+    if (!reading.clusters.has(representativeOf(data))) unknown.add(representativeOf(data));
   }
   const lost = new Set<string>();
   const take = async (representative: string): Promise<void> => {

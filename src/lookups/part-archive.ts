@@ -36,8 +36,6 @@ export interface PartReading {
   damaged: boolean;
   /** Whether the archive has the list of sequences, which names every protein that exists. */
   listed: boolean;
-  /** Whether it has the clusters of its proteins. */
-  hasClusters: boolean;
 }
 
 export const percent = (mean: number | null | undefined): number | null =>
@@ -65,10 +63,8 @@ function takeRecord(reading: PartReading, record: BulkRecord, top: number, sourc
   const know = (hash: string, values: Known): void => {
     reading.known.set(hash, Object.assign(reading.known.get(hash) ?? {}, values));
   };
-  if (record.part === 'member') {
-    reading.listed ||= record.member === 'sequences';
-    reading.hasClusters ||= record.member === 'clusterInfo';
-  } else if (record.part === 'problem') reading.damaged = true;
+  if (record.part === 'member') reading.listed ||= record.member === 'sequences';
+  else if (record.part === 'problem') reading.damaged = true;
   else if (record.part === 'sequence') {
     const { sequence, accession, source } = record.sequence;
     const own = { accession, source, length: sequence.length, sequence };
@@ -107,7 +103,6 @@ export async function readArchive(
     unscaled: new Map(),
     damaged: false,
     listed: false,
-    hasClusters: false,
   };
   const limits = archiveLimits({ proteins: hashes.length, perResidue });
   const options = { mapping: sources.mapping, hashes: new Set(hashes), limits };

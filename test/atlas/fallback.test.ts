@@ -7,6 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
+import { get, startLookup } from '../subscriptions/support.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
 
@@ -168,6 +169,12 @@ describe('clusters of archives that do not name members', () => {
     expect(at(data, 'proteins')).toEqual([
       { hash: A, cluster: { representativeHash: A, size: 7 }, isClusterRepresentative: true },
       { hash: B, cluster: { representativeHash: B, size: 2 }, isClusterRepresentative: true },
+    ]);
+    const lookup = await startLookup(gateway, { hashes: [A, B], structure: false, proteinFeatures: false });
+    const rows = (await (await get(gateway, at(lookup, 'ndjsonUrl'))).text()).trimEnd().split('\n');
+    expect(rows.map((row) => at(JSON.parse(row), 'cluster'))).toMatchObject([
+      { representative: A, size: 7 },
+      { representative: B, size: 2 },
     ]);
   });
 });
