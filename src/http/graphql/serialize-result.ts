@@ -13,7 +13,7 @@ type Pieces = Generator<Piece, void, undefined>;
 
 /** JSON that is made while it is written; its pieces may be read once. */
 export interface Body {
-  /** Length in bytes before texts are escaped; more than {@link STREAM_THRESHOLD_BYTES} where more is to come. */
+  /** Bytes before texts are escaped; more than {@link STREAM_THRESHOLD_BYTES} where more is to come. */
   readonly byteLength: number;
   readonly pieces: Iterable<Piece>;
 }
@@ -37,8 +37,9 @@ export function between(head: string, pieces: JsonPieces, tail: string, without 
 }
 
 /**
- * Weight of a piece: values, and characters in hundreds. `JSON.stringify` gives more than 16,384 characters as several strings, which
- * are joined in new memory before they are encoded: for an answer of 70 kB that takes a tenth of what making it takes.
+ * Weight of a piece: values, and characters in hundreds. `JSON.stringify` gives more than 16,384
+ * characters as several strings, which are joined in new memory before they are encoded: for an answer
+ * of 70 kB that takes a tenth of what making it takes.
  */
 const PIECE = 400;
 const CHARACTERS = 100;
