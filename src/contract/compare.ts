@@ -199,6 +199,13 @@ const placeOfIssue = (path: readonly PropertyKey[], known: ReadonlySet<string>):
     return known.has(at) ? at : join(before, '*');
   }, '');
 
+/** The same with the first members of its lists. */
+function withFirst(value: unknown, most: number): unknown {
+  if (Array.isArray(value)) return value.slice(0, most).map((item) => withFirst(item, most));
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([name, member]) => [name, withFirst(member, most)]));
+}
+
 /** @returns differences in the order of the answer's places; empty when nothing differs */
 export function compare(promised: Promised, value: unknown, options: CompareOptions): Drift[] {
   const { places, found } = walkAll(shapeOf(promised.schema), value, options.most ?? 200, promised.words);
@@ -208,7 +215,8 @@ export function compare(promised: Promised, value: unknown, options: CompareOpti
   const lost = new Set(drifts.map(({ path }) => path));
   const broken = brokenRules(promised.rules ?? [], value, options.asked ?? {});
   drifts.push(...broken.filter(({ path }) => !lost.has(path)));
-  const issues = promised.schema.safeParse(value).error?.issues ?? [];
+  const checked = options.most === undefined ? value : withFirst(value, options.most);
+  const issues = promised.schema.safeParse(checked).error?.issues ?? [];
   const known = new Set(pathsOf(shapeOf(promised.schema)));
   const refused = new Map(issues.map(({ path, message }) => [placeOfIssue(path, known), message]));
   if (drifts.some(({ kind }) => kind !== 'added')) {
