@@ -34,3 +34,16 @@ test('what has a toJSON of its own is kept as that says', async () => {
     expect((await decodeEntry(await encodeEntry({ value })))?.value).toEqual({ lazy: { shown: 2 } });
   }
 });
+
+test('bytes are never listed one by one, as their toJSON does, which holds up everything else for a catalogue of 7 MB', async () => {
+  const bytes = Object.assign(Buffer.from('PNG'), {
+    toJSON: () => {
+      throw new Error('listed');
+    },
+  });
+  const read = Buffer.from('PNG');
+  expect((await decodeEntry(await encodeEntry({ value: bytes })))?.value).toEqual(read);
+  expect((await decodeEntry(await encodeEntry({ value: { all: [1, bytes] } })))?.value).toEqual({
+    all: [1, read],
+  });
+});

@@ -42,18 +42,23 @@ const hasBuffers = (value: unknown): boolean =>
   value !== null &&
   (value instanceof Uint8Array || (!('toJSON' in value) && Object.values(value).some(hasBuffers)));
 
+/**
+ * The same with a mark in place of each Buffer, and the Buffers in a list. A replacer of JSON.stringify
+ * would be given them as lists of their bytes: a third of a second for the catalogue's 7 MB.
+ */
+function withMarks(value: unknown, buffers: Uint8Array[]): unknown {
+  if (value instanceof Uint8Array) return `${BUFFER_MARK}${buffers.push(value) - 1}`;
+  if (typeof value !== 'object' || value === null || 'toJSON' in value) return value;
+  if (Array.isArray(value)) return value.map((item) => withMarks(item, buffers));
+  return Object.fromEntries(Object.entries(value).map(([name, item]) => [name, withMarks(item, buffers)]));
+}
+
 /** The JSON, and the Buffers that it refers to. JSON, because values may have a `toJSON`. */
 function toParts({ value, expires }: EncodedEntry): [json: string, buffers: Uint8Array[]] {
-  // A replacer makes JSON.stringify five times as slow: only thumbnails need it.
   if (!hasBuffers(value)) return [JSON.stringify({ expires, value }), []];
   const buffers: Uint8Array[] = [];
-  const replacer = function (this: Record<string, unknown>, key: string, item: unknown): unknown {
-    const own = this[key];
-    return own instanceof Uint8Array ? `${BUFFER_MARK}${buffers.push(own) - 1}` : item;
-  };
-  const json = JSON.stringify(value, replacer);
-  const head = JSON.stringify({ sizes: buffers.map(({ length }) => length), expires });
-  return [`${head.slice(0, -1)},"value":${json}}`, buffers];
+  const marked = withMarks(value, buffers);
+  return [JSON.stringify({ sizes: buffers.map(({ length }) => length), expires, value: marked }), buffers];
 }
 
 function toBytes(entry: EncodedEntry): Buffer {
