@@ -1,7 +1,7 @@
 // The record of one request for logs, metrics and traces. It holds only what a log line may show: the route
 // instead of the path, the operation name instead of the query. Steps of traces have ids as W3C Trace
 // Context writes them, recorded or not; telemetry.ts sets attributes, which hold no URL, token or variable.
-import { randomUUID } from 'node:crypto';
+import { randomFillSync, randomUUID } from 'node:crypto';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 import { createPrivateField } from '../private-field.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
@@ -158,7 +158,12 @@ export function accessLogFields(
 }
 
 /** An operation's name as it may be shown: it is the caller's text. */
-export const boundedOperationName = (name: string): string => redact(name.slice(0, 100));
+export function boundedOperationName(name: string): string {
+  if (lastName.name !== name) lastName = { name, shown: redact(name.slice(0, 100)) };
+  return lastName.shown;
+}
+/** What was shown last: most requests ask what others have just asked. */
+let lastName = { name: '', shown: '' };
 
 const ids = createPrivateField<Request, string>();
 
@@ -205,13 +210,28 @@ const readTracestate = (header: string | null): string | undefined =>
 export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
   `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
 
-const randomHex = (): string => randomUUID().replaceAll('-', '');
+const IDS_BYTES = 24;
+const IDS_LETTERS = 2 * IDS_BYTES;
+/** Asking for random bytes, and writing them out, costs much the same for few and for many. */
+const bytes = Buffer.alloc(IDS_BYTES * 128);
+let letters = '';
+let used = 0;
+
+function randomHex(): string {
+  if (used === letters.length) {
+    letters = randomFillSync(bytes).toString('hex');
+    used = 0;
+  }
+  used += IDS_LETTERS;
+  return letters.slice(used - IDS_LETTERS, used);
+}
 
 /** The next step of a trace; the first of a new one without a parent. */
 function childSpanContext(parent: TraceContext | undefined): TraceContext {
+  const random = randomHex();
   return {
-    traceId: parent?.traceId ?? randomHex(),
-    spanId: randomHex().slice(0, 16),
+    traceId: parent?.traceId ?? random.slice(16),
+    spanId: random.slice(0, 16),
     traceFlags: parent?.traceFlags ?? 0,
   };
 }

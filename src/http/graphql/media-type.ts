@@ -84,10 +84,19 @@ function chooseMediaType<T extends string>(accept: string | null, offers: readon
 }
 
 /**
+ * The latest result: clients send the same header with every request, and parsing allocates about
+ * 100 objects.
+ */
+let last: { readonly accept: string | null; readonly type: MediaType | null } | undefined;
+
+/**
  * The media type of a single result: JSON where it is accepted at all, else a stream of one event.
  */
-export const negotiateResponseType = (accept: string | null): MediaType | null =>
-  chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS);
+export function negotiateResponseType(accept: string | null): MediaType | null {
+  if (last?.accept !== accept)
+    last = { accept, type: chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS) };
+  return last?.type ?? null;
+}
 
 /** Those of some media types that a client names: a wildcard is no wish for a stream of parts. */
 function chooseNamed(accept: string | null, offers: readonly MediaType[]): MediaType | null {

@@ -203,8 +203,14 @@ export const destroyResponse = (response: ServerResponse): void =>
 export const brokenResponse = (): Response => new Response(BROKEN, { status: 500, headers: PLAIN });
 
 /** Whether the address of a request can be read at all: its Host header and its path make a URL. */
-const isParsableUrl = ({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean =>
-  URL.canParse(url, `http://${host}`) && URL.canParse(`http://${host}${url}`);
+function isParsableUrl({ headers: { host = 'localhost' }, url = '/' }: IncomingMessage): boolean {
+  if (host === lastAddress.host && url === lastAddress.url) return true;
+  if (!URL.canParse(url, `http://${host}`) || !URL.canParse(`http://${host}${url}`)) return false;
+  lastAddress = { host, url };
+  return true;
+}
+/** What could be read last: most requests go where others have just gone. */
+let lastAddress = { host: '', url: '' };
 
 const ABSOLUTE_FORM = /^https?:\/\//i;
 
