@@ -19,7 +19,7 @@ import { isListed } from './response-headers.ts';
  * The whole body: of a request that came over a connection the one that was read within the limits,
  * and no other.
  *
- * @throws GraphQLError (413) when it is too large
+ * @throws GraphQLError (413) as soon as it is known to be too large
  */
 async function bytesOf(
   request: Request,
@@ -29,9 +29,19 @@ async function bytesOf(
   const read = limitedRequestOf(incoming)?.body;
   if (read instanceof GraphQLError) throw read;
   if (incoming !== undefined) return read ?? new Uint8Array();
-  const body = new Uint8Array(await request.arrayBuffer());
-  if (body.byteLength > maxBytes) throw bodyTooLarge(maxBytes);
-  return body;
+  const announced = request.headers.get('content-length');
+  if (announced !== null && !/^\d+$/.test(announced))
+    throw httpError(400, 'The header content-length is not a number.');
+  if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
+  if (request.body === null) return new Uint8Array();
+  const chunks: Uint8Array[] = [];
+  let length = 0;
+  for await (const chunk of request.body) {
+    length += chunk.byteLength;
+    if (length > maxBytes) throw bodyTooLarge(maxBytes);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks, length);
 }
 
 /**
