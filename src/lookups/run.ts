@@ -68,11 +68,6 @@ function lost(work: PartWork, { sent }: BulkPart): Partial<BulkPart> {
   return failed('UPSTREAM_UNAVAILABLE', `The upstream gave no result, sent ${MAX_SENT} times.`);
 }
 
-/** Whether the upstream itself says so: a 404 of a proxy or of another server has no form of its own. */
-const isGone = (error: unknown): boolean =>
-  error instanceof UpstreamError &&
-  (error.failure.status === 410 || (error.failure.status === 404 && error.failure.form !== undefined));
-
 const askedPause = (error: unknown): number =>
   error instanceof UpstreamError ? (error.failure.retryAfterSeconds ?? 0) * 1000 : 0;
 
@@ -105,7 +100,7 @@ async function runPart(part: BulkPart, work: PartWork): Promise<void> {
       }
     } catch (error) {
       if (work.up.signal?.aborted === true) throw error;
-      if (jobId !== null && isGone(error)) change(lost(work, present));
+      if (jobId !== null && atlas.isJobGone(error)) change(lost(work, present));
       else if (error instanceof UpstreamError && !error.failure.retryable)
         change(failed(error.failure.code, error.message));
       else pause = Math.max(pause, askedPause(error));
@@ -129,7 +124,7 @@ const unreadable = (): UpstreamError =>
 
 async function urlOf(up: Upstream, jobId: string): Promise<string> {
   const { download_url: url } = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
-    throw isGone(error)
+    throw atlas.isJobGone(error)
       ? failure('The upstream no longer has this part. Start the look-up again.', 'RESULT_EXPIRED', 410)
       : error;
   });
@@ -268,7 +263,7 @@ export function startRun(
     if (!stopping.signal.aborted) {
       for (const result of results) if (result.status === 'rejected') parts.onError(result.reason);
     }
-    // Unless its end is written, nobody would work on what the store tells to be unfinished.
+    // Tried until the end is stored: no process would go on with a look-up that is stored as unfinished.
     for (await write(); unsaved && !stopping.signal.aborted; await write())
       await sleep(TICK_MS, undefined, { signal: stopping.signal }).catch(() => undefined);
     clearInterval(ticker);

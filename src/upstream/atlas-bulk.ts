@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, MiB, record, segment } from './atlas.ts';
-import type { UpstreamError } from './errors.ts';
+import { UpstreamError } from './errors.ts';
 import { confirmNotFound } from './http/prefix.ts';
 import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
@@ -80,6 +80,14 @@ const KNOWN_ENDS = new Set([
   'failed',
   'expired',
 ]);
+
+/** Whether the failure of a call for a job says that the Atlas itself no longer has it. */
+export function isJobGone(error: unknown): error is UpstreamError {
+  if (!(error instanceof UpstreamError)) return false;
+  const { status, form } = error.failure;
+  // A 404 of a proxy or of another server has no form of its own.
+  return status === 410 || (status === 404 && form !== undefined);
+}
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {

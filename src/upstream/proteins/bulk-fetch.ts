@@ -29,20 +29,14 @@ const tooLate = (jobId: string): UpstreamError =>
     { operation: 'bulkJob', code: 'UPSTREAM_TIMEOUT', retryable: true },
   );
 
-/** A job that the service has forgotten: the same question again starts another. */
-function asGone(jobId: string, error: unknown): unknown {
-  const { status, form } = error instanceof UpstreamError ? error.failure : {};
-  const isGone = status === 410 || (status === 404 && form === 'own');
-  return isGone
-    ? failed(`The upstream's bulk job ${jobId} is gone (HTTP ${status}). Try again.`, status)
-    : error;
-}
-
 /** Polls a job until it has an archive to offer. @returns its signed URL */
 async function finishedJob(up: Upstream, jobId: string): Promise<string> {
   for (let pause = MIN_POLL_INTERVAL_MS; ; ) {
     const job = await atlas.bulkJob(up, jobId).catch((error: unknown) => {
-      throw asGone(jobId, error);
+      if (!atlas.isJobGone(error)) throw error;
+      // The same question again starts another.
+      const { status } = error.failure;
+      throw failed(`The upstream's bulk job ${jobId} is gone (HTTP ${status}). Try again.`, status);
     });
     const state = (job.status ?? '').toLowerCase();
     // The archive of a cancelled job is whole but holds only some proteins: it proves nothing of
