@@ -2,6 +2,7 @@
 // in the same folder ask it instead of opening the same files and sandbox a second time.
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { z } from 'zod';
+import { sqliteFileOf } from '../store/sqlite-file.ts';
 
 const running = z.object({
   pid: z.number().int().positive(),
@@ -24,7 +25,7 @@ const HEALTH_MS = 2_000;
 
 /** undefined for a ledger in memory or on another machine. */
 function fileOf({ LEDGER_URL }: RunningSettings): string | undefined {
-  const path = /^sqlite:(.+)$/.exec(LEDGER_URL)?.[1];
+  const path = sqliteFileOf(LEDGER_URL);
   return path === undefined ? undefined : `${path}.running`;
 }
 
