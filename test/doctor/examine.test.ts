@@ -273,9 +273,11 @@ describe('an upstream that does not answer', () => {
   });
 
   it('at all', async () => {
-    const nobody = await report({}, { url: 'http://127.0.0.1:9', token: TOKEN });
-    expect(nobody).toMatchObject({ status: 'UNREACHABLE', limits: [] });
-    expect(new Set(nobody.checks.map(({ status }) => status))).toEqual(new Set(['UNREACHABLE', 'SKIPPED']));
+    const unreachable = await report({}, { url: 'http://127.0.0.1:9', token: TOKEN });
+    expect(unreachable).toMatchObject({ status: 'UNREACHABLE', limits: [] });
+    expect(new Set(unreachable.checks.map(({ status }) => status))).toEqual(
+      new Set(['UNREACHABLE', 'SKIPPED']),
+    );
   });
 });
 

@@ -102,7 +102,7 @@ describe('SIGTERM under load', () => {
     );
   }, 60_000);
 
-  it('answers what comes over a connection that is open, and says that this answer is the last', async () => {
+  it('answers requests on open connections with Connection: close', async () => {
     const stopped = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url });
     const { hostname, port } = new URL(stopped.url);
     const socket = connect(Number(port), hostname).setEncoding('latin1');

@@ -167,6 +167,19 @@ const endless =
     );
   };
 
+/** Answers of the Batch API for one task that is done: its result is the file at an address. */
+function answerFold(batchId: string, taskId: string, file: string): void {
+  const answer = (data: object) => (response: Parameters<typeof pour>[0]) =>
+    void response
+      .writeHead(200, { 'content-type': 'application/json' })
+      .end(JSON.stringify({ status: 'success', data, request_id: 'r' }));
+  hostile.answer(
+    '/submit',
+    answer({ message: 'queued', batch_id: batchId, total_items: 1, task_id: taskId }),
+  );
+  hostile.answer('/status', answer({ status: 'done', response: file }));
+}
+
 describe('JSON without end', () => {
   it.each([
     ['a protein', `/proteins/${A}`, `protein(hash: "${A}") { sequence }`, '{"sequence":"', 100],
@@ -210,12 +223,7 @@ describe('JSON without end', () => {
   });
 
   it('of a result is given up by the chains that were folded', async () => {
-    const answer = (data: object) => (response: Parameters<typeof pour>[0]) =>
-      void response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ status: 'success', data, request_id: 'r' }));
-    hostile.answer('/submit', answer({ message: 'queued', batch_id: 'b7', total_items: 1, task_id: 't7' }));
-    hostile.answer('/status', answer({ status: 'done', response: '/files/result.json' }));
+    answerFold('b7', 't7', '/files/result.json');
     hostile.answer('/files/result.json', endless('{"pae":[', '[1,2,3],'));
     await place.query(
       'mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename } }',
@@ -228,12 +236,7 @@ describe('JSON without end', () => {
 
   it('of a result is read whole where ligands have a row for each atom', async () => {
     const [copies, atoms] = [60, 50];
-    const answer = (data: object) => (response: Parameters<typeof pour>[0]) =>
-      void response
-        .writeHead(200, { 'content-type': 'application/json' })
-        .end(JSON.stringify({ status: 'success', data, request_id: 'r' }));
-    hostile.answer('/submit', answer({ message: 'queued', batch_id: 'b8', total_items: 1, task_id: 't8' }));
-    hostile.answer('/status', answer({ status: 'done', response: '/files/ligands.json' }));
+    answerFold('b8', 't8', '/files/ligands.json');
     const all = Array.from({ length: copies * atoms }, (_, k) => k);
     const row = `[${all.map(() => '12.25').join()}]`;
     const complex = {
