@@ -174,7 +174,7 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     ...metricsRoutes(sources),
     ...pages.routes,
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
-    structureRoute(openContext, openLink),
+    structureRoute(openContext, openLink, config.CACHE_RECORDS_SECONDS),
     taskRoutes(openContext, openLink),
     batchRoutes(openContext),
     bulkRoutes(openContext),

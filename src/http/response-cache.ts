@@ -1,6 +1,6 @@
 // The response cache in front of Yoga: answers a stored response with its bytes, and shares one execution
 // among identical concurrent requests. Other requests go on to Yoga; plugins/response-caching.ts stores
-// their responses. A request with a header that is not listed here is never answered from the cache.
+// their responses: those of public queries, and public files. A request with a header that is not listed here is never answered from the cache.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { matchesIfNoneMatch } from '../etag.ts';
@@ -43,14 +43,15 @@ const KNOWN: ReadonlySet<string> = new Set(`${IN_KEY} ${WITHOUT_EFFECT}`.split('
  */
 const MAX_BODY_BYTES = 262_144;
 
-const PATH = '/graphql';
+/** GraphQL, and files that may be the same for every caller. */
+const PATHS = /^\/(?:graphql(?:\?|$)|thumbnails\/|structures\/)/;
 
 /** The key of a request; undefined where it must not be answered from the cache. */
 function cacheKey(
   { method, url = '', headers }: IncomingMessage,
   body: Buffer | undefined,
 ): string | undefined {
-  if (url !== PATH && !url.startsWith(`${PATH}?`)) return undefined;
+  if (!PATHS.test(url)) return undefined;
   if ((method !== 'POST' || body === undefined) && method !== 'GET') return undefined;
   if (body !== undefined && body.length > MAX_BODY_BYTES) return undefined;
   for (const name in headers) if (!KNOWN.has(name) && !FAMILIES.test(name)) return undefined;
@@ -72,8 +73,8 @@ export interface CachedResponse {
   readonly etag: string | undefined;
   /** Whether caches between here and the caller may store it. */
   readonly isPublic: boolean;
-  /** Of the operation; null for one without. */
-  readonly operationName: string | null;
+  /** Of the operation; null for one without, undefined for a file. */
+  readonly operationName: string | null | undefined;
 }
 
 /**
@@ -171,7 +172,7 @@ export function withResponseCache(
     });
     exchange.principal = arrival.caller?.principal;
     telemetry.endWith(exchange, res);
-    telemetry.setOperation(exchange, { type: 'query', name: operationName });
+    if (operationName !== undefined) telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));
     if (origins.length > 0)

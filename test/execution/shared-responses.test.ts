@@ -114,20 +114,59 @@ describe('answers to public questions', () => {
   });
 });
 
-describe('pictures', () => {
-  it('are the same the second time, with the same headers, and not sent at all to a client that has them', async () => {
-    const picture = `${new URL(url).origin}/thumbnails/${INSULIN}/plddt.png`;
-    const headersOf = ({ headers }: Response) =>
-      [...headers].filter(([name]) => !/^(date|x-request-id|traceresponse)$/.test(name));
-    const first = await fetch(picture);
-    expect(first.status).toBe(200);
-    const bytes = Buffer.from(await first.arrayBuffer());
-    expect(bytes.subarray(1, 4).toString()).toBe('PNG');
-    const again = await fetch(picture);
-    expect(Buffer.from(await again.arrayBuffer()).equals(bytes)).toBe(true);
+describe('files', () => {
+  const PICTURE = `/thumbnails/${INSULIN}/plddt.png`;
+  const STRUCTURE = `/structures/${INSULIN}.pdb?plddt=unit`;
+  const read = async (path: string, headers: Record<string, string> = {}) => {
+    const response = await fetch(new URL(path, url), { headers });
+    const { status, headers: given } = response;
+    return { status, headers: given, text: await response.text() };
+  };
+  const headersOf = ({ headers }: { headers: Headers }, ...without: string[]) =>
+    [...headers].filter(([name]) => !['date', 'x-request-id', 'traceresponse', ...without].includes(name));
+
+  it.each([
+    [PICTURE, 'PNG', 'public, max-age=31536000, immutable'],
+    [STRUCTURE, 'ATOM  ', 'public, max-age=3600'],
+  ])('such as %s are made once, and not sent at all to a client that has them', async (path, text, caching) => {
+    const first = await read(path);
+    expect([first.status, first.headers.get('cache-control')]).toEqual([200, caching]);
+    expect(first.text).toContain(text);
+    const made = await lookUps();
+    const again = await read(path);
+    expect(again.text).toBe(first.text);
     expect(headersOf(again)).toEqual(headersOf(first));
-    const known = await fetch(picture, { headers: { 'if-none-match': String(first.headers.get('etag')) } });
-    expect([known.status, await known.text()]).toEqual([304, '']);
+    const etag = String(first.headers.get('etag'));
+    expect(etag).toMatch(/^"[\w-]{27}"$/);
+    const known = await read(path, { 'if-none-match': etag });
+    expect([known.status, known.text]).toEqual([304, '']);
+    expect(headersOf(known)).toEqual(headersOf(first, 'content-length'));
+    expect(await lookUps()).toBe(made);
+    expect((await read(path, { 'x-whatever': '1' })).text).toBe(first.text);
+    expect(await lookUps()).toBeGreaterThan(made);
+  });
+
+  it('are kept also when the first who asks has them', async () => {
+    const path = `/thumbnails/${HBA}/pct-characterized.png`;
+    const { headers, text } = await read(path, { 'x-whatever': '1' });
+    const known = await read(path, { 'if-none-match': String(headers.get('etag')) });
+    expect([known.status, known.text]).toEqual([304, '']);
+    const made = await lookUps();
+    const whole = await read(path);
+    expect([whole.status, whole.text]).toEqual([200, text]);
+    expect(headersOf(whole)).toEqual(headersOf({ headers }));
+    expect(await lookUps()).toBe(made);
+  });
+
+  it('that are not there are looked for each time', async () => {
+    for (const path of [`/thumbnails/${ABSENT}/plddt.png`, `/structures/${ABSENT}.pdb`]) {
+      world.forget();
+      expect((await read(path)).status).toBe(404);
+      const once = world.calls.length;
+      expect(once).toBeGreaterThan(0);
+      expect((await read(path)).status).toBe(404);
+      expect(world.calls.length).toBe(2 * once);
+    }
   });
 });
 

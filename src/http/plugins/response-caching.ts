@@ -28,7 +28,7 @@ import { REPORT_HEADER } from '../../telemetry/request-record.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/serialize-result.ts';
 import { limitedRequestOf } from '../limits/request-limits.ts';
-import type { ResponseStore } from '../response-cache.ts';
+import type { CachedResponse, ResponseStore } from '../response-cache.ts';
 import { addVary } from './response-headers.ts';
 
 /** What is absent may come any moment. */
@@ -40,8 +40,8 @@ const NO_STORE = 'private, no-store';
 /** Headers that are the same for every caller. */
 const STORED_HEADERS: ReadonlySet<string> = new Set(
   (
-    'cache-control content-security-policy content-type cross-origin-resource-policy etag referrer-policy ' +
-    'vary x-content-type-options x-frame-options x-sandbox'
+    'cache-control content-disposition content-security-policy content-type cross-origin-resource-policy ' +
+    'etag referrer-policy vary x-content-type-options x-frame-options x-sandbox'
   ).split(' '),
 );
 /** Headers that are made anew for each caller. A response with any other header is not stored. */
@@ -53,10 +53,11 @@ const PER_REQUEST_HEADERS: ReadonlySet<string> = new Set(
 );
 
 /** An answer that may be stored. */
-interface StorableAnswer {
+interface StorableAnswer extends Pick<CachedResponse, 'operationName'> {
   readonly seconds: number;
-  readonly operationName: string | null;
 }
+
+const answers = createPrivateField<Request, StorableAnswer>();
 
 const bodies = createPrivateField<Response, string | Buffer<ArrayBuffer>>();
 
@@ -64,6 +65,22 @@ const bodies = createPrivateField<Response, string | Buffer<ArrayBuffer>>();
 export function noteBody<T extends Response>(response: T, body: string | Buffer<ArrayBuffer>): T {
   bodies.set(response, body);
   return response;
+}
+
+/**
+ * Notes that a file is the same for every caller who may read it.
+ *
+ * @param response - with its ETag
+ * @param seconds - how long it may be stored
+ */
+export function shareFile(
+  request: Request,
+  response: Response,
+  content: Buffer<ArrayBuffer>,
+  seconds: number,
+): Response {
+  answers.set(request, { seconds, operationName: undefined });
+  return noteBody(response, content);
 }
 
 const absences = createPrivateField<Request, ReadonlySet<string> | undefined>();
@@ -107,7 +124,6 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
   const policyOf = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
     cachePolicy(schema, document, recordSeconds),
   );
-  const answers = createPrivateField<Request, StorableAnswer>();
 
   const pendingOf = (serverContext: unknown) => limitedRequestOf(nodeRequestOf(serverContext))?.pending;
 
@@ -148,14 +164,14 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
     /** Stores a response, and says so in its headers. @returns the response, or a 304 in its place */
     finish(request: Request, response: Response, serverContext: unknown): Response {
       const { headers, status } = response;
-      const answer = status === 200 ? answers.get(request) : undefined;
+      // A file that the client has is stored with the headers of its 304.
+      const answer = status === 200 || status === 304 ? answers.get(request) : undefined;
       const body = bodies.get(response);
-      const isFree = !headers.has('cache-control');
-      const etag =
-        isFree && answer !== undefined && body !== undefined && request.method === 'GET'
-          ? allowCaching(response, answer, body)
-          : undefined;
-      if (isFree && etag === undefined) headers.set('cache-control', NO_STORE);
+      let etag: string | undefined;
+      if (headers.has('cache-control')) etag = headers.get('etag') ?? undefined;
+      else if (answer !== undefined && body !== undefined && request.method === 'GET')
+        etag = allowCaching(response, answer, body);
+      else headers.set('cache-control', NO_STORE);
       const pending = pendingOf(serverContext);
       const stored = answer === undefined || body === undefined ? null : storedHeaders(headers);
       // Concurrent identical requests share a response also where it may not be stored.

@@ -2,6 +2,7 @@
 // `?plddt=unit` writes it on 0 to 1, `?plddt=upstream` as it came. GET
 // /thumbnails/{hash}/{type}.png: its image, immutable for browsers and CDNs.
 import type { GatewayContext } from '../../context.ts';
+import { createEtag } from '../../etag.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
@@ -9,6 +10,7 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
+import { shareFile } from '../plugins/response-caching.ts';
 import { fileResponse, LINK_HEADERS, type Route, refusedLink, textResponse } from './responses.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
@@ -19,10 +21,16 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
 ]);
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
-/** The route. @param open, openLink - the context of a request, with a token or with a signature */
+/**
+ * The route.
+ *
+ * @param open, openLink - the context of a request, with a token or with a signature
+ * @param recordSeconds - CACHE_RECORDS_SECONDS
+ */
 export const structureRoute = (
   open: (request: Request) => Promise<GatewayContext>,
   openLink: OpenLink,
+  recordSeconds: number,
 ): Route => ({
   path: /^\/structures\/([^/.]+)\.([a-z]+)$/,
   async answer({ request, url, parts: [hash = '', ending] }) {
@@ -45,17 +53,20 @@ export const structureRoute = (
       format: ending === 'pdb' ? 'PDB' : 'MMCIF',
       unit: unit ?? undefined,
     });
-    return new Response(readText(text), {
-      headers: {
-        'content-type': `${TYPES[ending]}; charset=utf-8`,
-        'content-disposition': `inline; filename="${hash}.${ending}"`,
-        // The Atlas is alpha: a structure may be made anew.
-        'cache-control': 'public, max-age=3600',
-        ...(link === null ? {} : LINK_HEADERS),
-      },
+    const content = Buffer.from(readText(text));
+    const response = fileResponse(request, content, {
+      'content-type': `${TYPES[ending]}; charset=utf-8`,
+      'content-disposition': `inline; filename="${hash}.${ending}"`,
+      // The Atlas is alpha: a structure may be made anew.
+      'cache-control': `public, max-age=${recordSeconds}`,
+      etag: createEtag(content),
+      ...(link === null ? {} : LINK_HEADERS),
     });
+    return link === null ? shareFile(request, response, content, recordSeconds) : response;
   },
 });
+
+const YEAR_SECONDS = 31_536_000;
 
 const THUMBNAIL_NAMES: readonly string[] = Object.values(THUMBNAIL_TYPES);
 
@@ -80,11 +91,12 @@ export const thumbnailRoute = (
     const thumbnail = await thumbnails.get(await open(request), hash, type);
     if (thumbnail === null)
       return textResponse(404, 'There is no such protein, or it has no structure to draw.');
-    return fileResponse(request, thumbnail.png, {
-      'cache-control': 'public, max-age=31536000, immutable',
+    const response = fileResponse(request, thumbnail.png, {
+      'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
       etag: thumbnail.etag,
       'content-type': 'image/png',
       'cross-origin-resource-policy': 'cross-origin',
     });
+    return shareFile(request, response, thumbnail.png, YEAR_SECONDS);
   },
 });
