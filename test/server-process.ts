@@ -1,11 +1,18 @@
-// The server as a process of its own, from the source, for tests of what becomes of processes: killed, stopped, out of disk. It knows
-// nothing of what is asked of it.
+// The server as a process of its own, built and started as `npm start` does, for tests of what becomes of processes: killed, stopped,
+// out of disk.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
+
+/** The flags that `npm start` gives to node. */
+export const START_FLAGS: readonly string[] = (
+  /exec node (.+) dist\/server\.js"/.exec(readFileSync(join(ROOT, 'package.json'), 'utf8'))?.[1] ?? ''
+).split(' ');
 
 export interface ServerProcess {
   readonly child: ChildProcess;
@@ -30,7 +37,7 @@ export async function startServer(
   env: Record<string, string>,
   { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
 ): Promise<ServerProcess> {
-  const command = [process.execPath, 'dist/server.js'];
+  const command = [process.execPath, ...START_FLAGS, 'dist/server.js'];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
   const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {

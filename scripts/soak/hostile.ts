@@ -102,7 +102,7 @@ export async function runAttacks(
     if (found !== undefined) return found;
     const server = await startServer({
       STORE_URL: `sqlite:${join(folder, `${target}.db`)}`,
-      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB} --max-semi-space-size=16`,
+      NODE_OPTIONS: `--max-old-space-size=${HEAP_MB}`,
       LOG_LEVEL: 'error',
       METRICS_TOKEN,
       // As operators have it; other tests switch it off.
