@@ -258,12 +258,31 @@ describe('a store in trouble', () => {
     await later.close();
   });
 
-  it('that is large holds nothing up while it looks for what has expired: no other entry is read', async () => {
+  it('that is large holds nothing up: a write deletes only so much, and reads no other entry for it', async () => {
     const file = join(folder, 'large.db');
-    await openSqliteBytes(file).close();
+    const old = openSqliteBytes(file);
+    const bytes = Buffer.alloc(10);
+    const expired = Array.from({ length: 1000 }, (_, i) => ({ key: `${i}`, bytes, ttl: 1 }));
+    const lasting = Array.from({ length: 1000 }, (_, i) => ({ key: `lasting ${i}`, bytes, ttl: 60_000 }));
+    await old.setMany([...expired, ...lasting]);
+    await old.close();
+    await sleep(2);
     const database = new DatabaseSync(file);
+    const count = () => Number(at(database.prepare('SELECT count(*) AS count FROM cache').get(), 'count'));
     const [step] = database.prepare('EXPLAIN QUERY PLAN DELETE FROM cache WHERE expires_at <= ?').all(0);
     expect(String(at(step, 'detail'))).toMatch(/^SEARCH cache USING .*INDEX/);
+    // Of the 1,000 that have not expired, 500 and what is written fit.
+    const store = openSqliteBytes(file, 500 * bytes.length);
+    const left: number[] = [];
+    for (let i = 0; i < 12; i++) {
+      await store.setMany([{ key: `new ${i}`, bytes, ttl: 60_000 }]);
+      left.push(count());
+    }
+    for (const [i, all] of left.entries()) expect((left[i - 1] ?? 2000) - all).toBeLessThanOrEqual(512);
+    expect(left.at(-1)).toBe(512);
+    const found = await store.getMany(['0', '999', 'lasting 0', 'lasting 499', 'lasting 500', 'new 0']);
+    expect(found.map((one) => one?.length)).toEqual([undefined, undefined, undefined, undefined, 10, 10]);
+    await store.close();
     database.close();
   });
 

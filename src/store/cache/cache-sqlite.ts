@@ -4,7 +4,9 @@ import { inTransaction, openDatabase } from '../sqlite-file.ts';
 import type { ByteStore } from './shared-cache.ts';
 
 const MAX_BYTES = 1024 ** 3;
-const SWEEP_INTERVAL_MS = 10 * 60_000;
+const COUNT_INTERVAL_MS = 10 * 60_000;
+/** Entries that one write deletes at most for each reason; a thousand times as many take most of a second. */
+const DELETED_AT_ONCE = 256;
 
 const TABLE = `
   CREATE TABLE IF NOT EXISTS cache (
@@ -15,20 +17,27 @@ const TABLE = `
   CREATE INDEX IF NOT EXISTS cache_expires ON cache (expires_at);
 `;
 
-/** Deletes the oldest entries until the rest fits the limit in bytes. */
+const DELETE_EXPIRED = `
+  DELETE FROM cache WHERE rowid IN (
+    SELECT rowid FROM cache WHERE expires_at <= ? LIMIT ${DELETED_AT_ONCE}
+  ) RETURNING size
+`;
+/** Deletes the oldest entries, no more than take so many bytes. */
 const DELETE_OLDEST = `
   DELETE FROM cache WHERE rowid IN (
     SELECT id FROM (
-      SELECT rowid AS id, sum(size) OVER (ORDER BY written_at DESC, rowid DESC) AS newer FROM cache
-    ) WHERE newer > ?
-  )
+      SELECT id, sum(size) OVER (ORDER BY written_at, id) - size AS older FROM (
+        SELECT rowid AS id, written_at, size FROM cache ORDER BY written_at, rowid LIMIT ${DELETED_AT_ONCE}
+      )
+    ) WHERE older < ?
+  ) RETURNING size
 `;
 
 /**
  * Opens the file.
  *
  * @param file - its folder is made when it is missing
- * @param maxBytes - past it, the oldest entries are deleted
+ * @param maxBytes - past it, the oldest entries are deleted, some with each write
  */
 export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   // Losing cached data in a power failure is harmless, so no write waits for the disk.
@@ -40,16 +49,20 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   const readOne = database.prepare('SELECT key, bytes FROM cache WHERE key = ? AND expires_at > ?');
   const write = database.prepare('INSERT OR REPLACE INTO cache VALUES (?, ?, ?, ?, ?)');
   const remove = database.prepare('DELETE FROM cache WHERE key = ?');
-  const deleteExpired = database.prepare('DELETE FROM cache WHERE expires_at <= ?');
-  const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
+  const deleteExpired = database.prepare(DELETE_EXPIRED);
   const deleteOldest = database.prepare(DELETE_OLDEST);
-  let sweptAt = Number.NEGATIVE_INFINITY;
+  const total = database.prepare('SELECT coalesce(sum(size), 0) AS bytes FROM cache');
+  let countedAt = Number.NEGATIVE_INFINITY;
+  /** Bytes above the limit when they were counted last, without those deleted since. */
+  let excess = 0;
 
-  const sweep = (now: number): void => {
-    if (performance.now() - sweptAt < SWEEP_INTERVAL_MS) return;
-    sweptAt = performance.now();
-    deleteExpired.run(now);
-    if (Number(total.get()?.bytes) > maxBytes) deleteOldest.run(maxBytes);
+  const clean = (now: number): void => {
+    if (performance.now() - countedAt >= COUNT_INTERVAL_MS) {
+      countedAt = performance.now();
+      excess = Number(total.get()?.bytes) - maxBytes;
+    }
+    for (const { size } of deleteExpired.all(now)) excess -= Number(size);
+    if (excess > 0) for (const { size } of deleteOldest.all(excess)) excess -= Number(size);
   };
 
   return {
@@ -66,8 +79,8 @@ export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
     },
     setMany(entries) {
       const now = Date.now();
-      sweep(now);
       inTransaction(database, () => {
+        clean(now);
         for (const { key, bytes, ttl } of entries) write.run(key, bytes, bytes.length, now, now + ttl);
       });
     },
