@@ -8,6 +8,7 @@ import { createClient } from '@redis/client';
 import { describe, expect, it } from 'vitest';
 import { parse, parseAllDocuments } from 'yaml';
 import { readConfig } from '../../src/config.ts';
+import { CHECK_MS } from '../../src/http/routes/health.ts';
 import { START_FLAGS } from '../server-process.ts';
 import { freePort, NO_REDIS } from '../store/redis-place.ts';
 import { at, listAt } from '../support.ts';
@@ -252,8 +253,10 @@ describe('the Kubernetes manifests', () => {
 
   it('ask the routes that say what is meant', () => {
     expect(at(container, 'livenessProbe.httpGet.path')).toBe('/health');
-    for (const probe of ['startupProbe', 'readinessProbe'])
+    for (const probe of ['startupProbe', 'readinessProbe']) {
       expect(at(container, `${probe}.httpGet.path`)).toBe('/ready');
+      expect(at(container, `${probe}.timeoutSeconds`), probe).toBeGreaterThan(CHECK_MS / 1000);
+    }
     expect(at(container, 'ports.0.containerPort')).toBe(readConfig({}).PORT);
   });
 
