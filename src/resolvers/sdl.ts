@@ -6,7 +6,14 @@ import {
   getDirectiveInExtensions,
   getDocumentNodeFromSchema,
 } from '@graphql-tools/utils';
-import { GraphQLObjectType, GraphQLSchema, lexicographicSortSchema, print, printSchema } from 'graphql';
+import {
+  type GraphQLDirective,
+  GraphQLObjectType,
+  GraphQLSchema,
+  lexicographicSortSchema,
+  print,
+  printSchema,
+} from 'graphql';
 
 /** The first version that has all directives used, so that every router accepts it. */
 const LINK =
@@ -17,14 +24,17 @@ const isForRouters = (name: string): boolean => name.startsWith('_') && !name.st
 /** `node` and `nodes`: several subgraphs with these fields do not compose. */
 const isGlobalId = (name: string): boolean => name === 'node' || name === 'nodes';
 
-/** The schema without some fields of Query and without the types for routers. */
+const isIncremental = ({ name }: GraphQLDirective): boolean => name === 'defer' || name === 'stream';
+
+/** The schema without some fields of Query, without the types for routers, @defer and @stream. */
 function without(whole: GraphQLSchema, isLeftOut: (field: string) => boolean): GraphQLSchema {
-  const { query, types, ...rest } = whole.toConfig();
+  const { query, types, directives, ...rest } = whole.toConfig();
   const config = query?.toConfig();
   if (query == null || config === undefined) return whole;
   const fields = Object.fromEntries(Object.entries(config.fields).filter(([name]) => !isLeftOut(name)));
   return new GraphQLSchema({
     ...rest,
+    directives: directives.filter((directive) => !isIncremental(directive)),
     query: new GraphQLObjectType({ ...config, fields }),
     types: types.filter((type) => type !== query && !isForRouters(type.name)),
   });
