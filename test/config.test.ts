@@ -130,6 +130,14 @@ describe('readConfig', () => {
     expect(problems.join()).not.toContain('hunter2');
   });
 
+  it('refuses one key of two callers, who would see the batches of each other', () => {
+    const key = 'long-enough-key-of-this-test';
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, bob ${key}` })).toEqual([
+      'GATEWAY_API_KEYS: key 2 stands above under another name',
+    ]);
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, alice ${key}` })).toEqual([]);
+  });
+
   it('takes any way of proof for the server-held key, and none without one', () => {
     const open = { UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' };
     const jwt = {

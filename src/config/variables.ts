@@ -1,6 +1,6 @@
 // The environment variables of the gateway: their defaults and bounds.
 import { z } from 'zod';
-import { readKey, weaknessOf } from '../http/auth/api-keys.ts';
+import { faultOf, readKey } from '../http/auth/api-keys.ts';
 
 const flag = z
   .enum(['0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
@@ -115,9 +115,11 @@ export const variables = z.object({
     .default([])
     .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
     .superRefine((keys, { addIssue }) => {
+      const names = new Map<string, string | null>();
       for (const [index, text] of keys.entries()) {
-        const weakness = weaknessOf(readKey(text));
-        if (weakness !== null) addIssue(`key ${index + 1} ${weakness}`);
+        const key = readKey(text);
+        const fault = key === null ? null : faultOf(key, names);
+        if (fault !== null) addIssue(`key ${index + 1} ${fault}`);
       }
     }),
   GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),

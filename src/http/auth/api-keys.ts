@@ -23,12 +23,19 @@ export function readKey(text: string): GatewayKey | null {
 
 /** Characters of a key at least: guessing one of so many is hopeless, however often it is tried. */
 const SHORTEST_KEY = 16;
+const MADE_BY = 'make one with `openssl rand -hex 24`';
 
-/** Why a key is too easily guessed, as the rest of a sentence; null for one that is not. */
-export function weaknessOf(key: GatewayKey | null): string | null {
-  if (key === null || key.key.length >= SHORTEST_KEY) return null;
-  const made = 'make one with `openssl rand -hex 24`';
-  return `has ${key.key.length} character(s) and needs at least ${SHORTEST_KEY}: ${made}`;
+/**
+ * What is wrong with a key, too easily guessed or of two callers, as the rest of a sentence; else null.
+ *
+ * @param names - of the keys above it; its own is added
+ */
+export function faultOf({ key, name }: GatewayKey, names: Map<string, string | null>): string | null {
+  if (key.length < SHORTEST_KEY)
+    return `has ${key.length} character(s) and needs at least ${SHORTEST_KEY}: ${MADE_BY}`;
+  if (names.has(key) && names.get(key) !== name) return 'stands above under another name';
+  names.set(key, name);
+  return null;
 }
 
 /**
@@ -44,11 +51,8 @@ export function readKeyFile(file: string): GatewayKey[] {
     if (line.trim() === '' || line.trim().startsWith('#')) continue;
     const key = readKey(line);
     if (key === null) throw new Error(`${file}, line ${index + 1}: write one key, or a name and a key`);
-    const weakness = weaknessOf(key);
-    if (weakness !== null) throw new Error(`${file}, line ${index + 1}: this key ${weakness}`);
-    if (names.has(key.key) && names.get(key.key) !== key.name)
-      throw new Error(`${file}, line ${index + 1}: this key stands above under another name`);
-    names.set(key.key, key.name);
+    const fault = faultOf(key, names);
+    if (fault !== null) throw new Error(`${file}, line ${index + 1}: this key ${fault}`);
     keys.push(key);
   }
   if (keys.length === 0) throw new Error(`${file} holds no key`);
