@@ -72,7 +72,7 @@ describe('readConfig', () => {
       'minio:9000',
       '[::1]:81',
     ]);
-    for (const host of ['http://minio:9000', 'minio/', 'minio:443', 'minio:80', '::1', 'a b'])
+    for (const host of ['http://minio:9000', 'minio/', 'minio:443', 'minio:80', '::1', 'a b', '*.files.org'])
       expect(problemsOf({ DOWNLOAD_HOSTS: host }), host).toEqual([
         expect.stringMatching(/^DOWNLOAD_HOSTS: must list hosts/),
       ]);

@@ -57,8 +57,9 @@ const storeUrl = z
   // SQLite's own name for a database in memory.
   .transform((text) => (text === 'sqlite::memory:' ? 'memory:' : text));
 
-/** Whether it is the host of addresses of either protocol, as the URL parser writes it. */
+/** Whether it is the host of addresses of either protocol, as the URL parser writes it, and no pattern. */
 const isHost = (text: string): boolean =>
+  !text.includes('*') &&
   ['http', 'https'].every(
     (protocol) => URL.canParse(`${protocol}://${text}`) && new URL(`${protocol}://${text}`).host === text,
   );
