@@ -109,6 +109,8 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     } catch (error) {
       // That it is offline says less than why.
       const cause = error instanceof redis().ErrorReply ? error : (fault ?? error);
+      // A server that has become a replica keeps its connections; its name may lead to the new primary.
+      if (reasonOf(cause).includes('READONLY')) renew(used);
       throw new StoreError(`The store ${place} failed: ${reasonOf(cause)}`, { cause });
     }
   }

@@ -1,7 +1,9 @@
-// Scripts are sent to Redis once: from then on by their digest, until the server has forgotten them.
+// Scripts are sent to Redis once: from then on by their digest, until the server has forgotten them. A name that leads to
+// another server is followed.
+import { connect, createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openRedis } from '../../src/store/redis-connection.ts';
-import { NO_REDIS, openRedisPlace } from './redis-place.ts';
+import { freePort, NO_REDIS, openRedisPlace } from './redis-place.ts';
 
 describe.skipIf(NO_REDIS)('a script', async () => {
   const place = NO_REDIS ? null : await openRedisPlace();
@@ -28,3 +30,32 @@ describe.skipIf(NO_REDIS)('a script', async () => {
     await expect(redis.run("return redis.error_reply('ERR no')", [], [])).rejects.toThrow('ERR no');
   });
 });
+
+it.skipIf(NO_REDIS)(
+  'a primary that became a replica is left for the one that its name leads to now',
+  async () => {
+    const first = await openRedisPlace();
+    const second = await openRedisPlace();
+    let primary = first;
+    // New connections to the name go to the primary; those that there are stay where they are.
+    const name = createServer((socket) => {
+      const through = connect(Number(new URL(primary.url).port), '127.0.0.1');
+      for (const [from, to] of [[socket, through] as const, [through, socket] as const])
+        from.on('error', () => to.destroy()).pipe(to);
+    });
+    const port = await freePort();
+    await new Promise<void>((resolve) => name.listen(port, '127.0.0.1', resolve));
+    const lost: unknown[] = [];
+    const redis = openRedis(`redis://127.0.0.1:${port}`, (error) => lost.push(error));
+    const write = () => redis.run("return redis.call('SET', KEYS[1], ARGV[1])", ['key'], ['value']);
+    expect(await write()).toBe('OK');
+    primary = second;
+    await redis.send('REPLICAOF', '127.0.0.1', new URL(second.url).port);
+    await expect(write()).rejects.toThrow('READONLY');
+    expect(await write()).toBe('OK');
+    expect(lost).toEqual([]);
+    await redis.close();
+    name.close();
+    await Promise.all([first.remove(), second.remove()]);
+  },
+);
