@@ -104,6 +104,10 @@ const WORKER_METRICS_MS = 2_000;
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true) as Worker[];
 
+/** What of a worker's metrics still counts when it is gone. */
+const countersOf = (metrics: readonly object[]): object[] =>
+  metrics.filter((metric) => isFields(metric) && ['counter', 'histogram'].includes(String(metric.type)));
+
 /** A worker that lived this long died of something else than its start. */
 const LONG_LIFE_MS = 30_000;
 const FIRST_PAUSE_MS = 250;
@@ -130,6 +134,9 @@ export function startWorkers(options: PrimaryOptions) {
   const startedAt = new Map<number, number>();
   const restartAfter = createRestartBackoff();
   const waiting = new Set<NodeJS.Timeout>();
+  /** The last metrics of each worker, and the counters of all that are gone: no sum may go back. */
+  const answers = new Map<number, object[]>();
+  let gone: Promise<object[]> = Promise.resolve([]);
   let everReady = false;
   let stopping = false;
 
@@ -154,6 +161,9 @@ export function startWorkers(options: PrimaryOptions) {
     const lived = Date.now() - (startedAt.get(worker.id) ?? 0);
     startedAt.delete(worker.id);
     listening.delete(worker.id);
+    const counted = countersOf(answers.get(worker.id) ?? []);
+    answers.delete(worker.id);
+    gone = gone.then((sum) => AggregatorRegistry.aggregate([sum, counted]).getMetricsAsJSON());
     if (stopping) return;
     const died = { worker: worker.id, ...(signal === null ? { code } : { signal }) };
     if (!everReady) {
@@ -173,12 +183,18 @@ export function startWorkers(options: PrimaryOptions) {
     waiting.add(timer);
   });
 
-  /** Workers that do not answer in time are left out. */
+  /** Of workers that do not answer in time, what they had counted before. */
   async function metrics(): Promise<string> {
-    const answers = await Promise.all(
-      living().map((worker) => askMetrics(worker.process, WORKER_METRICS_MS)),
-    );
-    const values = answers.filter((answer) => typeof answer === 'object');
+    const inTime = new Set<number>();
+    const read = async ({ id, process }: Worker) => {
+      const answer = await askMetrics(process, WORKER_METRICS_MS);
+      if (typeof answer !== 'object' || !startedAt.has(id)) return;
+      answers.set(id, answer);
+      inTime.add(id);
+    };
+    await Promise.all(living().map(read));
+    const values = [await gone];
+    for (const [id, answer] of answers) values.push(inTime.has(id) ? answer : countersOf(answer));
     const own =
       '# HELP foldatlas_workers Processes that answer requests.\n# TYPE foldatlas_workers gauge\n' +
       `foldatlas_workers ${listening.size}\n`;
