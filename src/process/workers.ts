@@ -150,6 +150,8 @@ export function startWorkers(options: PrimaryOptions) {
         void metrics().then((text) => send(worker.process, { foldatlas: 'metrics', id, metrics: text }));
       }
       if (heard.foldatlas !== 'listening') return;
+      // While it started, it could not hear of a stop.
+      if (stopping) return send(worker.process, { foldatlas: 'stop' });
       listening.add(worker.id);
       if (everReady || listening.size < workers) return;
       everReady = true;

@@ -220,6 +220,14 @@ describe('two workers', () => {
 });
 
 describe('a process', () => {
+  it('that is told to stop while its workers start ends as soon as they have', async () => {
+    const server = start({ UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2', SHUTDOWN_SECONDS: '300' });
+    await until('a worker to be started', () => server.err().includes('worker started'), 60_000);
+    server.child.kill('SIGTERM');
+    expect(await ended(server)).toBe(0);
+    expect(server.out()).toBe('');
+  }, 60_000);
+
   it('that is told a second time to stop ends at once, whatever is still under way', async () => {
     // An upstream that never answers.
     const asked: string[] = [];
