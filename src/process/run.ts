@@ -155,9 +155,8 @@ async function runPrimary(): Promise<void> {
 async function runWorker(source: Source): Promise<void> {
   const [principalKey, { serve }] = await Promise.all([openKey(), loadServe()]);
   const served = await serve({ config, log, principalKey, ...source, metricsText: allMetrics });
-  // A terminal sends these to every process; the primary says what workers do.
+  // A terminal sends it to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);
-  process.on('SIGHUP', () => undefined);
   const ending = installShutdownHandler({
     log,
     signals: ['SIGTERM'],
@@ -169,6 +168,8 @@ async function runWorker(source: Source): Promise<void> {
 
 /** Resolves when the server listens or its workers are started; a failure is printed and exits. */
 export async function run(): Promise<void> {
+  // Until the keys can be read again, as long as a start may take, and in workers: nothing.
+  process.on('SIGHUP', () => undefined);
   const given = process.env[WORKER_VARIABLE];
   const running =
     cluster.isWorker && given !== undefined
