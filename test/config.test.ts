@@ -174,6 +174,12 @@ describe('readConfig', () => {
     expect(problemsOf({ WORKERS: '2' })).toEqual([]);
   });
 
+  it('refuses one port for GraphQL and its metrics apart', () => {
+    expect(problemsOf({ METRICS_PORT: '4000' })).toEqual([expect.stringMatching(/^METRICS_PORT: is PORT/)]);
+    expect(problemsOf({ METRICS_PORT: '4000', METRICS: '0' })).toEqual([]);
+    expect(problemsOf({ METRICS_PORT: '0', PORT: '0' })).toEqual([]);
+  });
+
   it('closes GraphiQL and introspection in production unless asked', () => {
     expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, INTROSPECTION: false });
     expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: '1' }).GRAPHIQL).toBe(true);
