@@ -81,14 +81,16 @@ function bandsOf(unit: UnitValues): PlddtBandShape[] {
   }));
 }
 
-/** Positions `start` to `end` of a list, `end` excluded. Positions past the end are left out. */
-function slice<T>(list: readonly T[], start?: number | null, end?: number | null): readonly T[] {
+/**
+ * The first position of the range that a client selects. It may lie past the end of a list, which
+ * then has nothing there: proteins of one query differ in length.
+ */
+export function rangeStart(start?: number | null, end?: number | null): number {
   const from = start ?? 0;
-  const to = end ?? list.length;
-  if (from < 0 || to < from) {
+  if (from < 0 || (end != null && end < from)) {
     throw badInput('`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.');
   }
-  return list.slice(from, to);
+  return from;
 }
 
 const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
@@ -141,8 +143,12 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
         scale: t.arg(scaleArg),
       },
       cost: 0.02,
-      resolve: (plddt, { start, end, scale }) =>
-        ofValues(plddt, (values) => slice(values, start, end).map((value) => scalePlddt(value, scale))),
+      resolve: (plddt, { start, end, scale }) => {
+        const from = rangeStart(start, end);
+        return ofValues(plddt, (values) =>
+          values.slice(from, end ?? undefined).map((value) => scalePlddt(value, scale)),
+        );
+      },
     }),
     bands: t.field({
       public: 'record',

@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { type ActivationRef, FeatureActivation, ResidueRegion } from '../../schema/feature.ts';
+import { rangeStart } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
@@ -63,12 +64,7 @@ builder.objectFields(FeatureActivation, (t) => ({
       end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
     },
     resolve: (activation, args, ctx) => {
-      const start = args.start ?? 0;
-      if (start < 0 || (args.end != null && args.end < start)) {
-        throw badInput(
-          '`start` and `end` are 0-based, `end` excluded: use 0 <= start <= end, such as 0 and 50.',
-        );
-      }
+      const start = rangeStart(args.start, args.end);
       const hash = activation.from?.hash;
       return mapMaybePromise(rowOf(ctx, activation), (row) => {
         if (row === null || hash === undefined) return null;
