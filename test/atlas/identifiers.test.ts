@@ -70,6 +70,7 @@ describe('what people paste', () => {
     'P69905.2',
     'uniprotkb:p69905',
     'https://www.uniprot.org/uniprotkb/P69905/entry',
+    'https://www.uniprot.org/uniprotkb/HBA_HUMAN/entry?sort=organism_name',
     'https://rest.uniprot.org/uniprotkb/P69905.fasta',
     'UniRef90_P69905',
   ])('is read as an accession: %s', async (id) => {
@@ -159,6 +160,7 @@ describe('what people paste', () => {
       '3300012345_Ga0123456_123456',
       'insulin',
       'P01308 P69905',
+      'INS_HUMAN HBA_HUMAN',
       `${INSULIN},${HBA}`,
       `>seq_1\n${HBA_SEQUENCE}\n>seq_2\n${HBA_SEQUENCE}`,
       HBA_SEQUENCE.slice(0, 10),
@@ -176,6 +178,7 @@ describe('what people paste', () => {
         ['is an accession of IMG/M.', hash],
         ['is not an identifier of a protein.', expect.stringContaining('such as P01308')],
         ['holds several accessions.', 'Give each as an item of its own.'],
+        ['holds several entry names.', 'Give each as an item of its own.'],
         ['holds several hashes.', 'Give each as an item of its own.'],
         ['holds several sequences.', 'Give each as an item of its own.'],
         ['is not an identifier of a protein.', expect.stringContaining('sequence, of 20 residues or more')],

@@ -121,8 +121,12 @@ export function readIdentifier(requested: string): Identifier {
   const [entry] = accessions;
   if (accessions.size > 1) return severalFault('accessions');
   if (entry !== undefined) return { entry };
-  const named = words.find((word) => ENTRY_NAME.test(word));
-  if (named !== undefined) return { entry: named.toUpperCase() };
+  const names = words.filter((word) => ENTRY_NAME.test(word));
+  // Beside one in capitals, as UniProt writes them, the others are words, such as `organism_name`.
+  const written = names.filter((word) => word === word.toUpperCase());
+  const [named, another] = new Set((written.length > 0 ? written : names).map((word) => word.toUpperCase()));
+  if (another !== undefined) return severalFault('entry names');
+  if (named !== undefined) return { entry: named };
   for (const [form, database] of OTHERS)
     if (words.some((word) => form.test(word)))
       return { fault: `is an accession of ${database}.`, hint: NO_ACCESSION };
