@@ -196,10 +196,14 @@ describe('a fault of the service', () => {
     failing = true;
     const { data, errors } = await ask('hash ptm');
     expect(errors?.map(({ path }) => path)).toEqual([
-      ['proteins', 0],
-      ['proteins', 1],
+      ['proteins', 0, 'ptm'],
+      ['proteins', 1, 'ptm'],
     ]);
-    expect(at(data, 'proteins')).toEqual([null, null]);
+    // The archive proves that they exist.
+    expect(at(data, 'proteins')).toEqual([
+      { hash: A, ptm: null },
+      { hash: B, ptm: null },
+    ]);
   });
 });
 

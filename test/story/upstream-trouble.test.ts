@@ -8,6 +8,7 @@ import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { reached } from '../transport.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
+const HBA = '6077c452d1dc6151040b2b179e2294c7';
 
 let world: World;
 beforeAll(async () => {
@@ -93,6 +94,32 @@ describe('one operation fails', () => {
     expect(error?.extensions.code).toBe(code);
     expect(at(answer.data, 'uniprotEntry.name')).toBe('Insulin');
     expect(at(answer.data, 'limits.maxBulkHashes')).toBe(500);
+  });
+
+  it('a bulk failure leaves what is known of a protein, from before or by its record', async () => {
+    const whole = await world.query(`{ protein(hash: "${INSULIN}") { length header sequence } }`);
+    await fault({ operation: 'bulk', status: 503, times: 100 });
+    world.forget();
+    const { data, errors } = await world.query(`{
+      protein(hash: "${INSULIN}") { length cluster { size } }
+      proteins(hashes: ["${HBA}", "${INSULIN}"]) { header cluster { size } }
+      lookup(ids: ["${INSULIN}"]) { status protein { sequence cluster { size } } }
+    }`);
+    expect(errors?.map((error) => error.path?.join('.'))).toEqual([
+      'protein.cluster',
+      'proteins.0.cluster',
+      'proteins.1.cluster',
+      'lookup.0.protein.cluster',
+    ]);
+    const { length, header, sequence } = at(whole.data, 'protein') as Record<string, unknown>;
+    expect(at(data, 'protein')).toEqual({ length, cluster: null });
+    expect(listAt(data, 'proteins')).toEqual([
+      { header: expect.stringContaining('HBA_HUMAN'), cluster: null },
+      { header, cluster: null },
+    ]);
+    expect(listAt(data, 'lookup')).toEqual([{ status: 'FOUND', protein: { sequence, cluster: null } }]);
+    // One call and its two retries: the fields make none of their own.
+    expect(world.counts().bulk).toBe(3);
   });
 
   it('a bulk failure shows at every field that needed it and nowhere else', async () => {

@@ -130,14 +130,18 @@ builder.objectFields(Protein, (t) => ({
   }),
 }));
 
-/** Finds a protein and loads all its parts in one call; null when the Atlas does not have it. */
+/**
+ * Finds a protein and loads all its parts in one call; null when the Atlas does not have it. Fields
+ * whose parts could not be loaded fail by themselves where it is known to exist.
+ */
 export async function findProtein(
   ctx: GatewayContext,
   hash: string,
   needs: RequiredParts,
 ): Promise<ProteinRef | null> {
-  const found = await ctx.proteins.load(hash, needs);
-  return found === null ? null : { hash };
+  const [found] = await ctx.proteins.loadAll([hash], needs, undefined, true);
+  if (found instanceof Error) throw found;
+  return found == null ? null : { hash };
 }
 
 const FOLD: RequiredParts = { fold: true, structure: true };

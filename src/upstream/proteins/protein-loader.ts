@@ -90,6 +90,15 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     known.take(data);
     cache.write(data);
   };
+  /** Parts that a call failed to bring, and its error, which `load` throws where they are needed. */
+  const failed = new Map<string, { readonly parts: RequiredParts; readonly error: Error }>();
+  /** What is known of a protein of which a part failed; the error where it may not exist. */
+  const keepKnown = (hash: string, needs: RequiredParts, error: Error): PresentProtein | Error => {
+    const data = known.present(hash);
+    if (data === undefined || needs.fold === true) return error;
+    failed.set(hash, { parts: known.lacks(hash, needs), error });
+    return data;
+  };
   /** The protein after all calls. @throws UpstreamError when a needed part is missing */
   const given = (hash: string, needs: RequiredParts): PresentProtein | null => {
     const data = known.get(hash);
@@ -101,6 +110,8 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   const load = async (hash: string, needs: RequiredParts): Promise<PresentProtein | null> => {
     if (known.isMet(hash, needs)) return given(hash, needs);
     const lacking = known.lacks(hash, needs);
+    const before = failed.get(hash);
+    if (before !== undefined && needsNothing(missingParts(lacking, before.parts))) throw before.error;
     const underway = pending(hash);
     if (underway === undefined) {
       throwFailure(await request([hash], lacking).promise, hash);
@@ -130,23 +141,25 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
      * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
      *
      * @param onNext - receives the settled prefix of the list as it grows
+     * @param isPartial - gives a protein of which a part failed; `load` throws the error for that part
      */
     async loadAll(
       hashes: readonly string[],
       needs: RequiredParts,
       onNext?: (found: readonly LoadResult[]) => void,
+      isPartial = false,
     ): Promise<LoadResult[]> {
       const open = new Set(hashes);
       const others = new Map<string, LoadResult>();
       let failures: () => Failures | undefined = () => undefined;
       const answerOf = (hash: string): LoadResult => {
-        const other = others.get(hash) ?? failures()?.get(hash);
-        if (other !== undefined) return other;
+        let found: LoadResult | undefined = others.get(hash) ?? failures()?.get(hash);
         try {
-          return given(hash, needs);
+          found ??= given(hash, needs);
         } catch (error) {
-          return asError(error);
+          found = asError(error);
         }
+        return isPartial && found instanceof Error ? keepKnown(hash, needs, found) : found;
       };
       const note = onNext && inOrder(hashes, open, (some) => onNext(some.map(answerOf)));
       const unknown: string[] = [];
