@@ -81,8 +81,10 @@ export const builder = new SchemaBuilder<Types>({
     // not two.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    firstArgOptions: { description: 'Return at most this many from the front, 1 to 1000.' },
-    lastArgOptions: { description: 'Return at most this many from the back, 1 to 1000.' },
+    firstArgOptions: {
+      description: 'Return at most this many from the front, 0 to 1000; 20 without `last`.',
+    },
+    lastArgOptions: { description: 'Return at most this many from the back, 0 to 1000.' },
     afterArgOptions: { description: 'Return only what follows this cursor.' },
     beforeArgOptions: { description: 'Return only what precedes this cursor.' },
   },
