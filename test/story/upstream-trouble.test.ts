@@ -72,6 +72,20 @@ describe('one operation fails', () => {
     expect(answer.data).toEqual({ failing: null, uniprotEntry: { name: 'Insulin' } });
   });
 
+  it('a feature is found by its record without the catalogue, and by the catalogue without its record', async () => {
+    await fault({ operation: 'features', status: 503, times: 10 });
+    const { data, errors } = await world.query('{ feature(index: 3) { label description } }');
+    expect(errors).toBeUndefined();
+    expect(at(data, 'feature.description')).toEqual(expect.any(String));
+    await control('faults', 'DELETE');
+    await fault({ operation: 'feature', status: 503, times: 10 });
+    const other = await world.query(
+      '{ feature(index: 4) { label summary } none: feature(index: 16384) { summary } }',
+    );
+    expect(onlyError(other)?.path).toEqual(['feature', 'summary']);
+    expect(other.data).toEqual({ feature: { label: expect.any(String), summary: null }, none: null });
+  });
+
   it('a failure that passes is not seen at all', async () => {
     await fault({ operation: 'protein', status: 503, times: 1 });
     const answer = await world.query(CARD);

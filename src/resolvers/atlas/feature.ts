@@ -102,7 +102,12 @@ const inDetail = <K extends keyof FeatureDetail>(key: K, description: string) =>
 const catalogueEntry = async (ctx: GatewayContext, index: number) =>
   (await ctx.services.catalogue.entries(ctx.upstream)).get(index);
 
-/** A feature from the catalogue or, when more is selected, its record; null if there is none. */
+type FeatureNames = Pick<FeatureDetail, 'label' | 'description'>;
+
+/**
+ * A feature from the catalogue or, when more is selected, its record, and from the other where that
+ * one cannot be read; null if there is none.
+ */
 export async function findFeature(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
@@ -110,7 +115,11 @@ export async function findFeature(
 ): Promise<FeatureRef | null> {
   if (index < 0) return null;
   const isInCatalogue = selectedFields(info, 'Feature').every((field) => IN_CATALOGUE.has(field.name));
-  const found = isInCatalogue ? await catalogueEntry(ctx, index) : (await ctx.features.load(index))?.record;
+  const inRecord = async (): Promise<FeatureNames | undefined> => (await ctx.features.load(index))?.record;
+  const inEntries = (): Promise<FeatureNames | undefined> => catalogueEntry(ctx, index);
+  const [first, other] = isInCatalogue ? [inEntries, inRecord] : [inRecord, inEntries];
+  // Fields that need the answer that failed fail by themselves.
+  const found = await first().catch((error: unknown) => other().catch(() => Promise.reject(error)));
   return found === undefined ? null : { index, label: found.label, description: found.description };
 }
 
