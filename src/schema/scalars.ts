@@ -69,7 +69,7 @@ function placeOfLiteral({ loc }: ValueNode): string {
  */
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
-  const lines = value.trimStart().split(/\r?\n/);
+  const lines = value.trimStart().split(/\r\n?|\n/);
   // What stands before a header is a sequence of its own.
   if (lines.some((line, i) => i > 0 && line.startsWith('>'))) {
     throw badInput(

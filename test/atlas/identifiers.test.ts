@@ -67,6 +67,7 @@ describe('what people paste', () => {
     'sp|P69905|HBA_HUMAN',
     '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens OX=9606 GN=HBA1',
     '"P69905",',
+    '\u200b“P69905”',
     'P69905.2',
     'uniprotkb:p69905',
     'https://www.uniprot.org/uniprotkb/P69905/entry',
@@ -102,6 +103,11 @@ describe('what people paste', () => {
     ['of a peptide', '>sp|P01308|INS_HUMAN, A chain\nGIVEQCCTSICSLYQLEN', 'NOT_IN_ATLAS', undefined],
     ['with a stop', '>sp|P01308|INS_HUMAN\nMALWMRLLPL*LALLALWGPD', 'NOT_AN_IDENTIFIER', undefined],
     ['with gaps', '>sp|P01308|INS_HUMAN\nMALW--LLPLLALLA..WGPD-', 'NOT_AN_IDENTIFIER', undefined],
+    ['with numbers', '>sp|P01308|INS_HUMAN\n1 malwmrllpl\n', 'NOT_AN_IDENTIFIER', undefined],
+    ['behind an empty line', `\n>sp|P01308|INS_HUMAN\n${HBA_SEQUENCE}\n`, 'FOUND', HBA],
+    ['under a word, behind an empty line', `\r\n>hemoglobin\r\n${HBA_SEQUENCE}`, 'FOUND', HBA],
+    ['in quotes', `"\uFEFF>hemoglobin\n${HBA_SEQUENCE}"`, 'FOUND', HBA],
+    ['with carriage returns alone', `>sp|P01308|INS_HUMAN\r${HBA_SEQUENCE}\r`, 'FOUND', HBA],
   ])('is the sequence of a FASTA record, not the entry that its header names, %s', async (_, id, status, hash) => {
     world.forget();
     const { data } = await world.query(

@@ -30,12 +30,12 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
   [/^\d{8,}_Ga\d/i, 'IMG/M'],
   [/^SPIRE_/i, 'SPIRE'],
 ];
+/** Also of files that have carriage returns alone. */
+const LINE_END = /\r\n?|\n/;
 /** All letters: B, J, O, U, X and Z name residues too. Fewer than 20 may be a word. */
 const RESIDUES = /^[A-Z]{20,}\*?$/i;
 /** What stands below the header of a FASTA record is a sequence, however short. */
 const LETTERS = /^[A-Z]+\*?$/i;
-/** The same with gaps and stops, as in alignments and translated frames. */
-const ALIGNED = /^[A-Z*.-]+$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
 const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
 /** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
@@ -52,12 +52,12 @@ export const isAccession = (text: string): boolean => ACCESSION.test(text);
 
 /** Longest text that is looked through for words; longer ones are sequences or no identifiers. */
 const MAX_LENGTH = 1000;
-const EDGES = '"\'`,;()[]<> \t\r\n';
+const EDGES = '"\'`“”‘’,;()[]<> \t\r\n\u00a0\u200b\ufeff';
 
-/** The text without the quotes, separators and brackets around it. */
+/** The text without the quotes, separators and brackets around it, but with the `>` of FASTA. */
 function withoutEdges(text: string): string {
   let [start, end] = [0, text.length];
-  while (start < end && EDGES.includes(text.charAt(start))) start += 1;
+  while (start < end && text[start] !== '>' && EDGES.includes(text.charAt(start))) start += 1;
   while (end > start && EDGES.includes(text.charAt(end - 1))) end -= 1;
   return text.slice(start, end);
 }
@@ -68,7 +68,7 @@ export const looksLikeDna = (sequence: string): boolean =>
 
 /** What stands below the header of a FASTA record, without white space; undefined for other texts. */
 function bodyIn(text: string): string | undefined {
-  const lines = text.trimStart().startsWith('>') ? text.split(/\r?\n/) : [];
+  const lines = text.startsWith('>') ? text.split(LINE_END) : [];
   return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;
 }
 
@@ -78,15 +78,12 @@ function sequenceIn(text: string): string | undefined {
   const letters =
     body ??
     text
-      .split(/\r?\n/)
+      .split(LINE_END)
       .map((line) => line.trim())
       .join('');
   const isSequence = (body === undefined ? RESIDUES : LETTERS).test(letters);
   return isSequence ? letters.replace('*', '').toUpperCase() : undefined;
 }
-
-/** Whether the record holds another sequence than the entry that its header names. */
-const isInterrupted = (body: string): boolean => ALIGNED.test(body) && /[A-Z]/i.test(body);
 
 const severalFault = (what: string): Identifier => ({
   fault: `holds several ${what}.`,
@@ -94,19 +91,21 @@ const severalFault = (what: string): Identifier => ({
 });
 
 export function readIdentifier(requested: string): Identifier {
-  const text = withoutEdges(requested);
-  if (HASH.test(text)) return { hash: text.toLowerCase() };
-  const sequence = sequenceIn(requested) ?? sequenceIn(text);
+  const record = withoutEdges(requested);
+  if (HASH.test(record)) return { hash: record.toLowerCase() };
+  const sequence = sequenceIn(record);
   if (sequence !== undefined) {
     if (!looksLikeDna(sequence)) return { hash: hashOfSequence(sequence) };
     return { fault: 'is DNA or RNA, not a protein.', hint: 'Translate it first.' };
   }
-  if (isInterrupted(bodyIn(requested) ?? ''))
+  if (record.split(/^>/m, 3).length > 2) return severalFault('sequences');
+  // It may be another sequence than that of the entry that its header names.
+  if (/[A-Z]/i.test(bodyIn(record) ?? ''))
     return {
-      fault: 'is a sequence with gaps or stops inside.',
+      fault: 'is a sequence with gaps, stops or numbers inside.',
       hint: 'Leave them out, or give the accession alone.',
     };
-  if (requested.split(/^>/m, 3).length > 2) return severalFault('sequences');
+  const text = record.startsWith('>') ? withoutEdges(record.slice(1)) : record;
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
   const hashes = new Set<string>();
   const accessions = new Set<string>();
