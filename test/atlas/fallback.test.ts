@@ -126,6 +126,9 @@ describe('archives without optional members', () => {
     const { data, errors } = await ask('sequence');
     expect(errors).toBeUndefined();
     expect(at(data, 'proteins')).toEqual([{ sequence: 'MKVA' }, null]);
+    archive = zip({ 'sequences.fasta': FASTA.replaceAll('\n', '\r') });
+    const ended = await ask('sequence');
+    expect(at(ended.data, 'proteins')).toEqual([{ sequence: 'MKVA' }, { sequence: 'MENTS' }]);
   });
 });
 

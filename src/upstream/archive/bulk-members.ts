@@ -70,7 +70,7 @@ const faultOf = ({ name }: ZipEntry, text: string): BulkRecord => ({
 });
 
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
-  const fasta = new TextDecoder().decode(await entry.bytes());
+  const fasta = new TextDecoder().decode(await entry.bytes()).replaceAll(/\r\n?/g, '\n');
   if (/^\s*[^\s>]/.test(fasta)) {
     tell(faultOf(entry, 'This is not FASTA.'));
   }
