@@ -105,15 +105,16 @@ async function rowsOf(place: GatewayTarget, session: Session, ids: readonly stri
   if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);
   type Entry = Omit<Row, 'problem'> & { readonly problem: { readonly message: string } | null };
   const { lookup = null } = (answer.data ?? {}) as { lookup?: (Entry | null)[] | null };
-  const broken = new Set(answer.errors?.map(({ path }) => path?.[1]));
+  const failures = new Map(answer.errors?.map((error) => [error.path?.[1], error]));
   return ids.map((id, i): Row => {
     // Of a FASTA record its header.
     const requested = id.split('\n', 1)[0] ?? id;
     const { status = 'UNAVAILABLE', protein = null, problem = null } = lookup?.[i] ?? {};
-    const message = problem?.message.replace(PLACE, 'It ') ?? null;
-    return lookup?.[i] == null || broken.has(i)
-      ? { requested, status: 'UNAVAILABLE', problem: lines[0] ?? message, protein }
-      : { requested, status, problem: message, protein };
+    const failure = failures.get(i) ?? (lookup?.[i] == null ? answer.errors?.[0] : undefined);
+    if (failure === undefined)
+      return { requested, status, problem: problem?.message.replace(PLACE, 'It ') ?? null, protein };
+    const reason = `${String(failure.extensions?.code ?? 'ERROR')}: ${failure.message}`;
+    return { requested, status: 'UNAVAILABLE', problem: reason, protein };
   });
 }
 

@@ -12,7 +12,7 @@ const HBA =
 let world: World;
 let served: Served;
 beforeAll(async () => {
-  world = await openWorld();
+  world = await openWorld({}, { control: true });
   served = await serve(world.gateway);
 }, 200_000);
 afterAll(async () => {
@@ -97,6 +97,32 @@ describe('lookup', () => {
   it('names no place in a row, which is not that of the file', async () => {
     const { out } = await foldatlas(['lookup', '-'], `${'P01308\n'.repeat(201)}rubbish\n`);
     expect(rowsOf(out).at(-1)?.at(-1)).toBe('It is not an identifier of a protein.');
+  });
+
+  it('takes a sequence with gaps for one, and no text in another encoding than UTF-8', async () => {
+    const gapped = await foldatlas(['lookup', '-'], `>sp|P01308|INS_HUMAN\nMALW-RL.\n${HBA}\n>b\n${HBA}\n`);
+    expect(rowsOf(gapped.out).map(([requested, status]) => [requested, status])).toEqual([
+      ['>sp|P01308|INS_HUMAN', 'NOT_AN_IDENTIFIER'],
+      ['>b', 'FOUND'],
+    ]);
+    const utf16 = await foldatlas(['lookup', '-'], '\uFEFFP\x0001308\x00\n');
+    expect(utf16).toMatchObject({ code: 65, err: expect.stringContaining('Save it as UTF-8.') });
+  });
+
+  it('says of each gap why it is one, not why another is', async () => {
+    for (const message of ['no access to one', 'no access to the other'])
+      await fetch(`${world.sandboxUrl}/control/faults`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({ operation: 'uniprot', status: 403, times: 1, body: { message } }),
+      });
+    const { code, out } = await foldatlas(['lookup', '-'], 'Q9Y6K9 P01308 Q9Y6K8');
+    const rows = rowsOf(out).map((row) => [row[0], row[1], row.at(-1)]);
+    expect(rows.map(([requested]) => requested)).toEqual(['Q9Y6K9', 'P01308', 'Q9Y6K8']);
+    expect(rows.filter(([, status]) => status === 'UNAVAILABLE').map(([, , problem]) => problem)).toEqual(
+      expect.arrayContaining(['FORBIDDEN: no access to one', 'FORBIDDEN: no access to the other']),
+    );
+    expect(code).toBe(1);
   });
 });
 
