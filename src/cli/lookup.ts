@@ -48,7 +48,8 @@ const TABLE = tableOf<Row>({
   problem: cellAt('problem'),
 });
 
-const RESIDUES = /^[A-Z* ]+$/i;
+/** Lines of a sequence, also where it has gaps, which the gateway refuses. */
+const RESIDUES = /^[A-Z*. -]+$/i;
 /** The service's place of an identifier counts from the start of its chunk, not of the file. */
 const PLACE = /^`ids\[\d+\]` \(\d+ characters\) /;
 
