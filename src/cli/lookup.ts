@@ -61,6 +61,11 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
   try {
     for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       const line = text.trim();
+      if (line.includes('\0'))
+        throw new CliExit(
+          EXIT.data,
+          'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.',
+        );
       // Blank lines may stand anywhere in a record.
       if (record.length > 0 && (line === '' || RESIDUES.test(line))) {
         if (line !== '') record.push(line);
@@ -138,6 +143,7 @@ export default command({
     [EXIT.notAllGood, 'some could not be looked up (status UNAVAILABLE)'],
     [EXIT.unreachable, 'the gateway cannot be reached'],
     [EXIT.usage, 'the command line is wrong, or the file cannot be read'],
+    [EXIT.data, 'the file is no UTF-8 text'],
   ],
   async run({ file, tsv, ndjson, url, 'token-file': tokenFile }, session) {
     if (tsv === true && ndjson === true) throw new CliExit(EXIT.usage, 'Choose one of --tsv and --ndjson.');
