@@ -12,7 +12,7 @@ import urllib.error
 import urllib.request
 
 URL = os.environ.get("FOLDATLAS_URL", "http://127.0.0.1:4000/graphql")
-LOOKUP_AT_ONCE = 5000  # what one `lookup` takes
+LOOKUP_AT_ONCE = 500  # 5000 fit in one `lookup`, but not all that LOOKUP selects of so many
 WATCH_AGAIN_SECONDS = 300  # how long `watch` tries to come back after a stream broke
 
 
@@ -42,13 +42,18 @@ def _open(document, variables, accept, timeout):
         raise FoldAtlasError(errors[0]) from None
 
 
-def query(document, **variables):
-    """Data of a query or mutation. Raises FoldAtlasError when any part of it failed; what does not exist is None."""
+def _ask(document, variables):
     with _open(document, variables, "application/json", 120) as response:
         answer = json.load(response)
-    if answer.get("errors"):
-        raise FoldAtlasError(answer["errors"][0])
-    return answer["data"]
+    return answer.get("data"), answer.get("errors") or []
+
+
+def query(document, **variables):
+    """Data of a query or mutation. Raises FoldAtlasError when any part of it failed; what does not exist is None."""
+    data, errors = _ask(document, variables)
+    if errors:
+        raise FoldAtlasError(errors[0])
+    return data
 
 
 LOOKUP = """query ($ids: [String!]!) { lookup(ids: $ids) { requested status problem { message hint } protein {
@@ -63,15 +68,19 @@ def lookup(ids):
     Columns are those of `foldatlas lookup` and of bulk look-ups. `status` is FOUND, NOT_IN_ATLAS, NO_SUCH_ENTRY,
     NOT_AN_IDENTIFIER or UNAVAILABLE, and `problem` says why in a sentence.
     """
-    rows = []
+    ids, rows = [str(one) for one in ids], []
     for start in range(0, len(ids), LOOKUP_AT_ONCE):
-        for found in query(LOOKUP, ids=ids[start : start + LOOKUP_AT_ONCE])["lookup"]:
+        data, errors = _ask(LOOKUP, {"ids": ids[start : start + LOOKUP_AT_ONCE]})
+        if data is None:
+            raise FoldAtlasError(errors[0])
+        failed = {error["path"][1]: error["message"] for error in reversed(errors)}
+        for place, found in enumerate(data["lookup"]):
             protein, problem = found["protein"] or {}, found["problem"]
-            row = {"requested": found["requested"], "status": found["status"]}
+            row = {"requested": found["requested"], "status": "UNAVAILABLE" if place in failed else found["status"]}
             row.update((key, protein.get(key)) for key in OWN)
             row["mean_plddt"] = (protein.get("plddt") or {}).get("mean")
             row.update(("cluster_" + name, (protein.get("cluster") or {}).get(key)) for name, key in CLUSTER)
-            row["problem"] = problem and problem["message"]
+            row["problem"] = failed.get(place) or (problem and problem["message"])
             rows.append(row)
     return rows
 

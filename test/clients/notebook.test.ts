@@ -91,6 +91,24 @@ describe.skipIf(missing)('the notebook example', () => {
     expect(place.world.counts()).not.toHaveProperty('submit');
   });
 
+  it('looks up any number from any collection, and says which of them the service did not answer', async () => {
+    const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
+print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
+    expect(many).toEqual([3001, 'no. 3000', 'NOT_AN_IDENTIFIER']);
+    await fetch(`${place.world.sandboxUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ operation: 'uniprot', status: 403, times: 1, body: { message: 'not now' } }),
+    });
+    const rows = await json(
+      'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
+    );
+    expect(rows).toMatchObject([
+      { requested: 'Q9Y6K9', status: 'UNAVAILABLE', hash: null, problem: 'not now' },
+      { status: 'FOUND', accession: 'P69905', problem: null },
+    ]);
+  });
+
   it('tells what is wrong with its code or its place', async () => {
     const caught = `
 try:
