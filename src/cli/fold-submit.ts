@@ -33,7 +33,7 @@ function readFasta(text: string): Record<string, unknown> {
     .split(/^>/m)
     .slice(1)
     .map((record) => {
-      const end = record.search(/\r?\n|$/);
+      const end = record.search(/[\r\n]|$/);
       const name = record.slice(0, end).trim();
       const sequences = record.slice(end).replace(/\s/g, '').split(':');
       return {

@@ -127,11 +127,14 @@ describe('lookup', () => {
 });
 
 describe('fold', () => {
-  it.each(['\uFEFF', '  \n '])('submits the first record also behind %j', async (before) => {
+  it.each([
+    ['\uFEFF', '\n'],
+    ['  \n ', '\r'],
+  ])('submits the first record also behind %j, with %j at the ends of lines', async (before, end) => {
     world.forget();
     const { code } = await foldatlas(
       ['fold', '-', '--again', `${before.length}`],
-      `${before}>a\nMQIFVKTLTGK\n>b\nMQIFVKTLTGA\n`,
+      before + ['>a', 'MQIFVKTLTGK', '>b', 'MQIFVKTLTGA', ''].join(end),
     );
     expect(code).toBe(0);
     const { body = '' } = world.calls.find(({ operation }) => operation === 'submit') ?? {};
