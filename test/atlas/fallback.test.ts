@@ -132,6 +132,26 @@ describe('archives without optional members', () => {
   });
 });
 
+it('an entry in place of an isoform is not taken for it', async () => {
+  const entry = { sequence: 'MKVA', protein_hash: A };
+  others = {
+    '/uniprot/P05067-2': { ...entry, accession: 'P05067' },
+    '/uniprot/P05067-3': { ...entry, accession: 'P05067-3' },
+  };
+  archive = zip({ 'sequences.fasta': FASTA });
+  const { data } = await send(
+    '{ lookup(ids: ["P05067-2", "P05067-3"]) { status problem { message } protein { hash } } }',
+  );
+  expect(at(data, 'lookup')).toEqual([
+    {
+      status: 'NO_SUCH_ENTRY',
+      problem: { message: 'The service does not know the isoform P05067-2.' },
+      protein: null,
+    },
+    { status: 'FOUND', problem: null, protein: { hash: A } },
+  ]);
+});
+
 describe('clusters of archives that do not name members', () => {
   const clusters = (...own: string[]) =>
     JSON.stringify({ clusters: Object.fromEntries(own.map((hash) => [hash, { cluster_size: 7 }])) });

@@ -189,8 +189,9 @@ export const hashInAtlas = (entry: UniprotRef): string | null =>
 async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Promise<Resolved> {
   try {
     const found = await ctx.uniprot.load(id);
-    const [, canonical] = found === null ? (ISOFORM.exec(id) ?? []) : [];
-    if (canonical !== undefined)
+    const [, canonical] = ISOFORM.exec(id) ?? [];
+    // Services that know none may answer with the entry, which has the canonical sequence.
+    if (canonical !== undefined && (found === null || found.record.accession === canonical))
       return notFound(
         `The service does not know the isoform ${id}.`,
         `Look up ${canonical} for the canonical sequence, or give the sequence of the isoform.`,
