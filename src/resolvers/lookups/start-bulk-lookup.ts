@@ -121,16 +121,17 @@ const askOf = ({ hashes, requested }: Asked, input: Input): BulkRequest => ({
   },
 });
 
-function issuesOf({ hashes, options }: BulkRequest): IssueShape[] {
+/** @param list - the argument that gave them */
+function issuesOf({ hashes, options }: BulkRequest, list: 'ids' | 'hashes'): IssueShape[] {
   const { top, ...parts } = options;
   const issues: IssueShape[] = [];
   if (hashes.length === 0)
-    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There are no proteins to look up.' });
+    issues.push({ path: list, code: 'TOO_FEW', message: 'There are no proteins to look up.' });
   if (hashes.length > MAX_HASHES)
     issues.push({
-      path: 'hashes',
+      path: list,
       code: 'TOO_MANY',
-      message: `There are ${hashes.length} hashes; one look-up takes ${MAX_HASHES}.`,
+      message: `There are ${hashes.length} ${list}; one look-up takes ${MAX_HASHES}.`,
       hint: 'Start several.',
     });
   if (!(top >= 1 && top <= MOST_FEATURES))
@@ -232,7 +233,7 @@ async function startBulkLookup(
   const asked = await hashesOf(ctx, input);
   const { issues: unresolved } = asked;
   const ask = askOf(asked, input);
-  const issues = unresolved.length > 0 ? unresolved : issuesOf(ask);
+  const issues = unresolved.length > 0 ? unresolved : issuesOf(ask, input.ids == null ? 'hashes' : 'ids');
   if (issues.length > 0) {
     const more = issues.length > MESSAGES ? ` And ${issues.length - MESSAGES} more.` : '';
     const message =
