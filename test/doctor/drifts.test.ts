@@ -74,6 +74,23 @@ describe('a service that has changed', () => {
   });
 });
 
+describe('a known protein that belongs to no cluster', () => {
+  it.each([
+    ['is no change', 'There is no such cluster.', []],
+    ['does not hide that the route is lost', 'Not Found', ['cluster HTTP status']],
+  ])('%s', async (_, detail, found) => {
+    const unlink = inJson(/\/proteins\/[0-9a-f]{32}\?/, (fields) => {
+      fields.cluster_rep_protein_hash = null;
+    });
+    proxy.change((answer, question) => {
+      unlink(answer, question);
+      if (!question.path.includes('/clusters/')) return;
+      Object.assign(answer, { status: 404, body: Buffer.from(JSON.stringify({ detail })) });
+    });
+    expect(places(await report())).toEqual(found);
+  });
+});
+
 describe('a task that is cancelled while it is queued', () => {
   it('shows how many were cancelled, under another name too', async () => {
     const slow = await startSandbox({ size: 'small', speed: 0.01, dialect: 'rich' });

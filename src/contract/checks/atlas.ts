@@ -65,6 +65,9 @@ const search = (more: Call['query'] = {}) =>
     query: { sequence, topk_results: HITS, topk_features: TOP, include_cluster_info: true, ...more },
   });
 
+/** A server without the route answers so. */
+const NO_ROUTE = { kind: 'status', path: 'HTTP status', expected: '200', seen: '404' } as const;
+
 /** Runs all checks of the Atlas. @param light - leaves out large answers */
 export async function checkAtlas(probes: Probes, light: boolean): Promise<void> {
   const { up, checks, limits, ask, keep, run, measure } = probes;
@@ -112,7 +115,10 @@ export async function checkAtlas(probes: Probes, light: boolean): Promise<void> 
   await run({
     name: 'cluster',
     call: get('cluster', `/clusters/${representative}`, { query: { topk_features: TOP } }),
+    // A protein that names no cluster represents one, or belongs to none.
+    statuses: typeof link === 'string' ? [200] : [200, 404],
     asked: { hash: representative, top: TOP },
+    examine: (body) => (fieldsOf(body).detail === 'Not Found' ? [NO_ROUTE] : []),
   });
   for (const type of ['plddt', 'pct-characterized']) {
     const word = encodeURIComponent(up.settings.thumbnailTypes?.[type] ?? type);
