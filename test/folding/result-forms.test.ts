@@ -302,6 +302,8 @@ describe('scores outside 0 to 1', () => {
     ['ptm', 81.23, '$.ptm: expected numbers from 0 to 1, seen 81.23.'],
     ['interface_ptm', 70, '$.interface_ptm: expected numbers from 0 to 1, seen 70.'],
     ['ptm', -0.5, '$.ptm: expected numbers from 0 to 1, seen -0.5.'],
+    ['interface_ptm', '0.9', '$.interface_ptm: expected numbers from 0 to 1, seen "0.9".'],
+    ['ptm', [0.7], '$.ptm: expected numbers from 0 to 1, seen [0.7].'],
   ])('are an error: %s of %s', async (key, value, reason) => {
     const { data, errors } = await ask({ ...smallFold(), [key]: value }, 'ptm iptm pae { size }');
     expect(at(data, 'batch.tasks.nodes.0')).toEqual({
@@ -352,9 +354,9 @@ describe('scores outside 0 to 1', () => {
     expect(at(complex.data, 'batch.tasks.nodes.0.result')).toEqual({ iptm: 0 });
   });
 
-  it.each([-0.2, 130])('of tokens are an error, and the mean is not stored: %s', async (value) => {
+  it.each([-0.2, 130, '0.8'])('of tokens are an error, and the mean is not stored: %s', async (value) => {
     const fold = smallFold();
-    const odd = (plddt: readonly (number | null)[]) => [value, ...plddt.slice(1)];
+    const odd = (plddt: readonly unknown[]) => [value, ...plddt.slice(1)];
     const complex = { ...fold.complex, plddt: odd(fold.complex.plddt) };
     const { data, errors } = await ask(
       { ...fold, plddt: odd(fold.plddt), complex },
@@ -366,7 +368,9 @@ describe('scores outside 0 to 1', () => {
     // Of the whole, and of each chain.
     expect(errors).toHaveLength(1 + Object.keys(complex.metadata.chain_lookup).length);
     for (const { message } of errors ?? [])
-      expect(message).toContain(`$.plddt: expected numbers from 0 to ${value > 1 ? 100 : 1}, seen ${value}.`);
+      expect(message).toContain(
+        `$.plddt: expected numbers from 0 to ${value === 130 ? 100 : 1}, seen ${JSON.stringify(value)}.`,
+      );
     const whole = await ask({ ...fold, plddt: odd(fold.plddt) }, 'plddt { mean }');
     expect(whole.errors).toBeUndefined();
   });

@@ -1,5 +1,5 @@
 // The members of the folding-result JSON behind a finished task's signed URL, read leniently: every
-// one may be missing, and one of the wrong type counts as missing.
+// one may be missing, and one of the wrong type counts as missing, scores aside.
 
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
@@ -18,13 +18,19 @@ const number = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const text = (value: unknown): string | undefined => (typeof value === 'string' ? value : undefined);
 
-/** Scores may be above 1 by rounding. */
-const isOdd = (value: unknown): boolean =>
-  typeof value === 'number' && Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
+/** What stands for no number, as text. */
+const NO_NUMBER = /^(?:[+-]?(?:nan|inf|infinity))?$/i;
+
+/** Whether it is no score: outside 0 to 1, or of another type. Scores may be above 1 by rounding. */
+function isOdd(value: unknown): boolean {
+  if (typeof value === 'number') return Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
+  if (typeof value === 'object') return value !== null && Object.keys(value).length > 0;
+  return value !== undefined && !NO_NUMBER.test(String(value));
+}
 
 const notIn = (path: string, most: number, seen: unknown): string =>
   `The upstream's folding result has changed at $.${path}: expected numbers from 0 to ${most}, seen ` +
-  `${String(seen)}.`;
+  `${JSON.stringify(seen).slice(0, 40)}.`;
 
 /**
  * A score, or why it cannot be trusted: another scale says nothing of what its number means.
@@ -33,7 +39,7 @@ const notIn = (path: string, most: number, seen: unknown): string =>
  */
 function score<T>(fields: Fields, name: string, read: (value: unknown) => T | undefined) {
   const value = fields[name];
-  const odd = (Array.isArray(value) ? value.flat() : [value]).find(isOdd);
+  const odd = (read === list && Array.isArray(value) ? value.flat() : [value]).find(isOdd);
   return odd === undefined
     ? { value: read(value), misfit: null }
     : { value: undefined, misfit: notIn(name, 1, odd) };
@@ -41,13 +47,13 @@ function score<T>(fields: Fields, name: string, read: (value: unknown) => T | un
 
 /** pLDDT on 0 to 1, or why it cannot be trusted. */
 function confidences(value: unknown, path: string): { value: Numbers | undefined; misfit: string | null } {
-  const given = list(value)?.map((item) => number(item) ?? null);
+  const given = list(value);
   // Some services write 0 to 100.
-  const scale = given?.some((item) => item !== null && item > 1.5) ? 100 : 1;
-  const scaled = given?.map((item) => (item === null ? null : item / scale));
+  const scale = given?.some((item) => typeof item === 'number' && item > 1.5) ? 100 : 1;
+  const scaled = given?.map((item) => (typeof item === 'number' ? item / scale : item));
   const odd = scaled?.findIndex(isOdd) ?? -1;
   return odd < 0
-    ? { value: scaled, misfit: null }
+    ? { value: scaled?.map((item) => number(item) ?? null), misfit: null }
     : { value: undefined, misfit: notIn(path, scale, given?.[odd]) };
 }
 
