@@ -9,7 +9,7 @@ const AGAIN = `mutation($id: ID!, $input: SubmitFoldInput!, $states: [TaskState!
     ... on FoldSubmitted { replayed warnings { code path } batch { batchId label counts { total } tasks { nodes { name index } } } }
     ... on InvalidInput { issues { path code } }
     ... on OutcomeUnknown { idempotencyKey }
-    ... on Problem { message }
+    ... on Problem { message hint }
   }
 }`;
 
@@ -125,6 +125,8 @@ describe('resubmitting', () => {
     ]);
     expect(await issues(id, { ...input, repeat: 3 })).toEqual([{ path: 'repeat', code: 'OTHER_INPUT' }]);
     expect(await issues(id, input, ['CANCELLED'])).toEqual([{ path: 'states', code: 'NOTHING_TO_RESUBMIT' }]);
+    // checkFold cannot report this one, and is not recommended.
+    expect(await again(id, input, ['CANCELLED'])).toMatchObject({ hint: 'Nothing was sent.' });
     expect(await again('nobody', input)).toMatchObject({ __typename: 'NotFound' });
     expect(await issues(id, { items: [] })).toEqual([{ path: 'items', code: 'EMPTY_LIST' }]);
     expect(await issues(id, input, undefined, { taskIds: ['x', `${id}-00000`] })).toEqual([

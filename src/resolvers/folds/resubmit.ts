@@ -32,6 +32,9 @@ import {
   tooLate,
 } from './submit-result.ts';
 
+/** Mistakes in what is to be submitted again, which checkFold cannot see. */
+const refused = (issues: readonly IssueShape[]) => invalidInput(issues, 'Nothing was sent.');
+
 /** The result where all tasks were submitted again before: that batch, when its input is this one. */
 async function resubmittedBefore(
   ctx: GatewayContext,
@@ -43,11 +46,11 @@ async function resubmittedBefore(
     return submittedBefore(ctx, batchId);
   }
   const ids = earlier.map(({ batchId }) => batchId);
-  return invalidInput([
+  return refused([
     {
       path: 'batchId',
       code: 'ALREADY_RESUBMITTED',
-      message: `These tasks were submitted again before, as batch ${some(ids)}. Nothing was sent.`,
+      message: `These tasks were submitted again before, as batch ${some(ids)}.`,
       hint: 'If they failed there too, resubmit that batch.',
     },
   ]);
@@ -144,7 +147,7 @@ async function sendAgain(
   const issues: IssueShape[] = [];
   const inputs = await inputsOf(ctx, asked, examined, all.tasks.length, issues);
   const chosen = chosenTasks(all.tasks, asked, issues);
-  if (issues.length > 0) return invalidInput(issues);
+  if (issues.length > 0) return refused(issues);
 
   const itemCount = (await ctx.submissions.batch(batchId))?.itemCount ?? examined.submission.items.length;
   const withItem = chosen.flatMap(({ index, taskId }) => {
@@ -154,9 +157,7 @@ async function sendAgain(
   if (withItem.length === 0) {
     const what = chosen.length === 0 ? 'the batch' : 'these items';
     const message = `No task of ${what} is ${states.join(' or ')}.`;
-    return invalidInput([
-      { path: 'states', code: 'NOTHING_TO_RESUBMIT', message, hint: 'Nothing was sent.' },
-    ]);
+    return refused([{ path: 'states', code: 'NOTHING_TO_RESUBMIT', message, hint: null }]);
   }
   const earlier = await ledger.resubmissions(principal, batchId);
   const sentBefore = new Set(earlier.flatMap(({ origin }) => origin?.indexes ?? []));

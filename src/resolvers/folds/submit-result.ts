@@ -108,10 +108,13 @@ export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
   resolveType: ({ kind }) => kind,
 });
 
-export const invalidInput = (issues: readonly IssueShape[]): InvalidInputShape => ({
+export const invalidInput = (
+  issues: readonly IssueShape[],
+  hint = 'checkFold reports the same mistakes and sends nothing.',
+): InvalidInputShape => ({
   kind: 'InvalidInput',
   message: issues.length === 1 ? 'The input has a mistake.' : `The input has ${issues.length} mistakes.`,
-  hint: 'checkFold reports the same mistakes and sends nothing.',
+  hint,
   issues,
 });
 
