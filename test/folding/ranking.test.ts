@@ -1,7 +1,7 @@
 // 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { scoreTable } from '../../src/resolvers/folds/score-table.ts';
+import { fileNames, scoreTable } from '../../src/resolvers/folds/score-table.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench, tiny } from './bench.ts';
 
@@ -72,4 +72,15 @@ it('a table puts tasks without scores behind those whose result has none of its 
     ['1', 'DONE'],
     ['', 'FAILED'],
   ]);
+});
+
+it('files of equal names are those of the same tasks in whatever order they come', () => {
+  const tasks = [0, 1, 2].map((inputIndex) => ({
+    taskId: `b-0000${inputIndex}`,
+    name: 'design',
+    inputIndex,
+    repeatIndex: 0,
+  }));
+  expect(fileNames(tasks)).toEqual(['design', 'design-2', 'design-3']);
+  expect(fileNames(tasks.toReversed())).toEqual(['design-3', 'design-2', 'design']);
 });

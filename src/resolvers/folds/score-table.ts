@@ -10,12 +10,16 @@ export interface NamedTask {
   readonly repeatIndex: number | null;
 }
 
+const byTaskId = (a: NamedTask, b: NamedTask): number => (a.taskId < b.taskId ? -1 : 1);
+
 /** File names without ending, one per task: the item's name, with a suffix where several share it. */
 export function fileNames(tasks: readonly NamedTask[]): string[] {
   const hasRepeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
   // The archive has a manifest.json of its own.
   const taken = new Set<string>(['manifest']);
-  return tasks.map(({ name, inputIndex, repeatIndex, taskId }) => {
+  const names = new Map<string, string>();
+  // In the order of the submission: List may answer in another one each time.
+  for (const { name, inputIndex, repeatIndex, taskId } of tasks.toSorted(byTaskId)) {
     const plain = (name ?? (inputIndex === null ? taskId : `item${inputIndex}`))
       .replace(/[^\w.-]+/g, '_')
       .replace(/^[.-]+/, '')
@@ -24,8 +28,9 @@ export function fileNames(tasks: readonly NamedTask[]): string[] {
     let free = base;
     for (let n = 2; taken.has(free.toLowerCase()); n += 1) free = `${base}-${n}`;
     taken.add(free.toLowerCase());
-    return free;
-  });
+    names.set(taskId, free);
+  }
+  return tasks.map(({ taskId }) => names.get(taskId) ?? taskId);
 }
 
 export interface ScoredTask extends NamedTask {
