@@ -1,5 +1,5 @@
 // Batch.tasks in an order and behind filters that the service does not have: what comes, what its cursors do, what it costs upstream.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
@@ -190,6 +190,23 @@ describe('results that cannot be read', () => {
     expect(errors).toBeUndefined();
     expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(3);
     expect(bench.counts().download).toBe(2);
+  });
+
+  it('that are many, or slow, are told of when the time of the request is up, and read on when asked again', async () => {
+    const slow = await openBench({ REQUEST_TIMEOUT_MS: '3000' }, { limits: { runningTasks: 100 } });
+    onTestFinished(() => slow.close());
+    const own = await slow.submit({ items: Array.from({ length: 10 }, (_, i) => pair(`s${i}`, 12 + i)) });
+    await slow.pass(120_000);
+    await slow.fault({ operation: 'download', delay_ms: 20_000, times: 2 });
+    const { errors } = await slow.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringMatching(
+          /^Scores of \d+ of 10 finished tasks were read; ask again for the rest\./,
+        ),
+        extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true },
+      },
+    ]);
   });
 
   it('count as unscored when the store refuses some of them, and are an error when it refuses all', async () => {

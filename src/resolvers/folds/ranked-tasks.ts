@@ -42,6 +42,14 @@ export async function readAllTasks(
   return last && { page: last, tasks };
 }
 
+/** The time of the request is up, as often for a first ranking of many results. */
+const timeIsUp = (): UpstreamError =>
+  new UpstreamError('The request took longer than it may.', {
+    operation: 'download',
+    code: 'UPSTREAM_TIMEOUT',
+    retryable: true,
+  });
+
 const NEVER_READ = 'The result has expired, and its scores were not read in time.';
 
 /** Why one done task has no scores; undefined for a failure of more than this task. */
@@ -80,10 +88,12 @@ async function readMissing(
     if (isRead) found.set(taskId, error.message);
     else failure ??= error;
   if (failure === undefined) return found;
-  if (!(failure instanceof UpstreamError)) throw failure;
-  const known = `Scores of ${found.size} of ${tasks.length} finished tasks were read`;
-  const message = `${known}; ask again for the rest. ${failure.message}`;
-  throw new UpstreamError(message, failure.failure, { cause: failure });
+  const known = failure instanceof Error && failure.name === 'TimeoutError' ? timeIsUp() : failure;
+  if (!(known instanceof UpstreamError)) throw failure;
+  const message =
+    `Scores of ${found.size} of ${tasks.length} finished tasks were read; ask again for the rest. ` +
+    known.message;
+  throw new UpstreamError(message, known.failure, { cause: failure });
 }
 
 /**
