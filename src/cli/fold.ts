@@ -150,7 +150,10 @@ export default command({
       'What failed in batch ID, mended under the same names',
     ],
     ['foldatlas fold designs.fasta --label round-1 --repeat 2 --pae --watch', 'Options in place of the file'],
-    ['foldatlas fold complex.yaml --again second', 'The same once more; without --again it never pays twice'],
+    [
+      'foldatlas fold complex.yaml --again second',
+      'The same once more; without --again the same gateway never pays twice',
+    ],
   ],
   exits: [
     [EXIT.ok, 'submitted, or with --watch: every task is done and saved'],
