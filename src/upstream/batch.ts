@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type ItemsRequest, readCounts, readItems, sizeFault } from './folds/batch-states.ts';
+import { type ItemsRequest, readCounts, readItems, repeatedPage, sizeFault } from './folds/batch-states.ts';
 import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
@@ -152,13 +152,17 @@ export const LARGEST_LIST_PAGE = 1000;
  * last task of the counts, or with a null page: List does not know the batch.
  *
  * @param read - reads one page
+ * @throws UpstreamError UPSTREAM_DRIFT for a page that repeats tasks: it would hide others
  */
 export async function* listPages(read: (request: ItemsRequest) => Promise<wire.BatchPage | null>) {
   let cursor: string | null | undefined;
   let before = 0;
+  const seen = new Set<string>();
   do {
     const page = await read({ limit: LARGEST_LIST_PAGE, cursor: cursor ?? undefined, before });
     const items = page?.items ?? [];
+    for (const { task_id } of items) seen.add(task_id);
+    if (seen.size < before + items.length) throw repeatedPage();
     yield { page, items, before };
     before += items.length;
     const isLast = page === null || items.length === 0 || before >= readCounts(page.counts).total;

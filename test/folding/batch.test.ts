@@ -160,6 +160,23 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(at(rest, 'batch.tasks.pageInfo.hasNextPage')).toBe(false);
     });
 
+    it.each([
+      ['a page of tasks', 'tasks(first: 4)'],
+      ['a page of tasks in one state', 'tasks(first: 4, states: [QUEUED])'],
+      ['a ranking of all tasks', 'tasks(orderBy: NAME)'],
+    ])('gives its first page again, as if it did not know our cursor: %s is an error', async (_, tasks) => {
+      for (let times = 0; times < 2; times += 1) await bench.fault(page([0, 1], 'x'));
+      const { errors } = await bench.ask(
+        `{ batch(batchId: "b") { ${tasks} { totalCount nodes { index } } } }`,
+      );
+      expect(errors).toMatchObject([
+        {
+          message: expect.stringContaining('set UPSTREAM_LIST_CURSOR_FIELD'),
+          extensions: { code: 'UPSTREAM_DRIFT', retryable: true },
+        },
+      ]);
+    });
+
     it('promises more for ever: it is not asked for ever', async () => {
       for (const cursor of ['x', 'y', 'z', 'u', 'v']) await bench.fault(page([], cursor));
       const { data } = await first(4);

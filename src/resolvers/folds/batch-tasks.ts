@@ -5,7 +5,12 @@ import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import { type ItemsRequest, parseTaskState, readCounts } from '../../upstream/folds/batch-states.ts';
+import {
+  type ItemsRequest,
+  parseTaskState,
+  readCounts,
+  repeatedPage,
+} from '../../upstream/folds/batch-states.ts';
 import type { ListItem } from '../../upstream/wire.ts';
 import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
@@ -21,7 +26,7 @@ const position = z.strictObject({
   /** Items before this position, with the same filter. */
   before: z.int().min(0),
   state: z.string().nullable(),
-  /** Index of the task before this position, on the same page. */
+  /** Index of the task before this position. */
   last: z.int().min(0).optional(),
 });
 type Position = z.output<typeof position>;
@@ -48,7 +53,7 @@ const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest =>
 
 /** Where the items of a page begin that were not seen: of a filter, behind the last one that was. */
 function startIn(items: readonly ListItem[], { skip, state, last }: Position, batchId: string): number {
-  if (state === null || last === undefined) return skip;
+  if (state === null || last === undefined || skip === 0) return skip;
   const indexes = items.map((item) => indexInBatch(item.task_id, batchId) ?? -1);
   const seen = indexes.indexOf(last);
   if (seen >= 0) return seen + 1;
@@ -64,9 +69,9 @@ function itemsAfter(
   page: { readonly items: number; readonly next: string | null; readonly size: number },
 ): Position {
   const isEnd = skip + more === page.items && page.next !== null;
-  const after = before + more;
-  if (isEnd) return { at: page.next, size: page.size, skip: 0, before: after, state };
-  return { at, size, skip: skip + more, before: after, state, last: last ?? undefined };
+  const common = { before: before + more, state, last: last ?? undefined };
+  if (isEnd) return { at: page.next, size: page.size, skip: 0, ...common };
+  return { at, size, skip: skip + more, ...common };
 }
 
 /** Empty pages in a row after which the gateway stops asking for more. */
@@ -96,7 +101,7 @@ class TaskEdge {
  *
  * @returns null for an unknown batch
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the
- * state UNKNOWN
+ * state UNKNOWN; UpstreamError UPSTREAM_DRIFT for a page that comes again
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = pageSize(args);
@@ -115,6 +120,9 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const total = state === null ? readCounts(page.counts).total : (page.counts[state] ?? 0);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
+    // A page that ends where the one before it ended is that page. Tasks of a filter may have moved.
+    const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
+    if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
     const from = { ...place, skip: startIn(items, place, batchId) };
     const taken = tasksOf(batchId, page, items.slice(from.skip, from.skip + wanted - edges.length));
     const unread = items.length - from.skip - taken.length;

@@ -88,6 +88,16 @@ export function readItems(
   });
 }
 
+/** The failure of a page with tasks that an earlier one had: the service did not read our cursor. */
+export const repeatedPage = (): UpstreamError =>
+  drifted(
+    'list',
+    '$.items',
+    'a page repeats tasks of an earlier one. The operator has to set UPSTREAM_LIST_CURSOR_FIELD to the ' +
+      'name that the service gives its cursor',
+    true,
+  );
+
 /** What is wrong with the size of a page; undefined when it agrees with the counts. */
 export function sizeFault(
   page: ReadPage,
