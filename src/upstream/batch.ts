@@ -2,7 +2,14 @@
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
-import { type ItemsRequest, readCounts, readItems, repeatedPage, sizeFault } from './folds/batch-states.ts';
+import {
+  type ItemsRequest,
+  inState,
+  readCounts,
+  readItems,
+  repeatedPage,
+  sizeFault,
+} from './folds/batch-states.ts';
 import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
@@ -129,7 +136,8 @@ async function listItems(
   }
   if (fault !== undefined) throw fault;
   if (answer === null) return null;
-  return { ...answer, data: { ...answer.data, items: readItems(batchId, answer.data.items, items) } };
+  const read = inState(readItems(batchId, answer.data.items, items), items.status, answer.data.counts);
+  return { ...answer, data: { ...answer.data, items: read } };
 }
 
 /** List: aggregate state, counts and optionally one page of items. Null for an unknown batch. */

@@ -177,6 +177,25 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ]);
     });
 
+    it('gives tasks in other states than was asked for: they are left out, and a page of them is an error', async () => {
+      const states = (words: string[], cursor: string | null) => ({
+        operation: 'list',
+        status: 200,
+        body: {
+          data: {
+            ...{ status: 'done', counts: { done: 4, failed: 1 }, cursor },
+            items: words.map((status, index) => ({ task_id: `b-0000${index}`, status })),
+          },
+        },
+      });
+      await bench.fault(states(['done', 'failed', 'done'], null));
+      const { data } = await first(4, 'FAILED');
+      expect(indexes(data)).toEqual([1]);
+      await bench.fault(states(['done', 'done'], 'x'));
+      const { errors } = await first(2, 'FAILED');
+      expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_DRIFT', retryable: true } }]);
+    });
+
     it('promises more for ever: it is not asked for ever', async () => {
       for (const cursor of ['x', 'y', 'z', 'u', 'v']) await bench.fault(page([], cursor));
       const { data } = await first(4);

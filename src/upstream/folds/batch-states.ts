@@ -88,6 +88,24 @@ export function readItems(
   });
 }
 
+/**
+ * The items of a filter: without those in other states, which a service may give that does not filter.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT where none is left although the counts have some
+ */
+export function inState(
+  items: readonly ListItem[],
+  status: string | undefined,
+  counts: BatchPage['counts'],
+): ListItem[] {
+  const left = items.filter(
+    (item) => item.status === (status ?? item.status) || !TASK_STATES.has(item.status),
+  );
+  if (status !== undefined && left.length === 0 && items.length > 0 && (counts[status] ?? 0) > 0)
+    throw drifted('list', '$.items', `no task is ${status}, as was asked for`, true);
+  return left;
+}
+
 /** The failure of a page with tasks that an earlier one had: the service did not read our cursor. */
 export const repeatedPage = (): UpstreamError =>
   drifted(
