@@ -415,6 +415,20 @@ describe('Submit', () => {
     );
     expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
   });
+
+  it('that has queued another number of tasks than were sent is told of', async () => {
+    liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 2 }));
+    const { data: answer } = await place.query(
+      `mutation { it: submitFold(input: {repeat: 3, items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+        ... on FoldSubmitted { batch { batchId } warnings { code message } } } }`,
+    );
+    expect(at(answer, 'it')).toMatchObject({
+      batch: { batchId: 'b9' },
+      warnings: [
+        { code: 'UPSTREAM_WARNING', message: expect.stringContaining('queued 2 tasks, and 3 were sent') },
+      ],
+    });
+  });
 });
 
 describe('a bulk job that is complete', () => {

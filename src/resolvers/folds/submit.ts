@@ -141,9 +141,18 @@ async function recordBatch(
     batch: { ...batchById(ctx, data.batch_id), isNew: true },
     replayed: false,
     message: data.message ?? null,
-    warnings: [...check.warnings, ...warnings.map(upstreamWarning), ...lost],
+    warnings: [...check.warnings, ...[...otherCount(data, check), ...warnings].map(upstreamWarning), ...lost],
   };
 }
+
+/** What is to be said of another number of tasks than was sent: names and repeats go by positions. */
+const otherCount = ({ total_items }: Submitted, { taskCount }: SubmissionCheck): readonly string[] =>
+  total_items == null || total_items === taskCount
+    ? []
+    : [
+        `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of tasks may ` +
+          'be wrong.',
+      ];
 
 /** The code of the warning that a batch is queued and not written down. */
 export const NOT_REMEMBERED = 'NOT_REMEMBERED';
