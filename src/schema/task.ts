@@ -66,7 +66,7 @@ export interface TaskShape {
   readonly record: Partial<ListItem & StatusAnswer>;
 }
 
-const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({
+export const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implement({
   description: 'Why a task failed.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'A code for programs; null where the upstream gives none.' }),
@@ -153,7 +153,6 @@ builder.node(Task, {
       description:
         'The state of the task, as the upstream reports it. `status` also says whether there is a result.',
     }),
-    error: t.expose('error', { type: TaskError, description: 'Why it failed; null unless it did.' }),
     queueDeadline: t.expose('queueDeadline', {
       type: 'DateTime',
       description: 'If it has not started by this time, the upstream cancels it, free of charge.',

@@ -467,6 +467,20 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
+    it('of an error that List leaves out is read from Status, for the table too', async () => {
+      const items = [{ task_id: 't', status: 'failed' }];
+      const body = { data: { status: 'done', counts: { failed: 1 }, cursor: null, items } };
+      const error = { data: { status: 'failed', error: 'CUDA out of memory' } };
+      await bench.fault({ operation: 'list', status: 200, body, times: 2 });
+      await bench.fault({ operation: 'status', status: 200, body: error, times: 2 });
+      const { data } = await bench.ask('{ batch(batchId: "b") { tasks { nodes { error { message } } } } }');
+      expect(at(data, 'batch.tasks.nodes')).toEqual([{ error: { message: 'CUDA out of memory' } }]);
+      const table = await bench.gateway.fetch(
+        new Request('http://gateway.test/batches/b/scores.tsv', { headers: { authorization: 'Bearer key' } }),
+      );
+      expect(await table.text()).toContain('CUDA out of memory');
+    });
+
     it('of warnings is shown, wherever they stand', async () => {
       await bench.fault({
         operation: 'status',

@@ -4,6 +4,7 @@ import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
 import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds/ranked-tasks.ts';
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { errorOfTask } from '../../resolvers/folds/task.ts';
 import { inputOf } from '../../resolvers/folds/task-shape.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -28,7 +29,8 @@ async function listedTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): P
   const named = await Promise.all(
     tasks.map(async (task) => {
       const { item = null, inputIndex = null, repeatIndex = null } = (await inputOf(ctx, task)) ?? {};
-      return { ...task, name: item?.name ?? null, inputIndex, repeatIndex };
+      const error = await errorOfTask(ctx, task).catch(() => task.error);
+      return { ...task, error, name: item?.name ?? null, inputIndex, repeatIndex };
     }),
   );
   const files = fileNames(named);

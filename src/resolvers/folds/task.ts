@@ -11,6 +11,8 @@ import {
   InputChain,
   ResultAvailability,
   Task,
+  TaskError,
+  type TaskErrorShape,
   type TaskShape,
   TaskStatus,
 } from '../../schema/task.ts';
@@ -106,6 +108,14 @@ async function statusOf(ctx: GatewayContext, task: TaskShape): Promise<typeof Ta
   if (availability === 'AVAILABLE') return 'SUCCEEDED';
   if (availability === 'NOT_READY') return task.state === 'QUEUED' ? 'QUEUED' : 'RUNNING';
   return availability;
+}
+
+/** Why a task failed: by Status where List, which need not say, does not. */
+export async function errorOfTask(ctx: GatewayContext, task: TaskShape): Promise<TaskErrorShape | null> {
+  if (task.state !== 'FAILED' || task.result !== 'ask' || task.record.error != null) return task.error;
+  const status = await readStatus(ctx, task.taskId);
+  if (status === null || status instanceof UpstreamError) return task.error;
+  return taskOf(task.taskId, null, status.data, 'none').error ?? task.error;
 }
 
 async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<BatchShape | null> {
@@ -206,6 +216,12 @@ builder.objectFields(Task, (t) => ({
     cost: STATUS,
     description: 'Whether there is a result to read.',
     resolve: (task, _, ctx) => availabilityOf(ctx, task),
+  }),
+  error: t.field({
+    type: TaskError,
+    cost: STATUS,
+    description: 'Why it failed; null unless it did. One Status call where List does not say.',
+    resolve: (task, _, ctx) => errorOfTask(ctx, task),
   }),
   result: t.field({
     type: FoldResult,
