@@ -86,7 +86,7 @@ def lookup(ids):
 
 
 SUBMIT = """mutation ($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
-  ... on FoldSubmitted { batch { batchId } } ... on Problem { message } ... on InvalidInput { issues { path message } } } }"""
+  ... on FoldSubmitted { batch { batchId } } ... on Problem { message hint } ... on InvalidInput { issues { path message } } } }"""
 
 
 def submit(items, key, repeat=1, label=None):
@@ -96,7 +96,7 @@ def submit(items, key, repeat=1, label=None):
     if result["__typename"] == "FoldSubmitted":
         return result["batch"]["batchId"]
     places = ["%(path)s: %(message)s" % issue for issue in result.get("issues", [])]
-    raise ValueError("\n".join([result["message"]] + places))
+    raise ValueError("\n".join(filter(None, [result["message"], *places, result["hint"]])))
 
 
 WATCH = """subscription ($id: ID!) { batchProgress(batchId: $id) { final
@@ -135,14 +135,24 @@ SCORES = """query ($id: ID!, $after: String) { batch(batchId: $id) { tasks(first
 
 
 def scores(batch_id):
-    """One row for each task of a batch, in the order of the submission; scores are None where there are none."""
+    """One row for each task of a batch, in the order of the submission; scores are None where there are none.
+
+    `error` says why, also of a result that is damaged. Other failures raise FoldAtlasError: ask again.
+    """
     rows, after, more = [], None, True
     while more:
-        batch = query(SCORES, id=batch_id, after=after)["batch"]
+        data, errors = _ask(SCORES, {"id": batch_id, "after": after})
+        damaged = {}
+        for error in errors:
+            place = error.get("path", [])[3:4]
+            if not place or error["extensions"].get("code") not in ("UPSTREAM_DRIFT", "RESULT_EXPIRED"):
+                raise FoldAtlasError(error)
+            damaged[place[0]] = error
+        batch = data["batch"]
         if batch is None:
             raise ValueError("There is no batch %s for this token." % batch_id)
-        for task in batch["tasks"]["nodes"]:
-            found, error = task.pop("scores") or {}, task.pop("error") or {}
+        for index, task in enumerate(batch["tasks"]["nodes"]):
+            found, error = task.pop("scores") or {}, task.pop("error") or damaged.get(index) or {}
             got = {"ptm": found.get("ptm"), "iptm": found.get("iptm"), "mean_plddt": found.get("meanPlddt")}
             rows.append({**task, **got, "error": error.get("message")})
         page = batch["tasks"]["pageInfo"]

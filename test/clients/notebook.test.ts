@@ -91,15 +91,18 @@ describe.skipIf(missing)('the notebook example', () => {
     expect(place.world.counts()).not.toHaveProperty('submit');
   });
 
+  const fault = (rule: Record<string, unknown>) =>
+    fetch(`${place.world.sandboxUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ times: 1, ...rule }),
+    });
+
   it('looks up any number from any collection, and says which of them the service did not answer', async () => {
     const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
 print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
     expect(many).toEqual([3001, 'no. 3000', 'NOT_AN_IDENTIFIER']);
-    await fetch(`${place.world.sandboxUrl}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ operation: 'uniprot', status: 403, times: 1, body: { message: 'not now' } }),
-    });
+    await fault({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
     const rows = await json(
       'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
     );
@@ -107,6 +110,32 @@ print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
       { requested: 'Q9Y6K9', status: 'UNAVAILABLE', hash: null, problem: 'not now' },
       { status: 'FOUND', accession: 'P69905', problem: null },
     ]);
+  });
+
+  it('gives all other scores where one result is damaged', async () => {
+    const items = ['GIV', 'GIVE', 'GIVEQ'].map((sequence) => ({ chains: [{ protein: { sequence } }] }));
+    const done = `id = foldatlas.submit(${JSON.stringify(items)}, key="damaged")\nlist(foldatlas.watch(id))`;
+    await python(['-c', `import foldatlas\n${done}`]);
+    await fault({
+      operation: 'status',
+      status: 200,
+      body: { data: { status: 'done', response: { ptm: 81 } } },
+    });
+    const rows = await json(
+      `${done}\nprint(json.dumps([[r["ptm"], r["error"]] for r in foldatlas.scores(id)]))`,
+    );
+    const scored = [expect.any(Number), null];
+    expect((rows as unknown[][]).toSorted((a, b) => Number(a[1] !== null) - Number(b[1] !== null))).toEqual([
+      scored,
+      scored,
+      [null, expect.stringContaining('$.ptm')],
+    ]);
+  });
+
+  it('warns of paying twice where the outcome is unknown', async () => {
+    await fault({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
+    const submit = 'foldatlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
+    await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('you may pay twice');
   });
 
   it('tells what is wrong with its code or its place', async () => {
