@@ -177,6 +177,7 @@ export async function submitFold(
     `${kind}: ${problem}`,
     ...issues.map((one) => `  ${one.path}: ${one.message} ${one.hint ?? ''}`.trimEnd()),
     hint,
+    kind === 'OutcomeUnknown' && resubmit === undefined ? '--again WORD makes another key.' : null,
     wait == null ? null : `Try again in ${wait} seconds.`,
     existingBatch == null ? null : `The earlier batch is ${existingBatch.batchId}.`,
   ].filter((line) => line != null);

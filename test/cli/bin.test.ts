@@ -340,6 +340,18 @@ items:
     cutting.close();
   });
 
+  it('says of an unknown outcome what pays again', async () => {
+    const broken = createServer((_, response) => response.writeHead(500).end());
+    await new Promise<void>((resolve) => broken.listen(0, '127.0.0.1', resolve));
+    const { port } = broken.address() as AddressInfo;
+    const env = { UPSTREAM_URL: `http://127.0.0.1:${port}`, STORE_URL: 'memory:', FOLDATLAS_TOKEN: TOKEN };
+    const ended = await run(['fold', write('unknown.fasta', '>a\nGIVEQCC\n')], { cwd: folder, env });
+    broken.close();
+    expect(ended).toMatchObject({ code: 2, out: '' });
+    expect(ended.err).toMatch(/^OutcomeUnknown: /m);
+    expect(ended.err).toContain('you may pay twice.\n--again WORD makes another key.');
+  });
+
   it('tells every mistake in the file, and sends nothing', async () => {
     world.forget();
     const wrong = write(
