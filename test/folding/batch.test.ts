@@ -471,14 +471,18 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       const items = [{ task_id: 't', status: 'failed' }];
       const body = { data: { status: 'done', counts: { failed: 1 }, cursor: null, items } };
       const error = { data: { status: 'failed', error: 'CUDA out of memory' } };
-      await bench.fault({ operation: 'list', status: 200, body, times: 2 });
+      await bench.fault({ operation: 'list', status: 200, body, times: 3 });
       await bench.fault({ operation: 'status', status: 200, body: error, times: 2 });
       const { data } = await bench.ask('{ batch(batchId: "b") { tasks { nodes { error { message } } } } }');
       expect(at(data, 'batch.tasks.nodes')).toEqual([{ error: { message: 'CUDA out of memory' } }]);
-      const table = await bench.gateway.fetch(
-        new Request('http://gateway.test/batches/b/scores.tsv', { headers: { authorization: 'Bearer key' } }),
-      );
-      expect(await table.text()).toContain('CUDA out of memory');
+      const table = async () => {
+        const headers = { authorization: 'Bearer key' };
+        const url = 'http://gateway.test/batches/b/scores.tsv';
+        return (await bench.gateway.fetch(new Request(url, { headers }))).text();
+      };
+      expect(await table()).toContain('CUDA out of memory');
+      await bench.fault({ operation: 'status', status: 403, body: { message: 'not now' } });
+      expect(await table()).toContain('Why it failed cannot be read: not now');
     });
 
     it('of warnings is shown, wherever they stand', async () => {

@@ -6,6 +6,7 @@ import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
 import { errorOfTask } from '../../resolvers/folds/task.ts';
 import { inputOf } from '../../resolvers/folds/task-shape.ts';
+import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
@@ -25,11 +26,17 @@ const READ_AHEAD = 1;
 /** A task with its name, its place in the input, and the names of its files. */
 type ListedTask = PlacedTask & Omit<ScoredTask, keyof PlacedTask | 'scores' | 'problem'>;
 
+/** The reason of a failure that Status does not give at present. */
+function unreadError(cause: unknown): TaskErrorShape {
+  if (!(cause instanceof UpstreamError)) throw cause;
+  return { code: null, message: `Why it failed cannot be read: ${cause.message}`, raw: null };
+}
+
 async function listedTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): Promise<ListedTask[]> {
   const named = await Promise.all(
     tasks.map(async (task) => {
       const { item = null, inputIndex = null, repeatIndex = null } = (await inputOf(ctx, task)) ?? {};
-      const error = await errorOfTask(ctx, task).catch(() => task.error);
+      const error = await errorOfTask(ctx, task).catch(unreadError);
       return { ...task, error, name: item?.name ?? null, inputIndex, repeatIndex };
     }),
   );
