@@ -150,8 +150,8 @@ const otherCount = ({ total_items }: Submitted, { taskCount }: SubmissionCheck):
   total_items == null || total_items === taskCount
     ? []
     : [
-        `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of tasks may ` +
-          'be wrong.',
+        `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of ` +
+          'tasks may be wrong.',
       ];
 
 /** The code of the warning that a batch is queued and not written down. */
