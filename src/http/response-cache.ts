@@ -1,6 +1,7 @@
 // The response cache in front of Yoga: answers a stored response with its bytes, and shares one execution
 // among identical concurrent requests. Other requests go on to Yoga; plugins/response-caching.ts stores
-// their responses: those of public queries, and public files. A request with a header that is not listed here is never answered from the cache.
+// their responses: those of public queries, and public files. A request with a header that is not listed
+// here is never answered from the cache.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { LRUCache } from 'lru-cache';
 import { matchesIfNoneMatch } from '../etag.ts';
