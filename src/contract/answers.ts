@@ -9,6 +9,8 @@ import type { Promised } from './compare.ts';
 
 const text = z.string();
 const list = z.array(z.unknown());
+/** Another type is drift, as another scale is. */
+const score = z.number();
 
 const TASK_STATES = ['queued', 'in_progress', 'done', 'failed', 'cancelled'];
 const BATCH_STATES = ['in_progress', 'done', 'failed', 'cancelled'];
@@ -190,10 +192,10 @@ const promised = {
         }),
       ),
       plddt: maybe(z.array(z.number().nullable())),
-      ptm: maybe(z.number()),
-      interface_ptm: maybe(z.number()),
+      ptm: score.nullish(),
+      interface_ptm: score.nullish(),
       pae: maybe(z.array(z.array(z.number().nullable()))),
-      pair_chains_iptm: maybe(z.array(z.array(z.number().nullable()))),
+      pair_chains_iptm: z.array(z.array(score.nullable())).nullish(),
       output_embedding_sequence: maybe(list),
       output_embedding_pair_pooled: maybe(list),
       residue_index: maybe(list),

@@ -24,8 +24,7 @@ const NO_NUMBER = /^(?:[+-]?(?:nan|inf|infinity))?$/i;
 /** Whether it is no score: outside 0 to 1, or of another type. Scores may be above 1 by rounding. */
 function isOdd(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
-  if (typeof value === 'object') return value !== null && Object.keys(value).length > 0;
-  return value !== undefined && !NO_NUMBER.test(String(value));
+  return value != null && (typeof value === 'object' || !NO_NUMBER.test(String(value)));
 }
 
 const notIn = (path: string, most: number, seen: unknown): string =>
