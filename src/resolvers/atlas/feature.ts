@@ -119,7 +119,11 @@ export async function findFeature(
   const inEntries = (): Promise<FeatureNames | undefined> => catalogueEntry(ctx, index);
   const [first, other] = isInCatalogue ? [inEntries, inRecord] : [inRecord, inEntries];
   // Fields that need the answer that failed fail by themselves.
-  const found = await first().catch((error: unknown) => other().catch(() => Promise.reject(error)));
+  const found = await first().catch((error: unknown) => {
+    // The client has left, or the time of the request is up.
+    if (ctx.upstream.signal?.aborted === true) throw error;
+    return other().catch(() => Promise.reject(error));
+  });
   return found === undefined ? null : { index, label: found.label, description: found.description };
 }
 
