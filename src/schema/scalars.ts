@@ -10,6 +10,9 @@ import {
 import { isLazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
+/** Between lines of text that a client pastes, also from a file with carriage returns alone. */
+export const LINE_END = /\r\n?|\n/;
+
 /** A BAD_USER_INPUT error. The message is one sentence that says what input is valid. */
 export const badInput = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
@@ -69,7 +72,7 @@ function placeOfLiteral({ loc }: ValueNode): string {
  */
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
-  const lines = value.trimStart().split(/\r\n?|\n/);
+  const lines = value.trimStart().split(LINE_END);
   // What stands before a header is a sequence of its own.
   if (lines.some((line, i) => i > 0 && line.startsWith('>'))) {
     throw badInput(

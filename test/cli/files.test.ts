@@ -3,6 +3,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../subscriptions/streams.ts';
+import { fault } from '../subscriptions/support.ts';
 import { openWorld, type World } from '../support.ts';
 import { run, start } from './bin.ts';
 
@@ -111,11 +112,7 @@ describe('lookup', () => {
 
   it('says of each gap why it is one, not why another is', async () => {
     for (const message of ['no access to one', 'no access to the other'])
-      await fetch(`${world.sandboxUrl}/control/faults`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ operation: 'uniprot', status: 403, times: 1, body: { message } }),
-      });
+      await fault(world.sandboxUrl, { operation: 'uniprot', status: 403, times: 1, body: { message } });
     const { code, out } = await foldatlas(['lookup', '-'], 'Q9Y6K9 P01308 Q9Y6K8');
     const rows = rowsOf(out).map((row) => [row[0], row[1], row.at(-1)]);
     expect(rows.map(([requested]) => requested)).toEqual(['Q9Y6K9', 'P01308', 'Q9Y6K8']);

@@ -4,6 +4,7 @@ import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fault } from '../subscriptions/support.ts';
 import { openPlace, type Place } from './place.ts';
 
 const run = promisify(execFile);
@@ -91,18 +92,13 @@ describe.skipIf(missing)('the notebook example', () => {
     expect(place.world.counts()).not.toHaveProperty('submit');
   });
 
-  const fault = (rule: Record<string, unknown>) =>
-    fetch(`${place.world.sandboxUrl}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ times: 1, ...rule }),
-    });
+  const failOnce = (rule: Record<string, unknown>) => fault(place.world.sandboxUrl, { times: 1, ...rule });
 
   it('looks up any number from any collection, and says which of them the service did not answer', async () => {
     const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
 print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
     expect(many).toEqual([3001, 'no. 3000', 'NOT_AN_IDENTIFIER']);
-    await fault({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
+    await failOnce({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
     const rows = await json(
       'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
     );
@@ -116,7 +112,7 @@ print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
     const items = ['GIV', 'GIVE', 'GIVEQ'].map((sequence) => ({ chains: [{ protein: { sequence } }] }));
     const done = `id = foldatlas.submit(${JSON.stringify(items)}, key="damaged")\nlist(foldatlas.watch(id))`;
     await python(['-c', `import foldatlas\n${done}`]);
-    await fault({
+    await failOnce({
       operation: 'status',
       status: 200,
       body: { data: { status: 'done', response: { ptm: 81 } } },
@@ -133,7 +129,7 @@ print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
   });
 
   it('warns of paying twice where the outcome is unknown', async () => {
-    await fault({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
+    await failOnce({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
     const submit = 'foldatlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
     await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('you may pay twice');
   });

@@ -1,4 +1,6 @@
 // The doctor's checks of the Atlas: every operation that costs nothing, with a well-known protein.
+
+import { formOf } from '../../upstream/errors.ts';
 import type { Call } from '../../upstream/http/upstream-client.ts';
 import type { Drift } from '../compare.ts';
 import { archiveDrifts, pngDrifts, sequencesDrifts } from './archive.ts';
@@ -118,7 +120,7 @@ export async function checkAtlas(probes: Probes, light: boolean): Promise<void> 
     // A protein that names no cluster represents one, or belongs to none.
     statuses: typeof link === 'string' ? [200] : [200, 404],
     asked: { hash: representative, top: TOP },
-    examine: (body) => (fieldsOf(body).detail === 'Not Found' ? [NO_ROUTE] : []),
+    examine: (body) => (formOf(body) === 'bare' ? [NO_ROUTE] : []),
   });
   for (const type of ['plddt', 'pct-characterized']) {
     const word = encodeURIComponent(up.settings.thumbnailTypes?.[type] ?? type);

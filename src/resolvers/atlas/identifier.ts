@@ -2,7 +2,7 @@
 // cells of tables and addresses of UniProt.
 import type { GatewayContext } from '../../context.ts';
 import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
-import { hashFault } from '../../schema/scalars.ts';
+import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
@@ -30,8 +30,6 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
   [/^\d{8,}_Ga\d/i, 'IMG/M'],
   [/^SPIRE_/i, 'SPIRE'],
 ];
-/** Also of files that have carriage returns alone. */
-const LINE_END = /\r\n?|\n/;
 /** All letters: B, J, O, U, X and Z name residues too. Fewer than 20 may be a word. */
 const RESIDUES = /^[A-Z]{20,}\*?$/i;
 /** What stands below the header of a FASTA record is a sequence, however short. */
@@ -190,7 +188,7 @@ async function resolveEntry(ctx: GatewayContext, id: string, place: Place): Prom
   try {
     const found = await ctx.uniprot.load(id);
     const [, canonical] = ISOFORM.exec(id) ?? [];
-    // Services that know none may answer with the entry, which has the canonical sequence.
+    // A service without isoforms may answer with the entry, which has the canonical sequence.
     if (canonical !== undefined && (found === null || found.record.accession === canonical))
       return notFound(
         `The service does not know the isoform ${id}.`,

@@ -78,8 +78,8 @@ export function loadList<T>(
 ): IncrementalList<T> | Promise<readonly (T | Promise<T>)[]> {
   const isLarge = needs.structure === true && hashes.length > MANY;
   if (isLarge || hasStreamDirective(info))
-    return incrementalList((onNext) => proteins.loadAll(hashes, needs, onNext, true), itemsOf);
-  return proteins.loadAll(hashes, needs, undefined, true).then(itemsOf);
+    return incrementalList((onNext) => proteins.loadAll(hashes, needs, { onNext, isPartial: true }), itemsOf);
+  return proteins.loadAll(hashes, needs, { isPartial: true }).then(itemsOf);
 }
 
 /** A rejected promise as an entry of a list. */

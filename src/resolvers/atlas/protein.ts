@@ -139,7 +139,7 @@ export async function findProtein(
   hash: string,
   needs: RequiredParts,
 ): Promise<ProteinRef | null> {
-  const [found] = await ctx.proteins.loadAll([hash], needs, undefined, true);
+  const [found] = await ctx.proteins.loadAll([hash], needs, { isPartial: true });
   if (found instanceof Error) throw found;
   return found == null ? null : { hash };
 }

@@ -94,14 +94,13 @@ export function readItems(
  * @throws UpstreamError UPSTREAM_DRIFT where none is left although the counts have some
  */
 export function inState(
-  items: readonly ListItem[],
+  items: ListItem[],
   status: string | undefined,
   counts: BatchPage['counts'],
 ): ListItem[] {
-  const left = items.filter(
-    (item) => item.status === (status ?? item.status) || !TASK_STATES.has(item.status),
-  );
-  if (status !== undefined && left.length === 0 && items.length > 0 && (counts[status] ?? 0) > 0)
+  if (status === undefined) return items;
+  const left = items.filter((item) => item.status === status || !TASK_STATES.has(item.status));
+  if (left.length === 0 && items.length > 0 && (counts[status] ?? 0) > 0)
     throw drifted('list', '$.items', `no task is ${status}, as was asked for`, true);
   return left;
 }

@@ -21,6 +21,13 @@ export type ProteinLoader = ReturnType<typeof createProteinLoader>;
 /** What a protein of a list came to. */
 export type LoadResult = PresentProtein | null | Error;
 
+interface ListOptions {
+  /** Receives the settled prefix of the list as it grows. */
+  readonly onNext?: (found: readonly LoadResult[]) => void;
+  /** Gives a protein of which a part failed; `load` throws the error for that part. */
+  readonly isPartial?: boolean;
+}
+
 /** @throws what one of the proteins failed with */
 function throwFailure(failures: Failures | undefined, hash: string): void {
   const error = failures?.get(hash);
@@ -139,15 +146,11 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
     load,
     /**
      * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
-     *
-     * @param onNext - receives the settled prefix of the list as it grows
-     * @param isPartial - gives a protein of which a part failed; `load` throws the error for that part
      */
     async loadAll(
       hashes: readonly string[],
       needs: RequiredParts,
-      onNext?: (found: readonly LoadResult[]) => void,
-      isPartial = false,
+      { onNext, isPartial = false }: ListOptions = {},
     ): Promise<LoadResult[]> {
       const open = new Set(hashes);
       const others = new Map<string, LoadResult>();
