@@ -168,7 +168,7 @@ async function runWorker(source: Source): Promise<void> {
 
 /** Resolves when the server listens or its workers are started; a failure is printed and exits. */
 export async function run(): Promise<void> {
-  // Until the keys can be read again, as long as a start may take, and in workers: nothing.
+  // Without a listener SIGHUP ends the process. Workers ignore it, and so does a gateway that starts.
   process.on('SIGHUP', () => undefined);
   const given = process.env[WORKER_VARIABLE];
   const running =

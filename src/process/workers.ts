@@ -104,7 +104,7 @@ const WORKER_METRICS_MS = 2_000;
 const living = (): Worker[] =>
   Object.values(cluster.workers ?? {}).filter((worker) => worker?.isConnected() === true) as Worker[];
 
-/** What of a worker's metrics still counts when it is gone. */
+/** The metrics of a worker that stay in the sum when it has ended. */
 const countersOf = (metrics: readonly object[]): object[] =>
   metrics.filter((metric) => isFields(metric) && ['counter', 'histogram'].includes(String(metric.type)));
 

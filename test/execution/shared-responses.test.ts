@@ -146,7 +146,7 @@ describe('files', () => {
     expect(await lookUps()).toBeGreaterThan(made);
   });
 
-  it('are kept also when the first who asks has them', async () => {
+  it('are stored also when the first client has them already', async () => {
     const path = `/thumbnails/${HBA}/pct-characterized.png`;
     const { headers, text } = await read(path, { 'x-whatever': '1' });
     const known = await read(path, { 'if-none-match': String(headers.get('etag')) });

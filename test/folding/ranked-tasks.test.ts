@@ -192,7 +192,7 @@ describe('results that cannot be read', () => {
     expect(bench.counts().download).toBe(2);
   });
 
-  it('that are many, or slow, are told of when the time of the request is up, and read on when asked again', async () => {
+  it('in the time of the request are an error that says how many were read, and to ask again', async () => {
     const slow = await openBench({ REQUEST_TIMEOUT_MS: '3000' }, { limits: { runningTasks: 100 } });
     onTestFinished(() => slow.close());
     const own = await slow.submit({ items: Array.from({ length: 10 }, (_, i) => pair(`s${i}`, 12 + i)) });

@@ -266,7 +266,7 @@ describe('a process', () => {
       const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
       const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2' });
       await until('it to wait', () => server.err().includes('waiting for the store'));
-      // What reads the keys again ends no gateway, at no time.
+      // SIGHUP makes a gateway read its keys again; it must not end one that starts.
       server.child.kill('SIGHUP');
       await place.start();
       await until('it to listen', () => server.out().includes('/graphql'));

@@ -416,7 +416,7 @@ describe('Submit', () => {
     expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
   });
 
-  it('that has queued another number of tasks than were sent is told of', async () => {
+  it('warns when the service queued another number of tasks than were sent', async () => {
     liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 2 }));
     const { data: answer } = await place.query(
       `mutation { it: submitFold(input: {repeat: 3, items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {

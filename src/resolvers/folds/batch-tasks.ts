@@ -101,7 +101,7 @@ class TaskEdge {
  *
  * @returns null for an unknown batch
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the
- * state UNKNOWN; UpstreamError UPSTREAM_DRIFT for a page that comes again
+ * state UNKNOWN; UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = pageSize(args);

@@ -145,7 +145,7 @@ async function recordBatch(
   };
 }
 
-/** What is to be said of another number of tasks than was sent: names and repeats go by positions. */
+/** Warns when the service queued another number of tasks than were sent: names go by positions. */
 const otherCount = ({ total_items }: Submitted, { taskCount }: SubmissionCheck): readonly string[] =>
   total_items == null || total_items === taskCount
     ? []
