@@ -18,12 +18,14 @@ export default defineConfig({
     maxWorkers: availableParallelism() + 1,
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
-    // A worker makes much garbage: with more room it is collected less often (a tenth less CPU time).
+    // A worker makes much garbage: with more room it is collected less often (a tenth less CPU time), and
+    // by one thread instead of five that wait for each other (7 % less, and 6 % sooner, on two cores).
     // One test counts what survives collections that it asks for.
     execArgv: [
       '--max-semi-space-size=64',
       '--no-allocation-site-pretenuring',
       '--heap-growing-percent=300',
+      '--single-threaded-gc',
       '--expose-gc',
     ],
     // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails

@@ -145,7 +145,7 @@ export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   if (depth !== 0) return found(atoms, 'its parentheses do not pair');
   const [open] = openRings;
   if (open !== undefined) return found(atoms, `its ring bond ${open} is not closed`);
-  if (/[=#.>]$/.test(smiles)) return found(atoms, 'nothing follows its last bond');
+  if (/[=#:$/\\.>]$/.test(smiles)) return found(atoms, 'nothing follows its last bond');
   return atoms + hydrogens === 0 ? found(0, 'it names no atom') : found(atoms);
 }
 

@@ -22,6 +22,7 @@ it.each([
   ['C%12CC', 'its ring bond 12 is not closed'],
   ['C1CCC2CC1', 'its ring bond 2 is not closed'],
   ['CC=', 'nothing follows its last bond'],
+  ['C/C=C/', 'nothing follows its last bond'],
   ['N->', 'nothing follows its last bond'],
   ['CXC', '"X" at 1 is not an atom, or only in square brackets'],
   ['lC', '"l" at 0 is not an atom, or only in square brackets'],
