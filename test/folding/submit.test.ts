@@ -157,6 +157,11 @@ describe('a refusal', () => {
     expect(bench.counts()).toEqual({ submit: 1 });
   });
 
+  it('by HTTP 413 says that fewer items are to be sent', async () => {
+    await bench.fault({ operation: 'submit', status: 413, body: { status: 'error', message: 'too large' } });
+    expect(await send(item)).toMatchObject({ hint: expect.stringContaining('Submit fewer items at once') });
+  });
+
   it('is a refusal, too, without a key at all', async () => {
     const { data } = await bench.query(SUBMIT, { input: item });
     expect(at(data, 'submitFold')).toMatchObject({ __typename: 'Refused', reason: 'UNAUTHENTICATED' });

@@ -238,7 +238,7 @@ describe('over real HTTP', () => {
         headers: { ...TOKEN, accept: 'text/event-stream' },
       });
       expect(got.headers.get('content-type')).toContain('text/event-stream');
-      expect(got.headers.get('cache-control')).toContain('no-cache');
+      expect(got.headers.get('cache-control')).toBe('private, no-store, no-transform');
       const kinds: string[] = [];
       for await (const event of eventsOf(got)) {
         kinds.push(event.kind);

@@ -139,7 +139,7 @@ export const EVENT_STREAM: StreamFraming = {
   // What stands between must neither keep events nor gather them.
   headers: {
     'content-type': 'text/event-stream; charset=utf-8',
-    'cache-control': 'no-cache',
+    'cache-control': 'private, no-store, no-transform',
     'x-accel-buffering': 'no',
   },
   opening: ':\n\n',
