@@ -9,10 +9,13 @@ import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 
+const [, ARENAS = '', FLAGS = ''] =
+  /MALLOC_ARENA_MAX=(\d+) exec node (.+) dist\/server\.js"/.exec(
+    readFileSync(join(ROOT, 'package.json'), 'utf8'),
+  ) ?? [];
+
 /** The flags that `npm start` gives to node. */
-export const START_FLAGS: readonly string[] = (
-  /exec node (.+) dist\/server\.js"/.exec(readFileSync(join(ROOT, 'package.json'), 'utf8'))?.[1] ?? ''
-).split(' ');
+export const START_FLAGS: readonly string[] = FLAGS.split(' ');
 
 export interface ServerProcess {
   readonly child: ChildProcess;
@@ -46,6 +49,7 @@ export async function startServer(
     env: {
       PATH: process.env.PATH ?? '',
       HOME: process.env.HOME ?? '',
+      MALLOC_ARENA_MAX: ARENAS,
       NODE_ENV: 'production',
       LOG_LEVEL: 'warn',
       PORT: '0',

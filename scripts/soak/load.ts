@@ -3,6 +3,7 @@
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
+import { Agent, fetch, type Response } from 'undici';
 import WebSocket from 'ws';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
@@ -36,6 +37,8 @@ export function startLoad(url: string, sandboxUrl: string): Load {
   const ending = new AbortController();
   const { signal } = ending;
   const endpoint = `${url}/graphql`;
+  /** Closed with the load: idle connections of the clients are none that the gateway leaves open. */
+  const dispatcher = new Agent();
   let turn = 0;
   const next = <T>(list: readonly T[], otherwise: T): T => {
     turn += 1;
@@ -45,6 +48,7 @@ export function startLoad(url: string, sandboxUrl: string): Load {
 
   const send = (body: string, headers: Record<string, string> = {}, leave?: AbortSignal): Promise<Response> =>
     fetch(endpoint, {
+      dispatcher,
       method: 'POST',
       headers: { 'content-type': 'application/json', ...AUTH, ...headers },
       body,
@@ -112,7 +116,7 @@ export function startLoad(url: string, sandboxUrl: string): Load {
         `/structures/${hash()}.pdb`,
         `/thumbnails/${hash()}/plddt.png`,
       ];
-      const answer = await fetch(url + next(paths, ''));
+      const answer = await fetch(url + next(paths, ''), { dispatcher });
       count(`status ${answer.status}`);
       await answer.arrayBuffer();
     },
@@ -175,6 +179,7 @@ export function startLoad(url: string, sandboxUrl: string): Load {
     async stop() {
       ending.abort();
       await Promise.race([Promise.all(running), sleep(20_000)]);
+      await dispatcher.destroy();
     },
   };
 }
