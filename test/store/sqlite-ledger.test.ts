@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
-import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { openDocuments } from '../../src/store/documents/leased-documents.ts';
-import type { LedgerItem } from '../../src/store/ledger/ledger.ts';
+import { type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createGroupCommit, openDatabase } from '../../src/store/sqlite-file.ts';
 import { batchOf, ledgerContract } from './ledger-contract.ts';
@@ -198,6 +198,37 @@ describe('a ledger file', () => {
     await documents.close();
     await ledger.close();
   });
+
+  it('loses what is past its time a little at a time, all of it in the end', async () => {
+    const file = join(folder, 'gateway.db');
+    let now = Date.now();
+    const open = () => openLedger(`sqlite:${file}`, { now: () => now });
+    const before = open();
+    const items = Array.from({ length: 1000 }, (_, i) => ({ name: `item ${i}`, chains: [] }));
+    await before.record('p', 'k', batchOf('old', { submittedAt: now }), items);
+    const lost = Array.from({ length: 300 }, (_, i) => ({ inputHash: `${i}`, upstreamRequestId: null }));
+    await Promise.all(lost.map((what) => before.recordUnknown('p', null, what)));
+    await before.close();
+    now += RETENTION_MS - 1000;
+    const ledger = open();
+    await ledger.record('p', 'young', batchOf('young', { submittedAt: now }), items);
+    now += 3_600_000;
+    const other = new DatabaseSync(file);
+    const rows = (table: string) => Number(other.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+    expect(await ledger.claim('p', 'other', 'h')).toBeNull();
+    // What is left of 2,000 items and 300 outcomes; the batch stays until its last item is deleted.
+    expect(rows('item')).toBeGreaterThan(1500);
+    expect(rows('unknown_outcome')).toBeGreaterThan(0);
+    expect(await ledger.batch('p', 'old')).not.toBeNull();
+    await vi.waitFor(
+      () => expect([rows('item'), rows('unknown_outcome'), rows('batch')]).toEqual([1000, 0, 1]),
+      15_000,
+    );
+    expect(await ledger.entry('p', 'k')).toBeNull();
+    expect((await ledger.items('p', 'young', [999])).size).toBe(1);
+    other.close();
+    await ledger.close();
+  }, 20_000);
 
   it('of a newer gateway is refused, not rewritten', () => {
     const file = join(folder, 'gateway.db');

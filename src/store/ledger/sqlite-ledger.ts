@@ -16,8 +16,12 @@ import {
 } from './ledger.ts';
 import { openTables } from './sqlite-tables.ts';
 
-/** How often what is past its time is removed. */
+/** How often it is looked for what is past its time. */
 const PRUNE_EVERY_MS = 3_600_000;
+/** Rows of a table that one write deletes at most: 500,000 held the event loop for 2 to 7 seconds. */
+const PRUNED_AT_ONCE = 64;
+/** From one such write to the next, while there are more. */
+const PRUNE_PAUSE_MS = 20;
 
 /** The columns under the names of the records. */
 const BATCH =
@@ -99,21 +103,43 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
+  const expired = (table: string, columns: string, found = `${table} WHERE at < ?`) =>
+    statement(
+      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${found} LIMIT ${PRUNED_AT_ONCE})`,
+    );
+  // Oldest first. A batch is deleted when none of its items is left.
+  const deletions = [
+    expired(
+      'item',
+      'principal, batch_id, input_index',
+      'batch JOIN item USING (principal, batch_id) WHERE submitted_at < ? ORDER BY submitted_at',
+    ),
+    expired(
+      'batch',
+      'principal, batch_id',
+      'batch WHERE submitted_at < ? AND NOT EXISTS (SELECT 1 FROM item ' +
+        'WHERE item.principal = batch.principal AND item.batch_id = batch.batch_id) ORDER BY submitted_at',
+    ),
+    expired('idempotency', 'principal, key'),
+    expired('unknown_outcome', 'rowid'),
+  ];
+  const { write, close } = createGroupCommit(database);
   let prunedAt = Number.NEGATIVE_INFINITY;
+  let next: NodeJS.Timeout | undefined;
+  const pruneSome = (): void => {
+    const limit = now() - RETENTION_MS;
+    const most = Math.max(...deletions.map((deletion) => Number(deletion.run(limit).changes)));
+    clearTimeout(next);
+    // What cannot be deleted now waits for the next hour.
+    const goOn = () => void write(pruneSome).catch(() => undefined);
+    if (most === PRUNED_AT_ONCE) next = setTimeout(goOn, PRUNE_PAUSE_MS).unref();
+  };
   const prune = (): void => {
     if (now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = now();
-    const limit = prunedAt - RETENTION_MS;
-    statement(
-      'DELETE FROM item WHERE (principal, batch_id) IN ' +
-        '(SELECT principal, batch_id FROM batch WHERE submitted_at < ?)',
-    ).run(limit);
-    statement('DELETE FROM batch WHERE submitted_at < ?').run(limit);
-    statement('DELETE FROM idempotency WHERE at < ?').run(limit);
-    statement('DELETE FROM unknown_outcome WHERE at < ?').run(limit);
+    pruneSome();
   };
   inTransaction(database, prune);
-  const { write, close } = createGroupCommit(database);
 
   const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
 
@@ -219,6 +245,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return selectAny.get()?.found === 0;
     },
     async close() {
+      clearTimeout(next);
       close();
     },
   };

@@ -66,6 +66,13 @@ const VERSIONS = [
 `,
 ];
 
+/** Of what the deletion of old rows asks. Beside the versions: gateways that know none of it may use the file. */
+const INDEXES = `
+  CREATE INDEX IF NOT EXISTS batch_age ON batch (submitted_at);
+  CREATE INDEX IF NOT EXISTS idempotency_age ON idempotency (at);
+  CREATE INDEX IF NOT EXISTS unknown_outcome_age ON unknown_outcome (at);
+`;
+
 /** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
   const database = openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' });
@@ -80,6 +87,7 @@ export function openTables(file: string): DatabaseSyncInstance {
             `${VERSIONS.length}).`,
         );
       for (const added of VERSIONS.slice(version)) database.exec(added);
+      database.exec(INDEXES);
       database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
     });
   } catch (error) {
