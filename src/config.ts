@@ -2,6 +2,7 @@
 // once.
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { misspelt } from './config/misspelt.ts';
 import { isRedis, secret, variables } from './config/variables.ts';
 import { readMapping } from './contract/mapping.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
@@ -31,7 +32,11 @@ const messageOf = (error: unknown): string => (error instanceof Error ? error.me
 
 /** Reads the files that settings name; what is wrong with them is added to the problems. */
 function readFiles(v: Settings, problems: string[]) {
-  const { GATEWAY_SECRET: given, PERSISTED_OPERATIONS: mode, PERSISTED_OPERATIONS_FILE: listFile } = v;
+  const {
+    GATEWAY_SECRET: given,
+    PERSISTED_OPERATIONS: mode = 'off',
+    PERSISTED_OPERATIONS_FILE: listFile,
+  } = v;
   const textIn = (
     setting: 'GATEWAY_SECRET_FILE' | 'WIRE_MAPPING_FILE' | 'PERSISTED_OPERATIONS_FILE',
   ): string | undefined => {
@@ -79,12 +84,17 @@ const waysOf = (v: Settings): string[] => [
 /** What is wrong with settings that do not go together. */
 function conflictsOf(v: Settings, ways: readonly string[], ledger: string): string[] {
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
+  const mode = v.PERSISTED_OPERATIONS;
   const isOpenWithKey = v.UPSTREAM_API_KEY !== undefined && ways.length === 0;
   const conflicts: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
-      v.PERSISTED_OPERATIONS !== 'off' && v.PERSISTED_OPERATIONS_FILE === undefined,
-      'PERSISTED_OPERATIONS_FILE: name the list of operations that ' +
-        `PERSISTED_OPERATIONS=${v.PERSISTED_OPERATIONS} speaks of`,
+      mode !== undefined && mode !== 'off' && v.PERSISTED_OPERATIONS_FILE === undefined,
+      `PERSISTED_OPERATIONS_FILE: name the list of operations that PERSISTED_OPERATIONS=${mode} speaks of`,
+    ],
+    [
+      mode === undefined && v.PERSISTED_OPERATIONS_FILE !== undefined,
+      'PERSISTED_OPERATIONS_FILE: without PERSISTED_OPERATIONS nothing is limited to its list; set that to ' +
+        'only (nothing else runs), allow (others run too) or off',
     ],
     [
       v.REQUIRE_UPSTREAM && v.UPSTREAM_URL === undefined,
@@ -118,6 +128,11 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
       jwks !== undefined && v.GATEWAY_JWT_AUDIENCE.length === 0,
       'GATEWAY_JWT_AUDIENCE: is needed with GATEWAY_JWKS_URL; without it tokens that were made for other ' +
         'services would be good here',
+    ],
+    [
+      jwks === undefined && (v.GATEWAY_JWT_ISSUER !== undefined || v.GATEWAY_JWT_AUDIENCE.length > 0),
+      'GATEWAY_JWKS_URL: is needed with GATEWAY_JWT_ISSUER and GATEWAY_JWT_AUDIENCE; without the keys of ' +
+        'the issuer no token is checked',
     ],
     [
       isRedis(ledger) && v.GATEWAY_SECRET === undefined && v.GATEWAY_SECRET_FILE === undefined,
@@ -156,12 +171,13 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       .map(([name, value]) => [name, name === 'GATEWAY_SECRET' ? value : value?.trim()] as const)
       .filter(([, value]) => value !== undefined && value !== ''),
   );
+  const problems = misspelt(Object.keys(given), SETTINGS);
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
-    throw new ConfigError(parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+    problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
+    throw new ConfigError(problems);
   }
   const v = parsed.data;
-  const problems: string[] = [];
   const { gatewaySecret, ...files } = readFiles(v, problems);
   const ways = waysOf(v);
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
@@ -184,6 +200,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     /** Whether the gateway holds the key and serves loopback callers without credentials. */
     keyForLoopback: v.UPSTREAM_API_KEY !== undefined && !proofNeeded,
     LEDGER_URL: ledger,
+    PERSISTED_OPERATIONS: v.PERSISTED_OPERATIONS ?? 'off',
     GRAPHIQL: v.GRAPHIQL ?? !production,
     INTROSPECTION: v.INTROSPECTION ?? !production,
   };

@@ -138,6 +138,60 @@ describe('readConfig', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, alice ${key}` })).toEqual([]);
   });
 
+  it('refuses settings that seem to protect and have no effect', () => {
+    const jwt = { GATEWAY_JWT_ISSUER: 'https://login.example/', GATEWAY_JWT_AUDIENCE: 'foldatlas' };
+    for (const env of [jwt, { ...jwt, UPSTREAM_API_KEY: 'k' }, { GATEWAY_JWT_AUDIENCE: 'foldatlas' }])
+      expect(problemsOf(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
+    const list = { PERSISTED_OPERATIONS_FILE: 'persisted-operations.json' };
+    expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
+    for (const PERSISTED_OPERATIONS of ['off', 'allow', 'only'])
+      expect(problemsOf({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
+    const problems = problemsOf({
+      ...jwt,
+      UPSTREAM_API_KEY: 'k',
+      GATEWAY_JWKS_URL: 'https://user:hunter2@login.example/jwks',
+    });
+    expect(problems).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: must have no user or password/)]);
+    expect(problems.join()).not.toContain('hunter2');
+  });
+
+  it('refuses names of settings with a mistake, where the right one is not set, and no other names', () => {
+    for (const [name, meant] of [
+      ['GATEWAY_API_KEY', 'GATEWAY_API_KEYS'],
+      ['GATEWAY_JWKS_URI', 'GATEWAY_JWKS_URL'],
+      ['GATEWAY_JWT_ISUSER', 'GATEWAY_JWT_ISSUER'],
+      ['CORS_ORIGIN', 'CORS_ORIGINS'],
+      ['Introspection', 'INTROSPECTION'],
+      ['INTROSPECTON', 'INTROSPECTION'],
+      ['REQUIRE__UPSTREAM', 'REQUIRE_UPSTREAM'],
+    ] as const)
+      expect(problemsOf({ [name]: '0', PORT: 'x' })).toEqual([
+        `${name}: there is no such setting, so it has no effect; ${meant} is meant, or unset it`,
+        'PORT: must be a whole number',
+      ]);
+    const others = {
+      CORS_ORIGIN: 'https://other.example',
+      CORS_ORIGINS: 'https://app.example',
+      HOSTS: 'x',
+      POST: 'x',
+      GATEWAY_PORT: 'tcp://10.0.0.1:80',
+      GATEWAY_SERVICE_HOST: '10.0.0.1',
+      SANDBOX_HOST: '0.0.0.0',
+      SANDBOX_PUBLIC_URL: 'http://sandbox:4010',
+      OTEL_TRACES_SAMPLER: 'always_on',
+      FOLDATLAS_URL: 'http://127.0.0.1:4000',
+      FOLDATLAS_TOKEN: 't',
+    };
+    expect(problemsOf(others)).toEqual([]);
+  });
+
+  it('takes no word for NODE_ENV that seems to be production', () => {
+    for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', 'Prod', 'poduction', 'producton'])
+      expect(problemsOf({ NODE_ENV }), NODE_ENV).toEqual([expect.stringMatching(/^NODE_ENV: must be `prod/)]);
+    for (const NODE_ENV of ['development', 'test', 'staging', 'preproduction'])
+      expect(readConfig({ NODE_ENV }).production, NODE_ENV).toBe(false);
+  });
+
   it('takes any way of proof for the server-held key, and none without one', () => {
     const open = { UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' };
     const jwt = {

@@ -1,6 +1,7 @@
 // The environment variables of the gateway: their defaults and bounds.
 import { z } from 'zod';
 import { faultOf, readKey } from '../http/auth/api-keys.ts';
+import { isOneMistakeFrom } from './misspelt.ts';
 
 const flag = z
   .enum(['0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
@@ -17,6 +18,12 @@ const httpUrl = z
   .string()
   .refine((text) => URL.canParse(text) && /^https?:$/.test(new URL(text).protocol), 'must be an http(s) URL')
   .transform((text) => text.replace(/(?<!\/)\/+$/, ''));
+
+/** An address that is fetched as it stands: fetch takes none with a user or a password. */
+const fetchedUrl = httpUrl.refine((text) => {
+  const { username, password } = new URL(text);
+  return username === '' && password === '';
+}, 'must have no user or password: it could never be fetched');
 
 /** An address that paths are put behind. */
 const baseUrl = httpUrl.refine((text) => {
@@ -124,7 +131,7 @@ export const variables = z.object({
       }
     }),
   GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),
-  GATEWAY_JWKS_URL: httpUrl.optional(),
+  GATEWAY_JWKS_URL: fetchedUrl.optional(),
   GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
   GATEWAY_JWT_AUDIENCE: list.default([]),
   CORS_ORIGINS: list
@@ -133,7 +140,7 @@ export const variables = z.object({
       (origins) => origins.every(isOrigin),
       'must list exact origins such as https://app.example.org, without a path, or * for all',
     ),
-  PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).default('off'),
+  PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).optional(),
   PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),
   APQ: flag.default(true),
   GRAPHIQL: flag.optional(),
@@ -180,7 +187,13 @@ export const variables = z.object({
   WORKERS: whole(1, 64).default(1),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('foldatlas'),
-  NODE_ENV: z.string().default('development'),
+  NODE_ENV: z
+    .string()
+    .refine(
+      (name) => !/^prod$/i.test(name) && !isOneMistakeFrom(name, 'production'),
+      'must be `production`, written so; with any other word GraphiQL and introspection are open',
+    )
+    .default('development'),
   SANDBOX_DATA: z.string().min(1).default('.data/sandbox'),
   SANDBOX_PORT: whole(0, 65_535).default(0),
   SANDBOX_SEED: whole(0, 4_294_967_295).default(20_260_501),
