@@ -165,7 +165,7 @@ export function withResponseCache(
   ): void {
     const { body, etag, isPublic, operationName } = cached;
     const exchange = telemetry.arrive({
-      requestId: makeRequestId(headerOf(req, 'x-request-id')),
+      requestId: makeRequestId(headerOf(req, 'x-request-id'), headerOf(req, 'authorization')),
       method: req.method,
       pathname: pathOf(req),
       traceparent: headerOf(req, 'traceparent'),

@@ -167,15 +167,25 @@ let lastName = { name: '', shown: '' };
 
 const ids = createPrivateField<Request, string>();
 
-/** The caller's own id where it sent a usable one in `x-request-id`, else a new one. */
-export const makeRequestId = (given: string | null | undefined): string =>
-  given != null && /^[\w.:-]{8,128}$/.test(given) ? given : randomUUID();
+/**
+ * The caller's own id where it sent a usable one in `x-request-id`, else a new one: no token and no
+ * sequence, as it stands in the log and goes to the upstream.
+ *
+ * @param authorization - the header of the same request
+ */
+export const makeRequestId = (given: string | null | undefined, authorization?: string | null): string =>
+  given != null &&
+  /^[\w.:-]{8,128}$/.test(given) &&
+  redact(given) === given &&
+  !authorization?.includes(given)
+    ? given
+    : randomUUID();
 
 /** The id of a request, the same whenever asked. */
 export function requestIdOf(request: Request): string {
   const known = ids.get(request);
   if (known !== undefined) return known;
-  const id = makeRequestId(request.headers.get('x-request-id'));
+  const id = makeRequestId(request.headers.get('x-request-id'), request.headers.get('authorization'));
   ids.set(request, id);
   return id;
 }

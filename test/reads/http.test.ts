@@ -38,6 +38,22 @@ describe('answers', () => {
     expect(made.headers.get('x-content-type-options')).toBe('nosniff');
   });
 
+  it('carry no request id that is a token or a sequence: it would stand in the log and go to the service', async () => {
+    const token = 'sk-live-0123456789abcdef';
+    const body = JSON.stringify({ query: `{ feature(index: 1) { index } }` });
+    for (const id of [
+      token,
+      token.slice(3),
+      'eyJhbGciOiJSUzI1NiJ9.eyJzdWIiOiJhbm4ifQ.c2lnbmF0dXJl',
+      'MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ',
+    ]) {
+      const answer = await post(world, body, { 'x-request-id': id, authorization: `Bearer ${token}` });
+      expect(answer.headers.get('x-request-id'), id).toMatch(/^[\da-f-]{36}$/);
+    }
+    for (const id of ['01ARZ3NDEKTSV4RRFFQ69G5FAV', '1-67891233-abcdef012345678912345678'])
+      expect((await post(world, body, { 'x-request-id': id })).headers.get('x-request-id')).toBe(id);
+  });
+
   it('give wrong documents the code of wrong input', async () => {
     for (const query of [
       '{ nonsense }',
