@@ -63,7 +63,11 @@ export function createGateway(options: GatewayOptions) {
   let draining = false;
   const readiness = openReadiness({
     store: async () => {
-      await services.ledger.check();
+      await services.ledger.check().catch((error: unknown) => {
+        telemetry.storeFailed('ledger', error);
+        // Anybody may read this: the address of the store is for the log.
+        throw new Error('does not answer; the log says why');
+      });
       // A server may forbid INFO to this user: then nothing is said of it.
       return services.ledger.usage().catch(() => undefined);
     },

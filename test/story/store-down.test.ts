@@ -59,7 +59,7 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     await until('it to be missed', async () => (await ready()).status === 503);
     expect((await ready()).body).toMatchObject({
       state: 'unready',
-      checks: [{ name: 'store', ok: false }, {}],
+      checks: [{ name: 'store', ok: false, reason: 'does not answer; the log says why' }, {}],
     });
     const { data, errors } = await ask(gateway, `{ protein(hash: "${HASH}") { length cluster { size } } }`);
     expect(errors).toBeUndefined();
