@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from 'graphql-ws';
 import { SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -271,7 +271,12 @@ describe('tokens of an issuer', () => {
   });
 
   it('are checked a few at a time; of those that wait too many are told to come again', async () => {
-    const verify = openJwt({ jwksUrl: issuer.url, issuer: ISSUER, audience: [AUDIENCE] });
+    const verify = openJwt({
+      ...{ jwksUrl: issuer.url, issuer: ISSUER, audience: [AUDIENCE] },
+      onError: (error) => {
+        throw error;
+      },
+    });
     const token = await issuer.sign('ann');
     expect(await verify(token)).toMatchObject({ subject: 'ann' });
     // Four are checked at a time, and 512 wait.
@@ -340,6 +345,46 @@ describe('tokens of an issuer', () => {
     await there.close();
     await own.close();
     await down.close();
+  });
+
+  it('are checked for an hour with keys of before while newer ones cannot be fetched', async () => {
+    const own = await openIssuer();
+    const errors: string[] = [];
+    const verify = openJwt({
+      ...{ jwksUrl: own.url, issuer: ISSUER, audience: [AUDIENCE] },
+      onError: (error) => errors.push(String(error)),
+    });
+    const token = await own.sign('ann', { exp: Math.floor(Date.now() / 1000) + 86_400 });
+    const [, claims, signature] = token.split('.');
+    const head = Buffer.from(JSON.stringify({ alg: 'ES256', kid: 'next' })).toString('base64url');
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    try {
+      expect(await verify(token)).toMatchObject({ subject: 'ann' });
+      own.fail(true);
+      vi.advanceTimersByTime(60_000);
+      // A key that is not known may be a new one.
+      await expect(verify(`${head}.${claims}.${signature}`)).rejects.toThrow(
+        'had: the address answered 500.',
+      );
+      for (const minutes of [11, 11, 11]) {
+        vi.advanceTimersByTime(minutes * 60_000);
+        expect(await verify(token)).toMatchObject({ subject: 'ann' });
+      }
+      expect(errors).toEqual(Array(3).fill('Error: the address answered 500'));
+      vi.advanceTimersByTime(30 * 60_000);
+      await expect(verify(token)).rejects.toThrow('cannot be had: the address answered 500.');
+      own.fail(false);
+      vi.advanceTimersByTime(5_000);
+      expect(await verify(token)).toMatchObject({ subject: 'ann' });
+      await own.close();
+      vi.advanceTimersByTime(31_000);
+      await expect(verify(`${head}.${claims}.${signature}`)).rejects.toThrow(
+        /had: the address cannot be reached \(\w+\)\./,
+      );
+    } finally {
+      vi.useRealTimers();
+      await own.close();
+    }
   });
 
   it('and where their keys are stay out of what is logged when these cannot be had', async () => {

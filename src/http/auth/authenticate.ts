@@ -68,7 +68,13 @@ export function createAuthenticator(
     file,
     onError: (error) => onError('the gateway keys stay as they were', error),
   });
-  const verify = jwksUrl === undefined ? undefined : openJwt({ jwksUrl, issuer, audience });
+  const verify =
+    jwksUrl === undefined
+      ? undefined
+      : openJwt({
+          ...{ jwksUrl, issuer, audience },
+          onError: (error) => onError('the keys of the issuer stay as they were', error),
+        });
   const ways = [
     ...(listed.length > 0 || file !== undefined ? ['one of its own keys'] : []),
     ...(verify === undefined ? [] : ['a token of its issuer']),

@@ -7,6 +7,8 @@ export interface JwtOptions {
   readonly jwksUrl: string;
   readonly issuer: string;
   readonly audience: readonly string[];
+  /** Told why the keys could not be fetched again, when those of before go on being used. */
+  readonly onError: (error: unknown) => void;
 }
 
 /** The subject of a valid token, and its expiry. */
@@ -33,6 +35,8 @@ const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Seconds that clocks may differ. */
 const TOLERANCE = 30;
 const KEEP_MS = 600_000;
+/** How long keys are used at most while newer ones cannot be fetched. */
+const STALE_MS = 3_600_000;
 /** How soon a token that names an unknown key has the keys fetched again. */
 const COOLDOWN_MS = 30_000;
 const FETCH_MS = 5_000;
@@ -60,30 +64,68 @@ const ofTheToken = ({ errors }: Jose) => [
   errors.JWKSMultipleMatchingKeys,
 ];
 
-/** An address that failed is not asked again for a moment, however many tokens wait for it. */
-function restingFetch(): typeof fetch {
-  let until = 0;
+/** Why an address cannot be read, without the address, which may hold a secret. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const code = 'code' in error ? error.code : undefined;
+  if (error.cause instanceof Error) return reasonOf(error.cause);
+  return typeof code === 'string' ? code : error.name;
+}
+
+/** Reads the keys as text. @throws Error that says why not, without the address */
+async function readKeys(...request: Parameters<typeof fetch>): Promise<string> {
+  const answer = await fetch(...request).catch((error: unknown) => {
+    throw new Error(`the address cannot be reached (${reasonOf(error)})`);
+  });
+  if (answer.status !== 200) throw new Error(`the address answered ${answer.status}`);
+  const text = await answer.text();
+  if (!isJwkSet(text)) throw new Error('the address answered with no set of keys');
+  return text;
+}
+
+function isJwkSet(text: string): boolean {
+  try {
+    return Array.isArray(Reflect.get(Object(JSON.parse(text)), 'keys'));
+  } catch {
+    return false;
+  }
+}
+
+/**
+ * An address that failed is not asked again for a moment, however many tokens wait for it. The keys of
+ * before are given again where they are asked for because of their age.
+ */
+function patientFetch(onError: (error: unknown) => void): typeof fetch {
+  let failed: { readonly error: unknown; readonly until: number } | undefined;
+  let last: { readonly text: string; readonly readAt: number; givenAt: number } | undefined;
   return async (...request) => {
-    if (performance.now() < until) throw new Error('the keys could not be fetched a moment ago');
     try {
-      const answer = await fetch(...request);
-      if (answer.status !== 200) until = performance.now() + REST_MS;
-      return answer;
+      if (failed !== undefined && performance.now() < failed.until) throw failed.error;
+      const text = await readKeys(...request).catch((error: unknown) => {
+        failed = { error, until: performance.now() + REST_MS };
+        throw error;
+      });
+      last = { text, readAt: performance.now(), givenAt: performance.now() };
+      return new Response(text);
     } catch (error) {
-      until = performance.now() + REST_MS;
-      throw error;
+      const now = performance.now();
+      // Younger keys are asked for again because a token names one that is not among them.
+      if (last === undefined || now - last.givenAt < KEEP_MS || now - last.readAt > STALE_MS) throw error;
+      last.givenAt = now;
+      onError(error);
+      return new Response(last.text);
     }
   };
 }
 
 /** The library, 50 modules that only a gateway with an issuer loads, and with its first token. */
-async function openKeys(jwksUrl: string) {
+async function openKeys({ jwksUrl, onError }: JwtOptions) {
   const jose = await import('jose');
   const keys = jose.createRemoteJWKSet(new URL(jwksUrl), {
     cacheMaxAge: KEEP_MS,
     cooldownDuration: COOLDOWN_MS,
     timeoutDuration: FETCH_MS,
-    [jose.customFetch]: restingFetch(),
+    [jose.customFetch]: patientFetch(onError),
   });
   return { jose, keys };
 }
@@ -111,12 +153,12 @@ function isPlausible(
 
 /** Opens the check; keys are fetched with the first token. */
 export function openJwt(options: JwtOptions): VerifyJwt {
-  const { jwksUrl, issuer, audience } = options;
+  const { issuer, audience } = options;
   const limited = pLimit(CHECKS.running);
   let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
     if (token.split('.', 4).length !== 3) return null;
-    opening ??= openKeys(jwksUrl);
+    opening ??= openKeys(options);
     const { jose, keys } = await opening;
     // A signature takes far longer to check: that is done for what would be good with a right one.
     if (!isPlausible(token, jose, options)) return null;
@@ -135,7 +177,8 @@ export function openJwt(options: JwtOptions): VerifyJwt {
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
       if (ofTheToken(jose).some((kind) => error instanceof kind)) return null;
-      throw new Error('The keys that tokens are checked with cannot be had.', { cause: error });
+      const reason = error instanceof Error ? error.message : String(error);
+      throw new Error(`The keys that tokens are checked with cannot be had: ${reason}.`, { cause: error });
     }
   };
 }
