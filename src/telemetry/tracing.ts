@@ -1,5 +1,6 @@
 // Traces sent by OTLP over HTTP. OpenTelemetry is loaded only when that is configured; otherwise spans have
 // ids but are not recorded (request-record.ts).
+import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../async/deadline.ts';
 import type { Tracing } from './request-record.ts';
 
@@ -7,11 +8,28 @@ export interface TracingOptions {
   /** Where the collector is; `/v1/traces` is added. */
   readonly endpoint: string;
   readonly serviceName: string;
+  /** Told once when spans cannot be sent, and again when they could be in between. */
   readonly onError: (error: unknown) => void;
 }
 
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
+
+/** The exporter's own errors reach nobody: the processor gives them to a logger that there is not. */
+function tellingFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
+  let isFailing = false;
+  return {
+    export(spans, done) {
+      exporter.export(spans, (result) => {
+        const hasFailed = result.code !== 0;
+        if (hasFailed && !isFailing) onError(result.error ?? 'the collector did not take them');
+        isFailing = hasFailed;
+        done(result);
+      });
+    },
+    shutdown: () => exporter.shutdown(),
+  };
+}
 
 /** OpenTelemetry's own environment variables set sampling, headers and batches. */
 export async function openTracing({ endpoint, serviceName, onError }: TracingOptions): Promise<Tracing> {
@@ -21,13 +39,12 @@ export async function openTracing({ endpoint, serviceName, onError }: TracingOpt
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
   ]);
+  const exporter = new otlp.OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
   const provider = new sdk.NodeTracerProvider({
     resource: resources
       .detectResources({ detectors: [resources.envDetector] })
       .merge(resources.resourceFromAttributes({ 'service.name': serviceName })),
-    spanProcessors: [
-      new sdk.BatchSpanProcessor(new otlp.OTLPTraceExporter({ url: `${endpoint}/v1/traces` })),
-    ],
+    spanProcessors: [new sdk.BatchSpanProcessor(tellingFailures(exporter, onError))],
   });
   const tracer = provider.getTracer('foldatlas');
   return {
@@ -49,7 +66,9 @@ export async function openTracing({ endpoint, serviceName, onError }: TracingOpt
       };
     },
     async close() {
-      await withTimeout(provider.shutdown().catch(onError), LAST_SEND_MS, () => undefined);
+      // What could not be sent has been told.
+      const end = provider.shutdown().catch(() => undefined);
+      await withTimeout(end, LAST_SEND_MS, () => undefined);
     },
   };
 }

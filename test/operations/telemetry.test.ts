@@ -1,7 +1,7 @@
 // What a gateway tells of its requests: one access line each, the trace they belong to, numbers for Prometheus, spans for a
 // collector, and whether it should be sent traffic.
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/auth/api-keys.ts';
@@ -116,6 +116,25 @@ describe('a trace', () => {
     `00-${TRACE.toUpperCase()}-b7ad6b7169203331-01`,
   ])('begins anew where the header is not valid: %s', (header) => {
     expect(readTraceparent(header)).toBeUndefined();
+  });
+
+  it('says once that a collector does not take spans', async () => {
+    const refusing = createServer((_, response) => void response.writeHead(404).end());
+    await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
+    const { port } = refusing.address() as { port: number };
+    const errors: unknown[] = [];
+    const tracing = await openTracing({
+      endpoint: `http://127.0.0.1:${port}`,
+      serviceName: 'tested',
+      onError: (error) => errors.push(error),
+    });
+    for (let i = 0; i < 1000; i++)
+      tracing.begin('SERVER', 'step', undefined).end?.({ name: 'step', attributes: {}, failed: false });
+    // While it runs, not only when it ends.
+    await vi.waitFor(() => expect(errors).toHaveLength(1), 10_000);
+    await tracing.close();
+    refusing.close();
+    expect(errors).toEqual([expect.objectContaining({ message: 'Not Found', code: 404 })]);
   });
 
   it('is sent to a collector: a span for the request, one below it for each upstream call', async () => {
