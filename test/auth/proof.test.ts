@@ -2,11 +2,12 @@
 // an issuer; and that every way in asks for the same proof.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:http';
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from 'graphql-ws';
-import { SignJWT, UnsecuredJWT } from 'jose';
+import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
@@ -345,6 +346,28 @@ describe('tokens of an issuer', () => {
     await there.close();
     await own.close();
     await down.close();
+  });
+
+  it('that name no key are checked by each of the issuer, such as while it rotates them', async () => {
+    const pairs = await Promise.all([1, 2, 3].map(() => generateKeyPair('ES256', { extractable: true })));
+    const publicKeys = await Promise.all(pairs.slice(0, 2).map(({ publicKey }) => exportJWK(publicKey)));
+    const server = createServer((_, answer) => void answer.end(JSON.stringify({ keys: publicKeys })));
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const verify = openJwt({
+      jwksUrl: `http://127.0.0.1:${(server.address() as AddressInfo).port}/`,
+      ...{ issuer: ISSUER, audience: [AUDIENCE] },
+      onError: (error) => {
+        throw error;
+      },
+    });
+    const proofs = pairs.map(async ({ privateKey }) => {
+      const claims = { iss: ISSUER, aud: AUDIENCE, sub: 'ann', exp: Math.floor(Date.now() / 1000) + 300 };
+      return verify(await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey));
+    });
+    const ann = expect.objectContaining({ subject: 'ann' });
+    expect(await Promise.all(proofs)).toEqual([ann, ann, null]);
+    server.closeAllConnections();
+    server.close();
   });
 
   it('are checked for an hour with keys of before while newer ones cannot be fetched', async () => {

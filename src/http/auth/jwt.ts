@@ -1,6 +1,7 @@
 // Authenticates callers by JSON Web Tokens of a trusted issuer. Only asymmetric signatures; the
 // keys come from the JWKS URL and are cached.
 
+import type { JWTVerifyOptions } from 'jose';
 import pLimit from 'p-limit';
 
 export interface JwtOptions {
@@ -49,7 +50,11 @@ const REST_MS = 2_000;
  */
 const CHECKS = { running: 4, waiting: 512 };
 
+/** Keys that a token which names none is checked by. */
+const MAX_KEYS_TRIED = 4;
+
 type Jose = typeof import('jose');
+type Keys = Awaited<ReturnType<typeof openKeys>>['keys'];
 
 /** Faults of the token itself, as opposed to those of the place where the keys are. */
 const ofTheToken = ({ errors }: Jose) => [
@@ -151,10 +156,40 @@ function isPlausible(
   }
 }
 
+/**
+ * Checks a token by each key that it may be signed with. There are several where the token names none,
+ * while its issuer rotates the keys.
+ */
+async function verifyWithAny(token: string, keys: Keys, jose: Jose, options: JWTVerifyOptions) {
+  try {
+    return await jose.jwtVerify(token, keys, options);
+  } catch (error) {
+    if (!(error instanceof jose.errors.JWKSMultipleMatchingKeys)) throw error;
+    let tried = 0;
+    for await (const key of error) {
+      tried += 1;
+      try {
+        return await jose.jwtVerify(token, key, options);
+      } catch (fault) {
+        const isOfOther = fault instanceof jose.errors.JWSSignatureVerificationFailed;
+        if (!isOfOther || tried === MAX_KEYS_TRIED) throw fault;
+      }
+    }
+    throw error;
+  }
+}
+
 /** Opens the check; keys are fetched with the first token. */
 export function openJwt(options: JwtOptions): VerifyJwt {
   const { issuer, audience } = options;
   const limited = pLimit(CHECKS.running);
+  const checked = {
+    algorithms: ALGORITHMS,
+    issuer,
+    audience: [...audience],
+    clockTolerance: TOLERANCE,
+    requiredClaims: ['exp', 'sub'],
+  };
   let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
     if (token.split('.', 4).length !== 3) return null;
@@ -164,15 +199,7 @@ export function openJwt(options: JwtOptions): VerifyJwt {
     if (!isPlausible(token, jose, options)) return null;
     if (limited.pendingCount >= CHECKS.waiting) throw new TooManyChecksError();
     try {
-      const { payload } = await limited(() =>
-        jose.jwtVerify(token, keys, {
-          algorithms: ALGORITHMS,
-          issuer,
-          audience: [...audience],
-          clockTolerance: TOLERANCE,
-          requiredClaims: ['exp', 'sub'],
-        }),
-      );
+      const { payload } = await limited(() => verifyWithAny(token, keys, jose, checked));
       if (typeof payload.sub !== 'string' || payload.sub === '' || payload.exp === undefined) return null;
       return { issuer, subject: payload.sub, expiresAt: (payload.exp + TOLERANCE) * 1000 };
     } catch (error) {
