@@ -146,6 +146,11 @@ describe('readConfig', () => {
     expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
     for (const PERSISTED_OPERATIONS of ['off', 'allow', 'only'])
       expect(problemsOf({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
+    // What is left of two variables that are not set.
+    expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: ', ', SANDBOX_API_KEYS: ',' })).toEqual([
+      'GATEWAY_API_KEYS: must list a key, or be left out',
+      'SANDBOX_API_KEYS: must list a key, or be left out',
+    ]);
     const problems = problemsOf({
       ...jwt,
       UPSTREAM_API_KEY: 'k',

@@ -42,6 +42,9 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+/** Where an empty list would let everybody in: `,` is what is left of variables that are not set. */
+const keyList = list.refine((keys) => keys.length > 0, 'must list a key, or be left out').default([]);
+
 const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
 export const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
 const prefixes = list.pipe(z.array(prefix));
@@ -119,8 +122,7 @@ export const variables = z.object({
   CACHE_ANSWERS_MB: whole(0, 4096).default(32),
   GATEWAY_SECRET: secret.optional(),
   GATEWAY_SECRET_FILE: z.string().min(1).optional(),
-  GATEWAY_API_KEYS: list
-    .default([])
+  GATEWAY_API_KEYS: keyList
     .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
     .superRefine((keys, { addIssue }) => {
       const names = new Map<string, string | null>();
@@ -200,7 +202,7 @@ export const variables = z.object({
   SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
   SANDBOX_DIALECT: z.enum(['plain', 'rich']).default('plain'),
   SANDBOX_SPEED: z.coerce.number().positive().default(1),
-  SANDBOX_API_KEYS: list.default([]),
+  SANDBOX_API_KEYS: keyList,
   SANDBOX_CONTROL: flag.default(false),
   SANDBOX_FASTA: z.string().min(1).optional(),
   SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
