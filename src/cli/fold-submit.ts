@@ -161,6 +161,8 @@ export async function submitFold(
   const { result: ended } = (answer.data ?? {}) as { result?: Ended | null };
   if (ended === undefined || ended === null) {
     const lines = errorLines(answer);
+    if (lines.some((line) => line.includes('cannot represent a non string value')))
+      lines.push('Text that looks like a number is quoted, such as ccd: ["017"].');
     const mistake = answer.errors?.some(({ extensions }) => extensions?.code === 'BAD_USER_INPUT') === true;
     throw new CliExit(mistake ? EXIT.data : EXIT.unreachable, lines.join('\n'));
   }

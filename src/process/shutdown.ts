@@ -11,8 +11,12 @@ export interface EndingOptions {
   readonly signals: readonly ('SIGTERM' | 'SIGINT')[];
 }
 
+/** Ctrl-C reaches the process twice where npm started it: from the terminal, and passed on by npm. */
+const ONE_SIGNAL_MS = 500;
+
 export function installShutdownHandler({ log, stop, deadlineMs, signals }: EndingOptions) {
   let code: number | undefined;
+  let signalledAt = Number.NEGATIVE_INFINITY;
 
   function end(wanted: number): void {
     if (code !== undefined) return;
@@ -31,6 +35,8 @@ export function installShutdownHandler({ log, stop, deadlineMs, signals }: Endin
   }
   for (const signal of signals) {
     process.on(signal, () => {
+      if (performance.now() - signalledAt < ONE_SIGNAL_MS) return;
+      signalledAt = performance.now();
       if (code !== undefined) process.exit(128 + constants.signals[signal]);
       log.info({ signal }, 'stopping');
       end(0);

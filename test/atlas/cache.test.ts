@@ -190,6 +190,15 @@ describe.each(stores.slice(1))('what %s keeps', (name, url) => {
     expect(await openOver(openStore(url), { namespace: `${name} end` }).get('a')).toEqual({ name: 'last' });
   });
 
+  it('is missing without a word for what goes on after the end', async () => {
+    const cache = openOver(openStore(url), { namespace: `${name} late` });
+    await opened.pop()?.close();
+    expect(await cache.get('a')).toBeUndefined();
+    cache.set('a', { name: 'late' });
+    await sleep(300);
+    expect(errors).toEqual([]);
+  });
+
   it('is fetched again by a process whose own part is too small for it', async () => {
     const store = openStore(url);
     const cache = openOver(store, { namespace: `${name} small`, maxBytes: 10 });

@@ -198,3 +198,22 @@ describe('what people paste', () => {
     expect(world.counts()).toEqual({});
   });
 });
+
+describe('a hash in the address of a file', () => {
+  it.each([
+    '/structures/{hash}.pdb',
+    '/structures/{hash}.cif',
+    '/thumbnails/{hash}/plddt.png',
+  ])('may have capital letters, as in queries: %s', async (path) => {
+    const get = async (hash: string) => {
+      const address = `http://gateway.test${path.replace('{hash}', hash)}`;
+      const response = await world.gateway.fetch(new Request(address));
+      return [response.status, await response.text()];
+    };
+    const insulin = '12e9c9e4e2835c302e8ba615115edda3';
+    const lower = await get(insulin);
+    expect(lower[0]).toBe(200);
+    expect(await get(insulin.toUpperCase())).toEqual(lower);
+    expect((await get('xyz'))[0]).toBe(400);
+  });
+});

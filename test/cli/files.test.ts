@@ -124,6 +124,14 @@ describe('lookup', () => {
 });
 
 describe('fold', () => {
+  it('says to quote a code that YAML reads as a number', async () => {
+    const file = (code: string) => `items: [{ chains: [{ ligand: { ids: [L], ccd: [${code}] } }] }]\n`;
+    const { code, err } = await foldatlas(['fold', '-'], file('017'));
+    expect(code).toBe(65);
+    expect(err).toContain('ccd: ["017"]');
+    expect((await foldatlas(['fold', '-'], file('"017"'))).code).toBe(0);
+  });
+
   it.each([
     ['\uFEFF', '\n'],
     ['  \n ', '\r'],

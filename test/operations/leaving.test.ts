@@ -77,6 +77,16 @@ describe('clients that leave', () => {
   });
 });
 
+it('logs no error for a browser that ends its request for a picture', async () => {
+  await fault(world.sandboxUrl, { operation: 'thumbnail', delay_ms: 500, times: 1 });
+  lines.length = 0;
+  const picture = new URL(`/thumbnails/${HASH}/plddt.png`, url);
+  await expect(fetch(picture, { signal: AbortSignal.timeout(150) })).rejects.toThrow();
+  await until('the end of the request', () => lines.some((line) => line.includes('"left":true')));
+  await sleep(600);
+  expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
+});
+
 describe('errors that a client is shown', () => {
   it.each(TYPES)('are counted once each: %s', async (accept) => {
     for (const query of [

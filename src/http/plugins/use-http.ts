@@ -171,8 +171,9 @@ export function useHttp(sources: HttpSources): Plugin {
     const { operation: type, name } = operation;
     telemetry.setOperation(telemetry.exchangeOf(request), { type, name: name?.value ?? null });
   }
-  function broken(error: unknown): Response {
-    log.error({ error }, 'request');
+  function broken(error: unknown, { signal }: Request): Response {
+    // A browser that scrolls past a picture ends its request: no fault, and no reader.
+    if (!signal.aborted) log.error({ error }, 'request');
     return brokenResponse();
   }
 
@@ -191,7 +192,7 @@ export function useHttp(sources: HttpSources): Plugin {
         const response = await answerEarly(request, pathname, serverContext);
         if (response !== undefined) endResponse(response);
       } catch (error) {
-        endResponse(broken(error));
+        endResponse(broken(error, request));
       }
     },
     async onResponse({ request, response, serverContext, setResponse }) {
@@ -199,7 +200,7 @@ export function useHttp(sources: HttpSources): Plugin {
         const finished = await finish(request, response, serverContext);
         if (finished !== response) setResponse(finished);
       } catch (error) {
-        const instead = broken(error);
+        const instead = broken(error, request);
         setCommonHeaders(request, instead.headers, isSandbox(), proofNeeded);
         setResponse(instead);
       }

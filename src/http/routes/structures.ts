@@ -21,6 +21,10 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
 ]);
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
+const HASH = /^[0-9a-f]{32}$/;
+
+const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecimal characters.');
+
 /**
  * The route.
  *
@@ -33,9 +37,9 @@ export const structureRoute = (
   recordSeconds: number,
 ): Route => ({
   path: /^\/structures\/([^/.]+)\.([a-z]+)$/,
-  async answer({ request, url, parts: [hash = '', ending] }) {
-    if (!/^[0-9a-f]{32}$/.test(hash))
-      return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
+  async answer({ request, url, parts: [given = '', ending] }) {
+    const hash = given.toLowerCase();
+    if (!HASH.test(hash)) return noHash();
     if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
       return textResponse(404, 'Structures are served as .pdb and .cif.');
     }
@@ -80,9 +84,9 @@ export const thumbnailRoute = (
   open: (request: Request) => Promise<Upstream>,
 ): Route => ({
   path: /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/,
-  async answer({ request, parts: [hash = '', type = ''] }) {
-    if (!/^[0-9a-f]{32}$/.test(hash))
-      return textResponse(400, 'The hash must be 32 lower-case hexadecimal characters.');
+  async answer({ request, parts: [given = '', type = ''] }) {
+    const hash = given.toLowerCase();
+    if (!HASH.test(hash)) return noHash();
     if (!THUMBNAIL_NAMES.includes(type))
       return textResponse(
         404,

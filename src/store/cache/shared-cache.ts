@@ -102,9 +102,14 @@ export type SharedStore = ReturnType<typeof openSharedStore>;
 /**
  * Opens the tier.
  *
- * @param onError - called with every failure; the cache then bypasses the store
+ * @param report - called with every failure; the cache then bypasses the store
  */
-function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
+function openSharedStore(store: ByteStore, report: (error: unknown) => void) {
+  let isClosed = false;
+  // What goes on for a client that has left may read or write after the end.
+  const onError = (error: unknown): void => {
+    if (!isClosed) report(error);
+  };
   const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };
   const reading = createStoreGuard({ ...rules, timeout: READ_TIMEOUT_MS });
   const writing = createStoreGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
@@ -154,6 +159,7 @@ function openSharedStore(store: ByteStore, onError: (error: unknown) => void) {
     async close() {
       for (const flush of flushes) flush();
       await written;
+      isClosed = true;
       await store.close();
     },
   };
