@@ -74,6 +74,9 @@ describe('what people paste', () => {
     'https://www.uniprot.org/uniprotkb/HBA_HUMAN/entry?sort=organism_name',
     'https://rest.uniprot.org/uniprotkb/P69905.fasta',
     'UniRef90_P69905',
+    'AF-P69905-F1',
+    'AF-P69905-F1-model_v4.pdb.gz',
+    'https://alphafold.ebi.ac.uk/files/AF-P69905-F1-predicted_aligned_error_v4.json',
   ])('is read as an accession: %s', async (id) => {
     const { data } = await world.query(
       'query ($id: String!) { uniprotEntry(id: $id) { entryName } lookup(ids: [$id]) { protein { hash } } }',
@@ -87,6 +90,8 @@ describe('what people paste', () => {
 
   it.each([
     `>${HBA}|P69905|uniprotkb`,
+    `${HBA}.pdb`,
+    `http://127.0.0.1:4000/structures/${HBA}.cif?plddt=unit`,
     `>anything at all\n${HBA_SEQUENCE.slice(0, 60)}\n${HBA_SEQUENCE.slice(60)}\n`,
     HBA_SEQUENCE.toLowerCase(),
   ])('is read without a call of the service for it: %s', async (id) => {

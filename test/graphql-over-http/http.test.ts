@@ -187,6 +187,12 @@ describe('a request', () => {
     ['no body', 400, /^The body is empty/, () => post(null)],
     ['malformed JSON', 400, /^The body is not valid JSON\.$/, () => post('{"query":')],
     [
+      'JSON with a comma too many',
+      400,
+      /^The body is not valid JSON: see its character 18\.$/,
+      () => post('{"query":"{ a }",}'),
+    ],
+    [
       'bytes that are no UTF-8',
       400,
       /^The body is not valid UTF-8\.$/,
@@ -218,9 +224,17 @@ describe('a request', () => {
     [
       'an operationName that is an object',
       400,
-      /^`operationName` must be a string/,
+      /^`operationName` must be a string; this request sends an object\.$/,
       () => post('{"query":"{a}","operationName":{}}'),
     ],
+    ...['query A { a: __typename } query B { b: __typename }', 'fragment A on Query { __typename }'].map(
+      (query): [string, number, RegExp, () => Promise<Response>] => [
+        `no operation to choose in ${query}`,
+        400,
+        /^`operationName` must name an operation of the document; without it, .* exactly one\.$/,
+        () => post(JSON.stringify({ query })),
+      ],
+    ),
     [
       '__proto__ in variables',
       400,

@@ -29,7 +29,7 @@ const isObject = (value: unknown): value is Record<string, unknown> =>
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `a ${typeof value}`;
+  return Array.isArray(value) ? 'a list' : `${isObject(value) ? 'an' : 'a'} ${typeof value}`;
 };
 
 type Members = Readonly<Record<string, unknown>>;
@@ -74,8 +74,11 @@ const BYTE_ORDER_MARK = '\uFEFF';
 function parsed(text: string, what: string): unknown {
   try {
     return JSON.parse(text);
-  } catch {
-    throw httpError(400, `${what} is not valid JSON.`);
+  } catch (error) {
+    // Without the message of the engine, which quotes the text.
+    const at = Number(/ at position (\d+)/.exec(String(error))?.[1]);
+    const place = at < text.length ? `: see its character ${at + 1}` : '';
+    throw httpError(400, `${what} is not valid JSON${place}.`);
   }
 }
 

@@ -122,13 +122,18 @@ const CODES: ReadonlySet<unknown> = new Set([
   ...Object.keys(STATUS_OF_CODE),
 ]);
 
+const NO_OPERATION =
+  '`operationName` must name an operation of the document; without it, the document must hold exactly one.';
+
 /**
  * An error with one of our codes; other codes come from libraries that refuse the client's input.
  */
-export const withErrorCode = (error: GraphQLError): GraphQLError =>
-  CODES.has(error.extensions.code)
-    ? error
-    : placed(error, redact(error.message), { ...error.extensions, code: 'BAD_USER_INPUT', retryable: false });
+export function withErrorCode(error: GraphQLError): GraphQLError {
+  const { message, extensions } = error;
+  if (CODES.has(extensions.code)) return error;
+  const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
+  return placed(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
+}
 
 export type ClientErrors = ReturnType<typeof createClientErrors>;
 

@@ -130,7 +130,9 @@ function failureAnswer(error: unknown): Response | undefined {
 /** Runs a route for GET and HEAD, refuses other methods, and maps upstream errors to statuses. */
 async function handleGetOrHead(request: Request, answer: () => Promise<RouteAnswer>): Promise<RouteAnswer> {
   if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return textResponse(405, 'This address can only be read.', { allow: 'GET, HEAD' });
+    return textResponse(405, 'This address can only be read. GraphQL is at /graphql.', {
+      allow: 'GET, HEAD',
+    });
   }
   try {
     const answered = await answer();

@@ -20,6 +20,10 @@ export type Identifier =
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
   /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\w{1,5})?$/i;
+/** What stands behind the name in that of a file, such as `.pdb.gz`. */
+const FILE_ENDING = /(?:\.\w{1,5}){1,2}$/;
+/** A model of the AlphaFold database, such as `AF-P01308-F1-model_v4`; further parts are no whole entry. */
+const ALPHAFOLD = /^AF-(.{6,16})-F1(?:-[\w-]{1,40})?$/i;
 /** The accession of an entry, and which of its sequences. */
 const ISOFORM = /^([A-Z\d]{6,10})-\d{1,3}$/;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
@@ -108,8 +112,9 @@ export function readIdentifier(requested: string): Identifier {
   const hashes = new Set<string>();
   const accessions = new Set<string>();
   for (const word of words) {
-    if (HASH.test(word)) hashes.add(word.toLowerCase());
-    const accession = ACCESSION.exec(word)?.[1];
+    const name = word.replace(FILE_ENDING, '');
+    if (HASH.test(name)) hashes.add(name.toLowerCase());
+    const accession = ACCESSION.exec(name.replace(ALPHAFOLD, '$1'))?.[1];
     if (accession !== undefined) accessions.add(accession.toUpperCase());
   }
   const [hash] = hashes;
