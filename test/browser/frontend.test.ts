@@ -157,6 +157,24 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await page.close();
   });
 
+  it('looks a long list up part by part, as one table in its order', async () => {
+    const { page, wrong } = await openPage();
+    const sizes: number[] = [];
+    page.on('request', (request) => {
+      const body = request.postData() ?? '';
+      if (body.includes('query LookUp')) sizes.push(JSON.parse(body).variables.ids.length);
+    });
+    const list = ['P69905', ...Array.from({ length: 448 }, (_, i) => `0word${i}`), 'P01308'];
+    await page.evaluate((text) => {
+      location.hash = `#/table/${encodeURIComponent(text)}`;
+    }, list.join('\n'));
+    await page.getByRole('heading', { name: '2 of 450 found' }).waitFor();
+    expect(sizes).toEqual([200, 200, 50]);
+    expect(await page.locator('tbody th').allTextContents()).toEqual(list);
+    expect(wrong).toEqual([]);
+    await page.close();
+  });
+
   it('folds: mistakes at their fields, paid once, watched to the end over a cut, ranked, with PAE', async () => {
     const { page, wrong } = await openPage();
     await page.getByRole('link', { name: 'Fold' }).click();

@@ -1,6 +1,6 @@
 // A list of identifiers as a table: one row for each, in the same order, and where there is no protein the reason in its place.
-import type { FormEvent } from 'react';
-import { useQuery } from 'urql';
+import { type FormEvent, useEffect, useState } from 'react';
+import { type CombinedError, useClient } from 'urql';
 import { SaveTable } from './files.tsx';
 import { graphql, type ResultOf } from './graphql.ts';
 import { Failures, Loading, withoutPlace } from './problems.tsx';
@@ -103,13 +103,49 @@ function Found({ rows }: { rows: readonly Row[] }) {
   );
 }
 
+/** Identifiers of one query: thousands of accessions, a call each, take longer than one request may. */
+const AT_ONCE = 200;
+
+interface Progress {
+  readonly rows: readonly Row[];
+  readonly failures: readonly CombinedError[];
+  /** Identifiers that are not looked up yet. */
+  readonly left: number;
+}
+const NOTHING: Progress = { rows: [], failures: [], left: 0 };
+
+/** Looks a list up part by part. A part that is refused as a whole ends it. */
+function useRows(list: string): Progress {
+  const client = useClient();
+  const [progress, setProgress] = useState(NOTHING);
+  useEffect(() => {
+    let isLeft = false;
+    const lookUp = async () => {
+      const ids = identifiersIn(list);
+      let now: Progress = { ...NOTHING, left: ids.length };
+      setProgress(now);
+      while (now.left > 0) {
+        const part = ids.slice(now.rows.length, now.rows.length + AT_ONCE);
+        const { data, error } = await client.query(LookUp, { ids: part });
+        if (isLeft) return;
+        now = {
+          rows: [...now.rows, ...(data?.lookup ?? [])],
+          failures: error === undefined ? now.failures : [...now.failures, error],
+          left: data == null ? 0 : now.left - part.length,
+        };
+        setProgress(now);
+      }
+    };
+    void lookUp();
+    return () => {
+      isLeft = true;
+    };
+  }, [client, list]);
+  return progress;
+}
+
 export function LookupPage({ list }: { list: string }) {
-  const ids = identifiersIn(list);
-  const [{ data, error, fetching }] = useQuery({
-    query: LookUp,
-    variables: { ids },
-    pause: ids.length === 0,
-  });
+  const { rows, failures, left } = useRows(list);
   const look = (event: FormEvent<HTMLFormElement>) => {
     event.preventDefault();
     const text = new FormData(event.currentTarget).get('list');
@@ -120,9 +156,7 @@ export function LookupPage({ list }: { list: string }) {
       <h1>Look up a list</h1>
       <form className="card" onSubmit={look}>
         <label className="field">
-          <span>
-            Accessions, entry names, protein hashes and addresses of UniProt, mixed, one a line, at most 5,000
-          </span>
+          <span>Accessions, entry names, protein hashes and addresses of UniProt, mixed, one a line</span>
           <textarea name="list" rows={6} defaultValue={list} spellCheck={false} />
         </label>
         <p className="send">
@@ -131,9 +165,12 @@ export function LookupPage({ list }: { list: string }) {
           </button>
         </p>
       </form>
-      {fetching && <Loading what={`Looking up ${ids.length} identifiers`} />}
-      <Failures error={error} />
-      {data && <Found rows={data.lookup} />}
+      {left > 0 && <Loading what={`Looking up ${left} identifiers`} />}
+      {failures.map((error, i) => (
+        // biome-ignore lint/suspicious/noArrayIndexKey: failures are only added, and may be the same
+        <Failures key={i} error={error} />
+      ))}
+      {rows.length > 0 && <Found rows={rows} />}
     </>
   );
 }
