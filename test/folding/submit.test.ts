@@ -55,6 +55,24 @@ describe('a submission', () => {
     expect(Math.abs(deadline - bench.clock.now() - day)).toBeLessThan(60_000);
   });
 
+  it('is named by checkFold of the same input, also under another label', async () => {
+    const check = async (input: Record<string, unknown>): Promise<unknown> => {
+      const query =
+        'query($input: SubmitFoldInput!) { checkFold(input: $input) { warnings { code message } } }';
+      return at((await bench.ask(query, { input })).data, 'checkFold.warnings');
+    };
+    const items = [protein('GIVEQCCTSICSLYQLEHYCN', 'once')];
+    expect(await check({ items, label: 'first' })).toEqual([]);
+    const batchId = at(await send({ items, label: 'first' }), 'batch.batchId');
+    const warning = {
+      code: 'ALREADY_SUBMITTED',
+      message: expect.stringContaining(`is batch ${String(batchId)}`),
+    };
+    for (const label of ['first', 'second', null]) expect(await check({ items, label })).toEqual([warning]);
+    expect(await check({ items, label: 'second', repeat: 2 })).toEqual([]);
+    expect(await check({ items: [protein('GIVEQCCTSICSLYQLEHYCA', 'once')] })).toEqual([]);
+  });
+
   it('shows its tasks without a call, and pages on from there', async () => {
     const items = ['GIV', 'EQC', 'CTS', 'ICS'].map((sequence, i) => protein(sequence, `n${i}`));
     const { data } = await bench.ask(

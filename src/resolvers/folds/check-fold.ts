@@ -4,9 +4,11 @@ import { builder } from '../../schema/builder.ts';
 import { InputIssue } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { InputChain } from '../../schema/task.ts';
+import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
 import type { Issue, ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
-import { checkCost, checkInput } from './submit.ts';
+import { submissionHash } from '../../submission/wire-body.ts';
+import { checkCost, checkInput, type Examined } from './submit.ts';
 
 /** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
 const MAX_INT = 2 ** 31 - 1;
@@ -75,9 +77,34 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
   }),
 });
 
-async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[]> {
+/** Batches that are compared with an input of another label, and labels that are tried. */
+const COMPARED_BATCHES = 100;
+const COMPARED_LABELS = 10;
+
+/** The earlier submission of the same input, whatever its label, which the hash includes. */
+async function findEarlier(
+  ctx: GatewayContext,
+  { submission, hash }: Examined,
+): Promise<EarlierSubmission | null> {
   const { ledger, principal } = ctx.submissions;
-  const earlier = await ledger.earlier(principal, hash).catch((error: unknown) => {
+  const same = await ledger.earlier(principal, hash);
+  if (same !== null) return same;
+  const { batches } = await ledger.batches(principal, { first: COMPARED_BATCHES, after: null });
+  const alike = batches.filter(
+    ({ itemCount, repeat, model }) =>
+      itemCount === submission.items.length && repeat === submission.repeat && model === submission.model,
+  );
+  const labels = [...new Set(alike.map(({ label }) => label))].slice(0, COMPARED_LABELS);
+  for (const label of labels) {
+    const labelled = await submissionHash({ ...submission, label });
+    const found = alike.find(({ inputHash }) => inputHash === labelled);
+    if (found !== undefined) return { batchId: found.batchId, at: found.submittedAt };
+  }
+  return null;
+}
+
+async function earlierWarning(ctx: GatewayContext, examined: Examined): Promise<Issue[]> {
+  const earlier = await findEarlier(ctx, examined).catch((error: unknown) => {
     ctx.services.storeFailed('ledger', error, ctx.requestId);
     return undefined;
   });
@@ -110,9 +137,10 @@ async function earlierWarning(ctx: GatewayContext, hash: string): Promise<Issue[
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const { check, hash } = await checkInput(ctx, input);
+  const examined = await checkInput(ctx, input);
+  const { check } = examined;
   if (check.issues.length > 0) return check;
-  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, hash))] };
+  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, examined))] };
 }
 
 builder.queryFields((t) => ({
