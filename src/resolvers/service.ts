@@ -152,7 +152,7 @@ const Viewer = builder.objectRef<{ readonly principal: string }>('Viewer').imple
       nullable: false,
       description:
         'Opaque id of the caller, the same for each request with the same token; batches belong to it. ' +
-        'Such as "zHVm2n0bq1Yx4kQ7rT9wLg".',
+        'Such as "zHVm2n0bq1Yx4kQ7rT9wLgd3sZ8fUe5cJp6oWiAhB0M".',
     }),
   }),
 });

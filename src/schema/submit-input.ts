@@ -4,7 +4,7 @@ import { builder } from './builder.ts';
 const ModificationInput = builder.inputType('ModificationInput', {
   description: 'A residue that is replaced by a chemical component.',
   fields: (t) => ({
-    position: t.int({ required: true, description: 'Position in the sequence, 0-based, such as 14.' }),
+    position: t.int({ required: true, description: 'Position in the sequence, 0-based, such as 8.' }),
     ccd: t.string({
       required: true,
       description: 'Code in the Chemical Component Dictionary, such as "SEP" (phosphoserine).',

@@ -1,6 +1,7 @@
 // Everything in the schema says what it is, and every quantity says in what unit or range.
 import { describe, expect, it } from 'vitest';
 import { subgraphSchema } from '../../src/resolvers/schema.ts';
+import { at, openWorld } from '../support.ts';
 import { elementsOf } from './elements.ts';
 
 const elements = elementsOf(subgraphSchema);
@@ -45,4 +46,26 @@ describe('descriptions', () => {
     const silent = numbers.filter(({ description }) => !said.test(description ?? ''));
     expect(silent.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
   });
+});
+
+/** Fields of Query whose arguments find something by themselves. */
+const LOOKUPS = ['node', 'protein', 'proteins', 'cluster', 'feature', 'features', 'lookup', 'uniprotEntry'];
+
+it('examples of arguments find something when they are pasted', async () => {
+  const world = await openWorld();
+  const fields = subgraphSchema.getQueryType()?.getFields() ?? {};
+  const pasted = LOOKUPS.flatMap((field) =>
+    (fields[field]?.args ?? []).flatMap(({ name, description }) => {
+      const [, example] = /such as ("[^"]+"|\[[^\]]+\]|\d+)/.exec(description ?? '') ?? [];
+      return example === undefined ? [] : [`${field}(${name}: ${example})`];
+    }),
+  );
+  expect(pasted.length).toBeGreaterThanOrEqual(LOOKUPS.length);
+  for (const field of pasted) {
+    const selection = field.startsWith('features') ? 'totalCount' : '__typename';
+    const { data, errors } = await world.query(`{ it: ${field} { ${selection} } }`);
+    expect([field, errors, data]).toEqual([field, undefined, { it: expect.anything() }]);
+    expect([field, at(data, 'it.totalCount')]).not.toEqual([field, 0]);
+  }
+  await world.close();
 });

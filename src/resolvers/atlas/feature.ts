@@ -274,7 +274,7 @@ builder.queryFields((t) => ({
       args: {
         search: t.arg.string({
           description:
-            'Words, all of which must match, such as "amphipathic helix". ' +
+            'Words, all of which must match, such as "hydrophobic core". ' +
             `At most ${SEARCH_LIMITS.words} different words of ${SEARCH_LIMITS.letters} letters, ` +
             `${SEARCH_LIMITS.characters} characters in all.`,
         }),

@@ -133,7 +133,11 @@ builder.queryFields((t) => ({
     cost: ({ id }) => ({ calls: nodeCalls(id) }),
     description: 'Any object by its `id`; null when it does not exist any more.',
     args: {
-      id: t.arg.id({ required: true, description: 'The `id` of an object, such as "UHJvdGVpbjoxMmU5…".' }),
+      id: t.arg.id({
+        required: true,
+        description:
+          'The `id` of an object, such as "UHJvdGVpbjoxMmU5YzllNGUyODM1YzMwMmU4YmE2MTUxMTVlZGRhMw==".',
+      }),
     },
     resolve: (_, { id }, ctx, info) => findNode(ctx, info, id),
   }),
