@@ -1,6 +1,7 @@
 // foldatlas lookup: hashes, accessions and entry names mixed; one output line per input, in order,
 // also for those not found. Holds one chunk of the list in memory.
 import { createReadStream } from 'node:fs';
+import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { tableOf } from '../lookups/export-row.ts';
@@ -84,6 +85,12 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
   if (ids.length > 0) yield ids;
 }
 
+/** @throws CliExit */
+function failRead(error: unknown): never {
+  const hint = 'Identifiers themselves go to standard input: echo P01308 | foldatlas lookup -';
+  throw new CliExit(EXIT.usage, `${messageOf(error)}\n${hint}`);
+}
+
 /** How often a part of the list is asked for while the gateway or the service refuses all of it for now. */
 const MAX_TRIES = 5;
 /** Where the refusal does not say how long to wait, and at most. */
@@ -147,6 +154,7 @@ export default command({
   ],
   async run({ file, tsv, ndjson, url, 'token-file': tokenFile }, session) {
     if (tsv === true && ndjson === true) throw new CliExit(EXIT.usage, 'Choose one of --tsv and --ndjson.');
+    if (file !== '-') await access(file).catch(failRead);
     const place = await connect(session, { url, tokenFile });
     const table = ndjson !== true;
     let [done, found, lost] = [0, 0, 0];

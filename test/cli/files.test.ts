@@ -31,6 +31,12 @@ const rowsOf = (table: string) =>
     .map((line) => line.split('\t'));
 
 describe('lookup', () => {
+  it('writes no table where there is no file, and says where identifiers go', async () => {
+    const { code, out, err } = await foldatlas(['lookup', 'P01308']);
+    expect([code, out]).toEqual([64, '']);
+    expect(err).toContain('echo P01308 | foldatlas lookup -');
+  });
+
   it('reads records of FASTA among identifiers, each as one protein', async () => {
     const { out } = await foldatlas(
       ['lookup', '-'],
