@@ -165,8 +165,8 @@ builder.queryField('lookup', (t) =>
     },
     description:
       `A mix of hashes, UniProt accessions, entry names and sequences, at most ${MAX_IDS}; one result for ` +
-      'each, in your order. FASTA headers, versions, addresses of UniProt and names of AlphaFold models are ' +
-      'read, too. ' +
+      'each, in your order. FASTA headers, versions, addresses of UniProt and names of AlphaFold models ' +
+      'are read, too. ' +
       'Accessions cost one call each (cached for a day), the proteins one for each 500.',
     args: {
       ids: t.arg.stringList({
