@@ -115,52 +115,15 @@ export interface StreamedResponse {
   readonly call: { readonly operation: string; readonly maxBytes: number };
 }
 
-/** What needs no second look by a URL parser: no step up the path, no escape, no separator. */
-const PLAIN_PATH = /^[\w/-]*$/;
-const PLAIN_WORD = /^[\w-]*$/;
-
-const inForm = (text: string): string =>
-  PLAIN_WORD.test(text) ? text : new URLSearchParams([[text, '']]).toString().slice(0, -1);
-
-function searchOf(query: Call['query']): string {
-  let search = '';
-  for (const name in query) {
-    const value = query[name];
-    if (value === undefined) continue;
-    for (const one of typeof value === 'object' ? value : [value])
-      search += `${search === '' ? '?' : '&'}${inForm(name)}=${inForm(String(one))}`;
-  }
-  return search;
-}
-
-interface Base {
-  readonly origin: string;
-  readonly pathname: string;
-}
-
-/** Where the APIs are, parsed once. */
-const bases = new WeakMap<UpstreamSettings, Record<Call['api'], Base>>();
-
-function baseOf(settings: UpstreamSettings, api: Call['api']): Base {
-  const known = bases.get(settings);
-  if (known !== undefined) return known[api];
-  const { baseUrl, batchPrefix, atlasPrefix } = settings;
-  const read = (prefix: string): Base => {
-    const { origin, pathname } = new URL(`${baseUrl}${prefix}/-`);
-    return { origin, pathname: pathname.slice(0, -2) };
-  };
-  const found = { batch: read(batchPrefix), atlas: read(atlasPrefix) };
-  bases.set(settings, found);
-  return found[api];
-}
-
 function urlOf(
-  settings: UpstreamSettings,
-  { api, path, query }: Call,
+  { baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings,
+  { api, path, query = {} }: Call,
 ): Pick<OutgoingRequest, 'origin' | 'path'> {
-  const { origin, pathname } = baseOf(settings, api);
-  const whole = PLAIN_PATH.test(path) ? pathname + path : new URL(origin + pathname + path).pathname;
-  return { origin, path: whole + searchOf(query) };
+  const { origin, pathname } = new URL(`${baseUrl}${api === 'batch' ? batchPrefix : atlasPrefix}${path}`);
+  const search = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
+  return { origin, path: search.size === 0 ? pathname : `${pathname}?${search}` };
 }
 
 /**
