@@ -1,7 +1,7 @@
 // The record of one request for logs, metrics and traces. It holds only what a log line may show: the route
 // instead of the path, the operation name instead of the query. Steps of traces have ids as W3C Trace
 // Context writes them, recorded or not; telemetry.ts sets attributes, which hold no URL, token or variable.
-import { randomFillSync, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 import { createPrivateField } from '../private-field.ts';
 import type { CallRecord } from '../upstream/http/call-record.ts';
@@ -220,31 +220,15 @@ const readTracestate = (header: string | null): string | undefined =>
 export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
   `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
 
-const IDS_BYTES = 24;
-const IDS_LETTERS = 2 * IDS_BYTES;
-/** Asking for random bytes, and writing them out, costs much the same for few and for many. */
-const bytes = Buffer.alloc(IDS_BYTES * 128);
-let letters = '';
-let used = 0;
-
-function randomHex(): string {
-  if (used === letters.length) {
-    letters = randomFillSync(bytes).toString('hex');
-    used = 0;
-  }
-  used += IDS_LETTERS;
-  return letters.slice(used - IDS_LETTERS, used);
-}
+/** Node takes random bytes for many UUIDs at once; `randomBytes` asks the system for them each time. */
+const randomHex = (): string => randomUUID().replaceAll('-', '');
 
 /** The next step of a trace; the first of a new one without a parent. */
-function childSpanContext(parent: TraceContext | undefined): TraceContext {
-  const random = randomHex();
-  return {
-    traceId: parent?.traceId ?? random.slice(16),
-    spanId: random.slice(0, 16),
-    traceFlags: parent?.traceFlags ?? 0,
-  };
-}
+const childSpanContext = (parent: TraceContext | undefined): TraceContext => ({
+  traceId: parent?.traceId ?? randomHex(),
+  spanId: randomHex().slice(16),
+  traceFlags: parent?.traceFlags ?? 0,
+});
 
 /** A step of a trace that is under way. */
 export interface TraceSpan {
