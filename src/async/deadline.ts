@@ -66,22 +66,9 @@ export function withTimeout<T, R = T>(
   milliseconds: number,
   onTimeout: () => R,
 ): Promise<T | R> {
-  // By hand: a race makes four promises more.
-  return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
-      try {
-        resolve(onTimeout());
-      } catch (error) {
-        reject(error);
-      }
-    }, milliseconds);
-    const end = (settle: () => void): void => {
-      clearTimeout(timer);
-      settle();
-    };
-    work.then(
-      (value) => end(() => resolve(value)),
-      (error: unknown) => end(() => reject(error)),
-    );
-  });
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, milliseconds);
+  }).then(onTimeout);
+  return Promise.race([work, late]).finally(() => clearTimeout(timer));
 }

@@ -61,21 +61,11 @@ export function abortable<T>(
   errorOf: (signal: AbortSignal) => unknown = ({ reason }) => reason,
 ): Promise<T> {
   if (signal === undefined) return result;
-  // By hand: a race makes three promises more.
   return new Promise((resolve, reject) => {
     const stop = () => reject(errorOf(signal));
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop);
-    result.then(
-      (value) => {
-        signal.removeEventListener('abort', stop);
-        resolve(value);
-      },
-      (error: unknown) => {
-        signal.removeEventListener('abort', stop);
-        reject(error);
-      },
-    );
+    result.finally(() => signal.removeEventListener('abort', stop)).then(resolve, reject);
   });
 }
 
