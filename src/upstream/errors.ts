@@ -109,9 +109,6 @@ export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
   return credits === RATE.test(text) ? undefined : credits ? 'credits' : 'rate';
 }
 
-/** Whether a 429 is for want of credits, which do not come back by waiting a moment. */
-export const isAboutCredits = (text: string): boolean => subjectOf429(text) === 'credits';
-
 /** @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;

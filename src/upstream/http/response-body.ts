@@ -9,10 +9,10 @@ import {
   type FailureCode,
   formOf,
   type InputFault,
-  isAboutCredits,
   isCallersFault,
   networkFailure,
   retryAfterSeconds,
+  subjectOf429,
   UpstreamError,
   validationIssues,
 } from '../errors.ts';
@@ -218,7 +218,7 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
   // The service may quote what it was sent.
   const shown = text === undefined ? undefined : redact(text, up.token);
   const { status } = answer;
-  const spent = status === 402 || (status === 429 && isAboutCredits(text ?? ''));
+  const spent = status === 402 || (status === 429 && subjectOf429(text ?? '') === 'credits');
   const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
   const isAtlas = !SENT_A_KEY.has(operation);
   const isNotTheirs = status === 401 && (isAtlas || up.isGatewayKey === true);

@@ -7,7 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
-import { isAboutCredits, networkFailure, UpstreamError } from '../errors.ts';
+import { networkFailure, UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
@@ -22,17 +22,15 @@ const MAX_PAUSE_MS = 5_000;
  * Milliseconds to wait before trying a failed read again; null when it should not be.
  *
  * @param tried - how often it has been tried, 1 after the first failure
- * @param random - 0 to 1, spreads callers that failed together
  */
-function retryPause({ failure, message }: UpstreamError, tried: number, random: number): number | null {
+function retryPause({ failure }: UpstreamError, tried: number): number | null {
   if (!failure.retryable || tried >= TRIES) return null;
-  // Credits do not come back by waiting.
-  if (failure.code === 'RATE_LIMITED' && isAboutCredits(message)) return null;
   if (failure.retryAfterSeconds !== undefined) {
     const asked = failure.retryAfterSeconds * 1000;
     return asked > MAX_PAUSE_MS ? null : asked;
   }
-  return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + random);
+  // At random: callers that failed together do not come back together.
+  return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + Math.random());
 }
 
 /** Runs `once` up to three times. @throws the last failure; any but an UpstreamError at once */
@@ -47,7 +45,7 @@ export async function withRetry<T>(signal: AbortSignal | undefined, once: () => 
       if (error.failure.heldBack === true) throw last ?? error;
       last = error;
     }
-    const pause = retryPause(last, tried, Math.random());
+    const pause = retryPause(last, tried);
     if (pause === null) throw last;
     await sleep(pause, undefined, { signal });
   }

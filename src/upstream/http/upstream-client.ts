@@ -3,7 +3,6 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
-import { isAboutCredits } from '../errors.ts';
 import { toWire, type WireMapping } from '../renames.ts';
 import { noteAnswer } from '../settings.ts';
 import type { HostLimiter } from './host-limiter.ts';
@@ -173,9 +172,10 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
   if (!PASSING.has(answer.status)) return answer;
   const error = await upstreamErrorOf(up, answer);
   const scope = scopeOf(up, call);
-  if (answer.status === 429 && scope !== undefined && !isAboutCredits(error.message)) {
-    up.limiter?.slowDown(scope, error.failure.retryAfterSeconds);
-  }
+  const { retryable, retryAfterSeconds } = error.failure;
+  // Credits that are used up do not come back by waiting.
+  if (answer.status === 429 && scope !== undefined && retryable)
+    up.limiter?.slowDown(scope, retryAfterSeconds);
   throw error;
 }
 
