@@ -5,6 +5,7 @@ import {
   GraphQLStreamDirective,
   getDirectiveInExtensions,
   getDocumentNodeFromSchema,
+  memoize1,
 } from '@graphql-tools/utils';
 import {
   type GraphQLDirective,
@@ -52,18 +53,12 @@ export function apiSchema(whole: GraphQLSchema): GraphQLSchema {
 /** Built into graphql-js, unknown to the composition. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
-const printed = new WeakMap<GraphQLSchema, string>();
-
 /** The answer of `_service { sdl }`; `npm run schema:print` writes it to subgraph.graphql. */
-export function subgraphSdl(whole: GraphQLSchema): string {
-  const known = printed.get(whole);
-  if (known !== undefined) return known;
+export const subgraphSdl = memoize1((whole: GraphQLSchema): string => {
   const schema = without(whole, (name) => isForRouters(name) || isGlobalId(name));
   const document = getDocumentNodeFromSchema(lexicographicSortSchema(schema));
-  const sdl = `${[LINK, ONE_OF, print(document)].join('\n\n')}\n`;
-  printed.set(whole, sdl);
-  return sdl;
-}
+  return `${[LINK, ONE_OF, print(document)].join('\n\n')}\n`;
+});
 
 const KEY = `"""
 The object can be fetched by these fields, also by a reference out of another subgraph (Apollo Federation).

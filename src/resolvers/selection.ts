@@ -1,5 +1,6 @@
 // Reads the selection below the current field, so that resolvers can load everything in one call.
 // Follows fragments, aliases, @skip and @include.
+import { memoize1 } from '@graphql-tools/utils';
 import {
   type FieldNode,
   type GraphQLObjectType,
@@ -20,32 +21,19 @@ export interface Selected {
 /** Selections by field nodes and type name: all objects of a list share them. */
 type Read = WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>;
 
-/** By the variables of the operation, or by field nodes where no variable matters. */
-const byVariables = new WeakMap<object, Read>();
+/** Where no variable matters. */
 const constant: Read = new WeakMap();
-const isConstant = new WeakMap<readonly FieldNode[], boolean>();
+/** By the variables of the operation. */
+const readWith = memoize1((_variables: object): Read => new WeakMap());
 
 /** Whether no variable occurs in the selection: its text has none, and no fragment, which may. */
-function sameForAll(nodes: readonly FieldNode[]): boolean {
-  const known = isConstant.get(nodes);
-  if (known !== undefined) return known;
-  const found = nodes.every(({ selectionSet }) => {
+const isConstant = memoize1((nodes: readonly FieldNode[]): boolean =>
+  nodes.every(({ selectionSet }) => {
     if (selectionSet === undefined) return true;
     const { loc } = selectionSet;
     return loc !== undefined && !/\$|\.{3}/.test(loc.source.body.slice(loc.start, loc.end));
-  });
-  isConstant.set(nodes, found);
-  return found;
-}
-
-function readOf({ variableValues }: GraphQLResolveInfo, nodes: readonly FieldNode[]): Read {
-  if (sameForAll(nodes)) return constant;
-  const known = byVariables.get(variableValues);
-  if (known !== undefined) return known;
-  const made: Read = new WeakMap();
-  byVariables.set(variableValues, made);
-  return made;
-}
+  }),
+);
 
 /**
  * The fields selected on an object type; each alias is an entry.
@@ -58,7 +46,7 @@ export function selectedFields(
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
 ): readonly Selected[] {
-  const read = readOf(info, nodes);
+  const read = isConstant(nodes) ? constant : readWith(info.variableValues);
   const ofNodes = read.get(nodes) ?? new Map<string, readonly Selected[]>();
   if (ofNodes.size === 0) read.set(nodes, ofNodes);
   const before = ofNodes.get(typeName);
