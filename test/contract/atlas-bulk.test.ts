@@ -184,7 +184,9 @@ describe('GET /similarity-search', () => {
     expect(hit).toHaveProperty('protein_name');
   });
   test('cluster_pct_characterized_max: 0 finds only clusters without characterised annotations', async () => {
-    for (const hit of await search({ cluster_pct_characterized_max: '0', topk_results: '3' })) {
+    const hits = await search({ cluster_pct_characterized_max: '0', topk_results: '3' });
+    expect(hits.length).toBeGreaterThan(0);
+    for (const hit of hits) {
       const hash = textAt(hit, 'protein_hash');
       const record: unknown = await (await target.atlas(`/proteins/${hash}?fold_on_miss=false`)).json();
       const of =

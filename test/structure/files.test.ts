@@ -97,8 +97,10 @@ test('every reference inside the mmCIF leads to something', async () => {
     ['ma_qa_metric_local', 'label_asym_id', 'struct_asym', 'id'],
     ['ma_qa_metric_local', 'metric_id', 'ma_qa_metric', 'id'],
   ] as const) {
-    const known = keys(to, key);
-    for (const value of keys(from, name)) expect(known, `${from}.${name}`).toContain(value);
+    const [known, values] = [keys(to, key), keys(from, name)];
+    expect(values.size, `${from}.${name}`).toBeGreaterThan(0);
+    for (const value of values) expect(known, `${from}.${name}`).toContain(value);
+    expect(known, `${to}.${key}`).not.toContain(undefined);
   }
 });
 
