@@ -141,6 +141,20 @@ describe('resubmitting', () => {
       .map((warning) => at(warning, 'code'))
       .filter((code) => code !== 'LONG_ITEM');
 
+  it('needs a state, which the service must have, and a task where tasks are named', async () => {
+    for (const [variables, message] of [
+      [{ states: [] }, '`states` is empty'],
+      [{ states: ['FAILED', 'UNKNOWN'] }, '`states` cannot hold UNKNOWN'],
+      [{ taskIds: [] }, '`taskIds` is empty'],
+    ] as const) {
+      const { errors } = await bench.ask(AGAIN, { id, input, ...variables });
+      expect(errors).toMatchObject([
+        { message: expect.stringContaining(message), extensions: { code: 'BAD_USER_INPUT' } },
+      ]);
+    }
+    expect(bench.counts().submit).toBeUndefined();
+  });
+
   it('takes mended items alone, under their names, and says what it left out', async () => {
     const ending = await again(id, { items: [protein('MQIFVKTLTGK', 'too long')] });
     expect(sent()).toEqual({ repeat: 1, lengths: [11, 11] });

@@ -313,6 +313,43 @@ describe('a cancellation', () => {
     expect(answer).toEqual({ first: null, again: { cancelledCount: 0 } });
   });
 
+  describe('whose answer does not tell how many it cancelled', () => {
+    const counted = async (what: string): Promise<unknown> => {
+      liar.script('cancel', data({}));
+      const { data: answer, errors } = await place.query(
+        `mutation { end: ${what} { ... on Cancelled { cancelledCount } } }`,
+      );
+      return errors?.[0]?.extensions.code ?? at(answer, 'end.cancelledCount');
+    };
+    const counts = (of: Record<string, number>) => data({ status: 'in_progress', counts: of });
+
+    it.each([
+      [{ queued: 3 }, { cancelled: 2, in_progress: 1 }, 2],
+      [{ queued: 1, cancelled: 2 }, { cancelled: 3 }, 1],
+      [{ queued: 3 }, { queued: 1, cancelled: 2 }, 'UPSTREAM_DRIFT'],
+      [{ queued: 3, cancelled: 2 }, { cancelled: 1 }, 'UPSTREAM_DRIFT'],
+    ])('is counted by %j before and %j after: %j', async (before, after, expected) => {
+      liar.script('list', inTurn(counts(before), counts(after)));
+      expect(await counted('cancelBatch(batchId: "b1")')).toBe(expected);
+    });
+
+    it('is counted by nothing when the batch is gone after it', async () => {
+      liar.script('list', inTurn(counts({ queued: 1 }), says(404, { message: 'no such batch' })));
+      expect(await counted('cancelBatch(batchId: "b1")')).toBe('UPSTREAM_DRIFT');
+    });
+
+    it.each([
+      ['queued', 1],
+      ['cancelled', 0],
+      ['in_progress', 'UPSTREAM_DRIFT'],
+      ['done', 'UPSTREAM_DRIFT'],
+      ['paused', 'UPSTREAM_DRIFT'],
+    ])('is counted by a task that was %s before: %j', async (status, expected) => {
+      liar.script('status', data({ status }));
+      expect(await counted('cancelTask(taskId: "b1-00000")')).toBe(expected);
+    });
+  });
+
   it('answered 200 with a page of a proxy is not', async () => {
     liar.script('cancel', says(200, '<html>Log in</html>'));
     const { errors } = await place.query(CANCEL);
