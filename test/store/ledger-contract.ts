@@ -259,6 +259,18 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect((await ledger.scores('p', ['t'])).size).toBe(1);
     });
 
+    it('forgets them while it stays open, too, and a key is free again', async () => {
+      await ledger.record('p', null, batchOf('old', { submittedAt: now }), items);
+      await ledger.claim('p', 'k', 'h');
+      now += RETENTION_MS + 1;
+      await ledger.record('p', null, batchOf('new', { submittedAt: now }), items);
+      expect(await ledger.batch('p', 'old')).toBeNull();
+      expect((await ledger.batches('p', { first: 10, after: null })).total).toBe(1);
+      await ledger.claim('p', 'later', 'h');
+      now += RETENTION_MS + 1;
+      expect(await ledger.claim('p', 'later', 'h')).toBeNull();
+    });
+
     it('writes a batch of 2,000 items and 2,000 scores in well under a second', async () => {
       const many = Array.from({ length: 2000 }, (_, i) => ({
         name: `item ${i}`,
