@@ -107,7 +107,7 @@ function openSqliteRates(file: string): TokenBucketStore {
 
 const PREFIX = 'foldatlas:rate:1:';
 
-/** KEYS bucket; ARGV time, tokens, per minute. The same sum as `takeAt`. */
+/** KEYS bucket; ARGV time, tokens, per minute. The same sum as `takeTokens`. */
 const TAKE = `${NOW}
   local each = ${MINUTE_MS} / tonumber(ARGV[3])
   local from = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now), now + ${MINUTE_MS})
