@@ -21,7 +21,7 @@ import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-end
 import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
 
-export const get = (operation: string, path: string, more: Partial<Call> = {}): Call => ({
+export const get = (operation: Call['operation'], path: string, more: Partial<Call> = {}): Call => ({
   operation,
   api: 'atlas',
   method: 'GET',

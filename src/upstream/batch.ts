@@ -62,7 +62,7 @@ async function open<S extends z.ZodType>(
 /** List and Status only read although they are POST; Submit and Cancel are sent once. */
 const READS = new Set(['list', 'status']);
 
-const post = (operation: string, body: unknown, maxBytes?: number): Call => ({
+const post = (operation: Call['operation'], body: unknown, maxBytes?: number): Call => ({
   operation,
   api: 'batch',
   method: 'POST',

@@ -19,7 +19,7 @@ const limits = (start: number, whole: number, mebibytes: number): OperationLimit
   bytes: mebibytes * MiB,
 });
 
-const TABLE: Readonly<Record<string, OperationLimits>> = {
+const TABLE = {
   // 16,384 rows, 7 MB in one answer.
   features: limits(30, 60, 32),
   // One row; its lists hold some hundreds of names.
@@ -51,16 +51,16 @@ const TABLE: Readonly<Record<string, OperationLimits>> = {
   cancel: limits(30, 45, 1),
   // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB.
   download: limits(30, 300, 512),
-};
+} satisfies Record<string, OperationLimits>;
 
-/** For an operation that has no line. */
-const USUAL = limits(30, 60, 64);
+/** What is asked of the service, by the names of its log lines, metrics and errors. */
+export type Operation = keyof typeof TABLE;
 
 /** A body that stands still for so long is given up. Milliseconds. */
 export const STALL_MS = 15 * SECOND;
 
 /** @param patience - what the times are multiplied with (`UPSTREAM_PATIENCE`) */
-export function limitsOf(operation: string, patience = 1): OperationLimits {
-  const { start, whole, bytes } = TABLE[operation] ?? USUAL;
+export function limitsOf(operation: Operation, patience = 1): OperationLimits {
+  const { start, whole, bytes } = TABLE[operation];
   return { start: start * patience, whole: whole * patience, bytes };
 }

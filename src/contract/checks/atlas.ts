@@ -22,7 +22,7 @@ const INDICES = [185, 16_383, 7];
 const HITS = 2;
 const LEAST_SIMILARITY = 0.2;
 
-const get = (operation: string, path: string, more: Partial<Call> = {}): Probe['call'] => ({
+const get = (operation: Call['operation'], path: string, more: Partial<Call> = {}): Probe['call'] => ({
   operation,
   api: 'atlas',
   method: 'GET',

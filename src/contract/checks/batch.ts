@@ -14,7 +14,7 @@ import {
   skippedCheck,
 } from './probe.ts';
 
-const post = (operation: string, body: unknown): Probe['call'] => ({
+const post = (operation: Probe['call']['operation'], body: unknown): Probe['call'] => ({
   operation,
   api: 'batch',
   method: 'POST',
@@ -32,7 +32,7 @@ const says = (body: unknown): Drift[] => {
     : [];
 };
 
-const unknown = (name: string, operation: string, id: 'batch_id' | 'task_id'): Probe => ({
+const unknown = (name: string, operation: Probe['call']['operation'], id: 'batch_id' | 'task_id'): Probe => ({
   name,
   call: post(operation, { [id]: UNKNOWN_ID }),
   statuses: [404],

@@ -3,6 +3,7 @@
 import type { Readable } from 'node:stream';
 import { Agent, type Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
+import type { Operation } from '../operations.ts';
 import { toWire, type WireMapping } from '../renames.ts';
 import { noteAnswer } from '../settings.ts';
 import type { HostLimiter } from './host-limiter.ts';
@@ -89,9 +90,9 @@ export function openAgent(): Agent {
 }
 
 export interface Call {
-  readonly operation: string;
+  readonly operation: Operation;
   /** The line of the table of limits, where it is another than the operation's own. */
-  readonly limits?: string;
+  readonly limits?: Operation;
   readonly api: 'batch' | 'atlas';
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** Below the API's prefix; path parameters already encoded. */
