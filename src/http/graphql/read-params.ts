@@ -7,6 +7,7 @@ import { createHash } from 'node:crypto';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { isFields } from '../../upstream/renames.ts';
 import { httpError } from '../errors.ts';
 import { checkValueCount, checkVariables, LARGE_BODY_BYTES } from './input-limits.ts';
 
@@ -22,10 +23,6 @@ export interface OperationParams {
 
 /** Members for the id of a persisted operation: GraphQL over HTTP's draft, Relay's examples. */
 const ID_MEMBERS = ['documentId', 'doc_id'];
-
-/** Whether a value of JSON is an object: neither null nor a list. */
-const isObject = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
@@ -47,7 +44,7 @@ function memberOf<T>(
 }
 const isText = (value: unknown): value is string => typeof value === 'string';
 const textOf = (members: Members, name: string) => memberOf(members, name, isText, 'a string');
-const mapOf = (members: Members, name: string) => memberOf(members, name, isObject, 'a JSON object');
+const mapOf = (members: Members, name: string) => memberOf(members, name, isFields, 'a JSON object');
 
 /** Reads the members of a parsed request. @throws GraphQLError (400) when one has the wrong type */
 export function readMembers(members: Members): OperationParams {
@@ -131,7 +128,7 @@ export async function readBody(body: Uint8Array): Promise<OperationParams> {
       'Lists of operations are not answered; send each operation as a request of its own, ' +
         'or several root fields in one.',
     );
-  if (!isObject(members))
+  if (!isFields(members))
     throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
   if (isLarge) await nextTurn();
   const params = readMembers(members);
@@ -279,7 +276,7 @@ export function readManifest(text: string): ManifestReading {
   } catch {
     return { problem: 'is not valid JSON' };
   }
-  if (!isObject(parsed)) return { problem: 'must hold a JSON object' };
+  if (!isFields(parsed)) return { problem: 'must hold a JSON object' };
   const { format, version, operations } = parsed;
   if (format === undefined) {
     const wrong = Object.entries(parsed).find(([, document]) => typeof document !== 'string');
@@ -292,7 +289,7 @@ export function readManifest(text: string): ManifestReading {
     };
   const known = new Map<string, string>();
   for (const one of operations) {
-    const { id, body } = isObject(one) ? one : {};
+    const { id, body } = isFields(one) ? one : {};
     if (!isText(id) || !isText(body)) return { problem: 'holds an operation without an id or a body' };
     known.set(id, body);
   }
