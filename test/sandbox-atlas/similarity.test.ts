@@ -125,6 +125,15 @@ test('min_similarity, topk_results and the share characterised narrow the answer
   }
 });
 
+test('a hit is not excluded by its own score', async () => {
+  const { similar_proteins: hits } = await search(HBA, '&topk_results=20');
+  expect(hits[0]?.similarity_score).toBe(1);
+  for (const { similarity_score: score, protein_hash } of hits) {
+    const { similar_proteins: found } = await search(HBA, `&topk_results=20&min_similarity=${score}`);
+    expect(found.map((hit) => hit.protein_hash)).toContain(protein_hash);
+  }
+});
+
 test('every hit has its whole structure, and cluster information when asked for', async () => {
   const { similar_proteins: hits } = await search(HBA, '&include_cluster_info=true&topk_results=20');
   expect(hits.some(({ pdb }) => pdb !== null)).toBe(true);

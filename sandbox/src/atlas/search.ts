@@ -22,6 +22,9 @@ export interface Hit {
   readonly vector: SparseVector;
 }
 
+/** A score as it is answered, by which `min_similarity` is judged: a client reads no other. */
+const sixDecimals = (score: number): number => Math.round(score * 1e6) / 1e6;
+
 /** The best `topkResults` proteins; those among them that are withheld are only counted. */
 export function searchSimilar(
   universe: Universe,
@@ -42,7 +45,8 @@ export function searchSimilar(
     return pct !== undefined && pct <= request.pctCharacterizedMax;
   };
   const ranked = [...scores.keys()]
-    .filter((id) => (scores[id] ?? 0) > 0 && (scores[id] ?? 0) >= (request.minSimilarity ?? 0) && passes(id))
+    .filter((id) => (scores[id] ?? 0) > 0)
+    .filter((id) => sixDecimals(scores[id] ?? 0) >= (request.minSimilarity ?? 0) && passes(id))
     .sort((a, b) => (scores[b] ?? 0) - (scores[a] ?? 0) || a - b)
     .slice(0, request.topkResults);
   const hits = ranked
@@ -51,7 +55,7 @@ export function searchSimilar(
       const protein = universe.proteinById(id);
       return protein === undefined
         ? []
-        : [{ protein, score: scores[id] ?? 0, vector: vectorOf(protein.sequence) }];
+        : [{ protein, score: sixDecimals(scores[id] ?? 0), vector: vectorOf(protein.sequence) }];
     });
   return { hits, restricted: ranked.length - hits.length };
 }

@@ -55,7 +55,7 @@ async function hitJson(
     protein_hash: protein.hash,
     protein_accession: protein.accession,
     sequence_length: sequence.length,
-    similarity_score: Math.round(score * 1e6) / 1e6,
+    similarity_score: score,
     ptm: confidence?.ptm ?? null,
     mean_plddt: confidence?.meanPlddt ?? null,
     residues_plddt: confidence?.plddt ?? null,
