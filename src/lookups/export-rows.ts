@@ -39,7 +39,7 @@ interface ExportSources extends ArchiveSources {
   onGap(error: unknown, index: number): void;
   openLoaders(): Promise<PartLoaders>;
   /** Labels of features, by index, for archives that leave them out. */
-  labelsOf(): Promise<ReadonlyMap<number, { readonly label: string }>>;
+  labelsOf(): Promise<ReadonlyMap<number, { readonly label: string | null }>>;
 }
 
 /** The same of a protein's own record, where an absent value is proven not to be there. */

@@ -124,7 +124,8 @@ export type CancelAnswer = z.output<typeof cancelled>;
 
 export const catalogueEntry = z.object({
   feature_index: featureIndex,
-  label: text,
+  /** Null where no label was found; a missing one is drift. */
+  label: text.nullable(),
   description: maybe(text),
 });
 export type CatalogueEntry = z.output<typeof catalogueEntry>;

@@ -84,7 +84,7 @@ describe('the catalogue', () => {
   it('finds words that are begun or misspelt, labels before descriptions', async () => {
     const catalogue = openCatalogue(openKept(60_000));
     const entries = await catalogue.entries(upstream());
-    const labels = [...entries.values()].map((entry) => entry.label);
+    const labels = [...entries.values()].map((entry) => entry.label ?? '');
     const word = labels.flatMap((label) => label.split(/\W+/)).find((part) => part.length > 7) ?? '';
     const whole = await catalogue.search(upstream(), [word]);
     expect(whole.length).toBeGreaterThan(0);
@@ -92,7 +92,7 @@ describe('the catalogue', () => {
     expect(begun).toEqual(expect.arrayContaining(whole.slice(0, 5)));
     const misspelt = await catalogue.search(upstream(), [`${word.slice(0, 3)}x${word.slice(4)}`]);
     expect(misspelt.length).toBeGreaterThan(0);
-    expect(entries.get(whole[0] ?? -1)?.label.toLowerCase()).toContain(word.slice(0, 4).toLowerCase());
+    expect(entries.get(whole[0] ?? -1)?.label?.toLowerCase()).toContain(word.slice(0, 4).toLowerCase());
   });
 
   it('of 16,384 long descriptions is read and indexed without holding the loop', async () => {

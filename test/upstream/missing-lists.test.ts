@@ -133,6 +133,46 @@ describe('the index of a feature that is outside the catalogue', () => {
   });
 });
 
+describe('a feature without a label', () => {
+  it.each([null, ''])('(%j) is named by its index, and others keep their labels', async (label) => {
+    const data = [
+      { feature_index: 3, label, description: 'Unknown.' },
+      { feature_index: 7, label: 'helix', description: 'A helix.' },
+    ];
+    const sae_features = [
+      { feature_index: 3, value: 2, label },
+      { feature_index: 7, value: 1 },
+    ];
+    liar.script('features', says(200, { data }));
+    liar.script('protein', says(200, { ...RECORD, sae_features }));
+    const own = openPlace(liar.url);
+    const answer = await own.query(
+      `{ feature(index: 3) { label } features { nodes { label } }
+         search: features(search: "unknown") { nodes { label } }
+         protein(hash: "${HASH}") { features(top: 2) { feature { label } } } }`,
+    );
+    await own.gateway.close();
+    const named = { label: 'Feature 3' };
+    const helix = { label: 'helix' };
+    expect(answer).toEqual({
+      data: {
+        feature: named,
+        features: { nodes: [named, helix] },
+        search: { nodes: [named] },
+        protein: { features: [{ feature: named }, { feature: helix }] },
+      },
+    });
+  });
+
+  it('that is not there at all is drift', async () => {
+    liar.script('features', says(200, { data: [{ feature_index: 3 }] }));
+    const own = openPlace(liar.url);
+    const { errors } = await own.query('{ feature(index: 3) { label } features { nodes { label } } }');
+    await own.gateway.close();
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+  });
+});
+
 describe('details of a feature', () => {
   const WHOLE = {
     feature_index: 7,

@@ -158,10 +158,13 @@ const FeatureStatistics = builder.objectRef<FeatureDetail>('FeatureStatistics').
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
-    ...publicNonNull('release', 'A few words on what it represents.'),
+    ...publicNonNull(
+      'release',
+      'A few words on what it represents; "Feature 4095" where the upstream has none for feature 4095.',
+    ),
     cost: CATALOGUE,
     resolve: ({ label, index }, _, ctx) =>
-      label ?? catalogueEntry(ctx, index).then((entry) => entry?.label ?? `Feature ${index}`),
+      label || catalogueEntry(ctx, index).then((entry) => entry?.label || `Feature ${index}`),
   }),
   description: t.string({
     ...publicNullable('release', 'What it represents, as text.'),
