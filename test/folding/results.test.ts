@@ -561,4 +561,23 @@ describe('after 31 days', () => {
     });
     expect(single.errors).toBeUndefined();
   });
+
+  it('the reason of a failure has expired, and is not said never to have been given', async () => {
+    const id = await bench.submit({ items: [protein('A'.repeat(4100), 'too long'), protein('CCTSI', 'y')] });
+    await bench.pass(60_000);
+    await bench.pass(31 * 24 * 3_600_000);
+    const { data, errors } = await bench.ask(
+      `query($id: ID!, $task: ID!) {
+        batch(batchId: $id) { tasks { nodes { status error { code message raw } } } }
+        task(taskId: $task) { status error { code message raw } } }`,
+      { id, task: `${id}-00000` },
+    );
+    expect(errors).toBeUndefined();
+    const message = 'The task failed; its reason has expired with the results of the batch.';
+    const failed = { status: 'FAILED', error: { code: null, message, raw: null } };
+    expect(data).toEqual({
+      batch: { tasks: { nodes: [failed, { status: 'EXPIRED', error: null }] } },
+      task: failed,
+    });
+  });
 });

@@ -110,11 +110,21 @@ async function statusOf(ctx: GatewayContext, task: TaskShape): Promise<typeof Ta
   return availability;
 }
 
+/** List and Status give reasons for as long as they give results. */
+const EXPIRED_REASON: TaskErrorShape = {
+  code: null,
+  message: 'The task failed; its reason has expired with the results of the batch.',
+  raw: null,
+};
+
 /** Why a task failed: by Status where List, which need not say, does not. */
 export async function errorOfTask(ctx: GatewayContext, task: TaskShape): Promise<TaskErrorShape | null> {
-  if (task.state !== 'FAILED' || task.result !== 'ask' || task.record.error != null) return task.error;
+  if (task.state !== 'FAILED' || task.record.error != null) return task.error;
+  if (task.result === 'expired') return EXPIRED_REASON;
+  if (task.result !== 'ask') return task.error;
   const status = await readStatus(ctx, task.taskId);
-  if (status === null || status instanceof UpstreamError) return task.error;
+  if (status instanceof UpstreamError) return EXPIRED_REASON;
+  if (status === null) return task.error;
   return taskOf(task.taskId, null, status.data, 'none').error ?? task.error;
 }
 
