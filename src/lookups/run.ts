@@ -25,6 +25,8 @@ import {
 /** Milliseconds between polls of a job: at first, and at most. */
 const FIRST_PAUSE_MS = 250;
 const MAX_PAUSE_MS = 5_000;
+/** How long a cancelled job may still finish: the spec has no state for it, it may stay pending. */
+const CANCEL_WAIT_MS = 60_000;
 
 export interface PartWork {
   readonly up: Upstream;
@@ -79,7 +81,7 @@ async function runPart(part: BulkPart, work: PartWork): Promise<void> {
     work.save(present);
   };
   let wait = FIRST_PAUSE_MS;
-  let asked = false;
+  let cancelledAt: number | undefined;
   while (!hasEnded(present.state)) {
     const { jobId } = present;
     let pause = wait;
@@ -88,14 +90,16 @@ async function runPart(part: BulkPart, work: PartWork): Promise<void> {
         change(failed('UPSTREAM_TIMEOUT', 'It did not finish within 24 hours.'));
       else if (jobId === null) change(work.cancelled() ? { state: 'CANCELLED' } : await send(work, present));
       else {
-        if (work.cancelled() && !asked) {
+        if (work.cancelled() && cancelledAt === undefined) {
           change({ state: 'CANCEL_REQUESTED' });
           // A finished job keeps its results.
           await atlas.deleteBulkJob(work.up, jobId);
-          asked = true;
+          cancelledAt = Date.now();
         }
         const read = readJob(present, await atlas.bulkJob(work.up, jobId), work.cancelled());
+        const isOver = cancelledAt !== undefined && Date.now() > cancelledAt + CANCEL_WAIT_MS;
         if (read === 'lost') change(lost(work, present));
+        else if (isOver && !hasEnded(read.state)) change({ ...read, state: 'CANCELLED' });
         else if (read.state !== present.state || read.completed !== present.completed) change(read);
       }
     } catch (error) {

@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
-import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, expect, it, onTestFinished, vi } from 'vitest';
 import { openDatabase } from '../../src/store/sqlite-file.ts';
 import { until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
@@ -97,6 +97,26 @@ it('a look-up is cancelled also while the store is full', async () => {
   expect(cancelled).toEqual({ data: { it: { __typename: 'BulkLookup', state: 'CANCELLED' } } });
   store.close();
   await working.gateway.close();
+});
+
+it('a cancelled job that stays pending is waited for no longer than a minute', async () => {
+  const job = { status: 'pending', job_id: 'j1' };
+  liar.script('bulk', says(202, job));
+  liar.script('bulkJob', (call) => says(call.request.method === 'DELETE' ? 204 : 202, job)(call));
+  const { data } = await start();
+  const id = at(data, 'it.lookupId');
+  const cancelled = await place.query(
+    'mutation ($id: ID!) { it: cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state } } }',
+    { id },
+  );
+  expect(cancelled).toEqual({ data: { it: { state: 'CANCEL_REQUESTED' } } });
+  const read = () => place.query('query ($id: ID!) { it: bulkLookup(lookupId: $id) { state } }', { id });
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 50_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await setTimeout(2_000);
+  expect(at((await read()).data, 'it.state')).toBe('CANCEL_REQUESTED');
+  vi.setSystemTime(Date.now() + 15_000);
+  await until('its end', async () => at((await read()).data, 'it.state') === 'CANCELLED');
 });
 
 it('the end of a look-up that the store cannot hold at once is written later, and seen by other replicas', async () => {

@@ -28,7 +28,9 @@ const BulkLookupState = builder.enumType('BulkLookupState', {
   values: {
     PENDING: { description: 'In progress.' },
     COMPLETE: { description: 'All results are ready to download.' },
-    CANCEL_REQUESTED: { description: 'You cancelled it; the upstream has not confirmed yet.' },
+    CANCEL_REQUESTED: {
+      description: 'You cancelled it; the upstream has not confirmed yet. A minute later it is CANCELLED.',
+    },
     CANCELLED: { description: 'Cancelled before it finished. Parts that had finished stay COMPLETE.' },
     FAILED: { description: 'It failed; `problem` of the part says why.' },
     EXPIRED: { description: 'It was complete; the upstream has deleted its results since.' },
