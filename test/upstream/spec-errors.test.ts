@@ -1,7 +1,7 @@
 // Every row of the spec's table of errors, as a client of the gateway sees it.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+import { HASH, type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -157,4 +157,26 @@ it('500 of Submit leaves the outcome unknown', async () => {
   const { data } = await place.query(SUBMIT);
   expect(at(data, 'it.__typename')).toMatch(/Unknown/);
   expect(liar.seen).toHaveLength(1);
+});
+
+describe('a redirect of all requests, as from http to https,', () => {
+  const elsewhere = (status: number) =>
+    says(status, '<html>moved</html>', { location: 'https://moved.example' });
+  const message = expect.stringMatching(/HTTP 30\d, a redirect, .* set UPSTREAM_URL to the address/);
+
+  it.each([
+    301, 307, 308,
+  ])('%i, says which setting is wrong, and no submission is unknown', async (status) => {
+    for (const operation of ['submit', 'cancel', 'protein']) liar.script(operation, elsewhere(status));
+    for (const query of [SUBMIT, CANCEL])
+      expect((await place.query(query)).data).toMatchObject({ it: { __typename: 'Refused', message } });
+    const { errors } = await place.query(`{ it: protein(hash: "${HASH}") { length } }`);
+    expect(errors).toMatchObject([{ message, extensions: { code: 'UPSTREAM_DRIFT', retryable: false } }]);
+    expect(JSON.stringify(errors)).not.toContain('moved');
+  });
+
+  it.each([302, 303])('%i, may come after the work was done', async (status) => {
+    liar.script('submit', elsewhere(status));
+    expect((await place.query(SUBMIT)).data).toMatchObject({ it: { __typename: 'OutcomeUnknown', message } });
+  });
 });

@@ -188,9 +188,12 @@ const HINTS_OF_STATUS: Readonly<Record<number, string>> = {
 /** The hint where the input and the caller's key are not to blame. */
 export const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
 
+/** Redirects that ask for the same request elsewhere: it was not carried out here. */
+const NOT_CARRIED_OUT: ReadonlySet<number> = new Set([301, 307, 308]);
+
 /**
- * A failed call as a refusal: a 4xx answer, or a request that was never sent. Nothing was queued in
- * both cases.
+ * A failed call as a refusal: a 4xx answer, a redirect of the request, or a request that was never
+ * sent. Nothing was queued in all three cases.
  *
  * @returns null when the call may have had an effect, or did not fail at the service
  */
@@ -203,7 +206,8 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
     return { ...common, hint: HINTS.UNREACHABLE, reason: 'UNREACHABLE', retryable: true, ...wait };
   }
   // 408 means that the service did not read the whole request in time; it may have queued a part.
-  if (status === undefined || status < 400 || status >= 500 || status === 408) return null;
+  if (status === undefined || status === 408) return null;
+  if (!NOT_CARRIED_OUT.has(status) && (status < 400 || status >= 500)) return null;
   const reason = reasonOf(status, error.message);
   return {
     ...common,

@@ -200,6 +200,16 @@ const SENT_A_KEY: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'ca
 const ATLAS_ASKS_FOR_KEY =
   'The upstream asks for a key for its Atlas, which is public by its contract and is sent none:';
 
+const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
+
+/** What is said of a status where the body says nothing. */
+const statusText = (operation: string, status: number): string =>
+  `The upstream answered ${operation} with HTTP ${status}` +
+  (isRedirect(status)
+    ? ', a redirect, which the gateway does not follow. Its operator has to set UPSTREAM_URL to the ' +
+      'address that the redirect leads to, such as one that begins with https.'
+    : '.');
+
 /** The typed error of an unexpected status. Reads the body for its text. */
 export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
@@ -219,7 +229,7 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
   const shown = text === undefined ? undefined : redact(text, up.token);
   const { status } = answer;
   const spent = status === 402 || (status === 429 && subjectOf429(text ?? '') === 'credits');
-  const plain = shown ?? `The upstream answered ${operation} with HTTP ${status}.`;
+  const plain = (isRedirect(status) ? undefined : shown) ?? statusText(operation, status);
   const isAtlas = !SENT_A_KEY.has(operation);
   const isNotTheirs = status === 401 && (isAtlas || up.isGatewayKey === true);
   const code = isNotTheirs ? 'UPSTREAM_DRIFT' : blameOf(operation, status, text, issues);
