@@ -32,7 +32,7 @@ export interface Failure {
   readonly issues?: readonly InputFault[] | undefined;
   /** Whether the body was an error of the API, of a server without such a route, or neither. */
   readonly form?: 'own' | 'bare' | undefined;
-  /** When the results expired, on a 410 from Status. */
+  /** When the results expired, in UTC, on a 410 from Status. */
   readonly resultsExpireAt?: string | undefined;
 }
 

@@ -106,6 +106,19 @@ it.each<[string, string, string, number, unknown, string | null]>([
   );
 });
 
+it.each([
+  ['2026-05-02T14:00:00', '2026-05-02T14:00:00.000Z'],
+  ['2026-05-02T14:00:00+02:00', '2026-05-02T12:00:00.000Z'],
+  ['some day', undefined],
+])('410 Status: when the results expired is told in UTC: %s', async (time, expected) => {
+  const items = [{ task_id: 'b1-00000', status: 'done', response_available: true }];
+  liar.script('list', says(200, { data: { status: 'done', counts: { done: 1 }, items, cursor: null } }));
+  liar.script('status', says(410, { ...problem('gone'), results_expire_at: time }));
+  const { errors } = await place.query('{ batch(batchId: "b1") { tasks { nodes { result { ptm } } } } }');
+  expect(errors?.[0]?.extensions.code).toBe('RESULT_EXPIRED');
+  expect(errors?.[0]?.extensions.resultsExpireAt).toBe(expected);
+});
+
 const HINTED = (what: string) =>
   `mutation { it: ${what} { __typename ... on Problem { message hint } ... on Refused { reason retryable } } }`;
 const SUBMISSION = HINTED('submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]})');

@@ -17,6 +17,7 @@ import {
   validationIssues,
 } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
+import { parseTime } from '../wire-values.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** Room that is made on a mere promise of so many bytes. */
@@ -245,6 +246,6 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
     retryable: !spent && (status === 429 || status === 408 || status >= 500),
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
     ...(issues.length === 0 || isOurs ? {} : { issues }),
-    resultsExpireAt: typeof expired === 'string' ? redact(expired, up.token) : undefined,
+    resultsExpireAt: parseTime(typeof expired === 'string' ? expired : undefined)?.toISOString(),
   });
 }
