@@ -129,7 +129,8 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
     idempotencyKey: t.string({
       description:
         'A key of your choice, such as a UUID. A second submission with the same key and input returns ' +
-        'the first batch and spends nothing.',
+        'the first batch and spends nothing, for 31 days. It counts for one caller: with another token ' +
+        'of the service it is another key, and pays again.',
     }),
   }),
 });
