@@ -94,6 +94,10 @@ describe('what people paste', () => {
     `http://127.0.0.1:4000/structures/${HBA}.cif?plddt=unit`,
     `>anything at all\n${HBA_SEQUENCE.slice(0, 60)}\n${HBA_SEQUENCE.slice(60)}\n`,
     HBA_SEQUENCE.toLowerCase(),
+    HBA_SEQUENCE.replace(/.{10}/g, '$& '),
+    HBA_SEQUENCE.toLowerCase()
+      .replace(/.{10}/g, '$& ')
+      .replace(/(?:\w+ ){1,6}/g, (line, at: number) => `${String(1 + (at / 66) * 60).padStart(9)} ${line}\n`),
   ])('is read without a call of the service for it: %s', async (id) => {
     world.forget();
     const { data } = await world.query('query ($id: String!) { lookup(ids: [$id]) { protein { hash } } }', {

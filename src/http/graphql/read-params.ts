@@ -26,7 +26,7 @@ const ID_MEMBERS = ['documentId', 'doc_id'];
 
 const kindOf = (value: unknown): string => {
   if (value === null) return 'null';
-  return Array.isArray(value) ? 'a list' : `${isObject(value) ? 'an' : 'a'} ${typeof value}`;
+  return Array.isArray(value) ? 'a list' : `${typeof value === 'object' ? 'an' : 'a'} ${typeof value}`;
 };
 
 type Members = Readonly<Record<string, unknown>>;

@@ -36,6 +36,9 @@ const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
 ];
 /** All letters: B, J, O, U, X and Z name residues too. Fewer than 20 may be a word. */
 const RESIDUES = /^[A-Z]{20,}\*?$/i;
+/** A sequence in blocks of ten, as UniProt and GenBank write it, without its numbers. */
+const BLOCKS = /^(?:[A-Z]{10}\s+)+[A-Z]{1,10}\*?$/i;
+const NUMBERS = /^[ \t]*\d{1,6}[ \t]/gm;
 /** What stands below the header of a FASTA record is a sequence, however short. */
 const LETTERS = /^[A-Z]+\*?$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
@@ -74,15 +77,18 @@ function bodyIn(text: string): string | undefined {
   return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;
 }
 
-/** The sequence of a FASTA record, of any length, or of lines of letters; undefined for other texts. */
+/** The sequence of a FASTA record, of any length, or of lines or blocks of letters; undefined for other texts. */
 function sequenceIn(text: string): string | undefined {
   const body = bodyIn(text);
+  const plain = text.replace(NUMBERS, '').trim();
   const letters =
     body ??
-    text
-      .split(LINE_END)
-      .map((line) => line.trim())
-      .join('');
+    (BLOCKS.test(plain)
+      ? plain.replace(/\s+/g, '')
+      : text
+          .split(LINE_END)
+          .map((line) => line.trim())
+          .join(''));
   const isSequence = (body === undefined ? RESIDUES : LETTERS).test(letters);
   return isSequence ? letters.replace('*', '').toUpperCase() : undefined;
 }
