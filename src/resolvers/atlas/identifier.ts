@@ -77,7 +77,7 @@ function bodyIn(text: string): string | undefined {
   return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;
 }
 
-/** The sequence of a FASTA record, of any length, or of lines or blocks of letters; undefined for other texts. */
+/** The sequence of a FASTA record of any length, or of lines or blocks of letters; else undefined. */
 function sequenceIn(text: string): string | undefined {
   const body = bodyIn(text);
   const plain = text.replace(NUMBERS, '').trim();

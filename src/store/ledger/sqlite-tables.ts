@@ -66,7 +66,7 @@ const VERSIONS = [
 `,
 ];
 
-/** Of what the deletion of old rows asks. Beside the versions: gateways that know none of it may use the file. */
+/** For the deletion of old rows. No version of its own: gateways that do not know them may use the file. */
 const INDEXES = `
   CREATE INDEX IF NOT EXISTS batch_age ON batch (submitted_at);
   CREATE INDEX IF NOT EXISTS idempotency_age ON idempotency (at);
