@@ -7,6 +7,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -250,6 +251,8 @@ describe('a process', () => {
     await until('the upstream to be asked', () => asked.some((path) => path.endsWith('/status')));
     server.child.kill('SIGTERM');
     await until('it to stop', () => logged(server).some(({ message }) => message === 'stopping'));
+    // Two signals within half a second are one, sent twice.
+    await sleep(600);
     expect(server.child.exitCode).toBeNull();
     server.child.kill('SIGTERM');
     expect(await ended(server)).toBe(128 + 15);
