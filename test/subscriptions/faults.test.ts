@@ -122,7 +122,7 @@ describe('an upstream that answers badly for a while', () => {
         first += 1000;
         const hashes = [...KNOWN, ...Array.from({ length: 160 }, (_, i) => unknownHash(first + i))];
         const lookup = await startLookup(gateway, { hashes, structure: false, residueFeatures: false });
-        const ended = await endedLookup(gateway, at(lookup, 'lookupId'), 60_000);
+        const ended = await endedLookup(gateway, at(lookup, 'lookupId'), 110_000);
         expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: hashes.length });
         await fetch(`${sandbox.url}/control/faults`, { method: 'DELETE' });
         const rows = (await (await get(gateway, at(ended, 'tsvUrl'))).text()).trimEnd().split('\n').slice(1);
