@@ -2,8 +2,7 @@
 // once.
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
-import { misspelt } from './config/misspelt.ts';
-import { isRedis, secret, variables } from './config/variables.ts';
+import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readMapping } from './contract/mapping.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/node-request.ts';

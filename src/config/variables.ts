@@ -1,7 +1,20 @@
-// The environment variables of the gateway: their defaults and bounds.
+// The environment variables of the gateway: their defaults and bounds, and how mistakes in their names are
+// found.
 import { z } from 'zod';
 import { faultOf, readKey } from '../http/auth/api-keys.ts';
-import { isOneMistakeFrom } from './misspelt.ts';
+
+/** Whether two texts differ by one letter that is wrong, missing or too many, by two swapped, or by case. */
+function isOneMistakeFrom(text: string, right: string): boolean {
+  if (text === right) return false;
+  const [a, b] = [text.toUpperCase(), right.toUpperCase()];
+  let start = 0;
+  while (start < a.length && a[start] === b[start]) start += 1;
+  let end = 0;
+  while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
+  const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const isSwapped = restOfA.length === 2 && restOfA === `${restOfB[1]}${restOfB[0]}`;
+  return isSwapped || (restOfA.length <= 1 && restOfB.length <= 1);
+}
 
 const flag = z
   .enum(['0', '1', 'false', 'true', 'off', 'on', 'no', 'yes'])
@@ -208,3 +221,19 @@ export const variables = z.object({
   SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
   SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
 });
+
+/** Shorter names, such as PORT, are too near to those of other programs. */
+const SHORTEST = 7;
+
+/**
+ * Variables that are probably meant as settings which are not set, one sentence for each.
+ *
+ * @param given - names of variables that are set
+ */
+export const misspelt = (given: readonly string[], settings: readonly string[]): string[] =>
+  given.flatMap((name) => {
+    const meant = settings.find((setting) => setting.length >= SHORTEST && isOneMistakeFrom(name, setting));
+    return settings.includes(name) || meant === undefined || given.includes(meant)
+      ? []
+      : [`${name}: there is no such setting, so it has no effect; ${meant} is meant, or unset it`];
+  });
