@@ -15,7 +15,7 @@ export interface TracingOptions {
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
 
-/** The exporter's own errors reach nobody: the processor gives them to a logger that there is not. */
+/** The same exporter that also reports failures, which OpenTelemetry writes only to a logger of its own. */
 function tellingFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   let isFailing = false;
   return {

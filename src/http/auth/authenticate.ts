@@ -72,7 +72,9 @@ export function createAuthenticator(
     jwksUrl === undefined
       ? undefined
       : openJwt({
-          ...{ jwksUrl, issuer, audience },
+          jwksUrl,
+          issuer,
+          audience,
           onError: (error) => onError('the keys of the issuer stay as they were', error),
         });
   const ways = [

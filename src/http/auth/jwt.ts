@@ -3,6 +3,7 @@
 
 import type { JWTVerifyOptions } from 'jose';
 import pLimit from 'p-limit';
+import { isFields } from '../../upstream/renames.ts';
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -90,7 +91,8 @@ async function readKeys(...request: Parameters<typeof fetch>): Promise<string> {
 
 function isJwkSet(text: string): boolean {
   try {
-    return Array.isArray(Reflect.get(Object(JSON.parse(text)), 'keys'));
+    const set: unknown = JSON.parse(text);
+    return isFields(set) && Array.isArray(set.keys);
   } catch {
     return false;
   }

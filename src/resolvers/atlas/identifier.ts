@@ -77,18 +77,20 @@ function bodyIn(text: string): string | undefined {
   return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;
 }
 
+/** Lines without what is around them, and blocks of ten without their numbers, in one piece. */
+function joinedLines(text: string): string {
+  const blocks = text.replace(NUMBERS, '').trim();
+  if (BLOCKS.test(blocks)) return blocks.replace(/\s+/g, '');
+  return text
+    .split(LINE_END)
+    .map((line) => line.trim())
+    .join('');
+}
+
 /** The sequence of a FASTA record of any length, or of lines or blocks of letters; else undefined. */
 function sequenceIn(text: string): string | undefined {
   const body = bodyIn(text);
-  const plain = text.replace(NUMBERS, '').trim();
-  const letters =
-    body ??
-    (BLOCKS.test(plain)
-      ? plain.replace(/\s+/g, '')
-      : text
-          .split(LINE_END)
-          .map((line) => line.trim())
-          .join(''));
+  const letters = body ?? joinedLines(text);
   const isSequence = (body === undefined ? RESIDUES : LETTERS).test(letters);
   return isSequence ? letters.replace('*', '').toUpperCase() : undefined;
 }

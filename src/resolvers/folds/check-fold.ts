@@ -81,7 +81,7 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
 const COMPARED_BATCHES = 100;
 const COMPARED_LABELS = 10;
 
-/** The earlier submission of the same input, whatever its label, which the hash includes. */
+/** The earlier submission of the same input, whatever its label, which is part of the hash. */
 async function findEarlier(
   ctx: GatewayContext,
   { submission, hash }: Examined,
@@ -94,8 +94,9 @@ async function findEarlier(
     ({ itemCount, repeat, model }) =>
       itemCount === submission.items.length && repeat === submission.repeat && model === submission.model,
   );
-  const labels = [...new Set(alike.map(({ label }) => label))].slice(0, COMPARED_LABELS);
-  for (const label of labels) {
+  const labels = new Set(alike.map(({ label }) => label));
+  labels.delete(submission.label);
+  for (const label of [...labels].slice(0, COMPARED_LABELS)) {
     const labelled = await submissionHash({ ...submission, label });
     const found = alike.find(({ inputHash }) => inputHash === labelled);
     if (found !== undefined) return { batchId: found.batchId, at: found.submittedAt };

@@ -120,10 +120,8 @@ const EXPIRED_REASON: TaskErrorShape = {
 /** Why a task failed: by Status where List, which need not say, does not. */
 export async function errorOfTask(ctx: GatewayContext, task: TaskShape): Promise<TaskErrorShape | null> {
   if (task.state !== 'FAILED' || task.record.error != null) return task.error;
-  if (task.result === 'expired') return EXPIRED_REASON;
-  if (task.result !== 'ask') return task.error;
-  const status = await readStatus(ctx, task.taskId);
-  if (status instanceof UpstreamError) return EXPIRED_REASON;
+  const status = task.result === 'ask' ? await readStatus(ctx, task.taskId) : null;
+  if (task.result === 'expired' || status instanceof UpstreamError) return EXPIRED_REASON;
   if (status === null) return task.error;
   return taskOf(task.taskId, null, status.data, 'none').error ?? task.error;
 }
