@@ -6,9 +6,6 @@ import { EXIT } from './session.ts';
 /** A server ends the process itself. */
 const untilExit = (): Promise<number> => new Promise(() => undefined);
 
-/** Not within the method below: there the compiler leaves the ending of the name as it is. */
-const loadServer = () => import('../process/run.ts');
-
 export const serve = command({
   name: 'serve',
   summary: 'Starts the gateway; settings come from the environment',
@@ -23,7 +20,7 @@ export const serve = command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run() {
-    await (await loadServer()).run();
+    await (await import('../process/run.ts')).run();
     return untilExit();
   },
 });
