@@ -115,6 +115,14 @@ async function watchBatch(
   throw new CliExit(EXIT.unreachable, 'The batch cannot be followed any more.');
 }
 
+/** Options as they are written in a shell. */
+const optionsOf = (values: Readonly<Record<string, string | undefined>>): string[] =>
+  Object.entries(values).flatMap(([name, value]) => {
+    if (value === undefined) return [];
+    const isPlain = /^[\w%+,./:=@-]+$/.test(value);
+    return `--${name} ${isPlain ? value : `'${value.replaceAll("'", `'\\''`)}'`}`;
+  });
+
 export default command({
   name: 'fold',
   summary: 'Submits folds, follows them, saves results, structures and a ranking',
@@ -168,6 +176,7 @@ export default command({
   ],
   async run(args, session) {
     const { file, watch, out, batch, resubmit, again, label, repeat, model, pae, url } = args;
+    const { 'token-file': tokenFile } = args;
     if ((file === undefined) === (batch === undefined))
       throw new CliExit(
         EXIT.usage,
@@ -183,13 +192,12 @@ export default command({
         '--again does not go with --resubmit: resubmit the second batch instead.',
       );
     const input = file === undefined ? undefined : readFoldInput(await readInput(file), options);
-    const place = await connect(session, { url, tokenFile: args['token-file'] });
+    const place = await connect(session, { url, tokenFile });
     let batchId = batch;
     // An id on the command line may be wrong.
     let isThere = false;
     const resume = () =>
-      `foldatlas fold --batch ${batchId}${out === undefined ? '' : ` --out ${out}`}` +
-      `${url === undefined ? '' : ` --url ${url}`}`;
+      ['foldatlas fold', ...optionsOf({ batch: batchId, out, url, 'token-file': tokenFile })].join(' ');
     try {
       if (input !== undefined) {
         batchId = await submitFold(place, session, input, resubmit);

@@ -216,13 +216,14 @@ items:
   it('submits, is interrupted, is taken up, saves all; and never pays twice for the same file', async () => {
     world.forget();
     const file = write('complex.yaml', YAML);
-    const first = start(['fold', file, '--watch', '--out', 'out'], there());
+    write('my key', TOKEN);
+    const first = start(['fold', file, '--watch', '--out', 'out', '--token-file', 'my key'], there());
     await first.says(/0\/4/);
     first.child.kill('SIGINT');
     const interrupted = await first.ended;
     expect(interrupted.code).toBe(130);
     const batchId = interrupted.out.trim();
-    expect(interrupted.err).toContain(`Take it up with: foldatlas fold --batch ${batchId} --out out`);
+    expect(interrupted.err).toContain(`Take it up with: foldatlas fold --batch ${batchId} --out out --token-file 'my key'\n`);
 
     const done = await untilEnded(run(['fold', '--batch', batchId, '--out', 'out'], there()));
     expect(done).toMatchObject({ code: 0, out: '' });
