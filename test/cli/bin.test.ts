@@ -223,7 +223,9 @@ items:
     const interrupted = await first.ended;
     expect(interrupted.code).toBe(130);
     const batchId = interrupted.out.trim();
-    expect(interrupted.err).toContain(`Take it up with: foldatlas fold --batch ${batchId} --out out --token-file 'my key'\n`);
+    expect(interrupted.err).toContain(
+      `Take it up with: foldatlas fold --batch ${batchId} --out out --token-file 'my key'\n`,
+    );
 
     const done = await untilEnded(run(['fold', '--batch', batchId, '--out', 'out'], there()));
     expect(done).toMatchObject({ code: 0, out: '' });
