@@ -10,10 +10,13 @@ const filesIn = (folder) =>
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath ?? entry.path, entry.name));
 
+const ROOT = join(import.meta.dirname, '..');
+
 async function compile(root, programs) {
   const source = join(root, 'src');
   const outdir = join(root, 'dist');
   const { metafile } = await build({
+    absWorkingDir: ROOT,
     entryPoints: [
       ...programs.map((name) => join(source, name)),
       ...filesIn(source).filter((file) => file.endsWith('-worker.ts')),
@@ -31,12 +34,11 @@ async function compile(root, programs) {
     metafile: true,
   });
   // What an earlier build left.
-  const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(file)));
-  for (const file of filesIn(outdir)) if (!written.has(resolve(file))) rmSync(file);
+  const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(ROOT, file)));
+  for (const file of filesIn(outdir)) if (!written.has(file)) rmSync(file);
 }
 
-process.chdir(join(import.meta.dirname, '..'));
 await Promise.all([
-  compile('.', ['server.ts', 'cli/main.ts']),
-  compile('sandbox', ['main.ts', 'sandbox.ts', 'sandbox-thread.ts']),
+  compile(ROOT, ['server.ts', 'cli/main.ts']),
+  compile(join(ROOT, 'sandbox'), ['main.ts', 'sandbox.ts', 'sandbox-thread.ts']),
 ]);
