@@ -1,5 +1,7 @@
 // Compiles the gateway to dist/ and the sandbox to sandbox/dist/: a file for each program and each thread, and beside them
-// the files that they share. Packages stay in node_modules. Types are checked by `npm run types`.
+// the files that they share. Types are checked by `npm run types`. Packages stay in node_modules. With them in the
+// bundle a start takes a third less CPU time (1.1 instead of 1.7 s on a busy machine, 2026-11-26), but agents that
+// trace packages as node loads them would see none, nor would scanners of what is installed.
 import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';
