@@ -70,6 +70,18 @@ describe('the representative of a cluster', () => {
       expect(at(protein, 'cluster.representative.name')).toEqual(expect.any(String));
   });
 
+  it('is named by the archive where records are needed, too', async () => {
+    const { data, errors } = await world.query(
+      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { header cluster { size representativeHash } } }`,
+      { h: members.slice(0, 8) },
+    );
+    expect(errors).toBeUndefined();
+    expect(members.slice(0, 8)).toContain(representative);
+    for (const protein of listAt(data, 'proteins'))
+      expect(at(protein, 'cluster')).toEqual({ size: members.length, representativeHash: representative });
+    expect(world.counts()).toEqual({ bulk: 1, protein: 8 });
+  });
+
   it('keeps shares on 0 to 100', async () => {
     const { data } = await world.query(
       `{ cluster(hash: "${representative}") { percentCharacterized percentDomainCoverage meanDomainCoverage } 

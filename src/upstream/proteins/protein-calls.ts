@@ -170,16 +170,20 @@ export function createProteinCalls({
     });
   };
 
-  /** Joins a representative that a record named with what an archive says of its cluster. */
+  /**
+   * Joins the representative that a record named with what an archive says of its cluster. A record
+   * names none for a representative, which an archive lists under its own hash.
+   */
   const joinCluster = (hash: string): void => {
-    const link = known.present(hash)?.cluster;
-    const said = link?.info === null ? clusters.get(link.representative) : undefined;
+    const data = known.present(hash);
+    const link = data?.cluster ?? { representative: hash, info: null };
+    const said = data && link.info === null ? clusters.get(link.representative) : undefined;
     const info = said && clusterInfoOf(said.record);
-    if (link === undefined || said === undefined || info == null) return;
+    if (said === undefined || info == null) return;
     const { from } = said.read;
-    const data = { hash, state: 'present', cluster: { ...link, info }, from } as const;
-    take(data);
-    cache.write(data);
+    const joined = { hash, state: 'present', cluster: { ...link, info }, from } as const;
+    take(joined);
+    cache.write(joined);
   };
 
   /** Takes in what is cached of what is needed; at once where no store has to be asked. */
