@@ -145,13 +145,6 @@ const damaged = (problem: ArchiveError): UpstreamError =>
     { cause: problem },
   );
 
-/**
- * A protein's representative if the archive names it; a representative is listed under its own
- * hash.
- */
-const representativeIn = ({ clusterOf, clusters }: BulkParts, hash: string): string | undefined =>
-  clusterOf.get(hash) ?? (clusters.has(hash) ? hash : undefined);
-
 /** What was requested of a whole archive and is missing from it. */
 function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk, hasRows = false): Gap[] {
   if (!isWhole) return [];
@@ -210,7 +203,7 @@ export function fromBulk(
     Object.assign(data, found, { length: found.sequence.length });
   const structure = needsStructure(asked) ? parts.structures.get(hash) : undefined;
   if (structure !== undefined) data.structure = structure;
-  const representative = needsCluster(asked) ? representativeIn(parts, hash) : undefined;
+  const representative = needsCluster(asked) ? parts.clusterOf.get(hash) : undefined;
   if (representative !== undefined)
     data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };
   addArchiveFeatures(data, asked, read, isRanked);
