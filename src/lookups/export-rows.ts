@@ -122,8 +122,9 @@ async function takeUnscaled(
       known.set(hash, { ...known.get(hash), proteinFeatures: featuresOf(own, top) });
 }
 
+/** Only records have headers, and they are small: the next table finds all of this in the cache. */
 const needsOf = (wanted: readonly ValueGroup[], top: number): RequiredParts => ({
-  record: true,
+  header: true,
   sequence: true,
   ...(wanted.includes('structure') ? { ptm: true, meanPlddt: true } : {}),
   ...(wanted.includes('cluster') ? { link: true } : {}),

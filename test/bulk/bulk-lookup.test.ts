@@ -60,6 +60,24 @@ const rowsOf = async (response: Response): Promise<unknown[]> =>
     .map((line): unknown => JSON.parse(line));
 
 describe('a small look-up', () => {
+  it('asks for the records that its archive lacks once, however many tables are read of it', async () => {
+    running = run(clock, 50);
+    const { data } = await ask(
+      gateway,
+      'query($h: [ProteinHash!]!) { proteins(hashes: $h) { cluster { memberHashes } } }',
+      { h: KNOWN.slice(0, 12) },
+    );
+    const hashes = listAt(data, 'proteins').flatMap((protein) => listAt(protein, 'cluster.memberHashes'));
+    const lookup = await startLookup(gateway, { ...LIGHT, ids: [...new Set(hashes)].slice(0, 160) });
+    const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
+    const rows = await rowsOf(await get(gateway, at(ended, 'ndjsonUrl')));
+    expect(rows.map((row) => at(row, 'status'))).not.toContain('UNAVAILABLE');
+    const read = count('protein');
+    expect(read).toBeGreaterThan(100);
+    await (await get(gateway, at(ended, 'tsvUrl'))).text();
+    expect(count('protein')).toBe(read);
+  }, 60_000);
+
   it('is complete at once and gives its proteins as archive, JSON lines and table, in the order asked', async () => {
     const [first = '', second = ''] = KNOWN;
     const gap = unknownHash(1);
