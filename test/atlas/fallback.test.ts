@@ -121,6 +121,15 @@ describe('archives without optional members', () => {
     expect(calls.sort()).toEqual([`GET /proteins/${B}`, `GET /proteins/${A}`, 'POST /proteins/batch'].sort());
   });
 
+  it('prove nothing by a list of sequences that they were not asked for', async () => {
+    archive = zip({ 'sequences.fasta': '' });
+    const { data, errors } = await ask('features(top: 1) { value regions { start } } plddt { mean }');
+    expect(errors).toBeUndefined();
+    const protein = { features: [{ value: 1.5, regions: null }], plddt: null };
+    expect(at(data, 'proteins')).toEqual([protein, protein]);
+    expect(calls.filter((call) => call === 'POST /proteins/batch')).toHaveLength(1);
+  });
+
   it('say of proteins that they do not exist only when they are whole', async () => {
     archive = zip({ 'sequences.fasta': FASTA.slice(0, FASTA.indexOf(`>${B}`)) });
     const { data, errors } = await ask('sequence');
@@ -562,6 +571,17 @@ describe('a sequence with a stop codon, white space and small letters', () => {
       uniprotEntry: { ...protein, proteinHash: A },
     });
     expect(at((await ask('sequence length')).data, 'proteins.0')).toEqual(protein);
+  });
+});
+
+describe('a search that is answered with the hash of another protein', () => {
+  it('is one with the protein of its own sequence', async () => {
+    others = { '/similarity-search': { protein_hash: B, restricted_count: 0, similar_proteins: [] } };
+    const { data, errors } = await send(
+      '{ similarProteins(sequence: "MKVA") { queryHash queryProtein { sequence } } }',
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'similarProteins')).toEqual({ queryHash: A, queryProtein: { sequence: 'MKVA' } });
   });
 });
 

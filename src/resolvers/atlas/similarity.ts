@@ -89,7 +89,7 @@ async function search(
     requiredPartsOf(info, proteins).structure === true,
   );
   const warning = looksLikeDna(sequence) ? DNA : null;
-  return { queryHash: answer.protein_hash ?? hashOfSequence(sequence), warning, answer };
+  return { queryHash: hashOfSequence(sequence), warning, answer };
 }
 
 async function similarTo(
@@ -181,9 +181,9 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       description: 'The protein of the query sequence; null when the Atlas does not have it.',
       // An answer without a protein does not prove that there is none.
       resolve: ({ answer, queryHash }, _, ctx, info) =>
-        answer.protein_hash == null
-          ? findProtein(ctx, queryHash, requiredPartsOf(info))
-          : { hash: answer.protein_hash },
+        answer.protein_hash === queryHash
+          ? { hash: queryHash }
+          : findProtein(ctx, queryHash, requiredPartsOf(info)),
     }),
     restrictedCount: t.int({
       public: 'record',
