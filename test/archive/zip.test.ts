@@ -175,6 +175,11 @@ test('bombs and archives past a limit are stopped', async () => {
   const many = zipSync(Object.fromEntries(Array.from({ length: 20 }, (_, k) => [`f${k}`, new Uint8Array()])));
   expect(await codes(many, { entries: 19 })).toEqual(['limit']);
   expect(await codes(many, { entries: 20 })).toEqual([]);
+  const small = zipSync(
+    Object.fromEntries(Array.from({ length: 9 }, (_, k) => [`f${k}`, new Uint8Array(1e5)])),
+  );
+  expect(await codes(small, { totalBytes: 8e5 })).toEqual(['limit']);
+  expect(await codes(small, { totalBytes: 9e5 })).toEqual([]);
   expect(await codes(zipSync({ ['n'.repeat(600)]: new Uint8Array(1) }))).toEqual(['limit']);
 });
 
