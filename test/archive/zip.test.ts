@@ -183,6 +183,16 @@ test('bombs and archives past a limit are stopped', async () => {
   expect(await codes(zipSync({ ['n'.repeat(600)]: new Uint8Array(1) }))).toEqual(['limit']);
 });
 
+test.each([
+  ['names one entry twice and leaves another out', 0, 47],
+  ['has an entry at the place of another', 42, 4],
+])('a list of contents that %s is refused', async (_, at, length) => {
+  const bytes = Buffer.from(zipSync({ a: strToU8('x'), b: strToU8('x') }));
+  const first = bytes.indexOf('PK\x01\x02') + at;
+  bytes.copy(bytes, first + 47, first, first + length);
+  expect(await codes(bytes)).toEqual(['directory']);
+});
+
 test('a header that lies about the size does not get more than it says', async () => {
   const bytes = zipSync({ a: new Uint8Array(5000) }, { level: 6 });
   new DataView(bytes.buffer, bytes.byteOffset).setUint32(22, 10, true);

@@ -493,6 +493,10 @@ describe('rows of a bulk look-up', () => {
       { status: 'FOUND', sequence: 'MKVA' },
       { status: 'FOUND', sequence: 'MENTS' },
     ]);
+    expect(at((await ask('sequence')).data, 'proteins')).toEqual([
+      { sequence: 'MKVA' },
+      { sequence: 'MENTS' },
+    ]);
   });
 
   const CLUSTERS = 'clusterInfo: true, proteinFeatures: false';
