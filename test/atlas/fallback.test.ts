@@ -399,6 +399,21 @@ describe('activations of all features', () => {
     expect(calls.filter((call) => call === `GET /proteins/${B}`)).toHaveLength(1);
     expect(calls).not.toContain(`GET /proteins/${A}`);
   });
+
+  it('are not trusted on another scale in a record, either', async () => {
+    record = { protein_activations: features(20).protein_level };
+    const { data, errors } = await askOne('features(indices: [3]) { value }');
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein.features')).toEqual([{ value: 1.5 }]);
+  });
+
+  it('are no ranking where one is stronger than those of the record', async () => {
+    const own = { protein_level: { indices: [[3, 9]], values: [1.5, 4] } };
+    archive = zip({ 'sequences.fasta': FASTA, 'features.json': JSON.stringify({ [A]: own, [B]: own }) });
+    const { data, errors } = await ask('features(top: 1) { value }');
+    expect(errors).toBeUndefined();
+    expect(at(data, 'proteins.1.features')).toEqual([{ value: 1.5 }]);
+  });
 });
 
 describe('activations along the sequence', () => {
@@ -472,13 +487,10 @@ describe('rows of a bulk look-up', () => {
   const three = { index: 3, value: 1.5 };
 
   it.each([
-    ['on another scale', 20, [`GET /proteins/${A}`, `GET /proteins/${B}`]],
-    ['on the scale of rankings', 1, [`GET /proteins/${A}`]],
-  ])('have the features of single records where the archive has activations alone, %s', async (_, scale, read) => {
-    archive = zip({
-      'sequences.fasta': FASTA,
-      'features.json': JSON.stringify({ [A]: level(scale), [B]: level(scale) }),
-    });
+    ['on another scale', level(20), [`GET /proteins/${A}`, `GET /proteins/${B}`]],
+    ['on the scale of rankings', level(1), [`GET /proteins/${A}`]],
+  ])('have the features of single records where the archive has activations alone, %s', async (_, own, read) => {
+    archive = zip({ 'sequences.fasta': FASTA, 'features.json': JSON.stringify({ [A]: own, [B]: own }) });
     const rows = await rowsOf(1);
     expect(rows).toMatchObject([{ features: [three] }, { features: [three] }]);
     expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toEqual(read);
@@ -549,6 +561,16 @@ describe('a damaged archive', () => {
     expect(errors).toBeUndefined();
     expect(listAt(data, 'proteins').map((protein) => at(protein, 'sequence'))).toEqual(['MKVA', 'MENTS']);
     expect(at(data, 'proteins.1.features')).toEqual([{ value: 1.5 }]);
+  });
+
+  it('does not show that there is no structure', async () => {
+    archive = zip({ 'sequences.fasta': FASTA }).slice(0, -10);
+    const { data, errors } = await ask('sequence plddt { mean }');
+    expect(at(data, 'proteins')).toEqual([
+      { sequence: 'MKVA', plddt: null },
+      { sequence: 'MENTS', plddt: null },
+    ]);
+    expect(errors).toHaveLength(2);
   });
 
   it('that holds nothing whole is an error at every protein, not an absence', async () => {

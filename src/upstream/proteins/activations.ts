@@ -38,7 +38,6 @@ export function isRankingOf(ranking: readonly FeatureValue[], vector: SparseVect
   const own = rankingOf(vector, ranking.length);
   return (
     ranking.length > 0 &&
-    own.length === ranking.length &&
     ranking.every(({ feature_index: index }, i) => own[i]?.feature_index === index) &&
     sameScale(ranking, vector)
   );
