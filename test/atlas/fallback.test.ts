@@ -332,6 +332,14 @@ describe('a record that lost a field', () => {
     expect(calls.sort()).toEqual([`GET /proteins/${A}`, 'POST /proteins/batch', 'POST /proteins/batch']);
   });
 
+  it('has its scores and confidences where it has no coordinates', async () => {
+    record = { pdb: null, ptm: 0.5, mean_plddt: 0.75, residues_plddt: [0.5, 0.5, 1, 1] };
+    const { data, errors } = await askOne('ptm plddt { mean values } structure { text }');
+    expect(errors).toBeUndefined();
+    const plddt = { mean: 75, values: [50, 50, 100, 100] };
+    expect(at(data, 'protein')).toEqual({ ptm: 0.5, plddt, structure: null });
+  });
+
   it('has no structure only when neither it nor the archive does', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
     const response = await askOne('sequence ptm');
@@ -494,6 +502,12 @@ describe('rows of a bulk look-up', () => {
     const rows = await rowsOf(1);
     expect(rows).toMatchObject([{ features: [three] }, { features: [three] }]);
     expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toEqual(read);
+  });
+
+  it('cost no calls for proteins of the archive that were not asked for', async () => {
+    archive = zip({ 'sequences.fasta': `${FASTA}>${hashOf('MKVG')}|P3|mgy\nMKVG\n` });
+    expect(await rowsOf(1)).toMatchObject([{ features: [three] }, { features: [three] }]);
+    expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toHaveLength(2);
   });
 
   it('never have the sequence of another protein', async () => {
