@@ -1,6 +1,7 @@
 // The fewest calls for nested queries, and none for what an earlier request has learnt or another is asking at the moment.
 import { createHash } from 'node:crypto';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
@@ -184,6 +185,20 @@ describe('what was learnt', () => {
     expect(at(more, '0.cluster.size')).toBe(at(first, '12.cluster.size'));
     await ask(list.slice(13), fields);
     expect(warm.counts()).toEqual({});
+  });
+
+  it('is asked for again when its time is up, but for what a hash determines', async () => {
+    const brief = await openWorld({ CACHE_RECORDS_SECONDS: '1' });
+    onTestFinished(() => brief.close());
+    const ask = async (fields: string) => {
+      brief.forget();
+      await brief.query(`{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { ${fields} } }`);
+      return brief.counts();
+    };
+    await ask('sequence accession features(top: 2) { value }');
+    await sleep(1100);
+    expect(await ask('accession sequence')).toEqual({});
+    expect(await ask('features(top: 2) { value } sequence')).toMatchObject({ bulk: 1 });
   });
 
   it('comes from the single record as well', async () => {
