@@ -244,4 +244,37 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await other.close();
     await page.close();
   });
+
+  it('fits on a phone: long accessions, long names, and what failed', async () => {
+    const items = [
+      { name: `design_${'0123456789'.repeat(5)}`, chains: [{ protein: { sequence: 'GIVEQCC' } }] },
+      { name: 'bad', chains: [{ ligand: { ccd: ['QQQQ9'] } }] },
+    ];
+    const submitted = await ask(
+      gateway,
+      'mutation ($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId } } } }',
+      { input: { items } },
+      { authorization: `Bearer ${TOKEN}` },
+    );
+    const { page, wrong } = await openPage();
+    await page.setViewportSize({ width: 390, height: 800 });
+    await page.goto(`${preview.url}#/batch/${at(submitted.data, 'submitFold.batch.batchId')}`);
+    expect(await page.title()).toBe('A batch of folds – Protein browser');
+    await page.getByLabel('Your token').fill(TOKEN);
+    await page.keyboard.press('Enter');
+    const running = run(clock, 20);
+    await page.getByRole('button', { name: 'failed or were cancelled again' }).waitFor();
+    running.stop();
+    expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
+
+    await page.getByRole('textbox').first().fill('P01308');
+    await page.keyboard.press('Enter');
+    await page.locator('.hits li').first().waitFor();
+    const overlaps = await page
+      .locator('.hits a')
+      .evaluateAll((links) => links.map((link) => link.scrollWidth - link.clientWidth));
+    expect(Math.max(...overlaps)).toBe(0);
+    expect(wrong).toEqual([]);
+    await page.close();
+  });
 });

@@ -37,6 +37,7 @@ function Page({ place, argument }: { place: string | undefined; argument: string
 }
 
 const LINKS = { table: 'Table', fold: 'Fold', batches: 'My batches' };
+const TITLES = { ...LINKS, batch: 'A batch of folds' };
 
 /** Pages whose argument is something to search for. */
 const SEARCHES = ['protein', 'sequence', 'features'];
@@ -53,7 +54,7 @@ export function App() {
   // biome-ignore lint/correctness/useExhaustiveDependencies: a new page starts at its top
   useEffect(() => {
     scrollTo(0, 0);
-    document.title = `${(SEARCHES.includes(place ?? '') && argument.slice(0, 40)) || Object.entries(LINKS).find(([to]) => to === place)?.[1] || 'Start'} – Protein browser`;
+    document.title = `${(SEARCHES.includes(place ?? '') && argument.slice(0, 40)) || Object.entries(TITLES).find(([to]) => to === place)?.[1] || 'Start'} – Protein browser`;
   }, [hash]);
   return (
     <>

@@ -44,7 +44,7 @@ export function SimilarCard({ search, besides }: SimilarCardProps) {
           </li>
         ))}
       </ul>
-      {restrictedCount > 0 && <p className="note">{restrictedCount} more hits are withheld.</p>}
+      {restrictedCount > 0 && <p className="note">Hits that are withheld: {restrictedCount}.</p>}
       <h3>Features they share</h3>
       <ul className="chips">
         {sharedFeatures.map(({ feature, occurrences }) => (
