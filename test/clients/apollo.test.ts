@@ -40,11 +40,19 @@ const typePolicies: TypePolicies = {
   Batch: { keyFields: ['batchId'] },
   Task: { keyFields: ['taskId'] },
   UniprotEntry: { keyFields: ['accession'] },
+  // Parts of an object: what one query reads of them does not replace what another has read.
+  ...Object.fromEntries(
+    ['Plddt', 'Structure', 'Thumbnail', 'Taxonomy', 'FeatureStatistics', 'FoldResult', 'FoldScores'].map(
+      (type) => [type, { merge: true }],
+    ),
+  ),
   Query: {
     fields: {
-      // `protein(hash:)` of a protein in a list needs no request.
+      // `protein(hash:)` of a protein in a list needs no request, and null is an answer.
       protein: (kept, { args, toReference }) =>
-        kept ?? toReference({ __typename: 'Protein', hash: String(args?.hash).toLowerCase() }),
+        kept !== undefined || args?.foldOnMiss === true
+          ? kept
+          : toReference({ __typename: 'Protein', hash: String(args?.hash).toLowerCase() }),
     },
   },
 };
@@ -84,6 +92,30 @@ describe('Apollo Client', () => {
     });
     expect(at(one.data, 'protein.name')).toBe('Insulin');
     expect(place.requests).toHaveLength(1);
+    client.stop();
+  });
+
+  it('asks once for a protein that is not there, and always has a structure predicted on request', async () => {
+    const client = overHttp();
+    const read = async (hash: string, argument = '') => {
+      const query = gql`{ protein(hash: "${hash}"${argument}) { hash length } }`;
+      return (await client.query({ query })).data;
+    };
+    for (let i = 0; i < 2; i += 1) expect(await read('0'.repeat(32))).toEqual({ protein: null });
+    expect(place.requests).toHaveLength(1);
+    expect(at(await read(INSULIN), 'protein.length')).toBe(110);
+    expect(at(await read(INSULIN), 'protein.length')).toBe(110);
+    expect(place.requests).toHaveLength(2);
+    expect(at(await read(INSULIN, ', foldOnMiss: true'), 'protein.length')).toBe(110);
+    expect(place.requests).toHaveLength(3);
+    client.stop();
+  });
+
+  it('keeps what one query has read of a part when another reads more of it', async () => {
+    const client = overHttp();
+    for (const fields of ['mean', 'length', 'mean length'])
+      await client.query({ query: gql`{ protein(hash: "${INSULIN}") { hash plddt { ${fields} } } }` });
+    expect(place.requests).toHaveLength(2);
     client.stop();
   });
 
