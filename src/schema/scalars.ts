@@ -27,14 +27,13 @@ export function hashFault(text: string): string {
 /**
  * Reads a protein hash: 32 hexadecimal characters, trimmed and lower-cased.
  *
- * @param place - where the value stands, such as "`hashes[1]`: "
  * @throws GraphQLError BAD_USER_INPUT
  */
-export function readHash(value: unknown, place = ''): string {
+export function readHash(value: unknown): string {
   const text = typeof value === 'string' ? value.trim().toLowerCase() : '';
   if (/^[0-9a-f]{32}$/.test(text)) return text;
   throw badInput(
-    `${place}This is not a ProteinHash. ` +
+    'This is not a ProteinHash. ' +
       `${typeof value === 'string' ? hashFault(text) : 'It is not a string.'} A ProteinHash is the MD5 of ` +
       'the upper-case sequence in hexadecimal, such as "12e9c9e4e2835c302e8ba615115edda3". Use ' +
       'proteinBySequence to look up a sequence and uniprotEntry for an accession.',
@@ -45,7 +44,7 @@ const OPENING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACKET_L, TokenKind.
 const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACKET_R, TokenKind.BRACE_R]);
 const IGNORED: ReadonlySet<TokenKind> = new Set([TokenKind.COMMENT, TokenKind.DOLLAR]);
 
-/** The argument, or input field, and the position of a literal, from the tokens before it. */
+/** Where a literal stands, from the tokens before it, such as "`hash`: " or "`hashes[1]`: ". */
 function placeOfLiteral({ loc }: ValueNode): string {
   let index = 0;
   let depth = 0;
@@ -62,6 +61,19 @@ function placeOfLiteral({ loc }: ValueNode): string {
   const name = index === 0 ? token?.prev?.value : undefined;
   return name === undefined ? '' : `\`${name}\`: `;
 }
+
+/** Parses literals as values are parsed. What is wrong with one says where it stands. */
+const literalParser =
+  (parse: (value: unknown) => string) =>
+  (node: ValueNode): string => {
+    try {
+      return parse(valueFromASTUntyped(node));
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      const { message, extensions } = error;
+      throw new GraphQLError(`${placeOfLiteral(node)}${message}`, { nodes: node, extensions });
+    }
+  };
 
 /**
  * Parses an amino-acid sequence or one FASTA record: drops a header line, white space and a final
@@ -161,8 +173,8 @@ builder.scalarType('ProteinHash', {
     'The MD5 of the upper-case amino-acid sequence as 32 lower-case hexadecimal characters, such as ' +
     '"12e9c9e4e2835c302e8ba615115edda3" (insulin). Input is trimmed and lower-cased.',
   serialize: (value) => value,
-  parseValue: (value) => readHash(value),
-  parseLiteral: (node) => readHash(valueFromASTUntyped(node), placeOfLiteral(node)),
+  parseValue: readHash,
+  parseLiteral: literalParser(readHash),
 });
 
 builder.scalarType('AminoAcidSequence', {
@@ -172,4 +184,5 @@ builder.scalarType('AminoAcidSequence', {
     'FASTA: the gateway drops a header line, white space and a final * and makes letters upper case.',
   serialize: (value) => value,
   parseValue: readSequence,
+  parseLiteral: literalParser(readSequence),
 });

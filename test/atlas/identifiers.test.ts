@@ -48,6 +48,16 @@ describe('one bad hash in a list', () => {
     expect(found[0]?.[1]).toMatch(/^(`|\$)/);
   });
 
+  it.each([
+    ['{ protein(hash: "P01308") { hash } }', '`hash`: This is not', 17],
+    ['{ proteinBySequence(sequence: "AC1") { hash } }', '`sequence`: An AminoAcidSequence is made of', 31],
+  ])('has its place in the document: %s', async (query, start, column) => {
+    const { errors } = await world.query(query);
+    expect(errors).toMatchObject([
+      { message: expect.stringContaining(start), locations: [{ line: 1, column }] },
+    ]);
+  });
+
   it('has its problem in its place in `lookup`', async () => {
     const { data } = await world.query(
       `{ lookup(ids: ["${INSULIN}", "${INSULIN.slice(1)}"]) {
