@@ -1,6 +1,6 @@
 // Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, and lists the
 // caller's submissions, which the upstream cannot.
-import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo, locatedError, responsePathAsArray } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
@@ -8,9 +8,10 @@ import { builder } from '../../schema/builder.ts';
 import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
+import type { ItemsRequest } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { connectionPage, type PageArgs, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
-import { selectedFields } from '../selection.ts';
+import { type Selected, selectedFields } from '../selection.ts';
 import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
 
@@ -27,6 +28,15 @@ export async function loadBatch(ctx: GatewayContext, batchId: string): Promise<B
   return (await ctx.batches.batch(batchId)) === null ? null : batchById(ctx, batchId);
 }
 
+/** @throws GraphQLError at `tasks` where its arguments are wrong, before anything is asked */
+function firstPageOf(info: GraphQLResolveInfo, { args, nodes }: Selected): ItemsRequest {
+  try {
+    return firstPage(args as TaskListArgs);
+  } catch (error) {
+    throw locatedError(error, nodes, [...responsePathAsArray(info.path), nodes[0]?.alias?.value ?? 'tasks']);
+  }
+}
+
 /** Reads the selected page of tasks first: the same call returns existence and counts. */
 async function findBatch(
   ctx: GatewayContext,
@@ -34,7 +44,7 @@ async function findBatch(
   batchId: string,
 ): Promise<BatchShape | null> {
   const tasks = selectedFields(info, 'Batch').find(({ name }) => name === 'tasks');
-  if (tasks !== undefined) await ctx.batches.page(batchId, firstPage(tasks.args as TaskListArgs));
+  if (tasks !== undefined) await ctx.batches.page(batchId, firstPageOf(info, tasks));
   return loadBatch(ctx, batchId);
 }
 
