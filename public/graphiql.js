@@ -91,6 +91,10 @@
   const workers = settings.workers;
   self.MonacoEnvironment = { globalAPI: false, getWorkerUrl: (_, label) => workers[label] };
   const root = document.getElementById('editor');
+  if (globalThis.YogaGraphiQL === undefined) {
+    root.querySelector('[role=status]').textContent = 'GraphiQL could not be loaded. Reload the page.';
+    return;
+  }
   root.replaceChildren();
   globalThis.YogaGraphiQL.renderYogaGraphiQL(root, {
     ...start,

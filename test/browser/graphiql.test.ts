@@ -132,4 +132,18 @@ describe.skipIf(NO_BROWSER)('GraphiQL', () => {
     },
     PATIENT,
   );
+
+  it('says what to do where a script does not come, or none runs', async () => {
+    const cut = await site.open();
+    await cut.route(/graphiql-app[^/]*\.js/, (route) => route.abort());
+    await cut.goto(`${site.url}graphql`);
+    await cut.getByRole('status').filter({ hasText: 'could not be loaded. Reload the page.' }).waitFor();
+    await cut.context().close();
+    const still = await site.open({ javaScriptEnabled: false });
+    await still.goto(`${site.url}graphql`);
+    const main = still.getByRole('main');
+    expect(await main.innerText()).toMatch(/^GraphiQL needs JavaScript\. [^…]*front page shows how\.$/);
+    expect(await main.getByRole('link', { name: 'front page' }).getAttribute('href')).toBe('./');
+    await still.context().close();
+  });
 });

@@ -84,6 +84,25 @@ describe.skipIf(NO_BROWSER)('the guides', () => {
       await page.context().close();
     }
   });
+
+  it('say in each cell of a wide table on a phone what it is, and print code whole', async () => {
+    const page = await site.open({ viewport: { width: 390, height: 800 } });
+    await page.goto(`${site.url}docs/upstream-calls.md`);
+    const headings = (row: string) =>
+      page
+        .locator('tr', { hasText: row })
+        .locator('td')
+        .evaluateAll((cells) => cells.map((cell) => getComputedStyle(cell, '::before').content));
+    expect(await headings('ProteinCardDeferred')).toEqual(['none', '"rich: "', '"plain: "']);
+    await page.goto(`${site.url}docs/clients.md`);
+    expect(await headings('QUERY_TOO_EXPENSIVE')).toEqual(['none', 'none']);
+    await page.emulateMedia({ media: 'print' });
+    const hidden = await page
+      .locator('pre')
+      .evaluateAll((blocks) => blocks.filter((block) => block.scrollWidth > block.clientWidth).length);
+    expect(hidden).toBe(0);
+    await page.context().close();
+  });
 });
 
 describe('without a browser', () => {

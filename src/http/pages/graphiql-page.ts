@@ -63,8 +63,8 @@ ${
 </form>
 ${places.reference && html`<a class="more" href="reference">Reference</a>`}
 </header>
-<main id="editor"><noscript>GraphiQL needs JavaScript. Ask from a shell instead: the front page shows
-how.</noscript><p class="loading">Loading GraphiQL …</p></main>
+<main id="editor"><noscript><p class="loading">GraphiQL needs JavaScript. Ask from a shell instead: the
+<a href="./">front page</a> shows how.</p></noscript><p class="loading" role="status">Loading GraphiQL …</p></main>
 </body>
 </html>
 `;

@@ -42,10 +42,18 @@ class GuideRenderer extends Renderer {
     return textOf(html`<pre tabindex="0"><code>${text}</code></pre>\n`);
   }
   override table(table: Tokens.Table): string {
+    // On a phone, cells stand below each other, and each says its heading where one alone would not.
+    const headings = table.header.length > 2 ? table.header.map(({ text }) => text.replaceAll('`', '')) : [];
+    let column = 0;
     const rows = super
       .table(table)
       .replace(/<th(?: align="\w+")?><\/th>/g, '<td></td>')
-      .replaceAll('<th>', '<th scope="col">');
+      .replaceAll('<th>', '<th scope="col">')
+      .replace(/<tr>|<td/g, (tag) => {
+        const heading = tag === '<td' && column > 0 ? headings[column] : undefined;
+        column = tag === '<td' ? column + 1 : 0;
+        return heading ? textOf(html`${trusted(tag)} data-heading="${heading}"`) : tag;
+      });
     return `<div class="table" tabindex="0">${rows}</div>\n`;
   }
   override html({ text }: Tokens.HTML | Tokens.Tag): string {
