@@ -13,8 +13,8 @@ export const SCALARS = {
 };
 
 export default {
-  // The address of a running gateway, or schema.graphql out of its package.
-  schema: 'http://127.0.0.1:4000/graphql',
+  // Of a running gateway, or out of its package; what is introspected at /graphql lacks `@oneOf`.
+  schema: 'http://127.0.0.1:4000/schema.graphql',
   documents: ['src/**/*.{ts,tsx,graphql}'],
   generates: {
     './src/gql/': {

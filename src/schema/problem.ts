@@ -86,8 +86,7 @@ const IssueCodeEnum = builder.enumType('IssueCode', {
 });
 
 export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement({
-  description:
-    '`path` is the path in the GraphQL input, such as items.3.chains.0.protein.modifications.1.position.',
+  description: 'A mistake, or a likely mistake, in an input.',
   fields: (t) => ({
     path: t.exposeString(
       'path',

@@ -42,7 +42,7 @@ const compiled = new Map<string, ConcreteRequest>();
 beforeAll(async () => {
   place = await openPlace();
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-relay-'));
-  mkdirSync(join(folder, 'src/__generated__'), { recursive: true });
+  mkdirSync(join(folder, 'src'));
   copyFileSync(join(ROOT, 'schema.graphql'), join(folder, 'schema.graphql'));
   writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
   for (const [name, text] of Object.entries(OPERATIONS)) {

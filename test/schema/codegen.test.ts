@@ -51,7 +51,6 @@ const write = (name: string, text: string) => writeFileSync(join(folder, name), 
 beforeAll(() => {
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-types-'));
   mkdirSync(join(folder, 'src/gql'), { recursive: true });
-  mkdirSync(join(folder, 'src/__generated__'));
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
   copyFileSync(join(ROOT, 'schema.graphql'), join(folder, 'schema.graphql'));
 });
