@@ -83,7 +83,7 @@ describe.each(DIALECTS)('identifiers of a bulk look-up at a service that speaks 
 
   it('are not given twice, nor left out', async () => {
     expect(await start({ ids: [INSULIN], hashes: [INSULIN] })).toMatchObject({ __typename: 'InvalidInput' });
-    expect(await start({})).toMatchObject({ issues: [{ path: 'hashes', code: 'TOO_FEW' }] });
+    expect(await start({})).toMatchObject({ issues: [{ path: 'ids', code: 'TOO_FEW' }] });
     expect(await start({ ids: [] })).toMatchObject({ issues: [{ path: 'ids', code: 'TOO_FEW' }] });
     expect(await start({ hashes: [INSULIN] })).toMatchObject({ requestedCount: 1 });
   });

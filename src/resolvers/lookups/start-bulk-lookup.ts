@@ -233,7 +233,7 @@ async function startBulkLookup(
   const asked = await hashesOf(ctx, input);
   const { issues: unresolved } = asked;
   const ask = askOf(asked, input);
-  const issues = unresolved.length > 0 ? unresolved : issuesOf(ask, input.ids == null ? 'hashes' : 'ids');
+  const issues = unresolved.length > 0 ? unresolved : issuesOf(ask, input.hashes == null ? 'ids' : 'hashes');
   if (issues.length > 0) {
     const more = issues.length > MESSAGES ? ` And ${issues.length - MESSAGES} more.` : '';
     const message =
