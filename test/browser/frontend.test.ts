@@ -246,14 +246,12 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
   });
 
   it('fits on a phone: long accessions, long names, and what failed', async () => {
-    const items = [
-      { name: `design_${'0123456789'.repeat(5)}`, chains: [{ protein: { sequence: 'GIVEQCC' } }] },
-      { name: 'bad', chains: [{ ligand: { ccd: ['QQQQ9'] } }] },
-    ];
+    const name = `design_${'0123456789'.repeat(5)}`;
+    const items = [{ name, chains: [{ ligand: { ccd: ['QQQQ9'] } }] }];
     const submitted = await ask(
       gateway,
       'mutation ($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId } } } }',
-      { input: { items } },
+      { input: { label: name, items } },
       { authorization: `Bearer ${TOKEN}` },
     );
     const { page, wrong } = await openPage();
@@ -267,8 +265,7 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     running.stop();
     expect(await page.evaluate('document.documentElement.scrollWidth')).toBe(390);
 
-    await page.getByRole('textbox').first().fill('P01308');
-    await page.keyboard.press('Enter');
+    await page.goto(`${preview.url}#/sequence/MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKW`);
     await page.locator('.hits li').first().waitFor();
     const overlaps = await page
       .locator('.hits a')
