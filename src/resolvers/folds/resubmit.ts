@@ -29,7 +29,6 @@ import {
   SubmitFoldResult,
   type SubmitFoldResultShape,
   submittedBefore,
-  tooLate,
 } from './submit-result.ts';
 
 /** Mistakes in what is to be submitted again, which checkFold cannot see. */
@@ -111,7 +110,6 @@ async function sendInTurn(
   const batchId = origin?.batchId ?? '';
   const hasOwnKey = submission.idempotencyKey !== null;
   let turn = `resubmission ${earlier + 1} of ${batchId}`;
-  if (ctx.upstream.signal?.aborted === true) return tooLate;
   // With a key of their own callers accept what unknown outcomes may have cost.
   if (hasOwnKey) while (hasUnknownOutcome(ctx, await ledger.entry(principal, turn))) turn += '+';
   const standing = await claimIdempotencyKey(ctx, turn, hash);

@@ -257,7 +257,6 @@ export async function submitOnce(
   requestHash: string = sending.hash,
 ): Promise<SubmitFoldResultShape> {
   const key = sending.submission.idempotencyKey;
-  if (ctx.upstream.signal?.aborted === true) return tooLate;
   const standing = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, requestHash);
   return standing ?? send(ctx, sending);
 }
