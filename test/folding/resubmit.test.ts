@@ -1,5 +1,5 @@
 // resubmitFold: only the tasks in the named states go upstream again, in their order and under their names.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, openBench, protein, tiny } from './bench.ts';
 
@@ -103,7 +103,23 @@ describe('resubmitting', () => {
     const two = await again(id, keyed);
     expect(two).toMatchObject({ replayed: true, batch: { batchId: at(one, 'batch.batchId') } });
     expect(bench.counts()).toMatchObject({ submit: 1 });
-    expect(at(await again(id, keyed, ['DONE']), '__typename')).toBe('IdempotencyConflict');
+    const others = [
+      () => again(id, keyed, ['DONE']),
+      () => again(id, keyed, undefined, { taskIds: [`${id}-00001`] }),
+      () => again(id, { ...keyed, items: [protein('GIV', 'too long')], repeat: 1 }),
+      async () => again(await bench.submit(input), keyed),
+    ];
+    for (const other of others) expect(at(await other(), '__typename')).toBe('IdempotencyConflict');
+  });
+
+  it('happens for one of two under one key where the first is refused meanwhile', async () => {
+    await bench.fault({ operation: 'submit', status: 429, delay_ms: 300, body: { message: 'slow down' } });
+    const keyed = { ...input, idempotencyKey: `one of ${id}` };
+    const first = again(id, keyed);
+    await vi.waitFor(() => expect(bench.counts().submit).toBe(1));
+    expect(await again(id, keyed)).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+    expect(await first).toMatchObject({ __typename: 'Refused' });
+    expect(await again(id, keyed)).toMatchObject({ replayed: true });
   });
 
   it('is refused for another input, for no such task, for no such batch, and sends nothing', async () => {
@@ -178,10 +194,11 @@ describe('resubmitting', () => {
   it('never pays twice without a key: the same again is the same batch, the rest a new one', async () => {
     const part = { taskIds: [`${id}-00001`] };
     const one = await again(id, input, undefined, part);
-    expect(await again(id, input, undefined, part)).toMatchObject({
-      replayed: true,
-      batch: { batchId: at(one, 'batch.batchId') },
-    });
+    for (const label of ['first', 'second'])
+      expect(await again(id, { ...input, label }, undefined, part)).toMatchObject({
+        replayed: true,
+        batch: { batchId: at(one, 'batch.batchId') },
+      });
     expect(bench.counts().submit).toBe(1);
     const rest = await again(id, input);
     expect([at(rest, 'replayed'), at(rest, 'batch.counts.total')]).toEqual([false, 3]);
@@ -214,8 +231,12 @@ describe('resubmitting', () => {
     expect(bench.counts().submit).toBe(2);
   });
 
-  it('happens once for many at the same time also under keys of their own', async () => {
-    const keys = ['mine', 'yours', undefined].map((key) => key && `${key} of ${id}`);
+  it.each([
+    ['some', undefined],
+    ['all', 'hers'],
+  ])('happens once for many at the same time also where %s have keys of their own', async (_, third) => {
+    await bench.fault({ operation: 'submit', delay_ms: 300 });
+    const keys = ['mine', 'yours', third].map((key) => key && `${key} of ${id}`);
     const all = await Promise.all(keys.map((idempotencyKey) => again(id, { ...input, idempotencyKey })));
     expect(bench.counts().submit).toBe(1);
     expect(new Set(all.map((ending) => at(ending, 'batch.batchId'))).size).toBe(1);
