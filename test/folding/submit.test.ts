@@ -438,6 +438,28 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
+  it('that fails lets no task be submitted again twice', async () => {
+    const failing = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
+    const item = (sequence: string) => protein(sequence, 'too long at first');
+    const id = await failing.submit({ items: [item('V'.repeat(4100))] });
+    await failing.pass(120_000);
+    failing.forget();
+    const database = new DatabaseSync(`${folder}/gateway.db`);
+    database.exec(
+      `CREATE TRIGGER full BEFORE INSERT ON batch BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+    );
+    database.close();
+    const again = async (input: Record<string, unknown>) => {
+      const query =
+        'mutation($id: ID!, $input: SubmitFoldInput!) { resubmitFold(batchId: $id, input: $input) { __typename } }';
+      return at((await failing.ask(query, { id, input })).data, 'resubmitFold.__typename');
+    };
+    expect(await again({ items: [item(INSULIN_A)], idempotencyKey: 'mine' })).toBe('FoldSubmitted');
+    expect(await again({ items: [item(INSULIN_B)] })).toBe('IdempotencyConflict');
+    expect(failing.counts().submit).toBe(1);
+    await failing.close();
+  });
+
   it('that is full sends nothing whose owner only the gateway could know', async () => {
     const key = 'the-key-of-a-caller-of-this-gateway';
     const full = await openBench({
