@@ -207,6 +207,28 @@ describe('a page of List', () => {
     const { errors } = await place.query(TASKS);
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
   });
+
+  it('in another order each time is submitted again in the order of the submission, once', async () => {
+    liar.script('submit', data({ message: 'queued', batch_id: 'b2', total_items: 3 }));
+    const failed = [2, 0, 1].map((index) => item(index, { status: 'failed' }));
+    const listed = (items: unknown) => page(items, { counts: { failed: 3 } });
+    liar.script('list', inTurn(listed(failed), listed(failed.toReversed())));
+    const again = async () =>
+      at(
+        (
+          await place.query(
+            `mutation { it: resubmitFold(batchId: "b1", input: {items: [
+              {chains: [{protein: {sequence: "A"}}]}, {chains: [{protein: {sequence: "C"}}]}, {chains: [{protein: {sequence: "D"}}]}
+            ]}) { __typename ... on FoldSubmitted { replayed } } }`,
+          )
+        ).data,
+        'it',
+      );
+    expect(await again()).toEqual({ __typename: 'FoldSubmitted', replayed: false });
+    const [sent] = liar.seen.filter(({ operation }) => operation === 'submit');
+    expect(sent?.body.match(/(?<="sequence":")\w/g)).toEqual(['A', 'C', 'D']);
+    expect(await again()).toEqual({ __typename: 'FoldSubmitted', replayed: true });
+  });
 });
 
 describe('a search', () => {

@@ -26,7 +26,7 @@ const AT_ONCE = 8;
 /** A task with its position, which List's order gives where its id does not. */
 export type PlacedTask = TaskShape & { readonly index: number };
 
-/** What List says of a batch and of each of its tasks; null for an unknown batch. */
+/** What List says of a batch and, as submitted, of each of its tasks; null for an unknown batch. */
 export async function readAllTasks(
   ctx: GatewayContext,
   batchId: string,
@@ -39,7 +39,7 @@ export async function readAllTasks(
       tasks.push({ ...task, index: task.index ?? before + i });
     last = page;
   }
-  return last && { page: last, tasks };
+  return last && { page: last, tasks: tasks.sort((a, b) => a.index - b.index) };
 }
 
 /** The time of the request is up, as often for a first ranking of many results. */
