@@ -165,7 +165,7 @@ async function sendAgain(
   const part = await partOf(ctx, asked, examined, left);
   const result = await sendInTurn(ctx, part, earlier.length, requestHash);
   if (result === undefined) return sendAgain(ctx, asked, examined);
-  if (result.kind !== 'FoldSubmitted' || result.replayed) return result;
+  if (result.kind !== 'FoldSubmitted') return result;
   const warnings = leftOut(chosen.length - withItem.length, withItem.length - left.length, earlier);
   return { ...result, warnings: [...result.warnings, ...warnings] };
 }
