@@ -475,6 +475,23 @@ describe('Submit', () => {
     expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
   });
 
+  it('again is for the model of the batch, where the input names none', async () => {
+    const own = openPlace(liar.url, { FOLD_MODELS: 'one,two' });
+    liar.script('submit', data({ message: 'queued', batch_id: 'b9', task_id: 't9' }));
+    const items = [{ task_id: 't9', status: 'failed' }];
+    liar.script('list', data({ status: 'failed', counts: { failed: 1 }, items, cursor: null }));
+    const chains = '[{protein: {sequence: "MKTAYIAKQR"}}]';
+    await own.query(
+      `mutation { submitFold(input: {model: "two", items: [{chains: ${chains}}]}) { __typename } }`,
+    );
+    await own.query(
+      `mutation { resubmitFold(batchId: "b9", input: {items: [{chains: ${chains}}]}) { __typename } }`,
+    );
+    const bodies = liar.seen.filter(({ operation }) => operation === 'submit').map(({ body }) => body);
+    expect(bodies.map((body) => at(JSON.parse(body), 'payload.0.model'))).toEqual(['two', 'two']);
+    await own.gateway.close();
+  });
+
   it('warns when the service queued another number of tasks than were sent', async () => {
     liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 2 }));
     const { data: answer } = await place.query(
