@@ -475,6 +475,17 @@ describe('Submit', () => {
     expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
   });
 
+  it('of one item that gives no id of it has the id that List gives', async () => {
+    liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 1 }));
+    const items = [{ task_id: 't9', status: 'queued' }];
+    liar.script('list', data({ status: 'in_progress', counts: { queued: 1 }, items, cursor: null }));
+    const { data: answer } = await place.query(
+      `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
+        ... on FoldSubmitted { batch { tasks { nodes { taskId } } } } } }`,
+    );
+    expect(at(answer, 'it.batch.tasks.nodes')).toEqual([{ taskId: 't9' }]);
+  });
+
   it('again is for the model of the batch, where the input names none', async () => {
     const own = openPlace(liar.url, { FOLD_MODELS: 'one,two' });
     liar.script('submit', data({ message: 'queued', batch_id: 'b9', task_id: 't9' }));
@@ -494,12 +505,13 @@ describe('Submit', () => {
 
   it('warns when the service queued another number of tasks than were sent', async () => {
     liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 2 }));
+    liar.script('list', data({ status: 'in_progress', counts: { queued: 2 } }));
     const { data: answer } = await place.query(
       `mutation { it: submitFold(input: {repeat: 3, items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
-        ... on FoldSubmitted { batch { batchId } warnings { code message } } } }`,
+        ... on FoldSubmitted { batch { batchId counts { total } } warnings { code message } } } }`,
     );
     expect(at(answer, 'it')).toMatchObject({
-      batch: { batchId: 'b9' },
+      batch: { batchId: 'b9', counts: { total: 2 } },
       warnings: [
         { code: 'UPSTREAM_WARNING', message: expect.stringContaining('queued 2 tasks, and 3 were sent') },
       ],
