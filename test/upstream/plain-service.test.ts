@@ -466,8 +466,14 @@ describe('Status of a task that is done', () => {
 });
 
 describe('Submit', () => {
-  it.each([201, 202, 203])('answered %d with a whole body is known', async (code) => {
-    liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 1, task_id: 't9' }, code));
+  it.each([
+    [201, 'success'],
+    [202, 'success'],
+    [203, 'success'],
+    [200, 'error'],
+  ])('answered %d with a whole body is known', async (code, status) => {
+    const batch = { message: 'queued', batch_id: 'b9', total_items: 1, task_id: 't9' };
+    liar.script('submit', says(code, { status, data: batch, request_id: 'r' }));
     const { data: answer } = await place.query(
       `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
         __typename ... on FoldSubmitted { batch { batchId } } } }`,
