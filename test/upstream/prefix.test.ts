@@ -43,6 +43,20 @@ describe.each(['atlas', 'batch'] as const)('a wrong prefix of the %s API', (api)
   });
 });
 
+it.each(
+  FORMS,
+)('a submission to a wrong prefix, answered with %s, is refused and says what to set', async (_, script) => {
+  for (const operation of ['submit', 'list']) liar.script(operation, script);
+  await withPlace(async ({ query }) => {
+    const { data } = await query(
+      `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "GIV"}}]}]}) {
+        __typename ... on Problem { message } } }`,
+    );
+    const message = expect.stringContaining('UPSTREAM_BATCH_PREFIX');
+    expect(at(data, 'it')).toEqual({ __typename: 'Refused', message });
+  });
+});
+
 it('a 404 in the words of the API is an absence at once, and one of its framework once the prefix has answered', async () => {
   await withPlace(async ({ query }) => {
     liar.script('protein', says(404, { detail: 'Protein not found' }));
