@@ -208,6 +208,13 @@ describe('a page of List', () => {
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
   });
 
+  it('of a filter that was read while a task ended is read again', async () => {
+    liar.script('list', inTurn(page([item(0), item(1)]), page([item(0), item(1), item(2)])));
+    const { data: answer, errors } = await place.query(TASKS, { state: 'DONE' });
+    expect(errors).toBeUndefined();
+    expect(at(answer, 'batch.tasks.nodes')).toHaveLength(3);
+  });
+
   it('in another order each time is submitted again in the order of the submission, once', async () => {
     liar.script('submit', data({ message: 'queued', batch_id: 'b2', total_items: 3 }));
     const failed = [2, 0, 1].map((index) => item(index, { status: 'failed' }));
