@@ -14,7 +14,6 @@ export const CLAIM = `${NOW}
   -- This write comes first: a server without memory refuses it, but not the writes after it.
   redis.call('HSET', KEYS[1],
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
-  if at then redis.call('HDEL', KEYS[1], 'batch', 'request') end
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   if ARGV[5] ~= '' then redis.call('SET', KEYS[3], ARGV[5], 'NX') end
   return {}
