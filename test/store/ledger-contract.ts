@@ -197,6 +197,8 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('tells the newest earlier submission of an input', async () => {
       await ledger.record('p', null, batchOf('b1', { inputHash: 'i', submittedAt: 5 }), []);
       await ledger.record('p', null, batchOf('b2', { inputHash: 'i', submittedAt: 9 }), []);
+      // Written down later than the one that was submitted after it.
+      await ledger.record('p', null, batchOf('b0', { inputHash: 'i', submittedAt: 3 }), []);
       expect(await ledger.earlier('p', 'i')).toEqual({ batchId: 'b2', at: 9 });
     });
 

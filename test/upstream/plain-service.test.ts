@@ -208,6 +208,14 @@ describe('a page of List', () => {
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
   });
 
+  it('of a batch that has expired says so of its tasks without Status', async () => {
+    const items = [0, 1, 2].map((index) => item(index, { response_available: undefined }));
+    liar.script('list', page(items, { results_expire_at: '2026-01-01T00:00:00Z' }));
+    const { data: answer } = await place.query('{ batch(batchId: "b1") { tasks { nodes { status } } } }');
+    expect(at(answer, 'batch.tasks.nodes')).toEqual(Array(3).fill({ status: 'EXPIRED' }));
+    expect(liar.seen.map(({ operation }) => operation)).toEqual(['list']);
+  });
+
   it('of a filter that was read while a task ended is read again', async () => {
     liar.script('list', inTurn(page([item(0), item(1)]), page([item(0), item(1), item(2)])));
     const { data: answer, errors } = await place.query(TASKS, { state: 'DONE' });
@@ -403,6 +411,14 @@ describe('a cancellation', () => {
 describe('Status of a task that is done', () => {
   const TASK = `{ task(taskId: "b1-00000") { state resultAvailability result { ptm url } scores { ptm } artifacts { name } }
     limits { maxItems } }`;
+
+  it('or was, and has expired, is EXPIRED also where nothing else is known of it', async () => {
+    const expired = { status: 'error', message: 'expired', results_expire_at: '2026-01-01T00:00:00' };
+    liar.script('status', says(410, expired));
+    expect(await place.query('{ task(taskId: "t9") { state status resultsExpireAt } }')).toEqual({
+      data: { task: { state: 'UNKNOWN', status: 'EXPIRED', resultsExpireAt: '2026-01-01T00:00:00.000Z' } },
+    });
+  });
 
   it('and brings no result is drift', async () => {
     for (const fields of [{}, { response: null }, { result: '/files/x' }]) {
