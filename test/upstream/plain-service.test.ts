@@ -420,6 +420,18 @@ describe('Status of a task that is done', () => {
     });
   });
 
+  it('or was, and has expired, has the state that List gives, on whichever page', async () => {
+    liar.script('status', says(410, { status: 'error', message: 'expired' }));
+    const listed = (index: number, cursor: string | null) => {
+      const items = [{ task_id: `b1-0000${index}`, status: 'done' }];
+      return data({ status: 'done', counts: { done: 2 }, items, cursor });
+    };
+    liar.script('list', inTurn(listed(1, 'x'), listed(0, null)));
+    expect(await place.query('{ task(taskId: "b1-00000") { state status } }')).toEqual({
+      data: { task: { state: 'DONE', status: 'EXPIRED' } },
+    });
+  });
+
   it('and brings no result is drift', async () => {
     for (const fields of [{}, { response: null }, { result: '/files/x' }]) {
       liar.script('status', data({ status: 'done', ...fields }));

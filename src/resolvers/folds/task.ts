@@ -37,13 +37,11 @@ const STATUS: FieldCost = { shared: { status: 1 } };
 async function findListed(
   ctx: GatewayContext,
   taskId: string,
-  place: TaskPosition,
+  { batchId }: TaskPosition,
 ): Promise<TaskShape | null> {
-  const pages = listPages((request) => ctx.batches.page(place.batchId, request));
-  for await (const { page, items, before } of pages) {
+  for await (const { page, items } of listPages((request) => ctx.batches.page(batchId, request))) {
     const item = items.find(({ task_id }) => task_id === taskId);
-    if (page !== null && item !== undefined) return tasksOf(place.batchId, page, [item])[0] ?? null;
-    if (before + items.length > place.index) return null;
+    if (page !== null && item !== undefined) return tasksOf(batchId, page, [item])[0] ?? null;
   }
   return null;
 }
