@@ -55,12 +55,11 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('finds the batches that submit tasks of another one again, of their caller only', async () => {
       const again = { origin: { batchId: 'a', indexes: [2, 0] } };
       await ledger.record('one', null, batchOf('a'), items);
-      await ledger.record('one', null, batchOf('c', { ...again, submittedAt: 3000 }), items);
-      await ledger.record('one', 'key', batchOf('b', { ...again, submittedAt: 2000 }), items);
-      expect(await ledger.resubmissions('one', 'a')).toEqual([
-        batchOf('b', { ...again, submittedAt: 2000 }),
-        batchOf('c', { ...again, submittedAt: 3000 }),
-      ]);
+      const one = (batchId: string, submittedAt: number) => batchOf(batchId, { ...again, submittedAt });
+      const known = [one('b', 2000), one('c', 3000), one('d', 4000), one('e', 5000), one('f', 6000)];
+      for (const batch of known.toReversed())
+        await ledger.record('one', `key of ${batch.batchId}`, batch, items);
+      expect(await ledger.resubmissions('one', 'a')).toEqual(known);
       expect(await ledger.batch('one', 'b')).toMatchObject(again);
       expect(await ledger.items('one', 'b', [0, 1])).toEqual(new Map(items.entries()));
       expect(await ledger.resubmissions('one', 'b')).toEqual([]);
@@ -206,6 +205,13 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.record('p', null, batchOf('b1', { onlyTaskId: 'task_x' }), items);
       expect((await ledger.batchOfOnlyTask('p', 'task_x'))?.batchId).toBe('b1');
       expect(await ledger.batchOfOnlyTask('p', 'task_y')).toBeNull();
+    });
+
+    it('lists a batch that is recorded again once', async () => {
+      for (const submittedAt of [1000, 2000])
+        await ledger.record('p', null, batchOf('b1', { submittedAt }), []);
+      const { total, batches } = await ledger.batches('p', { first: 9, after: null });
+      expect([total, batches.map((batch) => batch.submittedAt)]).toEqual([1, [2000]]);
     });
 
     it('pages batches newest first, also those of one moment, without gap or repetition', async () => {

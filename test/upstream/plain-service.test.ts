@@ -211,9 +211,12 @@ describe('a page of List', () => {
   it('of a batch that has expired says so of its tasks without Status', async () => {
     const items = [0, 1, 2].map((index) => item(index, { response_available: undefined }));
     liar.script('list', page(items, { results_expire_at: '2026-01-01T00:00:00Z' }));
-    const { data: answer } = await place.query('{ batch(batchId: "b1") { tasks { nodes { status } } } }');
+    const { data: answer } = await place.query(
+      '{ batch(batchId: "b1") { tasks { nodes { status } } best: tasks(orderBy: IPTM) { unscoredCount } } }',
+    );
     expect(at(answer, 'batch.tasks.nodes')).toEqual(Array(3).fill({ status: 'EXPIRED' }));
-    expect(liar.seen.map(({ operation }) => operation)).toEqual(['list']);
+    expect(at(answer, 'batch.best.unscoredCount')).toBe(3);
+    expect(new Set(liar.seen.map(({ operation }) => operation))).toEqual(new Set(['list']));
   });
 
   it('of a filter that was read while a task ended is read again', async () => {
