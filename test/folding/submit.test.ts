@@ -38,11 +38,13 @@ const newKey = () => `key-${number++}`;
 
 describe('a submission', () => {
   it('is one request, whatever is selected on the new batch', async () => {
-    const ending = await send({
-      label: 'screen',
-      repeat: 3,
-      items: [protein(INSULIN_A, 'a'), protein(INSULIN_B, 'b')],
-    });
+    const input = { label: 'screen', repeat: 3, items: [protein(INSULIN_A, 'a'), protein(INSULIN_B, 'b')] };
+    const tasks =
+      'resultsExpireAt done: tasks(states: [DONE]) { nodes { name } } tasks(states: [QUEUED]) { nodes { name } }';
+    const { data } = await bench.ask(SUBMIT.replace('resultsExpireAt', tasks), { input });
+    const ending = at(data, 'submitFold');
+    expect(at(ending, 'batch.done.nodes')).toEqual([]);
+    expect(at(ending, 'batch.tasks.nodes')).toEqual(['a', 'b', 'a', 'b', 'a', 'b'].map((name) => ({ name })));
     expect(ending).toMatchObject({
       __typename: 'FoldSubmitted',
       replayed: false,
