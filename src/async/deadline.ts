@@ -59,7 +59,7 @@ export function startDeadline(
 
 /**
  * The result of `work`; where that takes longer, what `onTimeout` gives or throws. The work itself
- * is not stopped.
+ * is not stopped. An answer that came while the event loop was late is in time.
  */
 export function withTimeout<T, R = T>(
   work: Promise<T>,
@@ -67,8 +67,15 @@ export function withTimeout<T, R = T>(
   onTimeout: () => R,
 ): Promise<T | R> {
   let timer: NodeJS.Timeout | undefined;
+  let reading: NodeJS.Immediate | undefined;
   const late = new Promise<void>((resolve) => {
-    timer = setTimeout(resolve, milliseconds);
+    timer = setTimeout(() => {
+      // Timers come before what has arrived, and this after it.
+      reading = setImmediate(resolve);
+    }, milliseconds);
   }).then(onTimeout);
-  return Promise.race([work, late]).finally(() => clearTimeout(timer));
+  return Promise.race([work, late]).finally(() => {
+    clearTimeout(timer);
+    clearImmediate(reading);
+  });
 }

@@ -1,3 +1,6 @@
+import { randomBytes } from 'node:crypto';
+import { setImmediate } from 'node:timers/promises';
+import { promisify } from 'node:util';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { startDeadline, withTimeout } from '../../src/async/deadline.ts';
 
@@ -64,4 +67,18 @@ it('gives what is said to be given, or throws what is said to be thrown, when th
     throw new Error('late');
   });
   await expect(late).rejects.toThrow('late');
+});
+
+it('takes what came while the event loop was late for in time', async () => {
+  // Behind this, the event loop looks at its timers first.
+  await setImmediate();
+  let isLate = false;
+  const coming = withTimeout(promisify(randomBytes)(8), 20, () => {
+    isLate = true;
+  });
+  // Long enough for a thread to be done.
+  for (const until = performance.now() + 200; performance.now() < until; );
+  expect(await coming).toHaveLength(8);
+  await setImmediate();
+  expect(isLate).toBe(false);
 });
