@@ -64,7 +64,8 @@ ${
 ${places.reference && html`<a class="more" href="reference">Reference</a>`}
 </header>
 <main id="editor"><noscript><p class="loading">GraphiQL needs JavaScript. Ask from a shell instead: the
-<a href="./">front page</a> shows how.</p></noscript><p class="loading" role="status">Loading GraphiQL …</p></main>
+<a href="./">front page</a> shows how.</p></noscript>
+<p class="loading" role="status">Loading GraphiQL …</p></main>
 </body>
 </html>
 `;
