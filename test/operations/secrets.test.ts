@@ -190,4 +190,13 @@ describe('secrets', () => {
     const plain = `Hash ${HASH} is unknown; try again in 5 s (UPSTREAM_UNAVAILABLE).`;
     expect(redact(plain)).toBe(plain);
   });
+
+  it('are found in a text, also within longer words', () => {
+    const [one, two] = ['0f'.repeat(32), 'ab'.repeat(32)] as const;
+    const secrets = [one, two, TOKEN];
+    expect(leaksIn('f'.repeat(64), secrets)).toEqual([]);
+    expect(leaksIn(`at ${one}.`, secrets)).toEqual([one.slice(0, 60)]);
+    expect(leaksIn(`x${two}0${one}`, secrets)).toEqual([two.slice(0, 60), one.slice(0, 60)]);
+    expect(leaksIn(`x${TOKEN}y`, secrets)).toEqual([TOKEN.slice(0, 60)]);
+  });
 });
