@@ -22,9 +22,10 @@ export default function setup(): () => void {
     );
     const leaks: string[] = [];
     for (const { text } of files.filter(({ name }) => name.endsWith('.log'))) {
-      if (leaksIn(text, secrets).length === 0) continue;
+      const found = leaksIn(text, secrets);
+      if (found.length === 0) continue;
       for (const line of text.split('\n')) {
-        for (const leak of leaksIn(line, secrets)) leaks.push(`${leak} in: ${line.slice(0, 300)}`);
+        for (const leak of found) if (line.includes(leak)) leaks.push(`${leak} in: ${line.slice(0, 300)}`);
       }
     }
     if (leaks.length === 0) return;
