@@ -144,15 +144,13 @@ export function openContractWatch({
   };
 }
 
+/** Built on first use, to keep it out of the start. */
 let paths: ReadonlySet<string> | undefined;
-const promisedPaths = (): ReadonlySet<string> =>
-  new Set(Object.values(PROMISED).flatMap(({ schema }) => pathsOf(shapeOf(schema))));
 const OTHERS = /^(HTTP status|content-type|body|UPSTREAM_\w+|\w+\.(json|fasta)|structures)$/;
 
 /** The path as a label: one of the contract's, or `other`. */
 function labelOf(path: string): string {
-  // Not at the start, which it makes longer.
-  paths ??= promisedPaths();
+  paths ??= new Set(Object.values(PROMISED).flatMap(({ schema }) => pathsOf(shapeOf(schema))));
   return paths.has(path) || OTHERS.test(path) ? path : 'other';
 }
 
