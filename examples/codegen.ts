@@ -13,7 +13,7 @@ export const SCALARS = {
 };
 
 export default {
-  // Of a running gateway, or out of its package; what is introspected at /graphql lacks `@oneOf`.
+  // The SDL of a running gateway, or the file of its package. Introspection leaves out `@oneOf`.
   schema: 'http://127.0.0.1:4000/schema.graphql',
   documents: ['src/**/*.{ts,tsx,graphql}'],
   generates: {

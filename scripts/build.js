@@ -1,7 +1,8 @@
-// Compiles the gateway to dist/ and the sandbox to sandbox/dist/: a file for each program and each thread, and beside them
-// the files that they share. Types are checked by `npm run types`. Packages stay in node_modules. With them in the
-// bundle a start takes a third less CPU time (1.1 instead of 1.7 s on a busy machine, 2026-11-26), but agents that
-// trace packages as node loads them would see none, nor would scanners of what is installed.
+// Compiles the gateway to dist/ and the sandbox to sandbox/dist/: a file for each program and each
+// thread, and beside them the files that they share. Types are checked by `npm run types`.
+// Packages stay in node_modules. Bundling them saves a third of the CPU time of a start (1.1 instead
+// of 1.7 s, Node 20, a busy machine, 2026-11-26), but hides them from tracing agents, which hook
+// packages as Node loads them, and from scanners of installed packages.
 import { readdirSync, rmSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { build } from 'esbuild';

@@ -59,7 +59,7 @@ export function startDeadline(
 
 /**
  * The result of `work`; where that takes longer, what `onTimeout` gives or throws. The work itself
- * is not stopped. An answer that came while the event loop was late is in time.
+ * is not stopped. A result that arrived while the event loop was late is in time.
  */
 export function withTimeout<T, R = T>(
   work: Promise<T>,
@@ -70,7 +70,7 @@ export function withTimeout<T, R = T>(
   let reading: NodeJS.Immediate | undefined;
   const late = new Promise<void>((resolve) => {
     timer = setTimeout(() => {
-      // Timers come before what has arrived, and this after it.
+      // Node runs timers before it reads received data, and immediates after.
       reading = setImmediate(resolve);
     }, milliseconds);
   }).then(onTimeout);

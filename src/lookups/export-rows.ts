@@ -122,7 +122,7 @@ async function takeUnscaled(
       known.set(hash, { ...known.get(hash), proteinFeatures: featuresOf(own, top) });
 }
 
-/** Only records have headers, and they are small: the next table finds all of this in the cache. */
+/** `header` makes the planner read records, and caches small parts of them for the next table. */
 const needsOf = (wanted: readonly ValueGroup[], top: number): RequiredParts => ({
   header: true,
   sequence: true,

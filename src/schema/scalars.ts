@@ -62,7 +62,7 @@ function placeOfLiteral({ loc }: ValueNode): string {
   return name === undefined ? '' : `\`${name}\`: `;
 }
 
-/** Parses literals as values are parsed. What is wrong with one says where it stands. */
+/** Parses literals as values are parsed. Its errors name the place of the literal. */
 const literalParser =
   (parse: (value: unknown) => string) =>
   (node: ValueNode): string => {

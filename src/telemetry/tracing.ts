@@ -15,7 +15,7 @@ export interface TracingOptions {
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
 
-/** The same exporter that also reports failures, which OpenTelemetry writes only to a logger of its own. */
+/** Wraps an exporter to report its failures, which OpenTelemetry writes only to its own logger. */
 function tellingFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   let isFailing = false;
   return {

@@ -69,8 +69,8 @@ it('gives what is said to be given, or throws what is said to be thrown, when th
   await expect(late).rejects.toThrow('late');
 });
 
-it('takes what came while the event loop was late for in time', async () => {
-  // Behind this, the event loop looks at its timers first.
+it('accepts a result that arrived while the event loop was late', async () => {
+  // After an immediate, Node runs timers before it reads received data.
   await setImmediate();
   let isLate = false;
   const coming = withTimeout(promisify(randomBytes)(8), 20, () => {

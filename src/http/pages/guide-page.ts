@@ -42,7 +42,7 @@ class GuideRenderer extends Renderer {
     return textOf(html`<pre tabindex="0"><code>${text}</code></pre>\n`);
   }
   override table(table: Tokens.Table): string {
-    // On a phone, cells stand below each other, and each says its heading where one alone would not.
+    // Narrow pages stack the cells of a row and hide its headings, so each cell names its own.
     const headings = table.header.length > 2 ? table.header.map(({ text }) => text.replaceAll('`', '')) : [];
     let column = 0;
     const rows = super
