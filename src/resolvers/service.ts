@@ -5,8 +5,8 @@ import type { Services } from '../context.ts';
 import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../contract/report.ts';
 import { MAX_HASHES } from '../lookups/lookup.ts';
 import { VERSION } from '../package.ts';
-import { builder } from '../schema/builder.ts';
-import { publicNonNull, publicNullable } from '../schema/field-options.ts';
+import { builder, enumValues } from '../schema/builder.ts';
+import { nonNull, publicNonNull, publicNullable } from '../schema/field-options.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../submission/check.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';
@@ -185,12 +185,12 @@ builder.queryFields((t) => ({
 
 const CheckStatus = builder.enumType('CheckStatus', {
   description: 'How a check of the upstream ended.',
-  values: {
-    OK: { description: 'As promised.' },
-    CHANGED: { description: 'Something differs from what is promised.' },
-    UNREACHABLE: { description: 'There was no usable answer: the upstream was too busy or failed.' },
-    SKIPPED: { description: 'Not checked, or not yet.' },
-  } as const satisfies Record<CheckStatusName, object>,
+  values: enumValues<CheckStatusName>({
+    OK: 'As promised.',
+    CHANGED: 'Something differs from what is promised.',
+    UNREACHABLE: 'There was no usable answer: the upstream was too busy or failed.',
+    SKIPPED: 'Not checked, or not yet.',
+  }),
 });
 
 interface Row {
@@ -217,9 +217,8 @@ const ContractCheck = builder.objectRef<Row>('ContractCheck').implement({
       resolve: ({ check }) => check.name,
     }),
     status: t.field({
+      ...nonNull('How the check ended.'),
       type: CheckStatus,
-      nullable: false,
-      description: 'How the check ended.',
       resolve: statusOf,
     }),
     path: t.string({
@@ -247,24 +246,20 @@ const ContractReport = builder.objectRef<Report>('ContractReport').implement({
     'Whether the upstream keeps its contract: the last examination, and what was noticed in answers since.',
   fields: (t) => ({
     checkedAt: t.expose('checkedAt', {
+      ...nonNull('When it was last checked; when the gateway started if it never was.'),
       type: 'DateTime',
-      nullable: false,
-      description: 'When it was last checked; when the gateway started if it never was.',
     }),
     upstream: t.expose('upstream', {
+      ...nonNull('The upstream\'s address without credentials, such as "https://api.example.org".'),
       type: 'URL',
-      nullable: false,
-      description: 'The upstream\'s address without credentials, such as "https://api.example.org".',
     }),
     status: t.expose('status', {
+      ...nonNull('Overall: CHANGED when any check is, SKIPPED before the first checks.'),
       type: CheckStatus,
-      nullable: false,
-      description: 'Overall: CHANGED when any check is, SKIPPED before the first checks.',
     }),
     checks: t.field({
+      ...nonNull('One for each difference, and one for each check without any.'),
       type: [ContractCheck],
-      nullable: false,
-      description: 'One for each difference, and one for each check without any.',
       args: { status: t.arg({ type: CheckStatus, description: 'Only checks with this status.' }) },
       resolve: ({ checks }, { status }) =>
         checks.flatMap(rowsOf).filter((row) => status == null || statusOf(row) === status),

@@ -1,19 +1,17 @@
 // The Batch type. resolvers/folds/batch-record.ts has the fields that List answers.
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
-import { builder, keyedBy } from './builder.ts';
+import { builder, enumValues, keyedBy } from './builder.ts';
 
 export const TaskState = builder.enumType('TaskState', {
   description: 'Where a task is.',
-  values: {
-    QUEUED: { description: 'Waiting to start; can still be cancelled.' },
-    IN_PROGRESS: { description: 'Being folded; it will be charged.' },
-    DONE: { description: 'Folded.' },
-    FAILED: { description: 'Folding failed; `error` says why.' },
-    CANCELLED: {
-      description: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
-    },
-    UNKNOWN: { description: 'A state that this gateway does not know.' },
-  } as const,
+  values: enumValues({
+    QUEUED: 'Waiting to start; can still be cancelled.',
+    IN_PROGRESS: 'Being folded; it will be charged.',
+    DONE: 'Folded.',
+    FAILED: 'Folding failed; `error` says why.',
+    CANCELLED: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
+    UNKNOWN: 'A state that this gateway does not know.',
+  }),
 });
 
 /** A batch by its id. `read` sends one List call in a request, however often it is called. */

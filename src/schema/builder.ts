@@ -4,7 +4,7 @@ import SchemaBuilder from '@pothos/core';
 import RelayPlugin from '@pothos/plugin-relay';
 import type { GatewayContext } from '../context.ts';
 import type { LazyText } from '../structure/lazy-text.ts';
-import { fieldOptionsPlugin } from './field-options.ts';
+import { fieldOptionsPlugin, publicNonNull, publicNullable } from './field-options.ts';
 
 /** Types known before any object is defined. */
 export interface Types {
@@ -40,18 +40,14 @@ export const builder = new SchemaBuilder<Types>({
     clientMutationId: 'omit',
     cursorType: 'String',
     // A connection is as public as the field that returns it.
-    nodesOnConnection: { public: 'release', description: 'The objects of this page, without their cursors.' },
+    nodesOnConnection: publicNullable('release', 'The objects of this page, without their cursors.'),
     edgesFieldOptions: {
       public: 'release',
       nullable: { list: false, items: false },
       description: 'The objects of this page, each with its cursor.',
     },
-    cursorFieldOptions: {
-      public: 'release',
-      nullable: false,
-      description: 'Opaque; give it as `after` or `before`.',
-    },
-    nodeFieldOptions: { public: 'release', nullable: false, description: 'The object itself.' },
+    cursorFieldOptions: publicNonNull('release', 'Opaque; give it as `after` or `before`.'),
+    nodeFieldOptions: publicNonNull('release', 'The object itself.'),
     pageInfoFieldOptions: {
       public: 'release',
       nullable: false,
@@ -64,19 +60,10 @@ export const builder = new SchemaBuilder<Types>({
     },
     idFieldOptions: { description: 'Relay id, for `node(id:)`.' },
     nodeTypeOptions: { description: 'An object that you can fetch again with `node(id:)`.' },
-    hasNextPageFieldOptions: { public: 'release', description: 'Whether there are more after the last one.' },
-    hasPreviousPageFieldOptions: {
-      public: 'release',
-      description: 'Whether there are more before the first one.',
-    },
-    startCursorFieldOptions: {
-      public: 'release',
-      description: 'The cursor of the first one; null on an empty page.',
-    },
-    endCursorFieldOptions: {
-      public: 'release',
-      description: 'The cursor of the last one; null on an empty page.',
-    },
+    hasNextPageFieldOptions: publicNullable('release', 'Whether there are more after the last one.'),
+    hasPreviousPageFieldOptions: publicNullable('release', 'Whether there are more before the first one.'),
+    startCursorFieldOptions: publicNullable('release', 'The cursor of the first one; null on an empty page.'),
+    endCursorFieldOptions: publicNullable('release', 'The cursor of the last one; null on an empty page.'),
     // resolvers/relay/node.ts defines node and nodes: it reads the selection and needs one call,
     // not two.
     nodeQueryOptions: false,
@@ -92,9 +79,7 @@ export const builder = new SchemaBuilder<Types>({
 
 builder.globalConnectionField('totalCount', (t) =>
   t.int({
-    public: 'release',
-    nullable: false,
-    description: 'Number of objects over all pages, such as 64.',
+    ...publicNonNull('release', 'Number of objects over all pages, such as 64.'),
     resolve: ({ totalCount }) => (typeof totalCount === 'function' ? totalCount() : totalCount),
   }),
 );
@@ -103,3 +88,9 @@ builder.globalConnectionField('totalCount', (t) =>
 export const keyedBy = (...fields: readonly string[]) => ({
   directives: { key: fields.map((name) => ({ fields: name })) },
 });
+
+/** The values of an enum, by their descriptions. */
+export const enumValues = <Name extends string>(descriptions: Readonly<Record<Name, string>>) =>
+  Object.fromEntries(
+    Object.entries(descriptions).map(([name, description]) => [name, { description }]),
+  ) as Record<Name, { description: string }>;

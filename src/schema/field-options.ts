@@ -56,6 +56,8 @@ declare global {
   }
 }
 
+export const nonNull = (description: string) => ({ nullable: false, description }) as const;
+
 export const publicNullable = (lifetime: Lifetime, description: string) =>
   ({ public: lifetime, description }) as const;
 

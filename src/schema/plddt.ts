@@ -1,6 +1,6 @@
 // pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
 // and bands.
-import { builder } from './builder.ts';
+import { builder, enumValues } from './builder.ts';
 import { publicNonNull } from './field-options.ts';
 import { badInput } from './scalars.ts';
 
@@ -59,12 +59,12 @@ const BANDS = [
 
 const PlddtBandName = builder.enumType('PlddtBandName', {
   description: 'The usual confidence bands.',
-  values: {
-    VERY_HIGH: { description: '90 and more.' },
-    CONFIDENT: { description: '70 to below 90.' },
-    LOW: { description: '50 to below 70.' },
-    VERY_LOW: { description: 'Below 50; often disordered.' },
-  } as const,
+  values: enumValues({
+    VERY_HIGH: '90 and more.',
+    CONFIDENT: '70 to below 90.',
+    LOW: '50 to below 70.',
+    VERY_LOW: 'Below 50; often disordered.',
+  }),
 });
 
 interface PlddtBandShape {

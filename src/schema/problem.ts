@@ -2,8 +2,8 @@
 // submit.ts and cancel.ts have those that carry a batch.
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
-import { builder } from './builder.ts';
-import { publicNonNull, publicNullable } from './field-options.ts';
+import { builder, enumValues } from './builder.ts';
+import { nonNull, publicNonNull, publicNullable } from './field-options.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
 export interface ProblemBase<Kind extends string> {
@@ -80,9 +80,7 @@ export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
 
 const IssueCodeEnum = builder.enumType('IssueCode', {
   description: 'What kind of mistake, or likely mistake, an input has. Later releases may add codes.',
-  values: Object.fromEntries(
-    Object.entries(ISSUE_CODES).map(([code, description]) => [code, { description }]),
-  ) as Record<IssueCode, { description: string }>,
+  values: enumValues(ISSUE_CODES),
 });
 
 export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement({
@@ -109,10 +107,8 @@ export const InvalidInput = builder.objectRef<InvalidInputShape>('InvalidInput')
   interfaces: [Problem],
   fields: (t) => ({
     issues: t.expose('issues', {
-      public: 'record',
+      ...publicNonNull('record', 'All mistakes in the input.'),
       type: [InputIssue],
-      nullable: false,
-      description: 'All mistakes in the input.',
     }),
   }),
 });
@@ -124,18 +120,16 @@ export const NotFound = builder.objectRef<NotFoundShape>('NotFound').implement({
 
 const RefusalReason = builder.enumType('RefusalReason', {
   description: 'Why the upstream refused.',
-  values: {
-    RATE_LIMIT: { description: 'Too many requests. Wait, then send the same again.' },
-    CREDITS: { description: 'The credits of this key are used up.' },
-    RATE_LIMIT_OR_CREDITS: { description: 'One of the two; the upstream did not say which.' },
-    MODEL_UNAVAILABLE: { description: 'The upstream does not offer the model to this key at present.' },
-    UNAUTHENTICATED: {
-      description: 'The key that the upstream was sent is missing or not valid; `hint` says whose it is.',
-    },
-    FORBIDDEN: { description: 'The key may not use this model, or a safety filter refused a sequence.' },
-    UNREACHABLE: { description: 'The gateway could not connect to the upstream; nothing was sent.' },
-    INVALID_REQUEST: { description: 'The upstream found a mistake in the input; `message` says which.' },
-  } as const,
+  values: enumValues({
+    RATE_LIMIT: 'Too many requests. Wait, then send the same again.',
+    CREDITS: 'The credits of this key are used up.',
+    RATE_LIMIT_OR_CREDITS: 'One of the two; the upstream did not say which.',
+    MODEL_UNAVAILABLE: 'The upstream does not offer the model to this key at present.',
+    UNAUTHENTICATED: 'The key that the upstream was sent is missing or not valid; `hint` says whose it is.',
+    FORBIDDEN: 'The key may not use this model, or a safety filter refused a sequence.',
+    UNREACHABLE: 'The gateway could not connect to the upstream; nothing was sent.',
+    INVALID_REQUEST: 'The upstream found a mistake in the input; `message` says which.',
+  }),
 });
 
 export const Refused = builder.objectRef<RefusedShape>('Refused').implement({
@@ -143,14 +137,10 @@ export const Refused = builder.objectRef<RefusedShape>('Refused').implement({
   interfaces: [Problem],
   fields: (t) => ({
     reason: t.expose('reason', {
+      ...nonNull('The reason of the refusal.'),
       type: RefusalReason,
-      nullable: false,
-      description: 'The reason of the refusal.',
     }),
-    retryable: t.exposeBoolean('retryable', {
-      nullable: false,
-      description: 'Whether the upstream may accept the same input later.',
-    }),
+    retryable: t.exposeBoolean('retryable', nonNull('Whether the upstream may accept the same input later.')),
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       description: 'Seconds to wait before you try again, such as 30; null where the upstream did not say.',
     }),

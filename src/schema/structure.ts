@@ -1,17 +1,15 @@
 // A structure as a file: its address at the gateway, and its text. The text is made when a field
 // selects it.
 import type { LazyText } from '../structure/lazy-text.ts';
-import { builder } from './builder.ts';
+import { builder, enumValues } from './builder.ts';
 import { publicNonNull } from './field-options.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
-  values: {
-    PDB: {
-      description: 'The old fixed-column format: at most 99,999 atoms, and one character for a chain id.',
-    },
-    MMCIF: { description: 'The format of the Protein Data Bank, without limits on size or names.' },
-  } as const,
+  values: enumValues({
+    PDB: 'The old fixed-column format: at most 99,999 atoms, and one character for a chain id.',
+    MMCIF: 'The format of the Protein Data Bank, without limits on size or names.',
+  }),
 });
 
 export interface LoadedStructure {

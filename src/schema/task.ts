@@ -3,32 +3,28 @@ import type { ChainSummary } from '../submission/check.ts';
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
 import { TaskState } from './batch.ts';
-import { builder, keyedBy } from './builder.ts';
+import { builder, enumValues, keyedBy } from './builder.ts';
+import { nonNull } from './field-options.ts';
 
 export const ChainKind = builder.enumType('ChainKind', {
   description: 'What a chain is made of.',
-  values: {
-    PROTEIN: { description: 'Amino acids.' },
-    RNA: { description: 'Ribonucleotides.' },
-    DNA: { description: 'Deoxyribonucleotides.' },
-    LIGAND: { description: 'Small molecules and ions.' },
-  } as const,
+  values: enumValues({
+    PROTEIN: 'Amino acids.',
+    RNA: 'Ribonucleotides.',
+    DNA: 'Deoxyribonucleotides.',
+    LIGAND: 'Small molecules and ions.',
+  }),
 });
 
 export const InputChain = builder.objectRef<ChainSummary>('InputChain').implement({
   description: 'A chain as it was submitted. The gateway stores the hash of its sequence, not the sequence.',
   fields: (t) => ({
     ids: t.stringList({
-      nullable: false,
-      description:
-        'One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.',
+      ...nonNull('One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.'),
       resolve: ({ ids }) => ids,
     }),
     kind: t.expose('kind', { type: ChainKind, nullable: false, description: 'What it is made of.' }),
-    length: t.exposeInt('length', {
-      nullable: false,
-      description: 'Residues or nucleotides of one copy; 0 for a ligand.',
-    }),
+    length: t.exposeInt('length', nonNull('Residues or nucleotides of one copy; 0 for a ligand.')),
     proteinHash: t.expose('proteinHash', {
       type: 'ProteinHash',
       description: 'MD5 of the sequence of a protein, its id in the Atlas; null for other kinds.',
@@ -70,10 +66,7 @@ export const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implemen
   description: 'Why a task failed.',
   fields: (t) => ({
     code: t.exposeString('code', { description: 'A code for programs; null where the upstream gives none.' }),
-    message: t.exposeString('message', {
-      nullable: false,
-      description: 'What went wrong, as the upstream says it.',
-    }),
+    message: t.exposeString('message', nonNull('What went wrong, as the upstream says it.')),
     raw: t.expose('raw', { type: 'JSON', description: "The upstream's error, unchanged." }),
   }),
 });
@@ -81,11 +74,10 @@ export const TaskError = builder.objectRef<TaskErrorShape>('TaskError').implemen
 export const Artifact = builder.objectRef<ArtifactShape>('Artifact').implement({
   description: 'An additional output of a task.',
   fields: (t) => ({
-    name: t.exposeString('name', { nullable: false, description: 'Name of the output.' }),
+    name: t.exposeString('name', nonNull('Name of the output.')),
     url: t.expose('url', {
+      ...nonNull('Signed by the upstream and short-lived; needs no token.'),
       type: 'URL',
-      nullable: false,
-      description: 'Signed by the upstream and short-lived; needs no token.',
     }),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
@@ -96,41 +88,39 @@ export const Artifact = builder.objectRef<ArtifactShape>('Artifact').implement({
 
 export const ResultAvailability = builder.enumType('ResultAvailability', {
   description: 'Whether there is a result to read.',
-  values: {
-    AVAILABLE: { description: 'Yes.' },
-    NOT_READY: { description: 'Not yet: the task is queued or running.' },
-    FAILED: { description: 'The task failed.' },
-    CANCELLED: { description: 'The task was cancelled.' },
-    EXPIRED: { description: 'There was one; the upstream deletes results after 31 days.' },
-    UNKNOWN: { description: 'The gateway cannot tell.' },
-  } as const,
+  values: enumValues({
+    AVAILABLE: 'Yes.',
+    NOT_READY: 'Not yet: the task is queued or running.',
+    FAILED: 'The task failed.',
+    CANCELLED: 'The task was cancelled.',
+    EXPIRED: 'There was one; the upstream deletes results after 31 days.',
+    UNKNOWN: 'The gateway cannot tell.',
+  }),
 });
 
 export const TaskOrder = builder.enumType('TaskOrder', {
   description: 'The order of a list of tasks. Tasks without the score stand last, equal ones as submitted.',
-  values: {
-    INDEX: { description: 'As submitted: repeat by repeat, and by item in each repeat.' },
-    NAME: { description: 'By the name of the item, numbers in it by value: "d2" before "d10".' },
-    IPTM: { description: 'Best ipTM first, of equal ones and of single chains, which have none, best pTM.' },
-    PTM: { description: 'Best pTM first.' },
-    PLDDT: { description: 'Best mean pLDDT first.' },
-  } as const,
+  values: enumValues({
+    INDEX: 'As submitted: repeat by repeat, and by item in each repeat.',
+    NAME: 'By the name of the item, numbers in it by value: "d2" before "d10".',
+    IPTM: 'Best ipTM first, of equal ones and of single chains, which have none, best pTM.',
+    PTM: 'Best pTM first.',
+    PLDDT: 'Best mean pLDDT first.',
+  }),
 });
 export type TaskOrderName = typeof TaskOrder.$inferType;
 export const TaskStatus = builder.enumType('TaskStatus', {
   description:
     'Where a task is and whether its result can be read. Only QUEUED, RUNNING and SUCCEEDED change later.',
-  values: {
-    QUEUED: { description: 'Waiting to start; can still be cancelled.' },
-    RUNNING: { description: 'Being folded; it will be charged.' },
-    SUCCEEDED: { description: 'Folded; `result` is there.' },
-    EXPIRED: { description: 'Folded; the upstream has deleted the result, as it does after 31 days.' },
-    FAILED: { description: 'Folding failed; `error` says why.' },
-    CANCELLED: {
-      description: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
-    },
-    UNKNOWN: { description: 'A state that this gateway does not know, or a folded task without a result.' },
-  } as const,
+  values: enumValues({
+    QUEUED: 'Waiting to start; can still be cancelled.',
+    RUNNING: 'Being folded; it will be charged.',
+    SUCCEEDED: 'Folded; `result` is there.',
+    EXPIRED: 'Folded; the upstream has deleted the result, as it does after 31 days.',
+    FAILED: 'Folding failed; `error` says why.',
+    CANCELLED: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
+    UNKNOWN: 'A state that this gateway does not know, or a folded task without a result.',
+  }),
 });
 
 export const Task = builder.objectRef<TaskShape>('Task');
@@ -162,8 +152,7 @@ builder.node(Task, {
       description: 'When the upstream deletes its result.',
     }),
     warnings: t.stringList({
-      nullable: false,
-      description: 'Warnings of the upstream about this task; `Batch.warnings` has those about the batch.',
+      ...nonNull('Warnings of the upstream about this task; `Batch.warnings` has those about the batch.'),
       resolve: ({ warnings }) => warnings,
     }),
   }),

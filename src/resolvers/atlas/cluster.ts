@@ -177,18 +177,14 @@ builder.node(Cluster, {
       type: Taxonomy,
     }),
     pfamDomains: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Pfam domains of the members, most frequent first.'),
       type: [PfamDomain],
-      nullable: false,
-      description: 'Pfam domains of the members, most frequent first.',
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
     }),
     phyla: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Phyla of the members, most frequent first.'),
       type: [PhylumCount],
-      nullable: false,
-      description: 'Phyla of the members, most frequent first.',
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) =>
         Object.entries(await listed(ctx, cluster, 'top_phyla', await key(ctx, cluster, 'top_phyla')))
@@ -197,9 +193,8 @@ builder.node(Cluster, {
           .slice(0, readFirst(first)),
     }),
     features: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Top features of the representative, strongest first.'),
       type: [FeatureActivation],
-      nullable: false,
       deprecationReason: 'Use `representative { features }`. Removed after 2027-05-31.',
       // Features beyond those of the cluster's answer, regions and activations along the sequence
       // need own calls.
@@ -207,7 +202,6 @@ builder.node(Cluster, {
         calls: 1 + (names.has('residues') ? 2 : 0) + (names.has('regions') ? 1 : 0),
         items: top ?? 10,
       }),
-      description: 'Top features of the representative, strongest first.',
       args: { top: t.arg.int({ defaultValue: 10, description: 'Number of features, 1 to 100.' }) },
       resolve: async (cluster, { top }, ctx) => {
         const wanted = readTop(top);
@@ -220,10 +214,8 @@ builder.node(Cluster, {
       },
     }),
     memberHashes: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Hashes of all members, the representative included.'),
       type: ['ProteinHash'],
-      nullable: false,
-      description: 'Hashes of all members, the representative included.',
       resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),
     members: t.connection(

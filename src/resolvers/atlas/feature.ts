@@ -3,7 +3,7 @@
 // feature.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -19,10 +19,10 @@ import { findEntry } from './uniprot.ts';
 
 const ReferenceDatabase = builder.enumType('ReferenceDatabase', {
   description: 'A database whose proteins were ranked by a feature.',
-  values: {
-    SWISSPROT: { value: 'SWISSPROT', description: 'UniProtKB/Swiss-Prot: reviewed entries.' },
-    UNIREF90: { value: 'UNIREF90', description: 'UniRef90: one sequence for each group of 90 % identity.' },
-  } as const,
+  values: enumValues({
+    SWISSPROT: 'UniProtKB/Swiss-Prot: reviewed entries.',
+    UNIREF90: 'UniRef90: one sequence for each group of 90 % identity.',
+  }),
 });
 
 interface Exemplar {
@@ -55,11 +55,9 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
 
 builder.objectField(Feature, 'topProteins', (t) =>
   t.field({
-    public: 'release',
+    ...publicNonNull('release', 'The proteins in which it is most active, strongest first.'),
     cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [FeatureExemplar],
-    nullable: false,
-    description: 'The proteins in which it is most active, strongest first.',
     args: {
       database: t.arg({
         type: ReferenceDatabase,
@@ -193,11 +191,9 @@ builder.objectFields(Feature, (t) => ({
     resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.record,
   }),
   nearestNeighbors: t.field({
-    public: 'release',
+    ...publicNonNull('release', 'Features with the most similar decoder vectors, nearest first.'),
     cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [Feature],
-    nullable: false,
-    description: 'Features with the most similar decoder vectors, nearest first.',
     args: { first: t.arg.int({ defaultValue: 10, description: 'Return at most this many, such as 5.' }) },
     resolve: async (feature, { first }, ctx) =>
       (await listOf(ctx, feature, 'decoder_nearest_neighbors'))

@@ -2,8 +2,8 @@
 // their proteins share one bulk call for each 500.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { publicNonNull } from '../../schema/field-options.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
+import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -17,15 +17,13 @@ const MAX_IDS = 5000;
 
 const LookupStatus = builder.enumType('LookupStatus', {
   description: 'Whether an identifier led to a protein, or why not; also the column `status` of tables.',
-  values: {
-    FOUND: { description: 'The Atlas has the protein.' },
-    NOT_IN_ATLAS: { description: 'The identifier is right, and the Atlas does not have its protein.' },
-    NO_SUCH_ENTRY: {
-      description: 'There is no UniProt entry with this accession or name; a sandbox lacks most of them.',
-    },
-    NOT_AN_IDENTIFIER: { description: 'The text names no protein; `problem` says what to type.' },
-    UNAVAILABLE: { description: 'The upstream failed, so that nothing is known; ask again.' },
-  } as const,
+  values: enumValues({
+    FOUND: 'The Atlas has the protein.',
+    NOT_IN_ATLAS: 'The identifier is right, and the Atlas does not have its protein.',
+    NO_SUCH_ENTRY: 'There is no UniProt entry with this accession or name; a sandbox lacks most of them.',
+    NOT_AN_IDENTIFIER: 'The text names no protein; `problem` says what to type.',
+    UNAVAILABLE: 'The upstream failed, so that nothing is known; ask again.',
+  }),
 });
 
 /** One result: the id, and the protein or the reason why there is none. */
@@ -51,9 +49,8 @@ const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
       type: LookupStatus,
     }),
     protein: t.field({
-      public: 'record',
+      ...publicNullable('record', 'The protein; null where `problem` says why there is none.'),
       type: Protein,
-      description: 'The protein; null where `problem` says why there is none.',
       resolve: ({ protein, failure }) => {
         if (failure !== undefined) throw failure;
         return protein;

@@ -175,10 +175,9 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       ),
     ),
     queryProtein: t.field({
-      public: 'record',
+      ...publicNullable('record', 'The protein of the query sequence; null when the Atlas does not have it.'),
       type: Protein,
       cost: proteinLink,
-      description: 'The protein of the query sequence; null when the Atlas does not have it.',
       // An answer without a protein does not prove that there is none.
       resolve: ({ answer, queryHash }, _, ctx, info) =>
         answer.protein_hash === queryHash
@@ -195,17 +194,13 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       },
     }),
     hits: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'The similar proteins, most similar first.'),
       type: [SimilarityHit],
-      nullable: false,
-      description: 'The similar proteins, most similar first.',
       resolve: ({ answer }) => answer.similar_proteins,
     }),
     sharedFeatures: t.field({
-      public: 'record',
+      ...publicNonNull('record', 'Features that the hits share, in the order of the service.'),
       type: [SharedFeature],
-      nullable: false,
-      description: 'Features that the hits share, in the order of the service.',
       cost: ({ first }) => ({ items: first ?? 20 }),
       args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
       resolve: ({ answer }, { first }) => {

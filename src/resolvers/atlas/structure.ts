@@ -2,7 +2,7 @@
 // no upstream call.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
 import { publicNonNull } from '../../schema/field-options.ts';
 import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
@@ -165,13 +165,10 @@ builder.objectField(Protein, 'structure', (t) =>
 
 const ThumbnailType = builder.enumType('ThumbnailType', {
   description: 'The colours of a thumbnail.',
-  values: {
-    PLDDT: { value: 'PLDDT', description: 'By confidence of the prediction, in the usual four colours.' },
-    PCT_CHARACTERIZED: {
-      value: 'PCT_CHARACTERIZED',
-      description: 'By the share of the cluster that has characterised domains.',
-    },
-  } as const,
+  values: enumValues({
+    PLDDT: 'By confidence of the prediction, in the usual four colours.',
+    PCT_CHARACTERIZED: 'By the share of the cluster that has characterised domains.',
+  }),
 });
 
 interface ThumbnailRef {

@@ -5,6 +5,7 @@ import type { GatewayContext } from '../../context.ts';
 import type { BatchProgressEvent } from '../../progress/progress-events.ts';
 import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { notFoundError } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -25,9 +26,8 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
         'changes of those left out.',
     }),
     batch: t.field({
+      ...nonNull('The batch as it is now.'),
       type: Batch,
-      nullable: false,
-      description: 'The batch as it is now.',
       resolve: ({ batchId, page }) => ({ batchId, read: async () => page }),
     }),
     changedTasks: t.field({

@@ -1,7 +1,8 @@
 // The fields of Batch that List answers: one call in a request, however many are selected.
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { toPercent } from '../../schema/plddt.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import {
@@ -13,41 +14,41 @@ import { parseTime } from '../../upstream/wire-values.ts';
 
 const BatchState = builder.enumType('BatchState', {
   description: 'The state of the whole batch, as the upstream reports it.',
-  values: {
-    IN_PROGRESS: { description: 'Some tasks are queued or running.' },
-    DONE: { description: 'No task will change any more; some or all may have failed: see `status`.' },
-    FAILED: { description: 'The batch failed.' },
-    CANCELLED: { description: 'The batch was cancelled; tasks that were running then continue.' },
-    UNKNOWN: { description: 'A state that this gateway does not know.' },
-  } as const,
+  values: enumValues({
+    IN_PROGRESS: 'Some tasks are queued or running.',
+    DONE: 'No task will change any more; some or all may have failed: see `status`.',
+    FAILED: 'The batch failed.',
+    CANCELLED: 'The batch was cancelled; tasks that were running then continue.',
+    UNKNOWN: 'A state that this gateway does not know.',
+  }),
 });
 
 const BatchStatus = builder.enumType('BatchStatus', {
   description:
     'Where a batch is and how it ended. No task changes any more when it is SUCCEEDED, PARTLY_SUCCEEDED, ' +
     'FAILED or CANCELLED.',
-  values: {
-    QUEUED: { description: 'No task has started.' },
-    RUNNING: { description: 'Some tasks have started, and not all have ended.' },
-    SUCCEEDED: { description: 'Every task is folded.' },
-    PARTLY_SUCCEEDED: { description: 'Some tasks are folded; the others failed or were cancelled.' },
-    FAILED: { description: 'No task is folded; at least one failed.' },
-    CANCELLED: { description: 'Every task was cancelled.' },
-    UNKNOWN: { description: 'The counts do not say: the upstream reports no tasks, or states of its own.' },
-  } as const,
+  values: enumValues({
+    QUEUED: 'No task has started.',
+    RUNNING: 'Some tasks have started, and not all have ended.',
+    SUCCEEDED: 'Every task is folded.',
+    PARTLY_SUCCEEDED: 'Some tasks are folded; the others failed or were cancelled.',
+    FAILED: 'No task is folded; at least one failed.',
+    CANCELLED: 'Every task was cancelled.',
+    UNKNOWN: 'The counts do not say: the upstream reports no tasks, or states of its own.',
+  }),
 });
 
 const BatchOutcome = builder.enumType('BatchOutcome', {
   description:
     'How the batch ended, derived from the counts: the state DONE does not say whether tasks failed.',
-  values: {
-    PENDING: { description: 'Some tasks are queued or running.' },
-    ALL_SUCCEEDED: { description: 'Every task is done.' },
-    SOME_FAILED: { description: 'Some tasks are done, the others failed.' },
-    ALL_FAILED: { description: 'Every task failed.' },
-    CANCELLED_WITH_RESULTS: { description: 'Some tasks were cancelled; some are done.' },
-    CANCELLED_EMPTY: { description: 'Some tasks were cancelled; none is done.' },
-  } as const,
+  values: enumValues({
+    PENDING: 'Some tasks are queued or running.',
+    ALL_SUCCEEDED: 'Every task is done.',
+    SOME_FAILED: 'Some tasks are done, the others failed.',
+    ALL_FAILED: 'Every task failed.',
+    CANCELLED_WITH_RESULTS: 'Some tasks were cancelled; some are done.',
+    CANCELLED_EMPTY: 'Some tasks were cancelled; none is done.',
+  }),
 });
 
 const settledOf = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
@@ -75,26 +76,23 @@ function statusOf(counts: TaskCountsShape): typeof BatchStatus.$inferType {
 const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
   description: 'How many tasks are in each state, over the whole batch.',
   fields: (t) => ({
-    total: t.exposeInt('total', { nullable: false, description: 'All tasks.' }),
-    queued: t.exposeInt('queued', { nullable: false, description: 'Waiting to start.' }),
-    inProgress: t.exposeInt('inProgress', { nullable: false, description: 'Being folded.' }),
-    done: t.exposeInt('done', { nullable: false, description: 'Folded.' }),
-    failed: t.exposeInt('failed', { nullable: false, description: 'Failed.' }),
-    cancelled: t.exposeInt('cancelled', { nullable: false, description: 'Cancelled before they started.' }),
+    total: t.exposeInt('total', nonNull('All tasks.')),
+    queued: t.exposeInt('queued', nonNull('Waiting to start.')),
+    inProgress: t.exposeInt('inProgress', nonNull('Being folded.')),
+    done: t.exposeInt('done', nonNull('Folded.')),
+    failed: t.exposeInt('failed', nonNull('Failed.')),
+    cancelled: t.exposeInt('cancelled', nonNull('Cancelled before they started.')),
     settled: t.int({
-      nullable: false,
-      description: 'Done, failed or cancelled: tasks that will not change any more.',
+      ...nonNull('Done, failed or cancelled: tasks that will not change any more.'),
       resolve: settledOf,
     }),
     percentSettled: t.float({
-      nullable: false,
-      description: 'Settled tasks as a share of all, 0 to 100, such as 62.5.',
+      ...nonNull('Settled tasks as a share of all, 0 to 100, such as 62.5.'),
       resolve: (counts) => (counts.total === 0 ? 0 : toPercent(settledOf(counts) / counts.total)),
     }),
     settledFraction: t.float({
-      nullable: false,
+      ...nonNull('Settled tasks as a share of all, 0 to 1.'),
       deprecationReason: 'Use `percentSettled`. Removed after 2027-05-31.',
-      description: 'Settled tasks as a share of all, 0 to 1.',
       resolve: (counts) => (counts.total === 0 ? 0 : settledOf(counts) / counts.total),
     }),
   }),

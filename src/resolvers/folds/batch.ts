@@ -5,6 +5,7 @@ import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { Task, TaskOrder } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
@@ -89,9 +90,8 @@ builder.objectFields(Batch, (t) => ({
     resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/results.zip`,
   }),
   scoresUrl: t.field({
+    ...nonNull('Address of a tab-separated table of all tasks, best ipTM first. Needs your token.'),
     type: 'URL',
-    nullable: false,
-    description: 'Address of a tab-separated table of all tasks, best ipTM first. Needs your token.',
     resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/scores.tsv`,
   }),
   tasks: t.field({

@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import {
   NotFound,
   type NotFoundShape,
@@ -101,13 +102,11 @@ const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
   description: 'Everything that could be cancelled is cancelled. Running tasks continue and are charged.',
   fields: (t) => ({
     cancelledCount: t.int({
-      nullable: false,
-      description: 'Tasks that were queued and are now cancelled, free of charge, such as 12.',
+      ...nonNull('Tasks that were queued and are now cancelled, free of charge, such as 12.'),
       resolve: (cancelled) => cancelled.cancelledCount(),
     }),
     alreadyCancelled: t.boolean({
-      nullable: false,
-      description: 'True when it was cancelled before and this call changed nothing.',
+      ...nonNull('True when it was cancelled before and this call changed nothing.'),
       resolve: async (cancelled) => (await cancelled.cancelledCount()) === 0,
     }),
     batch: t.field(batchField),

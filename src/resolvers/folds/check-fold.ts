@@ -1,6 +1,7 @@
 // checkFold: a dry run of submitFold that also looks the input up in the ledger.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { InputIssue } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { InputChain } from '../../schema/task.ts';
@@ -17,25 +18,23 @@ const counted = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT,
 const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
   description: 'One item of a submission, measured.',
   fields: (t) => ({
-    index: t.exposeInt('index', { nullable: false, description: 'Position in `items`, 0-based.' }),
+    index: t.exposeInt('index', nonNull('Position in `items`, 0-based.')),
     name: t.exposeString('name', { description: 'Its name, as given.' }),
     chainCount: t.exposeInt('chainCount', {
       nullable: false,
       description: 'Chains of the complex, ligands included, every copy counted.',
     }),
     length: t.int({
-      nullable: false,
-      description: 'Residues and nucleotides, every copy counted.',
+      ...nonNull('Residues and nucleotides, every copy counted.'),
       resolve: ({ length }) => counted(length),
     }),
-    ligandCount: t.exposeInt('ligandCount', { nullable: false, description: 'Ligands, every copy counted.' }),
+    ligandCount: t.exposeInt('ligandCount', nonNull('Ligands, every copy counted.')),
     sameAs: t.exposeInt('sameAs', {
       description: 'Position of the first item with the same input; null when it is the first.',
     }),
     chains: t.expose('chains', {
+      ...nonNull('Its chains, one entry for each entry of the input.'),
       type: [InputChain],
-      nullable: false,
-      description: 'Its chains, one entry for each entry of the input.',
     }),
   }),
 });
@@ -44,23 +43,19 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
   description: 'A dry run: nothing is sent upstream and nothing is spent.',
   fields: (t) => ({
     ok: t.boolean({
-      nullable: false,
-      description: 'Whether submitFold would send it.',
+      ...nonNull('Whether submitFold would send it.'),
       resolve: ({ issues }) => issues.length === 0,
     }),
     issues: t.expose('issues', {
+      ...nonNull('All mistakes.'),
       type: [InputIssue],
-      nullable: false,
-      description: 'All mistakes.',
     }),
     warnings: t.expose('warnings', {
+      ...nonNull('What is allowed but probably not intended.'),
       type: [InputIssue],
-      nullable: false,
-      description: 'What is allowed but probably not intended.',
     }),
     taskCount: t.int({
-      nullable: false,
-      description: 'Number of tasks: items times repeats, such as 4.',
+      ...nonNull('Number of tasks: items times repeats, such as 4.'),
       resolve: ({ taskCount }) => counted(taskCount),
     }),
     totalLength: t.int({
@@ -70,9 +65,8 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
       resolve: ({ totalLength }) => counted(totalLength),
     }),
     items: t.expose('items', {
+      ...nonNull('Each item, measured.'),
       type: [FoldItemCheck],
-      nullable: false,
-      description: 'Each item, measured.',
     }),
   }),
 });
@@ -146,10 +140,9 @@ async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<S
 
 builder.queryFields((t) => ({
   checkFold: t.field({
+    ...nonNull('A dry run of submitFold: reports all mistakes. Nothing is sent and nothing is spent.'),
     type: FoldCheck,
-    nullable: false,
     cost: ({ input }) => ({ calls: checkCost(input) }),
-    description: 'A dry run of submitFold: reports all mistakes. Nothing is sent and nothing is spent.',
     args: {
       input: t.arg({ type: SubmitFoldInput, required: true, description: 'The input of submitFold.' }),
     },

@@ -3,6 +3,7 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -46,18 +47,14 @@ export const FoldedChain = builder.objectRef<FoldedChainShape>('FoldedChain').im
   description:
     'One chain of the folded complex. A token is a residue, a nucleotide, or a component of a ligand.',
   fields: (t) => ({
-    id: t.exposeString('id', { nullable: false, description: 'Chain id, such as "A".' }),
+    id: t.exposeString('id', nonNull('Chain id, such as "A".')),
     kind: t.field({
+      ...nonNull('What it is made of.'),
       type: ChainKind,
-      nullable: false,
-      description: 'What it is made of.',
       resolve: ({ kind }) => KINDS[kind],
     }),
-    tokenStart: t.exposeInt('tokenStart', {
-      nullable: false,
-      description: 'First token, 0-based over the whole complex.',
-    }),
-    tokenEnd: t.exposeInt('tokenEnd', { nullable: false, description: 'The token after the last one.' }),
+    tokenStart: t.exposeInt('tokenStart', nonNull('First token, 0-based over the whole complex.')),
+    tokenEnd: t.exposeInt('tokenEnd', nonNull('The token after the last one.')),
     sequence: t.exposeString('sequence', {
       description: 'One-letter sequence of a polymer, modified residues as their parents; null for a ligand.',
     }),
@@ -78,13 +75,12 @@ export const FoldedChain = builder.objectRef<FoldedChainShape>('FoldedChain').im
 export const ChainPairIptm = builder.objectRef<ChainPair>('ChainPairIptm').implement({
   description: 'How sure the model is of how two chains lie to each other.',
   fields: (t) => ({
-    a: t.exposeString('a', { nullable: false, description: 'Id of the first chain, such as "A".' }),
-    b: t.exposeString('b', { nullable: false, description: 'Id of the second chain, such as "B".' }),
-    iptm: t.exposeFloat('value', { nullable: false, description: 'ipTM of the pair, 0 to 1, such as 0.62.' }),
+    a: t.exposeString('a', nonNull('Id of the first chain, such as "A".')),
+    b: t.exposeString('b', nonNull('Id of the second chain, such as "B".')),
+    iptm: t.exposeFloat('value', nonNull('ipTM of the pair, 0 to 1, such as 0.62.')),
     value: t.exposeFloat('value', {
-      nullable: false,
+      ...nonNull('ipTM of the pair, 0 to 1.'),
       deprecationReason: 'Use `iptm`. Removed after 2027-05-31.',
-      description: 'ipTM of the pair, 0 to 1.',
     }),
   }),
 });
@@ -113,9 +109,8 @@ export const FoldEmbeddings = builder.objectRef<EmbeddingsShape>('FoldEmbeddings
       resolve: ({ pairShape }) => pairShape,
     }),
     url: t.expose('url', {
+      ...nonNull('Address of the NumPy archive (.npz) at the gateway. Needs your token.'),
       type: 'URL',
-      nullable: false,
-      description: 'Address of the NumPy archive (.npz) at the gateway. Needs your token.',
     }),
     signedUrl: t.field({
       type: 'URL',
@@ -151,19 +146,12 @@ async function blockOf(fold: FoldResultHandle, args: BlockArgs): Promise<PaeBloc
 const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
   description: 'The predicted aligned error between two chains.',
   fields: (t) => ({
-    a: t.exposeString('a', { nullable: false, description: 'Id of the chain that is aligned, such as "A".' }),
-    b: t.exposeString('b', {
-      nullable: false,
-      description: 'Id of the chain whose error it is, such as "B".',
-    }),
-    meanPae: t.exposeFloat('value', {
-      nullable: false,
-      description: 'Mean error of the tokens of `b`, in ångström, such as 7.4.',
-    }),
+    a: t.exposeString('a', nonNull('Id of the chain that is aligned, such as "A".')),
+    b: t.exposeString('b', nonNull('Id of the chain whose error it is, such as "B".')),
+    meanPae: t.exposeFloat('value', nonNull('Mean error of the tokens of `b`, in ångström, such as 7.4.')),
     value: t.exposeFloat('value', {
-      nullable: false,
+      ...nonNull('Mean error of the tokens of `b`, in ångström.'),
       deprecationReason: 'Use `meanPae`. Removed after 2027-05-31.',
-      description: 'Mean error of the tokens of `b`, in ångström.',
     }),
   }),
 });
@@ -171,18 +159,14 @@ const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
 const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement({
   description: 'A part of the matrix, each value the mean over `step` times `step` tokens.',
   fields: (t) => ({
-    rowStart: t.exposeInt('rowStart', { nullable: false, description: 'First row, 0-based.' }),
-    rowEnd: t.exposeInt('rowEnd', { nullable: false, description: 'Row after the last one.' }),
-    columnStart: t.exposeInt('columnStart', { nullable: false, description: 'First column, 0-based.' }),
-    columnEnd: t.exposeInt('columnEnd', { nullable: false, description: 'Column after the last one.' }),
-    step: t.exposeInt('step', {
-      nullable: false,
-      description: 'Tokens in one value, along rows and columns.',
-    }),
+    rowStart: t.exposeInt('rowStart', nonNull('First row, 0-based.')),
+    rowEnd: t.exposeInt('rowEnd', nonNull('Row after the last one.')),
+    columnStart: t.exposeInt('columnStart', nonNull('First column, 0-based.')),
+    columnEnd: t.exposeInt('columnEnd', nonNull('Column after the last one.')),
+    step: t.exposeInt('step', nonNull('Tokens in one value, along rows and columns.')),
     values: t.field({
+      ...nonNull('Row by row, in ångström.'),
       type: t.listRef(t.listRef('Float', { nullable: true }), { nullable: false }),
-      nullable: false,
-      description: 'Row by row, in ångström.',
       resolve: ({ values }) => values.map((row) => [...row]),
     }),
   }),
@@ -202,16 +186,12 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
     'aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified ' +
     'residue, the value of the token is their mean.',
   fields: (t) => ({
-    size: t.exposeInt('size', {
-      nullable: false,
-      description: 'Rows of the square matrix: tokens of the complex.',
-    }),
+    size: t.exposeInt('size', nonNull('Rows of the square matrix: tokens of the complex.')),
     max: t.exposeFloat('max', { description: 'Largest error, in ångström.' }),
     block: t.field({
+      ...nonNull('A block of the matrix, averaged down to at most `maxPoints` values.'),
       type: PaeBlock,
-      nullable: false,
       cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? USUAL_POINTS) / USUAL_POINTS }),
-      description: 'A block of the matrix, averaged down to at most `maxPoints` values.',
       args: {
         rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
         rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),

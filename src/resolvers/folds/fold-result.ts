@@ -4,6 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
 import { badInput } from '../../schema/scalars.ts';
 import {
@@ -143,10 +144,9 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       resolve: (task, _, ctx) => urlOf(ctx, task),
     }),
     gatewayUrl: t.field({
+      ...nonNull('The same as `resultUrl`.'),
       type: 'URL',
-      nullable: false,
       deprecationReason: 'Use `resultUrl`. Removed after 2027-05-31.',
-      description: 'The same as `resultUrl`.',
       resolve: (task, _, ctx) => addressOf(ctx, task, 'result.json'),
     }),
     signedUrl: t.field({
@@ -191,9 +191,8 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     }),
     chainPairs: t.field({
       cost: DOWNLOAD,
+      ...nonNull('ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.'),
       type: [ChainPairIptm],
-      nullable: false,
-      description: 'ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.',
       resolve: async (task, _, ctx) => {
         const { chainPairs, misfits } = await summaryOf(ctx, task);
         return [...fittingPart(chainPairs, misfits.chainPairs)];
@@ -201,9 +200,8 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     }),
     chains: t.field({
       cost: DOWNLOAD,
+      ...nonNull('The chains, in the order of their tokens.'),
       type: [FoldedChain],
-      nullable: false,
-      description: 'The chains, in the order of their tokens.',
       resolve: async (task, _, ctx) => {
         const { chains, misfits } = await summaryOf(ctx, task);
         return chains.map((chain) => ({ ...chain, plddtMisfit: misfits.plddt }));
@@ -242,8 +240,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     }),
     warnings: t.stringList({
       cost: DOWNLOAD,
-      nullable: false,
-      description: "The upstream's warnings about the result.",
+      ...nonNull("The upstream's warnings about the result."),
       resolve: async (task, _, ctx) => [...(await summaryOf(ctx, task)).warnings],
     }),
     raw: t.field({

@@ -5,6 +5,7 @@ import { createHash } from 'node:crypto';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, TaskState } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { type IssueShape, notFound } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
@@ -253,9 +254,8 @@ builder.objectFields(Batch, (t) => ({
     },
   }),
   resubmissions: t.field({
+    ...nonNull('The batches that submit tasks of this one again, oldest first.'),
     type: [Batch],
-    nullable: false,
-    description: 'The batches that submit tasks of this one again, oldest first.',
     resolve: async ({ batchId, isNew }, _, ctx) => {
       if (isNew === true) return [];
       const { ledger, principal } = ctx.submissions;

@@ -3,6 +3,7 @@
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import {
   InputIssue,
   InvalidInput,
@@ -56,14 +57,12 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
     }),
     // Not null, so that a query can select it next to `message` of a problem, which is never null.
     message: t.string({
-      nullable: false,
-      description: 'The message of the upstream; "The folds are queued." where it has none.',
+      ...nonNull('The message of the upstream; "The folds are queued." where it has none.'),
       resolve: ({ message }) => message ?? 'The folds are queued.',
     }),
     warnings: t.expose('warnings', {
+      ...nonNull('What is allowed but probably not intended.'),
       type: [InputIssue],
-      nullable: false,
-      description: 'What is allowed but probably not intended.',
     }),
   }),
 });

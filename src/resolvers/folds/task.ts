@@ -4,6 +4,7 @@ import type { GatewayContext } from '../../context.ts';
 import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import {
   Artifact,
@@ -209,18 +210,16 @@ builder.objectFields(Task, (t) => ({
     resolve: async (task, _, ctx) => (await inputOf(ctx, task))?.item?.chains,
   }),
   status: t.field({
+    ...nonNull('Where the task is and whether its result can be read.'),
     type: TaskStatus,
-    nullable: false,
     cost: STATUS,
-    description: 'Where the task is and whether its result can be read.',
     resolve: (task, _, ctx) => statusOf(ctx, task),
   }),
   resultAvailability: t.field({
+    ...nonNull('Whether there is a result to read.'),
     type: ResultAvailability,
-    nullable: false,
     deprecationReason: 'Use `status`. Removed after 2027-05-31.',
     cost: STATUS,
-    description: 'Whether there is a result to read.',
     resolve: (task, _, ctx) => availabilityOf(ctx, task),
   }),
   error: t.field({
@@ -244,10 +243,9 @@ builder.objectFields(Task, (t) => ({
     resolve: (task, _, ctx) => scoresOf(ctx, task),
   }),
   artifacts: t.field({
+    ...nonNull('Additional outputs. One Status call for a done task.'),
     type: [Artifact],
-    nullable: false,
     cost: STATUS,
-    description: 'Additional outputs. One Status call for a done task.',
     resolve: (task, _, ctx) => artifactsOf(ctx, task),
   }),
 }));

@@ -10,7 +10,8 @@ import {
   RETENTION_MS,
   stateOf,
 } from '../../lookups/lookup.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { NotFound, notFound, notFoundError } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
@@ -25,17 +26,15 @@ interface BulkPartShape {
 
 const BulkLookupState = builder.enumType('BulkLookupState', {
   description: 'Where a bulk look-up, or a part of it, is.',
-  values: {
-    PENDING: { description: 'In progress.' },
-    COMPLETE: { description: 'All results are ready to download.' },
-    CANCEL_REQUESTED: {
-      description: 'You cancelled it; the upstream has not confirmed yet. A minute later it is CANCELLED.',
-    },
-    CANCELLED: { description: 'Cancelled before it finished. Parts that had finished stay COMPLETE.' },
-    FAILED: { description: 'It failed; `problem` of the part says why.' },
-    EXPIRED: { description: 'It was complete; the upstream has deleted its results since.' },
-    UNKNOWN: { description: 'The upstream reports a state that this gateway does not know.' },
-  } as const,
+  values: enumValues({
+    PENDING: 'In progress.',
+    COMPLETE: 'All results are ready to download.',
+    CANCEL_REQUESTED: 'You cancelled it; the upstream has not confirmed yet. A minute later it is CANCELLED.',
+    CANCELLED: 'Cancelled before it finished. Parts that had finished stay COMPLETE.',
+    FAILED: 'It failed; `problem` of the part says why.',
+    EXPIRED: 'It was complete; the upstream has deleted its results since.',
+    UNKNOWN: 'The upstream reports a state that this gateway does not know.',
+  }),
 });
 
 const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implement({
@@ -47,14 +46,12 @@ const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implem
       resolve: ({ part }) => part.jobId,
     }),
     state: t.field({
+      ...nonNull('Where the part is.'),
       type: BulkLookupState,
-      nullable: false,
-      description: 'Where the part is.',
       resolve: ({ part }) => part.state,
     }),
     requestedCount: t.int({
-      nullable: false,
-      description: 'Hashes in this part, 1 to 500.',
+      ...nonNull('Hashes in this part, 1 to 500.'),
       resolve: ({ part }) => part.requested,
     }),
     completedCount: t.int({
@@ -90,10 +87,7 @@ export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').impl
     'A look-up of up to 50,000 hashes, sent in parts of at most 500 and stored for 7 days. Its id is a ' +
     'secret of 144 random bits: everyone with the id can read and cancel it.',
   fields: (t) => ({
-    lookupId: t.exposeID('lookupId', {
-      nullable: false,
-      description: 'Id for `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".',
-    }),
+    lookupId: t.exposeID('lookupId', nonNull('Id for `bulkLookup`, such as "q3bWzB0uX1n2Yc8k5mTLd9Rs".')),
     requestedCount: t.exposeInt('requestedCount', {
       nullable: false,
       description: 'Number of hashes that you gave, duplicates included, such as 5000.',
@@ -103,9 +97,8 @@ export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').impl
       description: 'How many of them repeat an earlier one; the gateway does not send those.',
     }),
     parts: t.field({
+      ...nonNull('The parts, in the order of the hashes.'),
       type: [BulkLookupPart],
-      nullable: false,
-      description: 'The parts, in the order of the hashes.',
       resolve: (lookup) => lookup.parts.map((part, index) => ({ lookup, index, part })),
     }),
     state: t.field({
@@ -117,8 +110,7 @@ export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').impl
       resolve: stateOf,
     }),
     completedCount: t.int({
-      nullable: false,
-      description: 'Hashes that the upstream has processed, found or not; duplicates are not counted.',
+      ...nonNull('Hashes that the upstream has processed, found or not; duplicates are not counted.'),
       resolve: completedCount,
     }),
     ndjsonUrl: t.field({

@@ -3,7 +3,8 @@
 import type { GatewayContext } from '../../context.ts';
 import { type BulkLookup as BulkLookupRecord, type BulkRequest, MAX_HASHES } from '../../lookups/lookup.ts';
 import type { BulkLimitExcess, BulkLimitName } from '../../lookups/quota.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, enumValues } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import {
   InvalidInput,
   type InvalidInputShape,
@@ -61,13 +62,13 @@ interface BulkLookupLimitShape extends ProblemBase<'BulkLookupLimit'> {
 
 const BulkLookupLimitName = builder.enumType('BulkLookupLimitName', {
   description: 'A limit on bulk look-ups.',
-  values: {
-    RUNNING_PER_CALLER: { description: 'Look-ups of one caller that have not ended.' },
-    KEPT_PER_CALLER: { description: 'Look-ups of one caller that are stored, ended ones included.' },
-    BYTES_PER_CALLER: { description: 'Bytes of the store that the look-ups of one caller use.' },
-    RUNNING_TOTAL: { description: 'Look-ups of all callers that have not ended.' },
-    BYTES_TOTAL: { description: 'Bytes of the store that the look-ups of all callers use.' },
-  } as const satisfies Record<BulkLimitName, object>,
+  values: enumValues<BulkLimitName>({
+    RUNNING_PER_CALLER: 'Look-ups of one caller that have not ended.',
+    KEPT_PER_CALLER: 'Look-ups of one caller that are stored, ended ones included.',
+    BYTES_PER_CALLER: 'Bytes of the store that the look-ups of one caller use.',
+    RUNNING_TOTAL: 'Look-ups of all callers that have not ended.',
+    BYTES_TOTAL: 'Bytes of the store that the look-ups of all callers use.',
+  }),
 });
 
 const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit').implement({
@@ -75,11 +76,10 @@ const BulkLookupLimit = builder.objectRef<BulkLookupLimitShape>('BulkLookupLimit
   interfaces: [Problem],
   fields: (t) => ({
     limit: t.expose('limit', {
+      ...nonNull('The limit that would be exceeded.'),
       type: BulkLookupLimitName,
-      nullable: false,
-      description: 'The limit that would be exceeded.',
     }),
-    allowed: t.exposeInt('allowed', { nullable: false, description: 'The value of that limit, such as 20.' }),
+    allowed: t.exposeInt('allowed', nonNull('The value of that limit, such as 20.')),
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       description:
         'Seconds until room is freed by itself; null when that depends on look-ups that have to end first.',

@@ -9,6 +9,7 @@ import { Batch } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
+import { nonNull } from '../../schema/field-options.ts';
 import { Protein } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
@@ -215,9 +216,8 @@ function checkReader({ isRouter, services: { config } }: GatewayContext): void {
 
 builder.queryFields((t) => ({
   _service: t.field({
+    ...nonNull('For federation routers: the schema of this subgraph.'),
     type: Service,
-    nullable: false,
-    description: 'For federation routers: the schema of this subgraph.',
     resolve: (_, __, ctx, info) => {
       checkReader(ctx);
       return { sdl: subgraphSdl(info.schema) };
