@@ -44,7 +44,7 @@ describe('pageOf', () => {
   it('gives no cursors on an empty page and never leaves the window between after and before', () => {
     fc.assert(
       fc.property(items, fc.nat(70), fc.nat(70), fc.option(fc.nat(30)), (list, a, b, first) => {
-        const cursor = (offset: number) => Buffer.from(`at:${offset}`).toString('base64url');
+        const cursor = (offset: number) => Buffer.from(String(offset)).toString('base64url');
         const page = pageOfNumbers(list, { after: cursor(a), before: cursor(b), first });
         const window = list.slice(a + 1, b);
         expect(page.edges.map((edge) => edge.node)).toEqual(window.slice(0, first ?? 20));

@@ -12,7 +12,7 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../../schema/structure.ts';
-import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
+import { type LazyText, lazyText, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
@@ -50,15 +50,11 @@ class PdbFile {
   }
 }
 
-function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string {
-  const bytes = structure.file?.().bytes() ?? Buffer.from(structure.pdb);
-  return Buffer.from(scalePlddtInPdb(bytes, unit)).toString();
-}
-
-/** The same; where it is packed, it is unpacked and rescaled when it is written. */
-function pdbFile(structure: Pick<StructureData, 'pdb' | 'file'>, unit: PlddtUnit): string | LazyText {
+/** The PDB text in a unit; where it is packed, it is unpacked and rescaled when it is written. */
+function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit?: PlddtUnit): string | LazyText {
   const packed = structure.file?.();
-  if (packed === undefined) return pdbText(structure, unit);
+  if (unit === undefined) return packed ?? structure.pdb;
+  if (packed === undefined) return Buffer.from(scalePlddtInPdb(Buffer.from(structure.pdb), unit)).toString();
   return lazyText({ size: packed.size, bytes: () => scalePlddtInPdb(packed.bytes(), unit) });
 }
 
@@ -72,14 +68,10 @@ export function atlasStructure(
   structure: Pick<StructureData, 'pdb' | 'file'>,
   { hash, format, unit }: AtlasStructure,
 ): { readonly text: string | LazyText; readonly atomCount: number } {
-  if (format === 'PDB')
-    return new PdbFile(
-      unit === undefined ? (structure.file?.() ?? structure.pdb) : pdbFile(structure, unit),
-      structure,
-    );
+  if (format === 'PDB') return new PdbFile(pdbText(structure, unit), structure);
   // The service writes 0 to 1.
   const plddtUnit = unit ?? 'UNIT';
-  const file = pdbToMmcif(pdbText(structure, plddtUnit), { id: hash, plddtUnit });
+  const file = pdbToMmcif(readText(pdbText(structure, plddtUnit)), { id: hash, plddtUnit });
   if (file.ok) return { text: file.text, atomCount: file.atomCount };
   throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
     operation: 'protein',

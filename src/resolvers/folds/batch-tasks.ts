@@ -39,7 +39,7 @@ function startOf(args: TaskListArgs): Position {
   const [only] = statesOf(args) ?? [];
   const state = only === undefined ? null : parseTaskState(only);
   if (state === undefined) throw badInput('The upstream cannot filter by UNKNOWN. Give it in `states`.');
-  if (args.after != null) return readCursor(position, args.after, (place) => place.state === state);
+  if (args.after != null) return readCursor(position, args.after, 'after', (place) => place.state === state);
   return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
 }
 

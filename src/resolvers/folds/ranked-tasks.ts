@@ -222,7 +222,9 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const states = statesOf(args);
   const filter = filterOf(args, states);
   const from: Place | null =
-    args.after == null ? null : readCursor(placeCursor, args.after, (place) => place.filter === filter);
+    args.after == null
+      ? null
+      : readCursor(placeCursor, args.after, 'after', (place) => place.filter === filter);
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
   const asked = all.tasks.filter(({ state }) => states === undefined || states.includes(state));

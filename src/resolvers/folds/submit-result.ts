@@ -180,9 +180,8 @@ const HINTS: Readonly<Record<Reason, string>> = {
   UNREACHABLE: 'Send the same again in a moment.',
 };
 
-const HINTS_OF_STATUS: Readonly<Record<number, string>> = {
-  413: 'The body was too large. Submit fewer items at once, each part with its own idempotencyKey.',
-};
+const TOO_LARGE =
+  'The body was too large. Submit fewer items at once, each part with its own idempotencyKey.';
 
 /** The hint where the input and the caller's key are not to blame. */
 export const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
@@ -210,7 +209,7 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
   const reason = reasonOf(status, error.message);
   return {
     ...common,
-    hint: code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : (HINTS_OF_STATUS[status] ?? HINTS[reason]),
+    hint: code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : status === 413 ? TOO_LARGE : HINTS[reason],
     reason,
     retryable:
       reason === 'RATE_LIMIT' || reason === 'RATE_LIMIT_OR_CREDITS' || retryAfterSeconds !== undefined,

@@ -1,6 +1,5 @@
 // Relay pagination: pages of a list in memory, and cursors that hold a small value.
-import type { GraphQLError } from 'graphql';
-import type { z } from 'zod';
+import { z } from 'zod';
 import { badInput } from '../../schema/scalars.ts';
 
 export interface PageArgs {
@@ -13,16 +12,8 @@ export interface PageArgs {
 const DEFAULT_PAGE = 20;
 /** Also the largest page of the upstream's List (spec, section Limits). */
 export const LARGEST_PAGE = 1000;
-const PREFIX = 'at:';
-
-const cursorOf = (offset: number): string => Buffer.from(`${PREFIX}${offset}`).toString('base64url');
-
-function offsetOf(cursor: string, name: string): number {
-  const text = Buffer.from(cursor, 'base64url').toString();
-  const offset = text.startsWith(PREFIX) ? text.slice(PREFIX.length) : '';
-  if (!/^\d{1,9}$/.test(offset)) throw wrongCursor(name);
-  return Number(offset);
-}
+/** A cursor of a list in memory holds the position of its item. */
+const position = z.int().min(0).max(999_999_999);
 
 /** A page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 export function sizeOf(value: number | null | undefined, name: string): number | undefined {
@@ -58,11 +49,11 @@ export const connectionPage = <Edge extends { readonly cursor: string }>(
 export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N) {
   const first = sizeOf(args.first, 'first');
   const last = sizeOf(args.last, 'last');
-  const from = args.after == null ? 0 : Math.min(offsetOf(args.after, 'after') + 1, items.length);
+  const from = args.after == null ? 0 : Math.min(readCursor(position, args.after) + 1, items.length);
   const to =
     args.before == null
       ? items.length
-      : Math.max(from, Math.min(offsetOf(args.before, 'before'), items.length));
+      : Math.max(from, Math.min(readCursor(position, args.before, 'before'), items.length));
   let start = from;
   let end = to;
   const taken = first ?? (last === undefined ? DEFAULT_PAGE : undefined);
@@ -70,7 +61,7 @@ export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item:
   if (last !== undefined) start = Math.max(start, end - last);
   const edges = items
     .slice(start, end)
-    .map((item, i) => ({ node: nodeOf(item), cursor: cursorOf(start + i) }));
+    .map((item, i) => ({ node: nodeOf(item), cursor: writeCursor(start + i) }));
   return connectionPage(items.length, edges, {
     hasNextPage: end < items.length,
     hasPreviousPage: start > 0,
@@ -80,29 +71,30 @@ export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item:
 /** Largest number of objects on a page with these arguments. */
 export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);
 
-const wrongCursor = (name: string): GraphQLError =>
-  badInput(`\`${name}\` is not a cursor of this connection. Use a cursor that it returned.`);
-
 export const writeCursor = (place: unknown): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');
 
 /**
- * Reads the cursor `after`.
+ * Reads a cursor.
  *
+ * @param name - the argument that it was given as
  * @param belongs - whether it is one of this order and filter
  * @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another order or filter
  */
 export function readCursor<S extends z.ZodType>(
   schema: S,
   cursor: string,
+  name: 'after' | 'before' = 'after',
   belongs: (place: z.output<S>) => boolean = () => true,
 ): z.output<S> {
   let place: z.output<S>;
   try {
     place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    throw wrongCursor('after');
+    throw badInput(`\`${name}\` is not a cursor of this connection. Use a cursor that it returned.`);
   }
   if (belongs(place)) return place;
-  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
+  throw badInput(
+    `\`${name}\` belongs to another order or filter. Begin again without it when you change them.`,
+  );
 }

@@ -48,7 +48,8 @@ function readIndex(id: string): number {
   return Number(id);
 }
 
-const NODES = {
+/** The types that clients and other subgraphs may refer to. */
+const ENTITIES = {
   Protein: {
     key: 'hash',
     calls: 1,
@@ -62,11 +63,6 @@ const NODES = {
   Feature: { key: 'index', calls: 1, find: (ctx, info, id) => findFeature(ctx, info, readIndex(id)) },
   Batch: { key: 'batchId', calls: 1, find: (ctx, _info, id) => loadBatch(ctx, id) },
   Task: { key: 'taskId', calls: 2, find: (ctx, _info, id) => loadTask(ctx, id) },
-} satisfies Readonly<Record<string, Referable<object>>>;
-
-/** The types that other subgraphs may refer to: also one that names its objects by key only. */
-const ENTITIES = {
-  ...NODES,
   UniprotEntry: { key: 'accession', calls: 1, find: (ctx, _info, id) => findEntry(ctx, id) },
 } satisfies Readonly<Record<string, Referable<object>>>;
 
@@ -77,7 +73,9 @@ type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName][
 const isEntity = (typename: unknown): typename is EntityName =>
   typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
-const isNode = (typename: string): typename is keyof typeof NODES => Object.hasOwn(NODES, typename);
+/** Whether its objects have global ids: a UniProt entry is named by its key alone. */
+const isNode = (typename: string): typename is Exclude<EntityName, 'UniprotEntry'> =>
+  isEntity(typename) && typename !== 'UniprotEntry';
 
 /** Finds an object by its key, and brands it with its type for the interface or union around it. */
 async function findEntity(
@@ -102,7 +100,7 @@ function decode(globalId: string): { typename: string; id: string } {
 function nodeCalls(globalId: string | number): number {
   try {
     const { typename } = decode(String(globalId));
-    return isNode(typename) ? NODES[typename].calls : 0;
+    return isNode(typename) ? ENTITIES[typename].calls : 0;
   } catch {
     return 0;
   }
@@ -182,7 +180,7 @@ async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, ref
     throw badInput(`A representation names one of ${Object.keys(ENTITIES).join(', ')} as its __typename.`);
   const name = ENTITIES[typename].key;
   const key = fields[name];
-  if (key == null && typeof fields.id === 'string' && typename !== 'UniprotEntry')
+  if (key == null && typeof fields.id === 'string' && isNode(typename))
     return findNode(ctx, info, fields.id, typename);
   const text = typeof key === 'number' ? String(key) : key;
   if (typeof text === 'string' && text !== '') return findEntity(ctx, info, typename, text);
