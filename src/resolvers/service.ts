@@ -193,50 +193,38 @@ const CheckStatus = builder.enumType('CheckStatus', {
   }),
 });
 
-interface Row {
-  readonly check: Check;
-  readonly finding?: Finding;
-}
+/** A difference, or a check without one. */
+type Row = Pick<Check, 'name' | 'status'> & {
+  readonly [K in 'path' | 'expected' | 'seen' | 'meaning']?: Finding[K] | undefined;
+};
 
-const rowsOf = (check: Check): Row[] =>
-  check.findings.length === 0 ? [{ check }] : check.findings.map((finding) => ({ check, finding }));
-
-/** What is added takes nothing away. */
-const statusOf = ({ check, finding }: Row): CheckStatusName =>
-  finding?.kind === 'added' ? 'OK' : check.status;
+const rowsOf = ({ name, status, note, findings }: Check): Row[] =>
+  findings.length === 0
+    ? [{ name, status, seen: note }]
+    : // What is added takes nothing away.
+      findings.map((one) => ({ ...one, name, status: one.kind === 'added' ? 'OK' : status }));
 
 const ContractCheck = builder.objectRef<Row>('ContractCheck').implement({
   description:
     'One difference between what the upstream promises and what it does, or a check without a difference.',
   fields: (t) => ({
-    name: t.string({
+    name: t.exposeString('name', {
       nullable: false,
       description:
         'Name of the check, such as "protein" or "protein, unknown hash"; "…, seen in traffic" for a ' +
         'difference in the answer to an ordinary query.',
-      resolve: ({ check }) => check.name,
     }),
-    status: t.field({
-      ...nonNull('How the check ended.'),
-      type: CheckStatus,
-      resolve: statusOf,
-    }),
-    path: t.string({
+    status: t.expose('status', { ...nonNull('How the check ended.'), type: CheckStatus }),
+    path: t.exposeString('path', {
       description: 'Where in the answer, such as "sae_features[].value"; null where nothing differs.',
-      resolve: ({ finding }) => finding?.path,
     }),
-    expected: t.string({
-      description: 'What is promised there, such as "number".',
-      resolve: ({ finding }) => finding?.expected,
-    }),
-    seen: t.string({
+    expected: t.exposeString('expected', { description: 'What is promised there, such as "number".' }),
+    seen: t.exposeString('seen', {
       description:
         'What was there: a kind, or another name, never a value; such as "string" or "named score".',
-      resolve: ({ check, finding }) => (finding === undefined ? check.note : finding.seen),
     }),
-    consequence: t.string({
+    consequence: t.exposeString('meaning', {
       description: 'What it means for queries, such as "ptm is null or empty in protein(hash:) and Protein".',
-      resolve: ({ finding }) => finding?.meaning,
     }),
   }),
 });
@@ -262,7 +250,7 @@ const ContractReport = builder.objectRef<Report>('ContractReport').implement({
       type: [ContractCheck],
       args: { status: t.arg({ type: CheckStatus, description: 'Only checks with this status.' }) },
       resolve: ({ checks }, { status }) =>
-        checks.flatMap(rowsOf).filter((row) => status == null || statusOf(row) === status),
+        checks.flatMap(rowsOf).filter((row) => status == null || row.status === status),
     }),
   }),
 });

@@ -60,6 +60,15 @@ export interface RefusedShape extends ProblemBase<'Refused'> {
   readonly retryAfterSeconds?: number | null;
 }
 
+/** A refusal of the gateway itself, which sent nothing; the same may succeed later. */
+export const notSent = (message: string, hint: string): RefusedShape => ({
+  kind: 'Refused',
+  message,
+  hint,
+  reason: 'UNREACHABLE',
+  retryable: true,
+});
+
 export type ProblemShape = ProblemBase<string>;
 
 export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({

@@ -19,10 +19,10 @@ export const ChainKind = builder.enumType('ChainKind', {
 export const InputChain = builder.objectRef<ChainSummary>('InputChain').implement({
   description: 'A chain as it was submitted. The gateway stores the hash of its sequence, not the sequence.',
   fields: (t) => ({
-    ids: t.stringList({
-      ...nonNull('One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.'),
-      resolve: ({ ids }) => ids,
-    }),
+    ids: t.exposeStringList(
+      'ids',
+      nonNull('One id for each copy, such as ["A", "B"]; empty when you left the naming to the upstream.'),
+    ),
     kind: t.expose('kind', { type: ChainKind, nullable: false, description: 'What it is made of.' }),
     length: t.exposeInt('length', nonNull('Residues or nucleotides of one copy; 0 for a ligand.')),
     proteinHash: t.expose('proteinHash', {
@@ -151,9 +151,9 @@ builder.node(Task, {
       type: 'DateTime',
       description: 'When the upstream deletes its result.',
     }),
-    warnings: t.stringList({
-      ...nonNull('Warnings of the upstream about this task; `Batch.warnings` has those about the batch.'),
-      resolve: ({ warnings }) => warnings,
-    }),
+    warnings: t.exposeStringList(
+      'warnings',
+      nonNull('Warnings of the upstream about this task; `Batch.warnings` has those about the batch.'),
+    ),
   }),
 });

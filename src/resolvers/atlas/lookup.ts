@@ -84,20 +84,13 @@ function refOf(
   unknown: ProblemShape,
   found: LoadResult | undefined,
 ): LookupRef {
-  const ref: LookupRef = {
-    requested,
-    status: 'FOUND',
-    protein: null,
-    problem: null,
-    failure: undefined,
-    failsAt,
-  };
+  const ref = { requested, protein: null, problem: null, failure: undefined, failsAt } as const;
   if ('problem' in resolved) {
     const { problem } = resolved;
     return {
       ...ref,
-      status: problem.kind === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NO_SUCH_ENTRY',
       problem,
+      status: problem.kind === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NO_SUCH_ENTRY',
     };
   }
   const failure = 'failure' in resolved ? resolved.failure : found instanceof Error ? found : undefined;
@@ -105,7 +98,7 @@ function refOf(
   const { hash, entry } = resolved;
   return found == null
     ? { ...ref, status: 'NOT_IN_ATLAS', problem: unknown }
-    : { ...ref, protein: { hash, entry } };
+    : { ...ref, status: 'FOUND', protein: { hash, entry } };
 }
 
 /** Results for as many identifiers as the proteins loaded so far allow. */

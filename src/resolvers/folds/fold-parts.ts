@@ -97,16 +97,14 @@ export const FoldEmbeddings = builder.objectRef<EmbeddingsShape>('FoldEmbeddings
     'The embeddings of a fold: their shapes, and the address to download them. One row for each token; ' +
     'the gateway averages several rows of a token.',
   fields: (t) => ({
-    sequenceShape: t.intList({
+    sequenceShape: t.exposeIntList('sequenceShape', {
       nullable: { list: true, items: false },
       description: 'Tokens and channels, such as [142, 1536]; null when there is none.',
-      resolve: ({ sequenceShape }) => sequenceShape,
     }),
-    pairShape: t.intList({
+    pairShape: t.exposeIntList('pairShape', {
       nullable: { list: true, items: false },
       description:
         'Tokens and channels of the pooled pair embedding, such as [142, 256]; null when there is none.',
-      resolve: ({ pairShape }) => pairShape,
     }),
     url: t.expose('url', {
       ...nonNull('Address of the NumPy archive (.npz) at the gateway. Needs your token.'),

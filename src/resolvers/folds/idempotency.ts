@@ -2,6 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
+import { notSent } from '../../schema/problem.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
 import { limitsOf } from '../../upstream/operations.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
@@ -24,13 +25,8 @@ const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
 });
 
 /** The result when the store cannot write down what must be known before sending. */
-const storeFailed = (failure: string, remedy: string): SubmitFoldResultShape => ({
-  kind: 'Refused',
-  message: `${failure} Nothing was sent.`,
-  hint: `${remedy} The store of the gateway needs attention.`,
-  reason: 'UNREACHABLE',
-  retryable: true,
-});
+const storeFailed = (failure: string, remedy: string): SubmitFoldResultShape =>
+  notSent(`${failure} Nothing was sent.`, `${remedy} The store of the gateway needs attention.`);
 
 /**
  * Checks that a batch can be recorded when only the ledger knows its owner, by writing: a full store

@@ -35,6 +35,13 @@ import {
 /** Mistakes in what is to be submitted again, which checkFold cannot see. */
 const refused = (issues: readonly IssueShape[]) => invalidInput(issues, 'Nothing was sent.');
 
+const alreadySent = (tasks: string, earlier: readonly LedgerBatch[]): IssueShape => ({
+  path: 'batchId',
+  code: 'ALREADY_RESUBMITTED',
+  message: `${tasks} were submitted again before, as batch ${some(earlier.map(({ batchId }) => batchId))}.`,
+  hint: 'If they failed there too, resubmit that batch.',
+});
+
 /** The result where all tasks were submitted again before: that batch, when its input is this one. */
 async function resubmittedBefore(
   ctx: GatewayContext,
@@ -45,15 +52,7 @@ async function resubmittedBefore(
     if (inputHash !== (await submissionHash({ ...part.submission, label }))) continue;
     return submittedBefore(ctx, batchId);
   }
-  const ids = earlier.map(({ batchId }) => batchId);
-  return refused([
-    {
-      path: 'batchId',
-      code: 'ALREADY_RESUBMITTED',
-      message: `These tasks were submitted again before, as batch ${some(ids)}.`,
-      hint: 'If they failed there too, resubmit that batch.',
-    },
-  ]);
+  return refused([alreadySent('These tasks', earlier)]);
 }
 
 const hashOf = (...parts: readonly unknown[]): string =>
@@ -182,15 +181,7 @@ function leftOut(withoutItem: number, sentBefore: number, earlier: readonly Ledg
       message: `${unsent}; their items are not in the input.`,
       hint: 'Submit them with another call: the gateway keeps no sequences.',
     });
-  if (sentBefore > 0)
-    warnings.push({
-      path: 'batchId',
-      code: 'ALREADY_RESUBMITTED',
-      message:
-        `${sentBefore} tasks were submitted again before, ` +
-        `as batch ${some(earlier.map(({ batchId }) => batchId))}.`,
-      hint: 'If they failed there too, resubmit that batch.',
-    });
+  if (sentBefore > 0) warnings.push(alreadySent(`${sentBefore} tasks`, earlier));
   return warnings;
 }
 

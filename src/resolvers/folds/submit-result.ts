@@ -11,6 +11,7 @@ import {
   type IssueShape,
   NotFound,
   type NotFoundShape,
+  notSent,
   Problem,
   type ProblemBase,
   Refused,
@@ -118,13 +119,10 @@ export const invalidInput = (
 });
 
 /** The result when the time of the request is up before anything is sent, or its client has left. */
-export const tooLate: SubmitFoldResultShape = {
-  kind: 'Refused',
-  message: 'The request has taken longer than it may. Nothing was sent.',
-  hint: 'Send the same again; of several submissions, each in a request of its own.',
-  reason: 'UNREACHABLE',
-  retryable: true,
-};
+export const tooLate = notSent(
+  'The request has taken longer than it may. Nothing was sent.',
+  'Send the same again; of several submissions, each in a request of its own.',
+);
 
 export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFoldResultShape => ({
   kind: 'FoldSubmitted',

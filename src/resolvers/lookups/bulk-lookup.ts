@@ -16,12 +16,10 @@ import { NotFound, notFound, notFoundError } from '../../schema/problem.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 
-/** A part and its position: `lookup.parts[index]`. */
-interface BulkPartShape {
+/** A part and its place: `lookup.parts[index]`. */
+interface BulkPartShape extends BulkPart {
   readonly lookup: BulkLookupRecord;
-  /** 0-based. */
   readonly index: number;
-  readonly part: BulkPart;
 }
 
 const BulkLookupState = builder.enumType('BulkLookupState', {
@@ -40,27 +38,18 @@ const BulkLookupState = builder.enumType('BulkLookupState', {
 const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implement({
   description: 'At most 500 proteins of a bulk look-up.',
   fields: (t) => ({
-    jobId: t.id({
+    jobId: t.exposeID('jobId', {
       description:
         "The upstream's id of the job; null before it is sent, and when the upstream answered at once.",
-      resolve: ({ part }) => part.jobId,
     }),
-    state: t.field({
-      ...nonNull('Where the part is.'),
-      type: BulkLookupState,
-      resolve: ({ part }) => part.state,
-    }),
-    requestedCount: t.int({
-      ...nonNull('Hashes in this part, 1 to 500.'),
-      resolve: ({ part }) => part.requested,
-    }),
-    completedCount: t.int({
+    state: t.expose('state', { ...nonNull('Where the part is.'), type: BulkLookupState }),
+    requestedCount: t.exposeInt('requested', nonNull('Hashes in this part, 1 to 500.')),
+    completedCount: t.exposeInt('completed', {
       description: 'How many of them the upstream has processed, found or not.',
-      resolve: ({ part }) => part.completed,
     }),
     problem: t.string({
       description: 'Why the part failed, in one sentence; null unless it did.',
-      resolve: ({ part }) => part.problem?.message,
+      resolve: ({ problem }) => problem?.message,
     }),
     url: t.field({
       type: 'URL',
@@ -68,15 +57,17 @@ const BulkLookupPart = builder.objectRef<BulkPartShape>('BulkLookupPart').implem
         "Address of the part's zip archive at the gateway, which gets a fresh signed address from the " +
         'upstream for every download. Null until the part is complete. The archive of a cancelled part ' +
         'holds what was finished, if anything.',
-      resolve: ({ lookup, index, part }, _, { publicUrl }) =>
-        hasArchive(part) ? `${publicUrl}/bulk/${lookup.lookupId}/${index}.zip` : null,
+      resolve: (part, _, { publicUrl }) =>
+        hasArchive(part) ? `${publicUrl}/bulk/${part.lookup.lookupId}/${part.index}.zip` : null,
     }),
     expiresAt: t.field({
       type: 'DateTime',
       description: 'When the archive is deleted: as the upstream says, at the latest 7 days after the start.',
-      resolve: ({ lookup, part }) =>
+      resolve: (part) =>
         hasArchive(part)
-          ? new Date(Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, lookup.startedAt + RETENTION_MS))
+          ? new Date(
+              Math.min(part.expiresAt ?? Number.POSITIVE_INFINITY, part.lookup.startedAt + RETENTION_MS),
+            )
           : null,
     }),
   }),
@@ -99,7 +90,7 @@ export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup').impl
     parts: t.field({
       ...nonNull('The parts, in the order of the hashes.'),
       type: [BulkLookupPart],
-      resolve: (lookup) => lookup.parts.map((part, index) => ({ lookup, index, part })),
+      resolve: (lookup) => lookup.parts.map((part, index) => ({ ...part, lookup, index })),
     }),
     state: t.field({
       type: BulkLookupState,

@@ -9,6 +9,7 @@ import {
   InvalidInput,
   type InvalidInputShape,
   type IssueShape,
+  notSent,
   Problem,
   type ProblemBase,
   Refused,
@@ -215,15 +216,11 @@ function limitOf({ limit, allowed, freeAt }: BulkLimitExcess): BulkLookupLimitSh
   };
 }
 
-const STORE_FAILED: RefusedShape = {
-  kind: 'Refused',
-  message:
-    "The gateway's store accepts no writes at present, so the gateway could not follow the look-up. It " +
+const STORE_FAILED = notSent(
+  "The gateway's store accepts no writes at present, so the gateway could not follow the look-up. It " +
     'was not started.',
-  hint: 'Try again in a while.',
-  reason: 'UNREACHABLE',
-  retryable: true,
-};
+  'Try again in a while.',
+);
 
 /** Starts a look-up. @returns it, or why it was not started */
 async function startBulkLookup(
