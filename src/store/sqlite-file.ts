@@ -40,11 +40,13 @@ export const makePrivateFolder = (file: string): void => {
  * @param file - a path, or `:memory:`
  * @param options.busyMs - how long a statement waits for another process
  * @param options.synchronous - what a commit waits for: FULL survives a power cut
+ * @param makeTables - what is made in it where it is missing
  * @throws Error that names the file
  */
 export function openDatabase(
   file: string,
   { busyMs, synchronous }: { readonly busyMs: number; readonly synchronous: 'FULL' | 'NORMAL' | 'OFF' },
+  makeTables: (database: DatabaseSyncInstance) => void = () => undefined,
 ): DatabaseSyncInstance {
   if (file !== ':memory:') {
     makePrivateFolder(file);
@@ -56,6 +58,7 @@ export function openDatabase(
     database.exec(
       `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
     );
+    makeTables(database);
   } catch (error) {
     database.close();
     // SQLite says what is wrong, not where.
@@ -151,10 +154,15 @@ export function createGroupCommit(database: DatabaseSyncInstance, patienceMs = P
         const until = performance.now() + patienceMs;
         if (waiting.push({ make, fail: reject, until }) === 1) setImmediate(commit);
       }),
-    /** Commits what waits, and closes the database. */
+    /** Commits what waits, moves the write-ahead log into the file, and closes the database. */
     close(): void {
       isClosing = true;
       commit();
+      try {
+        database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+      } catch {
+        // A full disk: the next start reads the log beside the file.
+      }
       database.close();
     },
   };

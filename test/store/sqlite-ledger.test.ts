@@ -51,11 +51,18 @@ describe('a ledger file', () => {
     await ledger.close();
   });
 
-  it('that is none is named in the error', () => {
+  it('that is no ledger is named in the error', () => {
     const file = join(folder, 'gateway.db');
     writeFileSync(file, 'no database '.repeat(1000));
     expect(() => openLedger(`sqlite:${file}`)).toThrow(
       `The database ${file} cannot be opened: file is not a database`,
+    );
+    const other = join(folder, 'other.db');
+    const database = new DatabaseSync(other);
+    database.exec('CREATE TABLE batch (id)');
+    database.close();
+    expect(() => openLedger(`sqlite:${other}`)).toThrow(
+      `The database ${other} cannot be opened: table batch already exists`,
     );
   });
 
@@ -235,7 +242,7 @@ describe('a ledger file', () => {
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(`sqlite:${file}`)).toThrow(/newer gateway/);
+    expect(() => openLedger(`sqlite:${file}`)).toThrow(/newer gateway .*Start the newer one, or restore a backup/);
   });
 });
 

@@ -1,6 +1,6 @@
 // The secret of a gateway over its life: another one is refused, a new one keeps what was submitted, a lost one begins anew; in SQLite, and
 // in a Redis that several gateways share. What was paid once is never paid again.
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -52,6 +52,19 @@ describe('a ledger in SQLite', () => {
       );
     const again = await start(settings(FIRST));
     expect(await submitOnce(again, 'paid once')).toMatchObject({ batchId, replayed: true });
+    expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
+  }, 120_000);
+
+  it('is whole in its file and the secret beside it when its gateway has stopped', async () => {
+    const before = (await queuedBatches(sandbox.url)).length;
+    const first = await start(settings());
+    const { batchId } = await submitOnce(first, 'copied');
+    await first.end('SIGTERM');
+
+    const copy = join(folder, 'copy.db');
+    for (const suffix of ['', '.secret']) copyFileSync(join(folder, `gateway.db${suffix}`), `${copy}${suffix}`);
+    const again = await start({ STORE_URL: `sqlite:${copy}` });
+    expect(await submitOnce(again, 'copied')).toMatchObject({ batchId, replayed: true });
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
   }, 120_000);
 

@@ -41,8 +41,7 @@ const DELETE_OLDEST = `
  */
 export function openSqliteBytes(file: string, maxBytes = MAX_BYTES): ByteStore {
   // Losing cached data in a power failure is harmless, so no write waits for the disk.
-  const database = openDatabase(file, { busyMs: 100, synchronous: 'OFF' });
-  database.exec(TABLE);
+  const database = openDatabase(file, { busyMs: 100, synchronous: 'OFF' }, (made) => made.exec(TABLE));
   const readMany = database.prepare(
     'SELECT key, bytes FROM cache WHERE key IN (SELECT value FROM json_each(?)) AND expires_at > ?',
   );

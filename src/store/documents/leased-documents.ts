@@ -65,8 +65,7 @@ const SWEEP_MS = 60_000;
 function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
   const file = sqliteFileOf(storeUrl) ?? ':memory:';
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
-  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
-  database.exec(TABLES);
+  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' }, (made) => made.exec(TABLES));
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
   const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
   const replace = database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)');

@@ -75,24 +75,19 @@ const INDEXES = `
 
 /** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
-  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' });
-  try {
+  return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) =>
     inTransaction(database, () => {
       const { user_version: version } = z
         .object({ user_version: z.number() })
         .parse(database.prepare('PRAGMA user_version').get());
       if (version > VERSIONS.length)
         throw new Error(
-          `The ledger in ${file} was made by a newer gateway (version ${version}; this one knows ` +
-            `${VERSIONS.length}).`,
+          `it was made by a newer gateway (version ${version}; this one knows ${VERSIONS.length}). Start ` +
+            'the newer one, or restore a backup from before the upgrade.',
         );
       for (const added of VERSIONS.slice(version)) database.exec(added);
       database.exec(INDEXES);
       database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
-    });
-  } catch (error) {
-    database.close();
-    throw error;
-  }
-  return database;
+    }),
+  );
 }

@@ -80,8 +80,7 @@ const SWEEP_MS = 60_000;
 /** Opens the file and creates its folder when missing. */
 function openSqliteRates(file: string): TokenBucketStore {
   // Losing a count is harmless, so no write waits for the disk.
-  const database = openDatabase(file, { busyMs: 50, synchronous: 'OFF' });
-  database.exec(TABLE);
+  const database = openDatabase(file, { busyMs: 50, synchronous: 'OFF' }, (made) => made.exec(TABLE));
   const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');
   const write = database.prepare('INSERT OR REPLACE INTO rate VALUES (?, ?)');
   const sweep = database.prepare('DELETE FROM rate WHERE full_at <= ?');
