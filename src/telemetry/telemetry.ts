@@ -179,9 +179,11 @@ export function openTelemetry(
         if (exchange !== undefined) exchange.upstreamCalls += 1;
         metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
         metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
-        if (!log.isLevelEnabled('debug')) return;
+        // The circuit breaker bounds how many calls of an upstream that is away are logged.
+        const level = call.fault === undefined ? 'debug' : 'warn';
+        if (!log.isLevelEnabled(level)) return;
         const owner = exchange === undefined ? { requestId } : requestLogFields(exchange);
-        log.debug({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
+        log[level]({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
     cacheLookup(kind: string, { memory, store, missing }: Found) {

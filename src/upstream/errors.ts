@@ -124,6 +124,12 @@ export const asError = (error: unknown): Error => (error instanceof Error ? erro
 const codeOf = (error: unknown): string =>
   error instanceof Error && 'code' in error ? String(error.code) : '';
 
+/** What an error says without an address: its code, such as ENOTFOUND, or its name. */
+export function faultOf(error: unknown): string {
+  const { name, code = name }: Error & { code?: unknown } = asError(error);
+  return typeof code === 'string' ? code : name;
+}
+
 /** System calls whose failure proves that nothing was sent; that of `read` or `write` does not. */
 const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
 

@@ -281,12 +281,13 @@ describe('/ready', () => {
     await new Promise<void>((resolve) => nobody.listen(0, '127.0.0.1', resolve));
     const { port } = nobody.address() as { port: number };
     await new Promise((resolve) => nobody.close(resolve));
+    const told: string[] = [];
     const open = (env: Record<string, string>) =>
       recorded(
         createGateway({
           config: readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0', ...env }),
           upstreamUrl: `http://127.0.0.1:${port}`,
-          log: testLogger(),
+          log: testLogger((line) => told.push(line)),
         }),
       );
     const patient = open({});
@@ -299,6 +300,10 @@ describe('/ready', () => {
       reason: 'cannot be reached (ECONNREFUSED)',
     });
     expect(await readyOf(strict)).toMatchObject({ status: 503, body: { state: 'unready' } });
+    await patient.fetch(new Request(`http://gateway.test/structures/${INSULIN}.pdb`));
+    const [why] = told.filter((line) => line.includes('"level":"warn"'));
+    expect(JSON.parse(why ?? '{}')).toMatchObject({ message: 'upstream', fault: 'ECONNREFUSED' });
+    expect(why).not.toContain('127.0.0.1');
     patient.drain();
     expect(await readyOf(patient)).toMatchObject({ status: 503, body: { state: 'draining' } });
     await Promise.all([patient.close(), strict.close()]);

@@ -7,7 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
-import { networkFailure, UpstreamError } from '../errors.ts';
+import { faultOf, networkFailure, UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
@@ -177,9 +177,9 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     deadline.end();
     permit?.(outcome);
   };
-  const report = (status: number): number => {
+  const report = (status: number, fault?: string): number => {
     const milliseconds = performance.now() - started;
-    const call = { operation, status, milliseconds };
+    const call = { operation, status, milliseconds, fault };
     trace?.ended(call);
     up.onCall(call);
     return milliseconds;
@@ -214,8 +214,8 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     permit?.(outcomeOfStatus(statusCode));
     return steadied(answer, patience);
   } catch (error) {
-    report(0);
     const failure = networkFailure(operation, error, up.signal);
+    report(0, failure instanceof UpstreamError ? faultOf(error) : undefined);
     end(outcomeOfFault(failure));
     throw failure;
   }

@@ -32,6 +32,8 @@ export interface CallReport {
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
   readonly milliseconds: number;
+  /** Why no answer came, such as ENOTFOUND; absent where the client has left. */
+  readonly fault?: string | undefined;
 }
 
 /** A try of a call under way, as a trace sees it. */
