@@ -80,6 +80,8 @@ const waysOf = (v: Settings): string[] => [
   ...(v.GATEWAY_JWKS_URL === undefined ? [] : ['GATEWAY_JWKS_URL']),
 ];
 
+const OTHER_LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
+
 /** What is wrong with settings that do not go together. */
 function conflictsOf(v: Settings, ways: readonly string[], ledger: string): string[] {
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
@@ -138,6 +140,11 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
       'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know ' +
         'its own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set ' +
         'GATEWAY_SECRET_FILE',
+    ],
+    [
+      new Set([v.UPSTREAM_LIST_LIMIT_FIELD, v.UPSTREAM_LIST_CURSOR_FIELD, ...OTHER_LIST_FIELDS]).size < 5,
+      'UPSTREAM_LIST_LIMIT_FIELD, UPSTREAM_LIST_CURSOR_FIELD: must differ from each other and from ' +
+        `${OTHER_LIST_FIELDS.join(', ')}, which requests to List hold too`,
     ],
     [
       v.WORKERS > 1 && [ledger, v.STORE_URL].includes('memory:'),

@@ -128,6 +128,11 @@ describe('readConfig', () => {
       expect.stringMatching(/^GATEWAY_API_KEYS: key 3 has 7 character.* at least 16.*openssl rand/),
     ]);
     expect(problems.join()).not.toContain('hunter2');
+    const listed = (keys: string) => problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: keys });
+    expect(listed('sixteen-letters-')).toEqual([]);
+    expect(listed('bob long-enough-key-of-this-test more')).toEqual([
+      'GATEWAY_API_KEYS: each must be a key, or a name and a key',
+    ]);
   });
 
   it('refuses one key of two callers, who would see the batches of each other', () => {
@@ -231,6 +236,22 @@ describe('readConfig', () => {
       expect(readConfig({ STORE_URL }).STORE_URL).toBe('memory:');
     }
     expect(problemsOf({ WORKERS: '2' })).toEqual([]);
+  });
+
+  it('refuses one name for two fields of a request to List', () => {
+    for (const [limit, cursor] of [
+      ['cursor', 'cursor'],
+      ['page_size', 'batch_id'],
+      ['status', 'after'],
+    ])
+      expect(
+        problemsOf({ UPSTREAM_LIST_LIMIT_FIELD: `${limit}`, UPSTREAM_LIST_CURSOR_FIELD: `${cursor}` }),
+      ).toEqual([
+        expect.stringMatching(/^UPSTREAM_LIST_LIMIT_FIELD, UPSTREAM_LIST_CURSOR_FIELD: must differ/),
+      ]);
+    expect(problemsOf({ UPSTREAM_LIST_LIMIT_FIELD: 'cursor', UPSTREAM_LIST_CURSOR_FIELD: 'after' })).toEqual(
+      [],
+    );
   });
 
   it('refuses one port for GraphQL and its metrics apart', () => {

@@ -196,6 +196,9 @@ describe('the keys of the gateway', () => {
       everyMs: 20,
       onError: (error) => errors.push(String(error)),
     });
+    writeFileSync(own, 'first-key-of-this-test\nshort\n');
+    await until('a short key to be told', () => errors.length > 0);
+    expect(errors.pop()).toContain('line 2: this key has 5 character(s)');
     writeFileSync(own, 'new-key-of-this-test and more\n');
     await until('the fault to be told', () => errors.length > 0);
     expect(keys.find('old-key-of-this-test')).toEqual({ name: null, key: 'old-key-of-this-test' });
