@@ -208,6 +208,11 @@ describe('the keys of the gateway', () => {
     writeFileSync(own, 'carol new-key-of-this-test\n');
     await until('the new key', () => keys.find('new-key-of-this-test') !== undefined);
     expect(keys.find('old-key-of-this-test')).toBeUndefined();
+    // The same fault after the file was good is told again.
+    const told = errors.length;
+    writeFileSync(own, 'new-key-of-this-test and more\n');
+    await until('the fault to be told again', () => errors.length > told);
+    expect(errors.at(-1)).toBe(errors[0]);
     keys.close();
   });
 });
@@ -352,8 +357,10 @@ describe('tokens of an issuer', () => {
   });
 
   it('that name no key are checked by each of the issuer, such as while it rotates them', async () => {
-    const pairs = await Promise.all([1, 2, 3].map(() => generateKeyPair('ES256', { extractable: true })));
-    const publicKeys = await Promise.all(pairs.slice(0, 2).map(({ publicKey }) => exportJWK(publicKey)));
+    const pairs = await Promise.all(
+      [1, 2, 3, 4, 5].map(() => generateKeyPair('ES256', { extractable: true })),
+    );
+    const publicKeys = await Promise.all(pairs.map(({ publicKey }) => exportJWK(publicKey)));
     const server = createServer((_, answer) => void answer.end(JSON.stringify({ keys: publicKeys })));
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
     const verify = openJwt({
@@ -368,7 +375,8 @@ describe('tokens of an issuer', () => {
       return verify(await new SignJWT(claims).setProtectedHeader({ alg: 'ES256' }).sign(privateKey));
     });
     const ann = expect.objectContaining({ subject: 'ann' });
-    expect(await Promise.all(proofs)).toEqual([ann, ann, null]);
+    // Four are tried, no more.
+    expect(await Promise.all(proofs)).toEqual([ann, ann, ann, ann, null]);
     server.closeAllConnections();
     server.close();
   });
@@ -397,6 +405,8 @@ describe('tokens of an issuer', () => {
         expect(await verify(token)).toMatchObject({ subject: 'ann' });
       }
       expect(errors).toEqual(Array(3).fill('Error: the address answered 500'));
+      vi.advanceTimersByTime(60_000);
+      await expect(verify(`${head}.${claims}.${signature}`)).rejects.toThrow('answered 500.');
       vi.advanceTimersByTime(30 * 60_000);
       await expect(verify(token)).rejects.toThrow('cannot be had: the address answered 500.');
       own.fail(false);

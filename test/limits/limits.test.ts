@@ -67,6 +67,8 @@ const client = (served: Served, token: string): Client =>
 describe('the rate limit', () => {
   it('says what is left, refuses what is over, and lets others and health checks through', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ url }) => {
+      for (let i = 0; i < 4; i += 1)
+        expect((await fetch(url, { method: 'OPTIONS', headers: bearer('a') })).status).toBe(204);
       const first = await asked(url, bearer('a'));
       expect(first.status).toBe(200);
       expect(first.headers.get('ratelimit-limit')).toBe('3');
@@ -118,6 +120,7 @@ describe('the rate limit', () => {
       expect(await from('198.51.100.9, 203.0.113.2')).toBe(429);
       expect([await from('2001:db8:1:2:3::4'), await from('2001:db8:1:2:ffff::1')]).toEqual([200, 429]);
       expect(await from('2001:db8:1:3::4')).toBe(200);
+      expect([await from('fe80::1%eth0'), await from('fe80::2')]).toEqual([200, 429]);
       expect([await from('::ffff:203.0.113.7'), await from('203.0.113.7:4711')]).toEqual([200, 429]);
       // Tokens that have not been checked count as ten callers, however many are invented.
       const invented = await statuses(12, url, (i) => ({
@@ -133,6 +136,16 @@ describe('the rate limit', () => {
         200, 200, 429,
       ]);
     }));
+
+  it('does not slow down who is wrong about a key where that is not limited', () =>
+    withGateway(
+      {
+        UPSTREAM_API_KEY: 'upstream',
+        GATEWAY_API_KEYS: 'first-key-of-this-test',
+        AUTH_FAILURES_PER_MINUTE: '0',
+      },
+      async ({ url }) => expect(await statuses(3, url, (i) => bearer(`guess-${i}`))).toEqual([401, 401, 401]),
+    ));
 
   it('slows down who is wrong about a key, and never who is right', () =>
     withGateway(

@@ -234,7 +234,9 @@ describe('/metrics', () => {
     expect(refuseMetrics(closed, headers({}), '127.0.0.1')).toBeUndefined();
     expect(refuseMetrics(closed, headers({}), '::1')).toBeUndefined();
     expect(refuseMetrics(closed, headers({}), '::ffff:127.0.0.1')).toBeUndefined();
-    expect(refuseMetrics(closed, headers({ 'x-forwarded-for': '203.0.113.9' }), '127.0.0.1')).toBe(403);
+    for (const name of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])
+      expect(refuseMetrics(closed, headers({ [name]: '203.0.113.9' }), '127.0.0.1'), name).toBe(403);
+    expect(refuseMetrics({ token: undefined, open: true }, headers({}), '10.0.0.7')).toBeUndefined();
     for (const remote of ['10.0.0.7', '203.0.113.9', undefined])
       expect(refuseMetrics(closed, headers({}), remote)).toBe(403);
     expect(refuseMetrics(withToken, headers({}), '127.0.0.1')).toBe(401);

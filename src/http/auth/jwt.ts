@@ -190,7 +190,6 @@ export function openJwt(options: JwtOptions): VerifyJwt {
     issuer,
     audience: [...audience],
     clockTolerance: TOLERANCE,
-    requiredClaims: ['exp', 'sub'],
   };
   let opening: ReturnType<typeof openKeys> | undefined;
   return async (token) => {
