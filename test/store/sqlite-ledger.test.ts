@@ -242,7 +242,9 @@ describe('a ledger file', () => {
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(`sqlite:${file}`)).toThrow(/newer gateway .*Start the newer one, or restore a backup/);
+    expect(() => openLedger(`sqlite:${file}`)).toThrow(
+      /newer gateway .*Start the newer one, or restore a backup/,
+    );
   });
 });
 

@@ -62,7 +62,8 @@ describe('a ledger in SQLite', () => {
     await first.end('SIGTERM');
 
     const copy = join(folder, 'copy.db');
-    for (const suffix of ['', '.secret']) copyFileSync(join(folder, `gateway.db${suffix}`), `${copy}${suffix}`);
+    for (const suffix of ['', '.secret'])
+      copyFileSync(join(folder, `gateway.db${suffix}`), `${copy}${suffix}`);
     const again = await start({ STORE_URL: `sqlite:${copy}` });
     expect(await submitOnce(again, 'copied')).toMatchObject({ batchId, replayed: true });
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
