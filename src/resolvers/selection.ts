@@ -40,19 +40,22 @@ const isConstant = memoize1((nodes: readonly FieldNode[]): boolean =>
  *
  * @param typeName - the object type; fragments on other types are left out
  * @param nodes - the nodes whose selection is read; by default those of the current field
+ * @param deferred - whether fragments with `@defer` count: for what cannot be read later
  */
 export function selectedFields(
   info: GraphQLResolveInfo,
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
+  deferred = false,
 ): readonly Selected[] {
   const read = isConstant(nodes) ? constant : readWith(info.variableValues);
   const ofNodes = read.get(nodes) ?? new Map<string, readonly Selected[]>();
   if (ofNodes.size === 0) read.set(nodes, ofNodes);
-  const before = ofNodes.get(typeName);
+  const key = deferred ? `${typeName} @defer` : typeName;
+  const before = ofNodes.get(key);
   if (before !== undefined) return before;
-  const selected = readSelection(info, typeName, nodes);
-  ofNodes.set(typeName, selected);
+  const selected = readSelection(info, typeName, nodes, deferred);
+  ofNodes.set(key, selected);
   return selected;
 }
 
@@ -60,12 +63,13 @@ function readSelection(
   info: GraphQLResolveInfo,
   typeName: string,
   nodes: readonly FieldNode[],
+  deferred: boolean,
 ): readonly Selected[] {
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return [];
   const definitions = type.getFields();
   const selected: Selected[] = [];
-  for (const group of collectedFields(info, type, nodes).values()) {
+  for (const group of collectedFields(info, type, nodes, deferred).values()) {
     const first = group[0];
     const definition = first === undefined ? undefined : definitions[first.name.value];
     if (first === undefined || definition === undefined) continue;

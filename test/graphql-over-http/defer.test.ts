@@ -111,6 +111,35 @@ describe('a deferred part', () => {
     expect(apart).toEqual(world.counts());
   });
 
+  it('says what it says in one piece, also of what no later call can tell', async () => {
+    const search = 'similarProteins(sequence: "GIVEQCCTSICSLYQLENYCN")';
+    const whole = await world.query(`{ ${search} { sharedFeatures(first: 3) { occurrences } } }`);
+    const features = await all(
+      await send(`{ ${search} { queryHash ... @defer { sharedFeatures(first: 3) { occurrences } } } }`),
+    );
+    expect(listAt(whole, 'data.similarProteins.sharedFeatures')).toHaveLength(3);
+    expect(at(features[1], 'incremental.0.data')).toEqual(at(whole, 'data.similarProteins'));
+
+    const token = { authorization: 'Bearer sandbox' };
+    const items = '[{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }]';
+    const submitted = await world.query(
+      `mutation { submitFold(input: { items: ${items}, repeat: 50 }) { ... on FoldSubmitted { batch { batchId } } } }`,
+      {},
+      token,
+    );
+    const batchId = JSON.stringify(at(submitted, 'data.submitFold.batch.batchId'));
+    const cancelled = '... on Cancelled @defer { cancelledCount alreadyCancelled }';
+    const counts = await all(
+      await send(`mutation { cancelBatch(batchId: ${batchId}) { __typename ${cancelled} } }`, token),
+    );
+    expect(counts[1]?.incremental).toEqual([
+      {
+        path: ['cancelBatch'],
+        data: { cancelledCount: expect.any(Number), alreadyCancelled: false },
+      },
+    ]);
+  });
+
   it('tells its errors masked, with codes, and leaves the rest alone', async () => {
     await control('POST', {
       operation: 'similarity',
