@@ -209,7 +209,7 @@ function* checkModifications(polymer: Polymer, path: string, notes: ItemNotes): 
         'Name the one component that stands there; which of them the service takes is not known.',
       );
     }
-    seen.set(modification.position, earlier ?? m);
+    seen.set(modification.position, m);
     if (m % 1024 === 1023) yield;
   }
 }

@@ -114,7 +114,6 @@ function* jsonPieces(value: unknown): Generator<string> {
     let first = true;
     yield '{';
     for (const [key, member] of Object.entries(value)) {
-      if (member === undefined) continue;
       yield `${first ? '' : ','}${JSON.stringify(key)}:`;
       first = false;
       yield* jsonPieces(member);

@@ -69,6 +69,10 @@ describe('a right submission', () => {
       proteinHash: createHash('md5').update(INSULIN_A).digest('hex'),
       maxRows: 21,
     });
+    const long = 'GIVE'.repeat(300_000);
+    expect((await check(chain({ protein: { sequence: long } }))).items[0]?.chains[0]?.proteinHash).toBe(
+      createHash('md5').update(long).digest('hex'),
+    );
   });
 
   it('is accepted by the service itself, word for word', async () => {
@@ -179,6 +183,16 @@ describe('a single fault', () => {
       'items.0.covalentBonds.0.residueIndex1 RESIDUE_OUT_OF_RANGE',
     ],
     [
+      'a bond before the start',
+      one({ covalentBonds: [bond({ residueIndex1: -1 })] }),
+      'items.0.covalentBonds.0.residueIndex1 RESIDUE_OUT_OF_RANGE',
+    ],
+    [
+      'a bond to an atom before the first',
+      one({ covalentBonds: [bond({ atomIndex2: -1 })] }),
+      'items.0.covalentBonds.0.atomIndex2 ATOM_OUT_OF_RANGE',
+    ],
+    [
       'a pocket of nobody',
       one({ pocket: { binderChainId: 'Z', contacts: [{ chainId: 'A', residueIndex: 0 }] } }),
       'items.0.pocket.binderChainId UNKNOWN_CHAIN',
@@ -217,12 +231,44 @@ describe('a single fault', () => {
   });
 
   it('says when a position looks 1-based', async () => {
-    const hint = async (position: number) =>
-      (await check(chain({ protein: { sequence: 'GIV', modifications: [{ position, ccd: 'SEP' }] } })))
-        .issues[0]?.hint;
+    const hint = async (position: number, sequence = 'GIV') =>
+      (await check(chain({ protein: { sequence, modifications: [{ position, ccd: 'SEP' }] } }))).issues.at(-1)
+        ?.hint;
     expect(await hint(3)).toMatch(/looks 1-based: the last residue is 2/);
     expect(await hint(4)).toBe('Positions are 0-based.');
+    expect(await hint(0, '')).toBe('Positions are 0-based.');
+    const bondHint = async (residueIndex1: number, sequence = 'GIV') =>
+      (
+        await check(
+          one({
+            chains: [{ protein: { sequence, ids: ['A'] } }],
+            covalentBonds: [bond({ residueIndex1, residueIndex2: 0 })],
+          }),
+        )
+      ).issues.find(({ path }) => path.endsWith('residueIndex1'))?.hint;
+    expect(await bondHint(3)).toMatch(/looks 1-based: the last residue is 2/);
+    expect(await bondHint(4)).toBe('Indices are 0-based.');
+    expect(await bondHint(0, '')).toBe('Indices are 0-based.');
   });
+});
+
+it.each<[string, SubmissionInput]>([
+  ['a label of 200 characters', { ...one({}), label: 'x'.repeat(200) }],
+  ['a key of 255 characters', { ...one({}), idempotencyKey: 'x'.repeat(255) }],
+  ['a name of 200 characters', one({ name: 'x'.repeat(200) })],
+  ['a chain id of 32 characters', chain({ protein: { sequence: 'GIV', ids: ['x'.repeat(32)] } })],
+  ['4,000 residues', chain({ protein: { sequence: 'W'.repeat(4000) } })],
+  ['a PAE of 2,500 residues', one({ chains: [{ rna: { sequence: 'A'.repeat(2500) } }], includePae: true })],
+  [
+    'a million residues in all',
+    { items: [{ chains: [{ protein: { sequence: 'W'.repeat(500) } }] }], repeat: 2000 },
+  ],
+  ['19 letters of nucleotides', chain({ protein: { sequence: 'ACGTACGTACGTACGTACG' } })],
+  ['the last atom of a glycine', one({ covalentBonds: [bond({ atomIndex1: 3 })] })],
+  ['a bond of two residues', one({ covalentBonds: [bond({})] })],
+])('%s: allowed without a warning', async (_, input) => {
+  expect(await found(input)).toEqual([]);
+  expect(await warned(input)).toEqual([]);
 });
 
 it('finds many faults at once', async () => {
@@ -294,6 +340,18 @@ describe('a warning', () => {
       chain({ protein: { sequence: 'GIV', ids: [] } }),
       'items.0.chains.0.protein.ids EMPTY_LIST',
     ],
+    ...[0, 1].map((unnamed): [string, SubmissionInput, string] => [
+      `no ids of chain ${unnamed}`,
+      one({
+        chains: ['A', 'B'].map((id, c) => ({ rna: { sequence: 'ACGU', ids: c === unnamed ? null : [id] } })),
+      }),
+      `items.0.chains.${unnamed} MIXED_CHAIN_IDS`,
+    ]),
+    [
+      'a contact on the binder',
+      one({ pocket: { binderChainId: 'A', contacts: [{ chainId: 'A', residueIndex: 20 }] } }),
+      'items.0.pocket.contacts.0.chainId CONTACT_ON_BINDER',
+    ],
     [
       'a position twice',
       chain({
@@ -359,6 +417,11 @@ describe('a warning', () => {
       'an endless id',
       chain({ protein: { sequence: 'GIV', ids: ['x'.repeat(33)] } }),
       'items.0.chains.0.protein.ids.0 UNUSUAL_CHAIN_ID',
+    ],
+    [
+      'a large PAE',
+      one({ chains: [{ rna: { sequence: 'A'.repeat(2501) } }], includePae: true }),
+      'items.0.includePae LARGE_PAE',
     ],
     ['a very long item', chain({ protein: { sequence: 'W'.repeat(4001) } }), 'items.0 LONG_ITEM'],
     [

@@ -16,7 +16,7 @@ const COMPLEX: SubmissionInput = {
       name: 'n',
       chains: [
         { protein: { sequence: 'gisv e*', ids: ['A', 'B'], modifications: [{ ccd: 'sep', position: 2 }] } },
-        { rna: { sequence: 'ACGU' } },
+        { rna: { sequence: 'ACGU', ids: [] } },
         { dna: { sequence: 'ACGT', ids: ['D'] } },
         { ligand: { smiles: 'CCO', ids: ['L'] } },
         { ligand: { ccd: ['atp'] } },
@@ -122,13 +122,13 @@ describe('the hash of a submission', () => {
           chains: [
             {
               protein: {
-                sequence: 'GIV'.repeat(50_000),
-                ids: Array.from({ length: 9000 }, (_, k) => `C${k}`),
+                sequence: 'GIV'.repeat(100_000),
+                ids: Array.from({ length: 60_000 }, (_, k) => `C${k}`),
               },
             },
           ],
           distogramConditioning: [
-            { chainId: 'C1', distogram: [[], Array.from({ length: 9000 }, (_, k) => k), [-1]] },
+            { chainId: 'C1', distogram: [[], Array.from({ length: 70_000 }, (_, k) => k), [-1]] },
           ],
         },
       ],
