@@ -24,9 +24,7 @@ export function createProgressHub({
     const key = keyOf(principal, batchId);
     const found = rooms.get(key);
     if (found !== undefined) return found;
-    const room: BatchPoller = startBatchPoller({ documents, pace, onError }, key, batchId, () => {
-      if (rooms.get(key) === room) rooms.delete(key);
-    });
+    const room = startBatchPoller({ documents, pace, onError }, key, batchId, () => rooms.delete(key));
     rooms.set(key, room);
     return room;
   }

@@ -69,6 +69,11 @@ describe('a document', () => {
       /499 aliases and repeated fields; 200 are allowed/,
     ],
     [
+      'with a field repeated in fragments without a name',
+      `{ ${'... { __typename } '.repeat(500)} }`,
+      /499 aliases and repeated fields; 200 are allowed/,
+    ],
+    [
       'with aliases in a fragment spread often',
       `{ ${times(30, (i) => `a${i}: protein(hash: "${HASH}") { ...f }`)} } fragment f on Protein { ${times(10, (i) => `b${i}: hash`)} }`,
       /330 aliases and repeated fields/,

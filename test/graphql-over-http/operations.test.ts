@@ -96,6 +96,7 @@ describe('listed operations', () => {
     ['documentId', { documentId: sha256(CARD) }],
     ['documentId with its algorithm', { documentId: `sha256:${sha256(CARD)}` }],
     ['doc_id', { doc_id: sha256(CARD) }],
+    ['documentId before doc_id', { documentId: sha256(CARD), doc_id: sha256('x') }],
     ["Apollo's extension", { extensions: byHash(CARD) }],
     ["Apollo's extension with the text", { query: CARD, extensions: byHash(CARD) }],
     ['their own text', { query: CARD }],

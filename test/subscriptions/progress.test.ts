@@ -93,6 +93,14 @@ describe('a watched batch', () => {
     const id = await submit(gateway, 6);
     const counts = answersOf(await open(COUNTS, id));
     await counts.next();
+    // Who wanted tasks and has left wants none.
+    const leaving = new AbortController();
+    await answersOf(await open(WATCH, id, { signal: leaving.signal })).next();
+    leaving.abort();
+    await until('one watcher', async () => {
+      const metrics = await (await gateway.fetch(new Request('http://gateway.test/metrics'))).text();
+      return /^foldatlas_watchers 1$/m.test(metrics);
+    });
     running = run(clock, 20);
     for (let more = await counts.next(); more.done !== true; more = await counts.next());
     expect(lists().length).toBeGreaterThan(3);

@@ -7,6 +7,7 @@ import {
   EMPTY_SNAPSHOT,
   estimateSecondsLeft,
   hasNoTaskPage,
+  isBehind,
   type Snapshot,
 } from '../../src/progress/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
@@ -84,6 +85,9 @@ describe('news of a batch', () => {
       final: true,
     });
     expect(third.over).toBe(true);
+    // No counts are no end.
+    const silent = afterReading(EMPTY_SNAPSHOT, { page: pageOf('in_progress', {}), items: null }, next);
+    expect(silent.over).toBe(false);
   });
 
   it('tells a latecomer and a slow reader everything that they missed, once', () => {
@@ -99,6 +103,20 @@ describe('news of a batch', () => {
     slow(moving(queued));
     const after = slow(last);
     expect(after?.kind === 'progress' && after.changed).toHaveLength(2);
+  });
+
+  it('goes on from a stored snapshot only where that does not go back', () => {
+    const other = afterReading(
+      EMPTY_SNAPSHOT,
+      { page: pageOf('in_progress', { queued: 2, done: 1 }), items: null },
+      next,
+    );
+    expect([queued, other, moving(queued)].map((stored) => isBehind(stored, queued))).toEqual([
+      false,
+      true,
+      false,
+    ]);
+    expect(isBehind(queued, moving(queued))).toBe(true);
   });
 
   it('makes a watcher that wants tasks wait for them, and no other', () => {
