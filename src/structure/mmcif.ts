@@ -87,7 +87,7 @@ const codes = (entity: Entity, canonical: boolean): string =>
 
 const isStandard = (name: string): boolean => residueOf(name)?.standard === true;
 
-function entityText(entities: readonly Entity[]): string {
+function entityText(entities: readonly Entity[], asyms: readonly Asym[]): string {
   const polymers = entities.filter(isPolymer);
   const others = entities.filter((entity) => !isPolymer(entity));
   const components = new Map<string, string>();
@@ -103,7 +103,7 @@ function entityText(entities: readonly Entity[]): string {
       pdbx_description: isPolymer(entity)
         ? `${entity.kind} of ${entity.components.length} residues`
         : entity.components[0],
-      pdbx_number_of_molecules: entity.strands.size,
+      pdbx_number_of_molecules: asyms.filter((asym) => asym.entity === entity).length,
     })),
     cifLoop('entity_poly', polymers, (entity) => ({
       entity_id: entity.id,
@@ -150,7 +150,6 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
     cifLoop('ma_qa_metric', metrics, ({ name, mode }, k) => ({
       id: k + 1,
       name,
-      description: `Predicted ${name.slice(1)}`,
       // The words of the dictionary: without the addition a pLDDT is one of 0 to 100.
       type: isUnit && name === 'pLDDT' ? 'pLDDT in [0,1]' : name,
       mode,
@@ -250,7 +249,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
       pdbx_model_details: model.warnings.length > 0 ? model.warnings.join('\n') : null,
     }),
     cifItems('exptl', { entry_id: blockName(model.id), method: 'THEORETICAL MODEL' }),
-    entityText(entities),
+    entityText(entities, asyms),
     cifLoop('struct_asym', asyms, ({ id, entity }) => ({ id, entity_id: entity.id, details: null })),
     connectionText(connectionsOf(asyms)),
     cifItems('ma_model_list', {

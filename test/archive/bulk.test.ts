@@ -146,14 +146,14 @@ test('a list of sequences that is not there is said to be missing, and an empty 
 test('NaN and Infinity on the wire are nothing, and do not spoil the rest', async () => {
   const parts = await read({
     'features.json': strToU8(
-      `{"${A}": {"protein_level": {"indices": [1, 2], "values": [NaN, 0.5]}, "top_features": [{"feature_index": 1, "value": -Infinity}, {"feature_index": 2, "value": 0.5}]}}`,
+      `{"${A}": {"protein_level": {"indices": [1, 2, 3], "values": [NaN, 0.5, 1e999]}, "top_features": [{"feature_index": 1, "value": -Infinity}, {"feature_index": 2, "value": 0.5}]}}`,
     ),
     'cluster_info.json': strToU8(
       `{"clusters": {"${C}": {"cluster_size": 2, "ptm": NaN, "protein_name": "NaN"}}}`,
     ),
   });
   expect(parts.problems).toEqual([]);
-  expect(parts.features.get(A)?.proteinLevel).toEqual({ indices: [1, 2], values: [0, 0.5] });
+  expect(parts.features.get(A)?.proteinLevel).toEqual({ indices: [1, 2, 3], values: [0, 0.5, 0] });
   expect(parts.features.get(A)?.top).toMatchObject([{ feature_index: 2, value: 0.5 }]);
   expect(parts.clusters.get(C)).toEqual({ cluster_size: 2, ptm: null, protein_name: 'NaN' });
 });

@@ -370,6 +370,16 @@ describe('a result of another shape', () => {
     });
   });
 
+  it('without atoms has no structure, whatever is asked of it', async () => {
+    const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [] } };
+    await bench.fault({ operation: 'download', status: 200, body });
+    expect(await read('chains { sequence } structure { text } pdb: structure(format: PDB) { text }', 2)).toEqual({
+      chains: [{ sequence: 'AG' }],
+      structure: null,
+      pdb: null,
+    });
+  });
+
   it('with embeddings tells their shapes and serves them as a NumPy archive', async () => {
     const body = {
       output_embedding_sequence: [
@@ -389,6 +399,26 @@ describe('a result of another shape', () => {
     const files = unzipSync(new Uint8Array(await answer.arrayBuffer()));
     expect(Object.keys(files)).toEqual(['sequence.npy', 'pair_pooled.npy']);
     expect(files['sequence.npy']?.byteLength).toBe(128 + 2 * 3 * 4);
+  });
+
+  it('has null in place of numbers that are too large, as in place of NaN', async () => {
+    const body = '{"ptm": 1e999, "pae": [[1e999, 2], [NaN, 4]]}';
+    await bench.fault({ operation: 'download', status: 200, body });
+    expect(await read('pae { max block { values } } raw(path: "pae")', 1)).toEqual({
+      pae: {
+        max: 4,
+        block: {
+          values: [
+            [null, 2],
+            [null, 4],
+          ],
+        },
+      },
+      raw: [
+        [null, 2],
+        [null, 4],
+      ],
+    });
   });
 
   it('that is no JSON is an error at its path', async () => {

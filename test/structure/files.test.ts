@@ -104,11 +104,12 @@ test('every reference inside the mmCIF leads to something', async () => {
   }
 });
 
-test('two copies of a chain are one entity', async () => {
+test('two copies of a chain, or of a ligand, are one entity of two molecules', async () => {
   const fold = smallFold();
   fold.complex.sequence[3] = 'GLY';
   fold.complex.sequence[4] = 'GLY';
-  fold.complex.chain_id = [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 7];
+  fold.complex.sequence[9] = 'MG';
+  fold.complex.chain_id = [0, 1, 2, 3, 3, 4, 4, 5, 5, 6, 6];
   fold.complex.metadata.chain_lookup = {
     '0': 'A',
     '1': 'B',
@@ -117,12 +118,14 @@ test('two copies of a chain are one entity', async () => {
     '4': 'E',
     '5': 'F',
     '6': 'G',
-    '7': 'H',
   };
   fold.complex.sequence.splice(0, 2, 'GLY', 'GLY');
   const cif = readCif((await written(fold, 'mmcif')).text);
   expect(cif.get('entity_poly')?.[0]).toMatchObject({ pdbx_strand_id: 'A,B' });
   expect(cif.get('struct_asym')?.length).toBe(8);
+  expect(cif.get('entity')?.map((entity) => entity.pdbx_number_of_molecules)).toEqual([
+    ...['2', '1', '1', '1', '1', '2'],
+  ]);
 });
 
 test('a structure viewer reads the mmCIF and the PDB back with the same atoms', async () => {

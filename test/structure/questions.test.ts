@@ -71,7 +71,6 @@ test('chains have their tokens, kinds, sequences, hashes and means', async () =>
   expect(summary).toMatchObject({
     ptm: 0.8123,
     iptm: 0.7,
-    tokenCount: 11,
     meanPlddt: expect.closeTo(0.72),
     embeddings: null,
   });

@@ -107,7 +107,7 @@ async function structureOf(
   const file = `structure.${FILE_ENDINGS[format]}`;
   // With only the address selected nothing is downloaded; the address answers 404 where there is no
   // structure.
-  if (selectsFileText(info) && (await summaryOf(ctx, task)).tokenCount === 0) return null;
+  if (selectsFileText(info) && (await summaryOf(ctx, task)).atomCount === 0) return null;
   let loading: Promise<LoadedStructure> | undefined;
   return {
     format,

@@ -1,7 +1,7 @@
 // A matrix of numbers that is read row by row: allocating eight megabytes for all cells costs more
 // than reading a row again.
 
-/** Rows may be of different lengths. What is not a number is NaN. */
+/** Rows may be of different lengths. What is not a finite number is NaN. */
 export interface Matrix {
   readonly rowCount: number;
   /** The length of every row; undefined where rows differ. */
@@ -49,7 +49,7 @@ class ListMatrix implements Matrix {
     if (list.length > this.cells.length) this.cells = new Float64Array(list.length);
     for (let c = 0; c < list.length; c++) {
       const cell = list[c];
-      this.cells[c] = typeof cell === 'number' ? cell : Number.NaN;
+      this.cells[c] = typeof cell === 'number' && Number.isFinite(cell) ? cell : Number.NaN;
     }
     return this.cells.subarray(0, list.length);
   }

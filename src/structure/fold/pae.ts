@@ -1,5 +1,5 @@
 // Predicted aligned error in ångström: blocks averaged down to a size, and means between chains.
-// Rows may be ragged; means skip cells that are not finite numbers.
+// Rows may be ragged; means skip cells that are not numbers.
 import type { FoldedChain } from './chains.ts';
 import type { Matrix } from './matrix.ts';
 
@@ -44,8 +44,7 @@ function addRow(row: Float64Array, columns: readonly Band[], sums: Float64Array,
     let count = counts[k] ?? 0;
     for (let at = from; at < to && at < row.length; at++) {
       const cell = row[at] ?? Number.NaN;
-      // Number.isFinite in other words: infinity minus itself is no number either.
-      if (cell - cell !== 0) continue;
+      if (Number.isNaN(cell)) continue;
       sum += cell;
       count += 1;
     }

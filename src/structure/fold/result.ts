@@ -157,7 +157,7 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
     raw,
     /** What is small, as plain data. */
     summary: {
-      tokenCount,
+      atomCount: complex?.atomPositions.length ?? 0,
       model: given.model ?? null,
       created: given.created ?? null,
       tokensUsed: given.tokensUsed ?? null,

@@ -145,9 +145,9 @@ export class BulkStructure {
   }
 }
 
-const isNumbers = (list: unknown[]): list is number[] => list.every((item) => typeof item === 'number');
+const isNumbers = (list: unknown[]): list is number[] => list.every(Number.isFinite);
 
-/** A list of numbers, null (NaN on the wire) read as 0; undefined for anything else. */
+/** A list of numbers, null (NaN on the wire) and infinities read as 0; undefined for anything else. */
 function numbers(value: unknown): number[] | undefined {
   if (!Array.isArray(value)) return undefined;
   // The usual case. The array was just parsed, and copying it is a third of the cost of reading
@@ -156,7 +156,7 @@ function numbers(value: unknown): number[] | undefined {
   const list: number[] = [];
   for (const item of value as unknown[]) {
     if (typeof item !== 'number' && item !== null) return undefined;
-    list.push(item ?? 0);
+    list.push(Number.isFinite(item) ? Number(item) : 0);
   }
   return list;
 }

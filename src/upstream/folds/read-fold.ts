@@ -124,7 +124,7 @@ class TextMatrix implements Matrix {
     const short = shortDecimals(this.bytes, open + 1, close, this.cells);
     if (short !== undefined) return this.cells.subarray(0, short);
     const row = anyNumbers(this.bytes.toString('latin1', open, close + 1));
-    return row && Float64Array.from(row, (cell) => cell ?? Number.NaN);
+    return row && Float64Array.from(row, (cell) => (Number.isFinite(cell) ? Number(cell) : Number.NaN));
   }
 }
 
