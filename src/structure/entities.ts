@@ -57,12 +57,12 @@ export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: 
   const add = (chain: ModelChain, kind: Entity['kind'], residues: readonly ModelResidue[]) => {
     const components = residues.map(({ name }) => name);
     const isUnnamed = kind === 'ligand' && components.some((name) => UNNAMED.has(name));
-    const named = kind === 'water' ? kind : `${kind} ${components.join(' ')}`;
+    const named = `${kind} ${components.join(' ')}`;
     const key = isUnnamed ? `${named} ${structureKey(residues)}` : named;
     const entity: Entity = entities.get(key) ?? {
       id: entities.size + 1,
       kind,
-      components: kind === 'water' ? ['HOH'] : components,
+      components,
       strands: new Set(),
     };
     entities.set(key, entity);

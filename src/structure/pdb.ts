@@ -47,7 +47,7 @@ const TRACE = new Set(['CA', "C1'", 'C1*']);
 
 /** The residue of consecutive atoms. @param line - one of theirs */
 function residueFrom(line: string, atoms: readonly ModelAtom[]): PdbResidue {
-  const trace = atoms.find(({ name, element }) => TRACE.has(name) && element === 'C') ?? atoms[0];
+  const trace = atoms.find(({ name }) => TRACE.has(name)) ?? atoms[0];
   return {
     // Some writers put two-character chain names into columns 21 and 22.
     chain: line.slice(20, 22).trim(),

@@ -37,10 +37,10 @@ function writePlainAsPercent(pdb: Uint8Array, at: number): void {
 const readColumn = (pdb: Buffer, at: number): number =>
   Number.parseFloat(pdb.toString('latin1', at, at + WIDTH));
 
-/** Writes a number that is not negative, right-justified, if it fits. */
+/** Writes a number, right-justified, if it fits. */
 function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): void {
   const text = value.toFixed(decimals).padStart(WIDTH);
-  if (value >= 0 && text.length === WIDTH) pdb.write(text, at, 'latin1');
+  if (text.length === WIDTH) pdb.write(text, at, 'latin1');
 }
 
 const MEAN = /^(REMARK +(?:\d+ +)?mean_plddt[ :=]+)([\d.]+)/;

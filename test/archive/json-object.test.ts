@@ -19,6 +19,7 @@ const value = fc.oneof(
   fc.jsonValue({ maxDepth: 3, noUnicodeString: false }),
   list,
   fc.record({ a: list, b: list }),
+  fc.string({ unit: fc.constantFrom('"', '\\', ']', 'a'), minLength: 60, maxLength: 200 }),
 );
 const object = fc.dictionary(key, value);
 

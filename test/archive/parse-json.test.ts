@@ -15,6 +15,11 @@ test('any JSON is the same value here and from the thread', async () => {
   );
 });
 
+test('a byte order mark is dropped', async () => {
+  for (const workerAboveBytes of [0, 1e6])
+    expect(await parseJson(bytes('\ufeff{"a": "é"}'), { workerAboveBytes })).toEqual({ a: 'é' });
+});
+
 test('the words of Python are null, but not inside strings', async () => {
   const text = '{"a": NaN, "b": [-Infinity, Infinity], "NaN": "NaN, \\"Infinity\\" -Infinity"}';
   for (const workerAboveBytes of [0, 1e6]) {

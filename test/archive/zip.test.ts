@@ -249,7 +249,7 @@ class Pipe:
     def write(self, data): return self.all.write(data)
     def flush(self): pass
 data = bytes(range(256)) * 40 + b'PK\\x07\\x08' * 10 + b'hello' * 5000
-streamed, method = int(sys.argv[1]), int(sys.argv[2])
+streamed, method, zipfile.ZIP64_LIMIT = map(int, sys.argv[1:])
 out = Pipe() if streamed else io.BytesIO()
 with zipfile.ZipFile(out, 'w', method) as z:
     z.writestr('data.bin', data)
@@ -260,12 +260,14 @@ with zipfile.ZipFile(out, 'w', method) as z:
 sys.stdout.buffer.write((out.all if streamed else out).getvalue())
 `;
   test.each([
-    [0, 0],
-    [0, 8],
-    [1, 0],
-    [1, 8],
-  ])('streamed %i, method %i', async (isStreamed, method) => {
-    const bytes = execFileSync('python3', ['-c', script, String(isStreamed), String(method)]);
+    [0, 0, 2 ** 31],
+    [0, 8, 2 ** 31],
+    [1, 0, 2 ** 31],
+    [1, 8, 2 ** 31],
+    [0, 8, 10],
+    [1, 8, 10],
+  ])('streamed %i, method %i, 64-bit numbers above %i', async (...options) => {
+    const bytes = execFileSync('python3', ['-c', script, ...options.map(String)]);
     const data = Buffer.concat([
       Buffer.alloc(
         256 * 40,

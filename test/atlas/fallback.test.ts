@@ -263,6 +263,15 @@ describe('a structure without its scores', () => {
     expect(calls).not.toContain(`GET /proteins/${A}`);
   });
 
+  it.each([
+    'ptm 7.5',
+    'ptm -0.1',
+    'mean_plddt 250',
+  ])('on their scale in an archive has those of its record: %s', async (remark) => {
+    archive = zip({ 'sequences.fasta': FASTA, [`structures/${A}.pdb`]: `REMARK ${remark}\n${PDB}\n` });
+    expect(at((await ask(SCORES)).data, 'proteins.0')).toEqual(STRUCTURE);
+  });
+
   it('has no pTM where neither the archive nor the record states one', async () => {
     record = { pdb: PDB };
     for (const answer of [
@@ -286,10 +295,11 @@ describe('a structure without its scores', () => {
   });
 
   it.each([
-    ['in its archive', `structures/${A}.pdb`],
-    ['in its record', 'structures/none'],
-  ])('%s has a row in a bulk look-up that says what single records say', async (_, name) => {
-    archive = zip({ 'sequences.fasta': FASTA, [name]: `${PDB}\n` });
+    ['in its archive', `structures/${A}.pdb`, ''],
+    ['on their scale in its archive', `structures/${A}.pdb`, 'REMARK ptm 7.5\n'],
+    ['in its record', 'structures/none', ''],
+  ])('%s has a row in a bulk look-up that says what single records say', async (_, name, remarks) => {
+    archive = zip({ 'sequences.fasta': FASTA, [name]: `${remarks}${PDB}\n` });
     record = { pdb: name.includes(A) ? PDB : undefined, ptm: 0.8, mean_plddt: 0.91 };
     const { data } = await send(`mutation { startBulkLookup(input: {
       ids: ["${A}"], sequence: false, clusterInfo: false, proteinFeatures: false, residueFeatures: false

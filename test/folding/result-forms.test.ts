@@ -211,6 +211,18 @@ describe('rows of an unfamiliar result', () => {
     ]);
   });
 
+  it('may be by atom for modified residues only', async () => {
+    const counts = [1, 1, 5, 1, 1, 1, 1, 1, 1, 1, 1];
+    const rows = counts.flatMap((count, token) => Array.from({ length: count }, () => token));
+    const { summary, paeBlock } = await open({
+      ...smallFold(),
+      pae: rows.map((r) => rows.map((c) => 100 * r + c)),
+    });
+    expect(summary.pae?.size).toBe(11);
+    const { values } = (await paeBlock()) ?? { values: [] };
+    expect([values[2]?.[2], values[3]?.[10]]).toEqual([202, 310]);
+  });
+
   it('are an error where they fit no token, and nothing else is lost', async () => {
     const fold = byAtom();
     const cut = fold.pae.slice(1).map((row) => row.slice(1));

@@ -373,7 +373,9 @@ describe('a result of another shape', () => {
   it('without atoms has no structure, whatever is asked of it', async () => {
     const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [] } };
     await bench.fault({ operation: 'download', status: 200, body });
-    expect(await read('chains { sequence } structure { text } pdb: structure(format: PDB) { text }', 2)).toEqual({
+    expect(
+      await read('chains { sequence } structure { text } pdb: structure(format: PDB) { text }', 2),
+    ).toEqual({
       chains: [{ sequence: 'AG' }],
       structure: null,
       pdb: null,

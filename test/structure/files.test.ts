@@ -49,6 +49,7 @@ test('a strict reader finds every atom, entity and confidence in the mmCIF', asy
       b: Number(row.B_iso_or_equiv),
     })),
   ).toEqual(expectedAtoms(fold));
+  expect(rows.at(-1)?.label_seq_id).toBe('.');
   expect(new Set(rows.map((row) => row.pdbx_PDB_model_num))).toEqual(new Set(['1']));
   expect(cif.get('entity')?.map(({ type }) => type)).toEqual([
     'polymer',
@@ -85,7 +86,15 @@ test('a strict reader finds every atom, entity and confidence in the mmCIF', asy
 });
 
 test('every reference inside the mmCIF leads to something', async () => {
-  const cif = readCif((await written(smallFold(), 'mmcif')).text);
+  const fold = smallFold();
+  fold.complex.sequence.splice(9, 2, 'DOD', 'WAT');
+  const cif = readCif((await written(fold, 'mmcif')).text);
+  expect(
+    cif
+      .get('entity')
+      ?.map(({ type }) => type)
+      .slice(-2),
+  ).toEqual(['water', 'water']);
   const keys = (category: string, name: string) => new Set(cif.get(category)?.map((row) => row[name]));
   for (const [from, name, to, key] of [
     ['atom_site', 'label_entity_id', 'entity', 'id'],
@@ -158,6 +167,17 @@ test('what PDB columns cannot hold is refused with the reason, and mmCIF still h
     ok: false,
     reason: expect.stringContaining('10000'),
   });
+});
+
+test('a long sequence is cut into lines of 13 residues in PDB files and of 80 letters in mmCIF', async () => {
+  const fold = largeFold(170, false);
+  const [poly] = readCif((await written(fold, 'mmcif')).text).get('entity_poly') ?? [];
+  expect(poly?.pdbx_seq_one_letter_code?.split('\n').map(({ length }) => length)).toEqual([80, 80, 10]);
+  const { text } = await written(fold, 'pdb');
+  const lengths = [...text.matchAll(/^SEQRES .{12}(.*)$/gm)].map(
+    ([, names = '']) => names.match(/\w+/g)?.length,
+  );
+  expect(lengths).toEqual([...Array.from({ length: 13 }, () => 13), 1]);
 });
 
 test('no text in names or warnings can break the mmCIF', async () => {
@@ -304,7 +324,7 @@ test('a bond over chains is in the mmCIF, different SMILES are different entitie
 
 test('disulfide bridges are told, and clashes are no bonds', async () => {
   const cys = (at: number, chain: number) => ({ at, chain });
-  const residues = [cys(0, 0), cys(2.05, 0), cys(30, 0), cys(30.4, 1)];
+  const residues = [cys(0, 0), cys(2.05, 0), cys(30, 0), cys(30.4, 1), cys(60, 0), cys(62.4, 0)];
   const file = await written(
     {
       complex: {

@@ -148,6 +148,7 @@ test.each([
   ['     1', '100.00', '     1'],
   ['      ', '      ', '      '],
   ['   nan', '   nan', '   nan'],
+  [' -0.10', '-10.00', ' -0.10'],
   [' 57.12', ' 57.12', '0.5712'],
   ['100.00', '100.00', '1.0000'],
 ])('a B-factor of %j is %j in percent and %j in unit', (column, percent, unit) => {
@@ -158,7 +159,7 @@ test.each([
 
 test('remarks say the scale that the B-factors have', () => {
   const remarks = (mean: string, to: string) =>
-    `REMARK ptm 0.8\nREMARK mean_plddt ${mean}\nREMARK   1 PLDDT ON A SCALE OF 0 TO ${to}.\n`;
+    `REMARK ptm 0.8\nREMARK mean_plddt ${mean}\nREMARK   1 PLDDT ON A SCALE OF 0 TO ${to}.\nREMARK   2 ERRORS OF 0 TO 1.5.\n`;
   const atom = atlas.split('\n').find((line) => line.startsWith('ATOM')) ?? '';
   const percent = scaled(remarks('0.881', '1') + atom, 'PERCENT');
   expect(percent).toContain(remarks('88.1', '100'));

@@ -97,6 +97,9 @@ test('chains are found without metadata, and by the breaks when there is no chai
   const named = (await open({ complex: bare })).summary.chains;
   expect(named.map(({ id }) => id)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
   expect(ranges(named)).toEqual(wanted);
+  const many = Array.from({ length: 28 }, (_, k) => k);
+  const lettered = await open({ complex: { sequence: many.map(() => 'GLY'), chain_id: many } });
+  expect(lettered.summary.chains.slice(25).map(({ id }) => id)).toEqual(['Z', 'AA', 'AB']);
   const { chain_id: __, ...barer } = bare;
   expect(ranges((await open({ complex: barer, plddt })).summary.chains)).toEqual(wanted);
   expect(ranges((await open({ complex: barer })).summary.chains)).toEqual([[0, 11]]);

@@ -18,7 +18,7 @@ const QUESTIONS: readonly FoldQuery[] = [
 const told = (read: () => FoldingResult): unknown => {
   try {
     const result = read();
-    return QUESTIONS.map((question) => structuredClone(runFoldQuery(result, question)));
+    return QUESTIONS.map((question) => JSON.stringify(runFoldQuery(result, question)));
   } catch (error) {
     return error;
   }

@@ -52,14 +52,9 @@ function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined
   return [0, ...(fits ? breaks.map((slot, k) => slot - k) : [])].filter((t) => t < sequence.length);
 }
 
-/**
- * A table's own entry for a name or number; undefined for any other key, which may not convert to
- * text.
- */
-function saidOf(table: Readonly<Record<string, unknown>>, key: unknown): unknown {
-  const name = typeof key === 'number' ? String(key) : key;
-  return typeof name === 'string' && Object.hasOwn(table, name) ? table[name] : undefined;
-}
+/** A table's entry for a name or number; undefined for any other key, which may not convert to text. */
+const saidOf = (table: Readonly<Record<string, unknown>>, key: unknown): unknown =>
+  typeof key === 'number' || typeof key === 'string' ? table[key] : undefined;
 
 function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: number): string {
   const id = chainId[start];

@@ -4,7 +4,8 @@ import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../renames.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
-import { isFeatureIndex } from '../wire-values.ts';
+import { isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
+import { ArchiveError } from './archive-limits.ts';
 import type { EntryText } from './zip-entry.ts';
 
 /** One sequence of `sequences.fasta`. */
@@ -72,9 +73,6 @@ function remark(pdb: string, pattern: RegExp): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-/** A confidence that was written as 0 to 100 is brought to 0 to 1. */
-const unit = (value: number): number => (value > 1 ? value / 100 : value);
-
 /** The confidences that stand in the B-factors of a PDB text, on 0 to 1. */
 export function readResidues(pdb: string) {
   const { residues } = parsePdb(pdb);
@@ -86,7 +84,16 @@ export function readResidues(pdb: string) {
   return { plddt, mean };
 }
 
-const readScores = (pdb: string) => ({ ptm: remark(pdb, PTM), mean: remark(pdb, MEAN_PLDDT) });
+const scores = z.object({ ptm: share, mean_plddt: meanPlddt });
+
+/** @throws ArchiveError `content` for a score outside its range */
+function readScores(remarks: string) {
+  const given = { ptm: remark(remarks, PTM), mean_plddt: remark(remarks, MEAN_PLDDT) };
+  const { data, error } = scores.safeParse(given);
+  if (error !== undefined)
+    throw new ArchiveError('content', `A score is out of range: ${error.issues[0]?.message}.`);
+  return { ptm: data.ptm ?? null, mean: data.mean_plddt ?? null };
+}
 
 /**
  * One `structures/{hash}.pdb`, read lazily; pLDDT on 0 to 1, one value a residue. A mean that the
@@ -100,16 +107,22 @@ export class BulkStructure {
   readonly size: number;
   /** Bytes that are held of it: compressed where it came so. */
   readonly heldBytes: number;
-  /** Whether the text has the remark with the pTM, without unpacking it. */
+  /** Whether the text has the remark with the pTM. */
   readonly statesPtm: boolean;
+  readonly ptm: number | null;
   private readonly text: EntryText;
+  private readonly statedMean: number | null;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
-  private ofRemarks: ReturnType<typeof readScores> | undefined;
 
+  /** @throws ArchiveError `content` for a score outside its range */
   constructor(text: EntryText) {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
-    this.statesPtm = text.includes(' ptm');
+    const remarks = text.before('\nATOM');
+    this.statesPtm = remarks.includes(' ptm');
+    const { ptm, mean } = readScores(remarks);
+    this.ptm = ptm;
+    this.statedMean = mean;
     this.text = text;
   }
   /** The text, unpacked where it is written. */
@@ -120,28 +133,20 @@ export class BulkStructure {
   get pdb(): string {
     return this.text.read();
   }
-  get ptm(): number | null {
-    return this.remarks().ptm;
-  }
   get meanPlddt(): number | null {
-    const { mean } = this.remarks();
-    return mean === null ? this.residues().mean : unit(mean);
+    return this.statedMean ?? this.residues().mean;
   }
   get plddt() {
     return this.residues().plddt;
   }
   /** What the text states, in the words of a record: the rest is read from its atoms when it is needed. */
   toJSON() {
-    const { ptm, mean } = this.remarks();
-    return { pdb: this.pdb, ptm, ...(mean === null ? {} : { mean_plddt: unit(mean) }) };
+    const { pdb, ptm, statedMean } = this;
+    return { pdb, ptm, ...(statedMean === null ? {} : { mean_plddt: statedMean }) };
   }
   private residues() {
     this.ofResidues ??= readResidues(this.pdb);
     return this.ofResidues;
-  }
-  private remarks() {
-    this.ofRemarks ??= readScores(this.pdb);
-    return this.ofRemarks;
   }
 }
 

@@ -45,7 +45,7 @@ export async function readBulkRecords(
   // A damaged entry at the end is reported twice: when read, and when looking for the next.
   const onProblem = (problem: ArchiveError): void => {
     const name = `${problem.code} ${problem.entry ?? ''}`;
-    if (reported.has(name) && problem.code !== 'content') return;
+    if (reported.has(name)) return;
     reported.add(name);
     tell({ part: 'problem', problem });
   };

@@ -50,10 +50,12 @@ export class EntryText {
     inflated.delete(this);
     return data;
   }
-  /** Whether some ASCII stands in it: at once while it is unpacked to be checked. */
-  includes(word: string): boolean {
+  /** What stands before some ASCII, or all of it: at once while it is unpacked to be checked. */
+  before(word: string): string {
     const { buffer, byteOffset, byteLength } = this.#data();
-    return Buffer.from(buffer, byteOffset, byteLength).includes(word, 0, 'latin1');
+    const bytes = Buffer.from(buffer, byteOffset, byteLength);
+    const end = bytes.indexOf(word, 0, 'latin1');
+    return bytes.toString('latin1', 0, end === -1 ? byteLength : end);
   }
   /** The same as a string. */
   read(): string {

@@ -14,7 +14,6 @@ const NINE = 0x39;
 const COMMA = 0x2c;
 const COLON = 0x3a;
 const OPEN = 0x5b;
-const BACKSLASH = 0x5c;
 const CLOSE = 0x5d;
 
 /** So many digits, and their power of ten, are exact: the quotient rounds as in JSON.parse. */
@@ -119,7 +118,7 @@ class TextMatrix implements Matrix {
   }
   private read(open: number, close: number): Float64Array | undefined {
     // A cell and its comma take two bytes or more.
-    const most = Math.ceil((close - open) / 2) + 1;
+    const most = Math.ceil((close - open) / 2);
     if (most > this.cells.length) this.cells = new Float64Array(2 * most);
     const short = shortDecimals(this.bytes, open + 1, close, this.cells);
     if (short !== undefined) return this.cells.subarray(0, short);
@@ -160,7 +159,7 @@ export function extractMatrix(
   const key = JSON.stringify(name);
   for (let at = bytes.indexOf(key); at >= 0; at = bytes.indexOf(key, at + 1)) {
     const colon = pastSpace(bytes, at + Buffer.byteLength(key));
-    if (bytes[at - 1] === BACKSLASH || bytes[colon] !== COLON) continue;
+    if (bytes[colon] !== COLON) continue;
     const start = pastSpace(bytes, colon + 1);
     const found = readMatrix(bytes, start);
     if (found === undefined) return undefined;
