@@ -22,9 +22,15 @@ const seen: { operation: string; body: string }[] = [];
 let sandbox: Sandbox;
 let gateway: Gateway;
 let running: { stop(): void } | undefined;
+/** Milliseconds by which the clock of the sandbox moves with each poll. */
+let perPoll = 0;
 
 beforeAll(async () => {
-  sandbox = await startSandbox({ size: 'small', clock, control: true, onRequest: (call) => seen.push(call) });
+  const onRequest = (call: (typeof seen)[number]): void => {
+    seen.push(call);
+    if (call.operation === 'list') clock.advance(perPoll);
+  };
+  sandbox = await startSandbox({ size: 'small', clock, control: true, onRequest });
 });
 afterAll(() => sandbox.close());
 beforeEach(() => {
@@ -34,6 +40,7 @@ beforeEach(() => {
 afterEach(async () => {
   running?.stop();
   running = undefined;
+  perPoll = 0;
   await gateway.close();
   await fetch(`${sandbox.url}/control/faults`, { method: 'DELETE' });
 });
@@ -55,7 +62,7 @@ describe('a watched batch', () => {
     const states = new Map<string, string>();
     for await (const answer of answersOf(response)) {
       const event = progress(answer);
-      if (events.length === 0) running = run(clock, 4);
+      perPoll = 300;
       for (const task of listAt(event, 'changedTasks')) {
         const taskId = String(at(task, 'taskId'));
         expect(at(task, 'state')).not.toBe(states.get(taskId));
