@@ -62,7 +62,7 @@ function readFiles(v: Settings, problems: string[]) {
   const listed = list === undefined ? { operations: new Map<string, string>() } : readManifest(list);
   if ('problem' in listed) problems.push(`PERSISTED_OPERATIONS_FILE: ${listFile} ${listed.problem}`);
   try {
-    if (v.GATEWAY_API_KEYS_FILE !== undefined) readKeyFile(v.GATEWAY_API_KEYS_FILE);
+    if (v.GATEWAY_API_KEYS_FILE !== undefined) readKeyFile(v.GATEWAY_API_KEYS_FILE, v.GATEWAY_API_KEYS);
   } catch (error) {
     problems.push(`GATEWAY_API_KEYS_FILE: ${messageOf(error)}`);
   }

@@ -1,4 +1,7 @@
 // The configuration names every problem at once and refuses what would give credits away.
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../src/config.ts';
 
@@ -138,9 +141,32 @@ describe('readConfig', () => {
   it('refuses one key of two callers, who would see the batches of each other', () => {
     const key = 'long-enough-key-of-this-test';
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, bob ${key}` })).toEqual([
-      'GATEWAY_API_KEYS: key 2 stands above under another name',
+      'GATEWAY_API_KEYS: key 2 is listed under another name too',
     ]);
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: `alice ${key}, alice ${key}` })).toEqual([]);
+    const folder = mkdtempSync(join(tmpdir(), 'foldatlas-keys-'));
+    const file = join(folder, 'keys');
+    writeFileSync(file, `# of the others\nbob ${key}\n`);
+    const both = { UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS_FILE: file };
+    expect(problemsOf({ ...both, GATEWAY_API_KEYS: `alice ${key}` })).toEqual([
+      `GATEWAY_API_KEYS_FILE: ${file}, line 2: this key is listed under another name too`,
+    ]);
+    expect(problemsOf({ ...both, GATEWAY_API_KEYS: `bob ${key}` })).toEqual([]);
+    rmSync(folder, { recursive: true });
+  });
+
+  it('refuses keys that clients cannot all send', () => {
+    const secret = 'schlüssel-für-alle-rechner';
+    expect(
+      problemsOf({
+        UPSTREAM_API_KEY: 'k',
+        GATEWAY_API_KEYS: secret,
+        METRICS_TOKEN: secret,
+      }),
+    ).toEqual([
+      expect.stringMatching(/^GATEWAY_API_KEYS: key 1 has characters beyond ASCII/),
+      expect.stringMatching(/^METRICS_TOKEN: must be ASCII without spaces/),
+    ]);
   });
 
   it('refuses settings that seem to protect and have no effect', () => {

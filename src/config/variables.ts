@@ -144,7 +144,8 @@ export const variables = z.object({
         const fault = key === null ? null : faultOf(key, names);
         if (fault !== null) addIssue(`key ${index + 1} ${fault}`);
       }
-    }),
+    })
+    .transform((keys) => keys.flatMap((text) => readKey(text) ?? [])),
   GATEWAY_API_KEYS_FILE: z.string().min(1).optional(),
   GATEWAY_JWKS_URL: fetchedUrl.optional(),
   GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
@@ -194,7 +195,7 @@ export const variables = z.object({
   METRICS: flag.default(true),
   METRICS_TOKEN: z
     .string()
-    .regex(/^\S{16,}$/, `must have no spaces and ${LONG_ENOUGH}`)
+    .regex(/^[!-~]{16,}$/, `must be ASCII without spaces and have ${LONG_ENOUGH}`)
     .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   READY_REQUIRES_UPSTREAM: flag.default(false),

@@ -28,12 +28,14 @@ const MADE_BY = 'make one with `openssl rand -hex 24`';
 /**
  * What is wrong with a key, too easily guessed or of two callers, as the rest of a sentence; else null.
  *
- * @param names - of the keys above it; its own is added
+ * @param names - of the keys before it; its own is added
  */
 export function faultOf({ key, name }: GatewayKey, names: Map<string, string | null>): string | null {
   if (key.length < SHORTEST_KEY)
     return `has ${key.length} character(s) and needs at least ${SHORTEST_KEY}: ${MADE_BY}`;
-  if (names.has(key) && names.get(key) !== name) return 'stands above under another name';
+  if (!/^[!-~]+$/.test(key))
+    return `has characters beyond ASCII, which clients send in different ways: ${MADE_BY}`;
+  if (names.has(key) && names.get(key) !== name) return 'is listed under another name too';
   names.set(key, name);
   return null;
 }
@@ -41,12 +43,13 @@ export function faultOf({ key, name }: GatewayKey, names: Map<string, string | n
 /**
  * Reads a file of keys, one per line; empty lines and `#` comments are skipped.
  *
- * @throws Error with the file and the line for an unreadable file, a malformed line, a short key,
- *   no key at all, or one key under two names
+ * @param others - keys that are not in the file
+ * @throws Error with the file and the line for an unreadable file, a malformed line, a key that
+ *   `faultOf` refuses, or no key at all
  */
-export function readKeyFile(file: string): GatewayKey[] {
+export function readKeyFile(file: string, others: readonly GatewayKey[]): GatewayKey[] {
   const keys: GatewayKey[] = [];
-  const names = new Map<string, string | null>();
+  const names = new Map(others.map(({ key, name }) => [key, name]));
   for (const [index, line] of readFileSync(file, 'utf8').split('\n').entries()) {
     if (line.trim() === '' || line.trim().startsWith('#')) continue;
     const key = readKey(line);
@@ -81,13 +84,13 @@ const hold = (keys: readonly GatewayKey[]): Held[] => keys.map((key) => ({ key, 
  */
 export function openApiKeys(options: ApiKeysOptions) {
   const { keys, file, everyMs = 2_000, onError } = options;
-  let held = hold(file === undefined ? keys : [...keys, ...readKeyFile(file)]);
+  let held = hold(file === undefined ? keys : [...keys, ...readKeyFile(file, keys)]);
   let trouble = '';
 
   function reload(): void {
     if (file === undefined) return;
     try {
-      held = hold([...keys, ...readKeyFile(file)]);
+      held = hold([...keys, ...readKeyFile(file, keys)]);
       trouble = '';
     } catch (error) {
       // Told once, however often it is looked at.

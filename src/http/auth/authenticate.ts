@@ -7,7 +7,7 @@ import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
 import { httpError, overloaded, rateLimited } from '../errors.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
-import { type GatewayKey, openApiKeys, readKey } from './api-keys.ts';
+import { type GatewayKey, openApiKeys } from './api-keys.ts';
 import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
 import { clientIpOf } from './node-request.ts';
 
@@ -50,7 +50,7 @@ export function createAuthenticator(
 ) {
   const {
     UPSTREAM_API_KEY: upstreamKey,
-    GATEWAY_API_KEYS: listed,
+    GATEWAY_API_KEYS: keysGiven,
     GATEWAY_API_KEYS_FILE: file,
     GATEWAY_JWKS_URL: jwksUrl,
     GATEWAY_JWT_ISSUER: issuer = '',
@@ -64,7 +64,7 @@ export function createAuthenticator(
   });
   const asked = createPrivateField<Request, Promise<Caller>>();
   const keys = openApiKeys({
-    keys: listed.flatMap((text) => readKey(text) ?? []),
+    keys: keysGiven,
     file,
     onError: (error) => onError('the gateway keys stay as they were', error),
   });
@@ -78,7 +78,7 @@ export function createAuthenticator(
           onError: (error) => onError('the keys of the issuer stay as they were', error),
         });
   const ways = [
-    ...(listed.length > 0 || file !== undefined ? ['one of its own keys'] : []),
+    ...(keysGiven.length > 0 || file !== undefined ? ['one of its own keys'] : []),
     ...(verify === undefined ? [] : ['a token of its issuer']),
   ].join(' or ');
 
