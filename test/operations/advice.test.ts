@@ -8,8 +8,8 @@ import { redact } from '../../src/telemetry/redact.ts';
 const ROOT = new URL('../../', import.meta.url).pathname;
 /** Not errors: what the schema shows. Pages and command lines pass no redactor. */
 const SHOWN = new Set(['description', 'descriptions']);
-/** Functions that are given the description of a field. */
-const DESCRIBING = new Set(['publicNonNull', 'publicNullable']);
+/** Functions that are given descriptions of fields or enum values. */
+const DESCRIBING = new Set(['nonNull', 'enumValues', 'publicNonNull', 'publicNullable']);
 
 /** The text of a literal; what is put into it is a short word. */
 function textOf(node: ts.Node): string | undefined {
