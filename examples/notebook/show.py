@@ -97,4 +97,5 @@ def pae(block, chains=(), title="predicted aligned error"):
         at = chain["tokenStart"] / block["step"] * cell
         parts += [_rect(left + at - 0.75, 0, 1.5, side, "#fff"), _rect(left, at - 0.75, side, 1.5, "#fff")]
         parts.append(_text(left + at + 2, side + 14, chain["id"]))
-    return Svg(left + side, side + 20, title, parts)
+    # A last chain of few tokens has its name beside the block.
+    return Svg(left + side + 30, side + 20, title, parts)
