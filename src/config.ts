@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
-import { readMapping } from './contract/mapping.ts';
+import { LIST_FIELDS, readMapping } from './contract/mapping.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/node-request.ts';
 import { readManifest } from './http/graphql/read-params.ts';
@@ -80,10 +80,9 @@ const waysOf = (v: Settings): string[] => [
   ...(v.GATEWAY_JWKS_URL === undefined ? [] : ['GATEWAY_JWKS_URL']),
 ];
 
-const OTHER_LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
-
 /** What is wrong with settings that do not go together. */
 function conflictsOf(v: Settings, ways: readonly string[], ledger: string): string[] {
+  const listFields = [v.UPSTREAM_LIST_LIMIT_FIELD, v.UPSTREAM_LIST_CURSOR_FIELD, ...LIST_FIELDS];
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
   const mode = v.PERSISTED_OPERATIONS;
   const isOpenWithKey = v.UPSTREAM_API_KEY !== undefined && ways.length === 0;
@@ -142,9 +141,9 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         'GATEWAY_SECRET_FILE',
     ],
     [
-      new Set([v.UPSTREAM_LIST_LIMIT_FIELD, v.UPSTREAM_LIST_CURSOR_FIELD, ...OTHER_LIST_FIELDS]).size < 5,
+      new Set(listFields).size < listFields.length,
       'UPSTREAM_LIST_LIMIT_FIELD, UPSTREAM_LIST_CURSOR_FIELD: must differ from each other and from ' +
-        `${OTHER_LIST_FIELDS.join(', ')}, which requests to List hold too`,
+        `${LIST_FIELDS.join(', ')}, which requests to List hold too`,
     ],
     [
       v.WORKERS > 1 && [ledger, v.STORE_URL].includes('memory:'),

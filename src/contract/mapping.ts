@@ -9,6 +9,9 @@ import { closest, pathsOf, shapeOf } from './shape.ts';
 const below = (parent: string, names: string) => names.split(' ').map((name) => `${parent}.${name}`);
 const INPUT = 'payload[].all_atom_input';
 
+/** Fields of requests to List whose names no setting changes. */
+export const LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
+
 /** Names within requests, by operation (spec, "Resources and their fields" and "Endpoints"). */
 const REQUESTS: Readonly<Record<string, readonly string[]>> = {
   protein: ['topk_features', 'fold_on_miss', 'normalize_features', 'feature_indices'],
@@ -32,7 +35,7 @@ const REQUESTS: Readonly<Record<string, readonly string[]>> = {
     ...below(`${INPUT}.pocket`, 'binder_chain_id contacts'),
     ...below(`${INPUT}.distogram_conditioning[]`, 'chain_id distogram'),
   ],
-  list: ['batch_id', 'include_responses', 'status'],
+  list: LIST_FIELDS,
   status: ['task_id'],
   cancel: ['task_id', 'batch_id'],
 };

@@ -122,13 +122,10 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const codeOf = (error: unknown): string =>
-  error instanceof Error && 'code' in error ? String(error.code) : '';
+  error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** What an error says without an address: its code, such as ENOTFOUND, or its name. */
-export function faultOf(error: unknown): string {
-  const { name, code = name }: Error & { code?: unknown } = asError(error);
-  return typeof code === 'string' ? code : name;
-}
+export const faultName = (error: unknown): string => codeOf(error) || asError(error).name;
 
 /** System calls whose failure proves that nothing was sent; that of `read` or `write` does not. */
 const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);

@@ -19,6 +19,7 @@ import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 /** A part and its place: `lookup.parts[index]`. */
 interface BulkPartShape extends BulkPart {
   readonly lookup: BulkLookupRecord;
+  /** 0-based. */
   readonly index: number;
 }
 

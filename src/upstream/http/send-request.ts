@@ -7,7 +7,7 @@ import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
-import { faultOf, networkFailure, UpstreamError } from '../errors.ts';
+import { faultName, networkFailure, UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
@@ -215,7 +215,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     return steadied(answer, patience);
   } catch (error) {
     const failure = networkFailure(operation, error, up.signal);
-    report(0, failure instanceof UpstreamError ? faultOf(error) : undefined);
+    report(0, failure instanceof UpstreamError ? faultName(error) : undefined);
     end(outcomeOfFault(failure));
     throw failure;
   }
