@@ -51,14 +51,12 @@ export interface Plan {
 const ROUNDS = 5;
 const SECONDS = 1;
 const QUICK_SECONDS = 0.25;
-/** A step of warming up counts as cheaper by 3 %; after three that are not, an answer costs no less than before. */
+/** Seconds that a contestant is loaded before the next one has its turn. */
 const STEP_SECONDS = 0.7;
-/** The CPU time that a step uses at least. */
-const STEP_MS = 400;
-const STILL_FALLING = 0.97;
-const STEADY_STEPS = 3;
-/** CPU time. */
-const MAX_WARMING_MS = 15_000;
+/** After so many answers a process is warm: compilers go by how often a function has run. */
+const WARM_ANSWERS = 5_000;
+/** The CPU time after which a process counts as warm, however few answers it has given: lists take longer. */
+const WARM_CPU_MS = 15_000;
 
 interface Sample extends LoadResult {
   readonly cpu: number;
@@ -122,33 +120,22 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
   };
 }
 
-/** Loads contestants in turn until an answer of each costs no less than before: compilers go on for ten seconds under load, with everybody. */
+/** Loads contestants in turn until each is warm: in a new one an answer costs up to five times as much. */
 export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
   if (bench.quick) return;
-  const { kind = '' } = plan;
-  const all = plan.who.map((child) => {
-    const isWarm = child.warmFor.has(kind);
-    return { child, isWarm, best: Number.POSITIVE_INFINITY, steady: 0, used: 0, answers: 0, total: 0 };
-  });
+  const { kind = '', who } = plan;
+  const all = who.map((child) => ({ child, isWarm: child.warmFor.has(kind), answers: 0, used: 0 }));
   for (let cold = all; cold.length > 0; cold = cold.filter(({ isWarm }) => !isWarm))
     for (const one of cold) {
       bench.progress(`warming up: ${titleOf(one.child.name)}`);
       // Without delay: a process that waits for the service is warm much later.
       const step = one.isWarm ? plan : { ...plan, latency: 0 };
       const { cpu, answers } = await sample(bench, one.child, step, STEP_SECONDS);
-      one.used += cpu * answers;
       one.answers += answers;
-      // Beside other work a process is warm no sooner.
-      if (one.used < STEP_MS) continue;
-      const cost = one.used / one.answers;
-      one.steady = cost < one.best * STILL_FALLING ? 0 : one.steady + 1;
-      if (one.steady === 0) one.best = cost;
-      one.total += one.used;
-      one.isWarm ||= one.steady === STEADY_STEPS || one.total > MAX_WARMING_MS;
-      one.used = 0;
-      one.answers = 0;
+      one.used += cpu * answers;
+      one.isWarm ||= one.answers >= WARM_ANSWERS || one.used >= WARM_CPU_MS;
     }
-  if (kind !== '') for (const { warmFor } of plan.who) warmFor.add(kind);
+  if (kind !== '') for (const { warmFor } of who) warmFor.add(kind);
 }
 
 /** Warms everybody up, then measures round by round. */
