@@ -36,7 +36,9 @@ export function openRedisBytes(url: string, onError: (error: unknown) => void): 
     },
     { throwOnErrors: true, throwOnConnectError: true },
   );
-  redis.on('error', onError);
+  // A command that fails throws, too.
+  redis.on('error', () => undefined);
+  redis.client.on('error', onError);
   // Commands sent before the first connection wait for it, up to their caller's time limit.
   const connected = redis.client.connect().catch(onError);
   const store: KeyvStoreAdapter = redis;
