@@ -13,6 +13,8 @@ const CONNECT_MS = 1_500;
 const MAX_RETRY_MS = 2_000;
 /** Commands that may wait for an answer; more are refused at once. */
 const MAX_QUEUED_COMMANDS = 10_000;
+/** RESP's type of a string of bytes. */
+const BLOB_STRING = 36;
 
 /**
  * The client: 400 modules, a tenth of the start-up time, which a gateway without Redis never loads.
@@ -34,9 +36,12 @@ const reasonOf = (error: unknown): string => {
 const isUnknownScript = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && error.cause.message.startsWith('NOSCRIPT');
 
-function openLink(url: string, onFault: (error: unknown) => void, onReady: () => void) {
+type Command = readonly (string | Buffer)[];
+
+function openLink(url: string, asBytes: boolean, onFault: (error: unknown) => void, onReady: () => void) {
   const client = redis().createClient({
     url,
+    ...(asBytes ? { commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } } } : {}),
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     socket: {
@@ -53,7 +58,7 @@ function openLink(url: string, onFault: (error: unknown) => void, onReady: () =>
   client.on('ready', onReady);
   client.connect().catch(onFault);
   return {
-    async send(command: string[]): Promise<unknown> {
+    async send(command: Command): Promise<unknown> {
       await settled;
       return client.sendCommand(command);
     },
@@ -69,8 +74,9 @@ function openLink(url: string, onFault: (error: unknown) => void, onReady: () =>
  *
  * @param url - `redis://` or `rediss://`, with user, password and database number where needed
  * @param onError - called once for each loss of the connection
+ * @param asBytes - whether answers hold a Buffer in place of a text
  */
-export function openRedis(url: string, onError: (error: unknown) => void) {
+export function openRedis(url: string, onError: (error: unknown) => void, asBytes = false) {
   const place = placeOf(url);
   let fault: unknown;
   let closed = false;
@@ -83,7 +89,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     fault = error;
   };
   const open = () =>
-    openLink(url, onFault, () => {
+    openLink(url, asBytes, onFault, () => {
       fault = undefined;
     });
   let link = open();
@@ -95,7 +101,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
     stalled.end();
   };
 
-  async function ask(command: string[]): Promise<unknown> {
+  async function ask(command: Command): Promise<unknown> {
     if (closed) throw new Error(`The store ${place} is closed.`);
     const used = link;
     const onTimeout = (): never => {
@@ -140,7 +146,7 @@ export function openRedis(url: string, onError: (error: unknown) => void) {
      * @throws Error that names the store (never its password) when it does not answer in time or
      *   refuses. The command may still have been carried out.
      */
-    send: (...command: string[]) => track(ask(command)),
+    send: (...command: Command) => track(ask(command)),
     /**
      * Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL).
      */

@@ -325,17 +325,4 @@ describe('a store in trouble', () => {
       await until(async () => (await probe().get('a')) !== undefined);
     },
   );
-
-  it.runIf(redis !== null)('that stalls when the gateway ends adds nothing to the log', async () => {
-    if (redis === null) return;
-    const cache = openOver(openStore(redis.url), { namespace: 'stalled end' });
-    await cache.get('a');
-    redis.stall();
-    expect(await cache.get('b')).toBeUndefined();
-    errors.length = 0;
-    await opened.pop()?.close();
-    redis.resume();
-    await sleep(50);
-    expect(errors).toEqual([]);
-  });
 });

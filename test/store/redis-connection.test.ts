@@ -1,7 +1,9 @@
 // Scripts are sent to Redis once: from then on by their digest, until the server has forgotten them. A name that leads to
 // another server is followed.
 import { connect, createServer } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
+import { openSharedCache } from '../../src/store/cache/shared-cache.ts';
 import { openRedis } from '../../src/store/redis-connection.ts';
 import { freePort, NO_REDIS, openRedisPlace } from './redis-place.ts';
 
@@ -49,12 +51,24 @@ it.skipIf(NO_REDIS)(
     const redis = openRedis(`redis://127.0.0.1:${port}`, (error) => lost.push(error));
     const write = () => redis.run("return redis.call('SET', KEYS[1], ARGV[1])", ['key'], ['value']);
     expect(await write()).toBe('OK');
+    const failed: unknown[] = [];
+    const cache = openSharedCache(`redis://127.0.0.1:${port}`, (error) => failed.push(error));
+    const values = cache?.namespace('values');
+    await values?.getMany(['a']);
     primary = second;
     await redis.send('REPLICAOF', '127.0.0.1', new URL(second.url).port);
     await expect(write()).rejects.toThrow('READONLY');
     expect(await write()).toBe('OK');
     expect(lost).toEqual([]);
     await redis.close();
+    // A value that cannot be written is one report, and the next one is written.
+    for (const key of ['a', 'b']) {
+      values?.set(key, { v: key }, 60_000);
+      await sleep(300);
+    }
+    expect(failed.map(String)).toEqual([expect.stringContaining('READONLY')]);
+    expect(await values?.getMany(['a', 'b'])).toEqual(new Map([['b', { v: 'b' }]]));
+    await cache?.close();
     name.close();
     await Promise.all([first.remove(), second.remove()]);
   },
