@@ -128,7 +128,7 @@ export const NotFound = builder.objectRef<NotFoundShape>('NotFound').implement({
 });
 
 const RefusalReason = builder.enumType('RefusalReason', {
-  description: 'Why the upstream refused.',
+  description: 'Why nothing was done.',
   values: enumValues({
     RATE_LIMIT: 'Too many requests. Wait, then send the same again.',
     CREDITS: 'The credits of this key are used up.',
@@ -136,13 +136,15 @@ const RefusalReason = builder.enumType('RefusalReason', {
     MODEL_UNAVAILABLE: 'The upstream does not offer the model to this key at present.',
     UNAUTHENTICATED: 'The key that the upstream was sent is missing or not valid; `hint` says whose it is.',
     FORBIDDEN: 'The key may not use this model, or a safety filter refused a sequence.',
-    UNREACHABLE: 'The gateway could not connect to the upstream; nothing was sent.',
+    UNREACHABLE:
+      'The gateway sent nothing: it could not connect to the upstream, its own store failed, or the time ' +
+      'of the request was up. `message` says which.',
     INVALID_REQUEST: 'The upstream found a mistake in the input; `message` says which.',
   }),
 });
 
 export const Refused = builder.objectRef<RefusedShape>('Refused').implement({
-  description: 'The upstream refused. Nothing was queued or charged.',
+  description: 'The upstream refused, or the gateway could not send. Nothing was queued or charged.',
   interfaces: [Problem],
   fields: (t) => ({
     reason: t.expose('reason', {

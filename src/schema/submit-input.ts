@@ -99,7 +99,10 @@ const FoldItemInput = builder.inputType('FoldItemInput', {
   fields: (t) => ({
     name: t.string({ description: 'Your own name for it, stored by the gateway, such as "insulin-dimer".' }),
     chains: t.field({ type: [ChainInput], required: true, description: 'The chains of the complex.' }),
-    covalentBonds: t.field({ type: [CovalentBondInput], description: 'Bonds between chains.' }),
+    covalentBonds: t.field({
+      type: [CovalentBondInput],
+      description: 'Covalent bonds between chains, or within one.',
+    }),
     pocket: t.field({ type: PocketInput, description: 'Where a binder should sit.' }),
     distogramConditioning: t.field({ type: [DistogramInput], description: 'Distances to fold towards.' }),
     includePae: t.boolean({

@@ -111,7 +111,8 @@ export const TaskOrder = builder.enumType('TaskOrder', {
 export type TaskOrderName = typeof TaskOrder.$inferType;
 export const TaskStatus = builder.enumType('TaskStatus', {
   description:
-    'Where a task is and whether its result can be read. Only QUEUED, RUNNING and SUCCEEDED change later.',
+    'Where a task is and whether its result can be read. QUEUED, RUNNING and SUCCEEDED change later, ' +
+    'UNKNOWN may; the others never do.',
   values: enumValues({
     QUEUED: 'Waiting to start; can still be cancelled.',
     RUNNING: 'Being folded; it will be charged.',

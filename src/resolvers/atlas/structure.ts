@@ -201,7 +201,7 @@ const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
 
 builder.objectField(Protein, 'thumbnail', (t) =>
   t.field({
-    ...publicNonNull('record', 'A 512 x 512 picture of the structure.'),
+    ...publicNonNull('record', 'A picture of the structure.'),
     type: Thumbnail,
     args: {
       type: t.arg({ type: ThumbnailType, defaultValue: 'PLDDT', description: 'Colours of the picture.' }),

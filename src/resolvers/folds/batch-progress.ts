@@ -47,7 +47,8 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
       description:
         'An estimate of the seconds until no task is queued or running, such as 340, at the pace of the ' +
         'tasks of this batch that finished while it was watched. Null until three polls saw at least ' +
-        'five tasks finish. The service promises nothing: its queue may be faster or slower later.',
+        'five tasks finish; 0 in the last event. The service promises nothing: its queue may be faster ' +
+        'or slower later.',
     }),
     final: t.exposeBoolean('final', {
       nullable: false,

@@ -70,12 +70,14 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
 
 const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').implement({
   description:
-    'The upstream answered 500 or the connection broke: some items may be queued and charged. The ' +
-    'gateway never retries a submission.',
+    'Some items may be queued and charged: the upstream failed (500), the connection broke, or an earlier ' +
+    'request with this key has not ended. The gateway never retries a submission.',
   interfaces: [Problem],
   fields: (t) => ({
     idempotencyKey: t.exposeString('idempotencyKey', {
-      description: 'The idempotency key, which is now used up; null when you gave none.',
+      description:
+        'The idempotency key, which is used up unless `hint` says to send the same again; null when you ' +
+        'gave none.',
     }),
   }),
 });
@@ -89,7 +91,9 @@ const existingBatch = {
 } as const;
 
 const IdempotencyConflict = builder.objectRef<IdempotencyConflictShape>('IdempotencyConflict').implement({
-  description: 'The idempotency key was used before with another input. Nothing was sent.',
+  description:
+    'The idempotency key was used before with another input, or another resubmission of the batch has ' +
+    'not ended or has an unknown outcome. Nothing was sent.',
   interfaces: [Problem],
   fields: (t) => ({
     existingBatch: t.field(existingBatch),

@@ -225,7 +225,9 @@ builder.objectFields(Task, (t) => ({
   error: t.field({
     type: TaskError,
     cost: STATUS,
-    description: 'Why it failed; null unless it did. One Status call where List does not say.',
+    description:
+      'Why it failed, or what the upstream says beside another state; null where there is nothing to ' +
+      'say. One Status call where List does not say.',
     resolve: (task, _, ctx) => errorOfTask(ctx, task),
   }),
   result: t.field({
