@@ -77,7 +77,7 @@ function completionsAfter({ page: last, completions }: Snapshot, page: BatchPage
   return [...completions, { at, finished }].slice(-MAX_COMPLETIONS);
 }
 
-/** Seconds left at the pace of the tasks seen to finish; null until three polls saw five finish. */
+/** Seconds left at the pace of the tasks seen to finish; null while too few were seen. */
 export function estimateSecondsLeft(
   { completions }: Pick<Snapshot, 'completions'>,
   page: BatchPage,

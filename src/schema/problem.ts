@@ -99,7 +99,8 @@ export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement(
       'path',
       publicNonNull(
         'record',
-        'Path in the input, dotted, such as "items.3.chains.0.protein.sequence"; positions are 0-based.',
+        'Path in the input, dotted, such as "items.3.chains.0.protein.sequence"; positions are 0-based. ' +
+          'Empty where it is about the whole.',
       ),
     ),
     code: t.expose('code', {

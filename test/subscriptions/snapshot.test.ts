@@ -215,7 +215,7 @@ describe('the estimate of the time left', () => {
   const estimate = (snapshot: Snapshot, seconds: number) =>
     snapshot.page === null ? undefined : estimateSecondsLeft(snapshot, snapshot.page, seconds * 1000);
 
-  it('is null until three polls saw five tasks finish', () => {
+  it('is null until three polls saw tasks finish, five of them after the first', () => {
     // What had finished before the first poll says nothing of the pace.
     expect(estimate(polled([0, { queued: 50, done: 50 }]), 0)).toBeNull();
     const two = polled([0, { queued: 100 }], [10, { queued: 96, done: 4 }], [20, { queued: 90, done: 10 }]);
@@ -223,8 +223,8 @@ describe('the estimate of the time left', () => {
     const few = polled(
       [0, { queued: 9 }],
       [5, { queued: 8, done: 1 }],
-      [9, { queued: 7, done: 2 }],
-      [12, { queued: 6, done: 3 }],
+      [9, { queued: 6, done: 3 }],
+      [12, { queued: 4, done: 5 }],
     );
     expect(estimate(few, 12)).toBeNull();
   });

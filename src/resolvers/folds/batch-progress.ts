@@ -46,9 +46,9 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
     estimatedSecondsLeft: t.exposeInt('estimatedSecondsLeft', {
       description:
         'An estimate of the seconds until no task is queued or running, such as 340, at the pace of the ' +
-        'tasks of this batch that finished while it was watched. Null until three polls saw at least ' +
-        'five tasks finish; 0 in the last event. The service promises nothing: its queue may be faster ' +
-        'or slower later.',
+        'tasks of this batch that finished while it was watched. Null until three polls saw tasks finish, ' +
+        'at least five of them after the first of these polls; 0 in the last event. The service promises ' +
+        'nothing: its queue may be faster or slower later.',
     }),
     final: t.exposeBoolean('final', {
       nullable: false,

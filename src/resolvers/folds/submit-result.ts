@@ -62,7 +62,7 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
       resolve: ({ message }) => message ?? 'The folds are queued.',
     }),
     warnings: t.expose('warnings', {
-      ...nonNull('What is allowed but probably not intended.'),
+      ...nonNull('What is allowed but probably not intended, and warnings of the upstream and the gateway.'),
       type: [InputIssue],
     }),
   }),
