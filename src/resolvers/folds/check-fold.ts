@@ -61,7 +61,8 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
     totalLength: t.int({
       nullable: false,
       description:
-        'Residues and nucleotides over all copies and repeats, such as 204: what the upstream counts.',
+        'Residues and nucleotides over all copies and repeats, such as 204. The upstream may count ' +
+        'ligands, too.',
       resolve: ({ totalLength }) => counted(totalLength),
     }),
     items: t.expose('items', {
