@@ -54,8 +54,8 @@ export interface TaskShape {
   readonly error: TaskErrorShape | null;
   readonly queueDeadline: Date | null;
   readonly resultsExpireAt: Date | null;
-  /** Warnings of the Status answer. Those of List belong to the batch. */
-  readonly warnings: readonly string[];
+  /** Warnings of the Status answer; null for a task of List, whose warnings belong to the batch. */
+  readonly warnings: readonly string[] | null;
   /** Whether a done task has a result to download; `ask` when only Status can tell. */
   readonly result: 'here' | 'expired' | 'none' | 'ask';
   /** The answer of List or Status itself, for fields that need no more than a name. */
@@ -152,9 +152,5 @@ builder.node(Task, {
       type: 'DateTime',
       description: 'When the upstream deletes its result.',
     }),
-    warnings: t.exposeStringList(
-      'warnings',
-      nonNull('Warnings of the upstream about this task; `Batch.warnings` has those about the batch.'),
-    ),
   }),
 });

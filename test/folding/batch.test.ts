@@ -500,6 +500,24 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect((await bench.ask('{ batch(batchId: "any") { warnings } }')).data).toEqual({
         batch: { warnings: ['w'] },
       });
+      const items = [
+        { task_id: 'any-00000', status: 'in_progress' },
+        { task_id: 'any-00001', status: 'queued' },
+      ];
+      const counts = { in_progress: 1, queued: 1 };
+      await bench.fault({
+        operation: 'list',
+        status: 200,
+        body: { data: { status: 'in_progress', counts, items, cursor: null } },
+      });
+      await bench.fault({
+        operation: 'status',
+        status: 200,
+        body: { data: { status: 'in_progress', warning_messages: ['slow'] } },
+      });
+      expect((await bench.ask('{ batch(batchId: "any") { tasks { nodes { warnings } } } }')).data).toEqual({
+        batch: { tasks: { nodes: [{ warnings: ['slow'] }, { warnings: [] }] } },
+      });
       await bench.fault({
         operation: 'submit',
         status: 200,

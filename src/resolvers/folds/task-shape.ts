@@ -27,7 +27,7 @@ export function taskOf(
   place: { readonly batchId: string; readonly index: number | null } | null,
   record: TaskShape['record'],
   result: 'none' | 'ask',
-  warnings: readonly string[] = [],
+  warnings: TaskShape['warnings'] = null,
   { queueDeadline, resultsExpireAt }: Times = timesOf(record),
 ): TaskShape {
   const state = taskState(record.status ?? '');
@@ -58,7 +58,7 @@ export function tasksOf(batchId: string, page: BatchPage, items: readonly ListIt
   return items.map((item) => {
     const index = indexInBatch(item.task_id, batchId) ?? onlyIndex;
     const record = { expires_at, results_expire_at, ...item };
-    return taskOf(item.task_id, { batchId, index }, record, 'ask', [], times);
+    return taskOf(item.task_id, { batchId, index }, record, 'ask', null, times);
   });
 }
 

@@ -165,6 +165,16 @@ async function artifactsOf(
   );
 }
 
+/** Warnings about a task: those of Status, which a task that waits in a list is not asked for. */
+async function warningsOf(
+  ctx: GatewayContext,
+  { taskId, state, warnings }: TaskShape,
+): Promise<readonly string[]> {
+  if (warnings !== null || state === 'QUEUED') return warnings ?? [];
+  const status = await readStatus(ctx, taskId);
+  return status === null || status instanceof UpstreamError ? [] : status.warnings;
+}
+
 const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
   description:
     'The scalar scores of a fold. The gateway stores them longer than the upstream stores the result.',
@@ -243,6 +253,14 @@ builder.objectFields(Task, (t) => ({
       'The scalar scores. The gateway stores them when they are first read: ranking again downloads ' +
       'nothing, and they outlive the result.',
     resolve: (task, _, ctx) => scoresOf(ctx, task),
+  }),
+  warnings: t.stringList({
+    nullable: false,
+    cost: STATUS,
+    description:
+      'Warnings of the upstream about this task; `Batch.warnings` has those about the batch. One Status ' +
+      'call for a task that has started.',
+    resolve: async (task, _, ctx) => [...(await warningsOf(ctx, task))],
   }),
   artifacts: t.field({
     ...nonNull('Additional outputs. One Status call for a done task.'),
