@@ -176,8 +176,7 @@ export function withResponseCache(
     if (operationName !== undefined) telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));
-    if (origins.length > 0)
-      for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
+    for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
     // A response that caches may store says nothing of a single caller.
     if (arrival.verdict !== null && !isPublic)
       for (const pair of Object.entries(rateLimitHeaders(arrival.verdict))) headers.push(...pair);

@@ -42,8 +42,7 @@ function escapeLines(text: Uint8Array, room: Uint8Array, from: Progress): boolea
   const { byteLength: end } = target;
   let { read, written } = from;
   let plain = true;
-  // A byte may become two.
-  while (read < byteLength && written + 2 <= end) {
+  for (;;) {
     while (read + 4 <= byteLength && written + 4 <= end) {
       const four = source.getInt32(read, true);
       if (!isPlain(four)) break;
@@ -51,6 +50,7 @@ function escapeLines(text: Uint8Array, room: Uint8Array, from: Progress): boolea
       read += 4;
       written += 4;
     }
+    // A byte may become two.
     if (read >= byteLength || written + 2 > end) break;
     const byte = source.getUint8(read);
     plain = byte === NEWLINE || isPlainByte(byte);

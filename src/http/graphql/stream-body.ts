@@ -110,7 +110,7 @@ class Chunks<T> {
     const bytes = typeof made === 'string' ? Buffer.from(made) : made;
     if (!(bytes instanceof Uint8Array)) this.#writing = this.#writer.add(bytes.pieces);
     else if (hasBytes) this.#writing = this.#writer.addBytes(bytes);
-    else if (bytes.length > 0) return bytes;
+    else return bytes;
     return undefined;
   }
 }
@@ -140,7 +140,6 @@ export function streamOf<T>(source: AsyncIterable<T>, options: StreamOptions<T>)
         try {
           const bytes = await chunks.next();
           if (bytes !== undefined) return controller.enqueue(bytes);
-          connection?.off('close', leave);
           controller.close();
         } catch (error) {
           // A client must not take what has come for the whole.
