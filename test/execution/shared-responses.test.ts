@@ -20,9 +20,10 @@ const OTHERS = REFERENCE_PROTEINS.map(({ md5 }) => md5).filter(
 let world: World;
 let url: string;
 let close: () => Promise<void>;
+const lines: string[] = [];
 
 beforeAll(async () => {
-  world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true });
+  world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true }, (line) => lines.push(line));
   const server = createHttpServer(world.gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
@@ -77,14 +78,21 @@ describe('answers to public questions', () => {
   });
 
   it('are worked out anew for a header that is not known, and for other bytes', async () => {
-    const body = (query: string) => JSON.stringify({ query, variables: { hash: HBA } });
-    const costOf = async (query: string, headers: Record<string, string> = {}): Promise<number> => {
-      const before = await lookUps();
-      const response = await fetch(url, {
+    const bodyOf = (query: string, ignored = '') =>
+      JSON.stringify({ query, variables: { hash: HBA }, ignored });
+    const post = (body: BodyInit, headers: Record<string, string> = {}): Promise<Response> =>
+      fetch(url, {
         method: 'POST',
         headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
-        body: body(query),
+        body,
       });
+    const costOf = async (
+      query: string,
+      headers: Record<string, string> = {},
+      ignored = '',
+    ): Promise<number> => {
+      const before = await lookUps();
+      const response = await post(bodyOf(query, ignored), headers);
       expect(await response.json()).toMatchObject({ data: { protein: { hash: HBA } } });
       return (await lookUps()) - before;
     };
@@ -96,6 +104,14 @@ describe('answers to public questions', () => {
     expect(await costOf(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
     expect(await costOf(query, { 'x-forward': '1' })).toBeGreaterThan(0);
     expect(await costOf(`${query} `)).toBeGreaterThan(0);
+    // Bytes that are no text are no other text.
+    const unreadable = `${CARD} # \ufffd`;
+    expect(await costOf(unreadable)).toBeGreaterThan(0);
+    const bytes = Buffer.from(bodyOf(unreadable).replace('\ufffd', '\xff'), 'latin1');
+    expect((await post(bytes)).status).toBe(400);
+    // A long question would take the place of many answers.
+    for (let i = 0; i < 2; i += 1)
+      expect(await costOf(`${CARD} # long`, {}, 'x'.repeat(270_000))).toBeGreaterThan(0);
   });
 
   it('that failed are not shared', async () => {
@@ -170,6 +186,34 @@ describe('files', () => {
   });
 });
 
+/** What the log says of a request, without what is new each time. */
+async function loggedOf(path: string, init: RequestInit): Promise<Record<string, unknown>> {
+  const all = () => lines.map((line): Record<string, unknown> => JSON.parse(line));
+  const logged = () => all().filter(({ message }) => message === 'request');
+  lines.length = 0;
+  await (await fetch(new URL(path, url), init)).arrayBuffer();
+  await expect.poll(() => logged().length).toBe(1);
+  const { method, route, status, operation, name, principal } = logged()[0] ?? {};
+  return { method, route, status, operation, name, principal };
+}
+
+it('a kept answer is logged as it was when it was worked out', async () => {
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer somebody' };
+  const body = JSON.stringify({ query: CARD, variables: { hash: OTHERS[2] } });
+  const [picture, card] = [
+    [`/thumbnails/${OTHERS[2]}/plddt.png`, { headers }],
+    ['/graphql', { method: 'POST', headers, body }],
+  ] as const;
+  for (const [path, init] of [picture, card]) {
+    const first = await loggedOf(path, init);
+    const made = await lookUps();
+    expect(await loggedOf(path, init)).toEqual(first);
+    expect(await lookUps()).toBe(made);
+  }
+  const principal = expect.stringMatching(/^\w{8}$/);
+  expect(await loggedOf(...card)).toMatchObject({ operation: 'query', name: 'Card', principal });
+});
+
 describe('requests that wait for the same response', () => {
   const response = {
     headers: [],
@@ -192,6 +236,7 @@ describe('requests that wait for the same response', () => {
     expect(store.follow('key', (one) => given.push(one))).toBe(true);
     store.settle(beside, null);
     expect(given).toEqual([null]);
+    expect(store.follow('key', () => undefined)).toBe(true);
     store.settle(second, response, 60);
     expect(given).toEqual([null, response]);
     expect(store.follow('key', () => undefined)).toBe(false);

@@ -227,6 +227,17 @@ describe('/metrics', () => {
     expect(text).not.toMatch(/nodejs_active_(handles|requests)/);
   });
 
+  it('counts an error once, whether it comes before the execution or out of it', async () => {
+    const counted = async () =>
+      sample('foldatlas_errors_total{code="BAD_USER_INPUT"}', await (await get('/metrics')).text());
+    await world.query('{ nothingOfTheKind }');
+    const before = await counted();
+    await world.query('{ nothingOfTheKind }');
+    expect(await counted()).toBe(before + 1);
+    await world.query('{ protein(hash: "none") { length } }');
+    expect(await counted()).toBe(before + 2);
+  });
+
   it('may be read by who has the token; without one, in production, by this machine and not through its proxy', () => {
     const headers = (given: Record<string, string>) => (name: string) => given[name] ?? null;
     const closed = { token: undefined, open: false };

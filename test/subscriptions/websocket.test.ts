@@ -20,10 +20,20 @@ const COUNTS =
 
 const clock = new ManualClock(Date.now());
 let lists = 0;
+/** Headers of the upstream call that came last. */
+let headers: Readonly<Record<string, string>> = {};
 let sandbox: Sandbox;
 let gateway: Gateway;
 let served: Served;
 let client: Client;
+
+/** A socket whose upgrade has such headers, as clients that are no browser may send them. */
+const upgradedWith = (headers: Readonly<Record<string, string>>) =>
+  class extends WebSocket {
+    constructor(url: string, protocols: string) {
+      super(url, protocols, { headers });
+    }
+  };
 
 const connect = (options: Partial<Parameters<typeof createClient>[0]> = {}): Client =>
   createClient({
@@ -38,8 +48,9 @@ beforeAll(async () => {
   sandbox = await startSandbox({
     size: 'small',
     clock,
-    onRequest: ({ operation }) => {
-      if (operation === 'list') lists += 1;
+    onRequest: (call) => {
+      headers = call.headers;
+      if (call.operation === 'list') lists += 1;
     },
   });
 });
@@ -111,11 +122,7 @@ describe('GraphQL over WebSocket', () => {
     ): Promise<unknown> => {
       const guest = createClient({
         url: own.url.replace(/^http/, 'ws'),
-        webSocketImpl: class extends WebSocket {
-          constructor(url: string, protocols: string) {
-            super(url, protocols, { headers });
-          }
-        },
+        webSocketImpl: upgradedWith(headers),
         retryAttempts: 0,
         ...(connectionParams === undefined ? {} : { connectionParams }),
       });
@@ -137,6 +144,19 @@ describe('GraphQL over WebSocket', () => {
     expect(await first({ token: 'guess' }, upgrade)).toEqual({ code: 4401 });
     await own.close();
     await guarded.close();
+  });
+
+  it('goes on with the request id and the trace of the upgrade', async () => {
+    const trace = '0af7651916cd43dd8448eb211c80319c';
+    const given = {
+      'x-request-id': 'of-this-upgrade',
+      traceparent: `00-${trace}-b7ad6b7169203331-01`,
+      tracestate: 'vendor=1',
+    };
+    const own = connect({ webSocketImpl: upgradedWith(given) });
+    await own.iterate({ query: '{ feature(index: 1) { label } }' }).next();
+    expect(headers).toMatchObject({ ...given, traceparent: expect.stringContaining(`-${trace}-`) });
+    await own.dispose();
   });
 
   it('stops polling when a client completes its subscription, and when its socket dies', async () => {
