@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { ChunkWriter } from '../../src/http/graphql/chunk-writer.ts';
 import { type Body, serializeResult, toBuffer } from '../../src/http/graphql/serialize-result.ts';
+import { streamOf } from '../../src/http/graphql/stream-body.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 
 /** A late text, which gives the same bytes each time. */
@@ -142,5 +143,25 @@ describe('a body with large texts', () => {
 
   it('is a string where there are none', () => {
     expect(serializeResult({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
+  });
+});
+
+describe('a stream whose client reads on and on', () => {
+  it('gives other work its turn, however fast its parts come', async () => {
+    let turns = 0;
+    const other = setInterval(() => {
+      turns += 1;
+    }, 1);
+    async function* parts() {
+      for (let part = 0; part < 100; part += 1) yield part;
+    }
+    const write = (part: number): string => {
+      for (const since = performance.now(); performance.now() - since < 2; );
+      return String(part);
+    };
+    const bytes = await new Response(streamOf(parts(), { write })).text();
+    clearInterval(other);
+    expect(bytes).toBe(Array.from({ length: 100 }, (_, part) => part).join(''));
+    expect(turns).toBeGreaterThan(5);
   });
 });

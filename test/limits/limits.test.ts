@@ -306,6 +306,26 @@ describe('sockets', () => {
       { patience: { init: 100, idle: 1000 } },
     ));
 
+  it('are cut off when they answer no ping, and only then', () =>
+    withGateway(
+      {},
+      async (served) => {
+        const closeCodeOf = (autoPong: boolean) =>
+          new Promise<number | 'open'>((resolve) => {
+            const address = served.url.replace('http', 'ws');
+            const socket = new WebSocket(address, 'graphql-transport-ws', { autoPong });
+            socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+            socket.on('close', resolve);
+            setTimeout(() => {
+              resolve('open');
+              socket.terminate();
+            }, 4_000);
+          });
+        expect(await Promise.all([closeCodeOf(false), closeCodeOf(true)])).toEqual([1006, 'open']);
+      },
+      { patience: { ping: 1_000 } },
+    ));
+
   it('are so many for an address, and a strange path breaks nothing', () =>
     withGateway(
       {},

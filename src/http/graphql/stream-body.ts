@@ -66,11 +66,11 @@ class Chunks<T> {
     if (opening !== '') return Buffer.from(opening);
     for (;;) {
       const full = this.#writing?.next();
-      if (full?.done === false) return this.#begun(full.value);
+      if (full?.done === false) return full.value;
       this.#writing = undefined;
-      if (this.#hasEnded) return this.#begun(this.#writer.take());
+      if (this.#hasEnded) return this.#writer.take();
       const ready = await this.#advance();
-      if (ready === FIRST) return this.#begun(this.#writer.take());
+      if (ready === FIRST) return this.#writer.take();
       if (ready !== undefined) return ready;
     }
   }
@@ -78,11 +78,6 @@ class Chunks<T> {
   /** Makes no more of them. */
   end(): void {
     this.#hasEnded = true;
-  }
-
-  #begun<B>(bytes: B): B {
-    this.#hasBegun = true;
-    return bytes;
   }
 
   /**
@@ -98,7 +93,10 @@ class Chunks<T> {
     const coming = this.#coming;
     // It may fail when nothing waits for it any more.
     coming.catch(() => undefined);
-    if (hasBytes && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST)) return FIRST;
+    if (hasBytes && (!this.#hasBegun || (await Promise.race([coming, turn(FIRST)])) === FIRST)) {
+      this.#hasBegun = true;
+      return FIRST;
+    }
     const next =
       pulse === undefined || hasBytes
         ? await coming
