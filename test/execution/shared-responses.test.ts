@@ -255,6 +255,12 @@ describe('requests that wait for the same response', () => {
     const first = new AbortController();
     const leaving = ask(question, { hash: OTHERS[1] }, first.signal);
     await expect.poll(() => lookUps()).toBe(before + each);
+    // One that waits and leaves takes the place of none.
+    const second = new AbortController();
+    const gone = ask(question, { hash: OTHERS[1] }, second.signal);
+    await sleep(100);
+    second.abort();
+    await expect(gone).rejects.toThrow();
     const others = Array.from({ length: 20 }, () => ask(question, { hash: OTHERS[1] }));
     await sleep(300);
     first.abort();

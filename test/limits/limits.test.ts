@@ -2,6 +2,7 @@
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as open } from 'node:net';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type Client, createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
@@ -304,6 +305,24 @@ describe('sockets', () => {
         expect(Date.now() - since).toBeGreaterThanOrEqual(800);
       },
       { patience: { init: 100, idle: 1000 } },
+    ));
+
+  it('are not idle while one of their operations is open', () =>
+    withGateway(
+      {},
+      async (served, gateway) => {
+        const id = await submit(gateway, 1, bearer('a'));
+        const own = client(served, 'a');
+        const events = own.iterate({ query: WATCH, variables: { id } });
+        await events.next();
+        const ended = events.next().then(
+          () => 'an event',
+          () => 'closed',
+        );
+        expect(await Promise.race([ended, sleep(2_000, 'open')])).toBe('open');
+        await own.dispose();
+      },
+      { patience: { idle: 500 } },
     ));
 
   it('are cut off when they answer no ping, and only then', () =>

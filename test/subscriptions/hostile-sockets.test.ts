@@ -174,6 +174,15 @@ describe('bytes of sockets', () => {
     const surplus = await unfinished();
     expect([1006, 1013]).toContain(await surplus.closed);
     for (const { socket } of sockets) socket.terminate();
+    // Each message is counted until it has been answered.
+    const busy = await acknowledged();
+    for (let i = 0; i < 8; i += 1) {
+      const answered = Promise.race([once(busy, 'message'), once(busy, 'close')]);
+      busy.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query: 'x'.repeat(900_000) } }));
+      await answered;
+    }
+    expect(busy.readyState).toBe(WebSocket.OPEN);
+    busy.terminate();
     await until('all to be free', async () => (await metric('buffered_bytes')) === 0);
     // Answers that are not read count, too: of two who read nothing, the one that waits longer is cut off.
     const readers = [await acknowledged(), await acknowledged()];
