@@ -62,6 +62,7 @@ describe('a GET query for public data', () => {
     ['what is absent may come soon', `{ protein(hash: "${UNKNOWN}") { hash } }`, 60],
     ['what is absent from a list, too', `{ proteins(hashes: ["${INSULIN}", "${UNKNOWN}"]) { hash } }`, 60],
     ['and from a look-up', `{ lookup(ids: ["P01308", "${UNKNOWN}"]) { status } }`, 60],
+    ['and a feature that there cannot be', '{ feature(index: -1) { label } }', 60],
     ['and an entry that there is not', '{ lookup(ids: ["Q99999"]) { status } }', 60],
     ['a look-up that finds everything', '{ lookup(ids: ["P01308"]) { status protein { hash } } }', 600],
     [
@@ -92,6 +93,10 @@ describe('no cache may store', () => {
     ['an object by an id of any kind', `{ node(id: "UHJvdGVpbjo") { id } }`],
     ['what is folded on demand', `{ protein(hash: "${INSULIN}", foldOnMiss: true) { hash } }`],
     ['an error', `{ protein(hash: "nonsense") { hash } }`],
+    [
+      'an error beside data',
+      `{ protein(hash: "${INSULIN}") { hash } uniprotEntry(id: "NP_000198") { name } }`,
+    ],
     ['a document that is none', '{ protein('],
     ['introspection', '{ __schema { queryType { name } } }'],
   ])('%s', async (_, query) => {

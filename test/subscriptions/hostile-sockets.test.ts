@@ -178,7 +178,9 @@ describe('bytes of sockets', () => {
     const busy = await acknowledged();
     for (let i = 0; i < 8; i += 1) {
       const answered = Promise.race([once(busy, 'message'), once(busy, 'close')]);
-      busy.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query: 'x'.repeat(900_000) } }));
+      busy.send(
+        JSON.stringify({ type: 'subscribe', id: String(i), payload: { query: 'x'.repeat(900_000) } }),
+      );
       await answered;
     }
     expect(busy.readyState).toBe(WebSocket.OPEN);
