@@ -107,6 +107,12 @@ describe('no cache may store', () => {
     const query = `query($fold: Boolean) { protein(hash: "${INSULIN}", foldOnMiss: $fold) { hash } }`;
     expect(await cacheControl(query, {}, { fold: true })).toBe('private, no-store');
     expect(await cacheControl(query, {}, { fold: false })).toBe('public, max-age=600');
+    expect(await cacheControl(query, {}, { fold: null })).toBe('public, max-age=600');
+    const folded = (fold: string) =>
+      `query($fold: Boolean = ${fold}) { protein(hash: "${INSULIN}", foldOnMiss: $fold) { hash } }`;
+    expect(await cacheControl(folded('true'))).toBe('private, no-store');
+    for (const fold of ['false', 'null'])
+      expect(await cacheControl(folded(fold))).toBe('public, max-age=600');
   });
 
   it('an answer to POST, or a report', async () => {

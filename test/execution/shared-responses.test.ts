@@ -99,6 +99,8 @@ describe('answers to public questions', () => {
     const query = `${CARD} # stored`;
     expect(await costOf(query)).toBeGreaterThan(0);
     expect(await costOf(query)).toBe(0);
+    // What is left of a caller's limit stands in each answer that no cache may store.
+    expect((await post(bodyOf(query))).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
     expect(await costOf(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
     expect(await costOf(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);
     expect(await costOf(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
