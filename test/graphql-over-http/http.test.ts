@@ -71,6 +71,7 @@ describe('the media type of an answer', () => {
     ['what stands first of equals', `${GRAPHQL}, application/json`, GRAPHQL],
     ['what stands first of equals, the other way', `application/json, ${GRAPHQL}`, 'application/json'],
     ['what weighs more', `application/json;q=0.4, ${GRAPHQL};q=0.9`, GRAPHQL],
+    ['what is named where weights are equal', `*/*, ${GRAPHQL}`, GRAPHQL],
     ['what is not forbidden', `${GRAPHQL};q=0, */*;q=0.1`, 'application/json'],
     ['not what the closest range forbids', 'application/json;q=0, application/*', GRAPHQL],
     ['upper case and spaces', ` Application/JSON ; Q=0.5 , text/html`, 'application/json'],

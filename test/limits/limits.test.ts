@@ -94,6 +94,17 @@ describe('the rate limit', () => {
       expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="rate"\} 3$/m);
     }));
 
+  it('refuses what is over also where the answer is stored', () =>
+    withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async ({ url }) => {
+      const status = async () => {
+        const query = encodeURIComponent('{ feature(index: 1) { label } }');
+        const answer = await fetch(`${url}?query=${query}`, { headers: bearer('a') });
+        await answer.text();
+        return answer.status;
+      };
+      expect([await status(), await status(), await status()]).toEqual([200, 200, 429]);
+    }));
+
   it('counts operations over WebSocket like requests', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async (served) => {
       const own = client(served, 'a');

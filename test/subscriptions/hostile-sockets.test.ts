@@ -199,8 +199,6 @@ describe('bytes of sockets', () => {
     for (const reader of readers) reader.terminate();
     await until('all to be free again', async () => (await metric('buffered_bytes')) === 0);
     await served.close();
-    // What was under way has ended since.
-    expect(await metric('buffered_bytes')).toBe(0);
     await gateway.close();
   }, 60_000);
 });

@@ -28,7 +28,7 @@ it('one answer serves all who ask the same of one event, at the same time or lat
   expect(calls()).toBe(1);
 });
 
-it('another event, variable, document or audience is another question', async () => {
+it('another event, variable, document, operation or audience is another question', async () => {
   const event = {};
   const { execute, calls } = counting();
   const questions = [
@@ -36,11 +36,12 @@ it('another event, variable, document or audience is another question', async ()
     ask({ id: 2 }),
     ask({ id: 1 }, ['b']),
     executionKeyOf({ schema, document: parse('subscription { x }'), variableValues: { id: 1 } }, ['a']),
+    executionKeyOf({ schema, document, operationName: 'Other', variableValues: { id: 1 } }, ['a']),
   ];
   for (const question of questions) await shareExecution(event, question, execute, () => true);
   await shareExecution({}, ask({ id: 1 }), execute, () => true);
   await shareExecution('no object', ask({ id: 1 }), execute, () => true);
-  expect(calls()).toBe(6);
+  expect(calls()).toBe(7);
 });
 
 it('errors, failures and the answer to one who has left stay their own', async () => {

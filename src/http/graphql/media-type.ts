@@ -45,12 +45,12 @@ const isOffered = (parameters: readonly string[]): boolean =>
   );
 
 function rangesOf(accept: string | null): readonly Range[] {
-  if (accept === null || accept.trim() === '') return ANYTHING;
+  if (accept === null || accept === '') return ANYTHING;
   return accept
     .toLowerCase()
     .split(',')
     .map((member) => member.split(';').map((part) => part.trim()))
-    .filter(([type, ...parameters]) => type !== undefined && type !== '' && isOffered(parameters))
+    .filter(([, ...parameters]) => isOffered(parameters))
     .map(([type = '', ...parameters]) => ({ type, weight: weightOf(parameters) }));
 }
 
@@ -76,7 +76,7 @@ function chooseMediaType<T extends string>(accept: string | null, offers: readon
     const best = ranges
       .map((range, place) => ({ type, place, weight: range.weight, close: closeness(range.type, type) }))
       .filter(({ close }) => close >= 0)
-      .sort((a, b) => b.close - a.close || a.place - b.place)[0];
+      .sort((a, b) => b.close - a.close)[0];
     return best === undefined || best.weight === 0 ? [] : [best];
   });
   rated.sort((a, b) => b.weight - a.weight || b.close - a.close || a.place - b.place);

@@ -7,7 +7,6 @@ import {
   type ASTNode,
   type ASTVisitFn,
   type ASTVisitor,
-  BREAK,
   type DocumentNode,
   type GraphQLError,
   type GraphQLSchema,
@@ -31,7 +30,7 @@ function handlerOf(visitor: ASTVisitor, rule: number, kind: Kind): Handler | und
   return enter === undefined && leave === undefined ? undefined : { rule, visitor, enter, leave };
 }
 
-/** Joins rules, which report and change nothing, to one that reports the same in the same order. */
+/** Joins rules, which change nothing and end no visit, to one that reports the same in the same order. */
 export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
   /** The rules that look at a kind of nodes: the same in every document. */
   let rulesOf: ReadonlyMap<string, readonly number[]> | undefined;
@@ -45,8 +44,8 @@ export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
     );
     const looking = rulesOf;
     const handlers = new Map<string, readonly Handler[]>();
-    /** By rule: the node below which it looks at nothing, or BREAK. */
-    const skipped: unknown[] = [];
+    /** By rule: the node below which it looks at nothing. */
+    const skipped: (ASTNode | undefined)[] = [];
     const prepare = (kind: Kind): readonly Handler[] => {
       const made = (looking.get(kind) ?? []).flatMap((i) => {
         visitors[i] ??= rules[i]?.(context) ?? {};
@@ -58,19 +57,14 @@ export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
     return {
       enter(node, key, parent, path, ancestors) {
         for (const { rule, visitor, enter } of handlers.get(node.kind) ?? prepare(node.kind)) {
-          if (enter === undefined || skipped[rule] !== undefined) continue;
-          const result: unknown = enter.call(visitor, node, key, parent, path, ancestors);
-          if (result === false) skipped[rule] = node;
-          else if (result === BREAK) skipped[rule] = BREAK;
+          if (skipped[rule] !== undefined) continue;
+          if (enter?.call(visitor, node, key, parent, path, ancestors) === false) skipped[rule] = node;
         }
       },
       leave(node, key, parent, path, ancestors) {
         for (const { rule, visitor, leave } of handlers.get(node.kind) ?? []) {
           if (skipped[rule] === node) skipped[rule] = undefined;
-          else if (leave !== undefined && skipped[rule] === undefined) {
-            const result: unknown = leave.call(visitor, node, key, parent, path, ancestors);
-            if (result === BREAK) skipped[rule] = BREAK;
-          }
+          else if (skipped[rule] === undefined) leave?.call(visitor, node, key, parent, path, ancestors);
         }
       },
     };
