@@ -64,6 +64,8 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
     schema,
     variableDefinitions,
     args.variableValues ?? {},
+    // Graphql-js reports them, and no more than fifty: each takes longer than a value that is right.
+    { maxErrors: 1 },
   );
   if (variableValues === undefined) return undefined;
   const { fragments } = documentFacts(document);

@@ -1,5 +1,6 @@
 // Worst-case costs of resolver steps, in upstream calls. An archive may leave out what only the
 // record of a protein has.
+import { memoize1 } from '@graphql-tools/utils';
 import type { CostSelection, FieldCost } from '../execution/query-cost.ts';
 
 /** Proteins for which a list counts one call: a long one is a job, sent, polled and downloaded. */
@@ -8,7 +9,8 @@ const PER_BULK_CALL = 100;
 /** Calls for a list of proteins, without the calls for single records. */
 export const bulkCalls = (proteins: number): number => Math.ceil(proteins / PER_BULK_CALL);
 
-export const countDistinct = (values: readonly unknown[]): number => new Set(values).size;
+/** Of a list that a document gives at many places, as a variable, counted once. */
+export const countDistinct = memoize1((values: readonly unknown[]): number => new Set(values).size);
 
 /** Fields of a protein that an archive may leave out: all share its record. */
 export const RECORD: FieldCost = { shared: { record: 1 } };

@@ -78,6 +78,12 @@ describe('a document', () => {
       `{ ${times(30, (i) => `a${i}: protein(hash: "${HASH}") { ...f }`)} } fragment f on Protein { ${times(10, (i) => `b${i}: hash`)} }`,
       /330 aliases and repeated fields/,
     ],
+    [
+      'with many fragments of the same fields',
+      `{ protein(hash: "${HASH}") { cluster { ${times(190, (i) => `...f${i}`)} } } } ` +
+        times(190, (i) => `fragment f${i} on Cluster { size ptm hash: representativeHash }`),
+      /53865 pairs of fields of one name in one place; 20000 are allowed/,
+    ],
     ['with a fragment bomb', bomb, /far too many fields once its fragments are spread|aliases/],
     [
       'with directives',

@@ -15,6 +15,7 @@ import type { Config } from '../../config.ts';
 import { type DocumentFacts, documentFacts } from '../../execution/document-facts.ts';
 import { afterString, COMMA, OPEN, QUOTE } from '../../upstream/json/json-scan.ts';
 import { httpError } from '../errors.ts';
+import { countPairs } from './validate-document.ts';
 
 /** What variables may hold at most. */
 const TREE_LIMITS = {
@@ -114,6 +115,8 @@ export const documentLimits = (config: Config) => ({
   rootFields: 200,
   /** Fields in all, fragments spread. */
   fields: 5000,
+  /** Pairs of fields of one name in one place, fragments spread: validation compares each. */
+  pairs: 20_000,
   /** Questions for the schema itself. */
   introspections: 10,
 });
@@ -246,6 +249,12 @@ export function checkDocument(document: DocumentNode, limits: DocumentLimits): v
       `Use a list field such as proteins(hashes:). ${part}`,
     );
     check(weight.introspections, limits.introspections, 'questions for the schema', part);
+    check(
+      countPairs([definition.selectionSet], fragments, { fields: limits.fields }),
+      limits.pairs,
+      'pairs of fields of one name in one place',
+      'Select each field once, not in every fragment.',
+    );
     if (definition.kind === Kind.OPERATION_DEFINITION)
       check(
         weight.own,

@@ -13,9 +13,11 @@ import {
   getEnterLeaveForKind,
   Kind,
   OverlappingFieldsCanBeMergedRule,
+  type SelectionSetNode,
   type ValidationRule,
   validate,
 } from 'graphql';
+import type { DocumentFacts } from '../../execution/document-facts.ts';
 
 /** What a rule does when a kind of nodes begins and ends. */
 interface Handler {
@@ -69,6 +71,51 @@ export function joinRules(rules: readonly ValidationRule[]): ValidationRule {
       },
     };
   };
+}
+
+/** Deeper selections are refused for their depth, or for a fragment within itself. */
+const MAX_DEPTH = 100;
+
+/**
+ * Counts pairs of fields of one name in one place, fragments spread: the rule that they can be merged
+ * compares each.
+ *
+ * @param sets - selections of one object
+ * @param left - how many fields are looked at
+ */
+export function countPairs(
+  sets: readonly SelectionSetNode[],
+  fragments: DocumentFacts['fragments'],
+  left: { fields: number },
+  depth = 0,
+): number {
+  const below = new Map<string, (SelectionSetNode | undefined)[]>();
+  const spread = new Set<string>();
+  const collect = ({ selections }: SelectionSetNode): void => {
+    for (const selection of selections) {
+      if (selection.kind === Kind.INLINE_FRAGMENT) collect(selection.selectionSet);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) {
+        const { value } = selection.name;
+        const fragment = spread.has(value) ? undefined : fragments[value];
+        spread.add(value);
+        if (fragment !== undefined) collect(fragment.selectionSet);
+      } else if (left.fields > 0) {
+        left.fields -= 1;
+        const { value } = selection.alias ?? selection.name;
+        const same = below.get(value) ?? [];
+        below.set(value, same);
+        same.push(selection.selectionSet);
+      }
+    }
+  };
+  for (const set of sets) collect(set);
+  let pairs = 0;
+  for (const same of below.values()) {
+    pairs += (same.length * (same.length - 1)) / 2;
+    const inner = same.filter((set) => set !== undefined);
+    if (inner.length > 0 && depth < MAX_DEPTH) pairs += countPairs(inner, fragments, left, depth + 1);
+  }
+  return pairs;
 }
 
 /** Errors reported per document; more are of no use, and each costs time. */

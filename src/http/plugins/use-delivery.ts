@@ -97,7 +97,7 @@ function streamErrors({ schema, document, operationName, variableValues }: Opera
   const streams = documentFacts(document).directives.filter(({ name }) => name.value === 'stream');
   if (streams.length === 0) return [];
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
-  const { coerced } = getVariableValues(schema, definitions, { ...variableValues });
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues }, { maxErrors: 1 });
   // Variables that cannot be read are the executor's to refuse.
   if (coerced === undefined) return [];
   return streams.flatMap((node) => {

@@ -1,6 +1,7 @@
 // Resolvers of SAE features, and the queries for them: labels and descriptions come from the
 // catalogue, the rest, such as the proteins in which one is most active, costs one call for each
 // feature.
+import { memoize2 } from '@graphql-tools/utils';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
@@ -223,17 +224,21 @@ function readWords(search: string): string[] {
   }
 }
 
+/** The indices that the catalogue has; once for a list that a document gives at many places, as a variable. */
+const inCatalogue = memoize2(
+  (entries: ReadonlyMap<number, CatalogueEntry>, indices: readonly number[]): ReadonlySet<number> =>
+    new Set(indices.filter((index) => entries.has(index))),
+);
+
 /** Indices of the entries to return, in order; indices outside the catalogue are left out. */
 async function searchFeatures(
   ctx: GatewayContext,
   entries: ReadonlyMap<number, CatalogueEntry>,
   { search, indices }: FeatureSearch,
 ): Promise<readonly number[]> {
-  const chosen = indices == null ? undefined : new Set(indices);
-  if (search == null || search.trim() === '') {
-    if (chosen === undefined) return ctx.services.catalogue.indices(ctx.upstream);
-    return [...chosen].filter((index) => entries.has(index));
-  }
+  const chosen = indices == null ? undefined : inCatalogue(entries, indices);
+  if (search == null || search.trim() === '')
+    return chosen === undefined ? ctx.services.catalogue.indices(ctx.upstream) : [...chosen];
   const words = readWords(search);
   const found = words.length === 0 ? [] : await ctx.services.catalogue.search(ctx.upstream, words);
   return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));

@@ -1,5 +1,6 @@
 // Reads what people paste as an identifier of a protein: hashes, accessions, entry names, FASTA,
 // cells of tables and addresses of UniProt.
+import { memoize1 } from '@graphql-tools/utils';
 import type { GatewayContext } from '../../context.ts';
 import type { InvalidInputShape, ProblemShape } from '../../schema/problem.ts';
 import { hashFault, LINE_END } from '../../schema/scalars.ts';
@@ -55,6 +56,8 @@ const NO_ACCESSION =
 
 export const isAccession = (text: string): boolean => ACCESSION.test(text);
 
+/** Longest text that is read; the longest protein has some 40,000 residues. */
+const MAX_CHARACTERS = 100_000;
 /** Longest text that is looked through for words; longer ones are sequences or no identifiers. */
 const MAX_LENGTH = 1000;
 const EDGES = '"\'`“”‘’,;()[]<> \t\r\n\u00a0\u200b\ufeff';
@@ -101,6 +104,7 @@ const severalFault = (what: string): Identifier => ({
 });
 
 export function readIdentifier(requested: string): Identifier {
+  if (requested.length > MAX_CHARACTERS) return { fault: 'is longer than any protein.', hint: HINT };
   const record = withoutEdges(requested);
   if (HASH.test(record)) return { hash: record.toLowerCase() };
   const sequence = sequenceIn(record);
@@ -181,9 +185,25 @@ interface Place {
   readonly index: number;
 }
 
+/** What the texts of a list mean. Each is read once, also where a document gives it at many places. */
+const readList = memoize1((ids: readonly string[]) => {
+  const read = new Map<string, Identifier>();
+  for (const id of ids) if (!read.has(id)) read.set(id, readIdentifier(id));
+  const entries = new Set([...read.values()].flatMap((one) => ('entry' in one ? one.entry : [])));
+  return { read, calls: entries.size };
+});
+
+/** Upstream calls to resolve the identifiers of a list; none for one that is refused for its length. */
+export const resolvingCalls = (ids: readonly string[], most: number): number =>
+  ids.length > most ? 0 : readList(ids).calls;
+
 /** Resolves an identifier; hashes and sequences synchronously. */
-function resolveIdentifier(ctx: GatewayContext, requested: string, place: Place): MaybePromise<Resolved> {
-  const read = readIdentifier(requested);
+function resolveIdentifier(
+  ctx: GatewayContext,
+  requested: string,
+  read: Identifier,
+  place: Place,
+): MaybePromise<Resolved> {
   if ('fault' in read)
     return invalid(place, faultOf(`${place.argument}[${place.index}]`, requested, read.fault), read.hint);
   return 'hash' in read ? read : resolveEntry(ctx, read.entry, place);
@@ -234,8 +254,9 @@ export async function resolveIdentifiers(
   const late: Promise<void>[] = [];
   // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
   // this loop.
+  const { read } = readList(ids);
   for (const [index, id] of ids.entries()) {
-    const one = resolveIdentifier(ctx, id, { argument, index });
+    const one = resolveIdentifier(ctx, id, read.get(id) ?? readIdentifier(id), { argument, index });
     const take = (found: Resolved): void => {
       resolved[index] = found;
     };

@@ -8,9 +8,9 @@ import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
-import { bulkCalls } from '../costs.ts';
+import { bulkCalls, countDistinct } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
-import { type Resolved, readIdentifier, resolveIdentifiers } from './identifier.ts';
+import { type Resolved, resolveIdentifiers, resolvingCalls } from './identifier.ts';
 import { type LoadedList, loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
 
 const MAX_IDS = 5000;
@@ -149,9 +149,8 @@ builder.queryField('lookup', (t) =>
     type: [ProteinLookup],
     nullable: false,
     cost: ({ ids }) => {
-      const distinct = [...new Set(ids.map((id) => id.trim()))];
-      const entries = distinct.filter((id) => 'entry' in readIdentifier(id)).length;
-      return { calls: entries + bulkCalls(distinct.length), items: distinct.length };
+      const items = countDistinct(ids);
+      return { calls: resolvingCalls(ids, MAX_IDS) + bulkCalls(items), items };
     },
     description:
       `A mix of hashes, UniProt accessions, entry names and sequences, at most ${MAX_IDS}; one result for ` +

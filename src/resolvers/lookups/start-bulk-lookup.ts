@@ -16,7 +16,7 @@ import {
   type RefusedShape,
 } from '../../schema/problem.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
-import { readIdentifier, resolveIdentifiers } from '../atlas/identifier.ts';
+import { resolveIdentifiers, resolvingCalls } from '../atlas/identifier.ts';
 import { OF_THE_OPERATOR } from '../folds/submit-result.ts';
 import { BulkLookup } from './bulk-lookup.ts';
 
@@ -180,9 +180,6 @@ async function hashesOf(ctx: GatewayContext, { ids, hashes }: Input): Promise<As
   };
 }
 
-const resolvingCalls = (ids: readonly string[] | null | undefined): number =>
-  new Set(ids?.filter((id) => 'entry' in readIdentifier(id))).size;
-
 /** The refusal when the upstream refused the first part; otherwise null. */
 function refusalOf({ parts: [first] }: BulkLookupRecord): RefusedShape | null {
   if (first?.state !== 'FAILED' || first.sent > 0 || first.problem === null) return null;
@@ -257,7 +254,8 @@ builder.mutationField('startBulkLookup', (t) =>
     type: BulkLookupResult,
     // Each part is sent, polled and downloaded.
     cost: ({ input: { ids, hashes } }) => ({
-      calls: 3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids),
+      calls:
+        3 * Math.ceil((ids ?? hashes ?? []).length / BULK_HASHES) + resolvingCalls(ids ?? [], MAX_HASHES),
     }),
     description:
       'Looks up as many as 50,000 proteins. It runs to its end by itself, also over a restart of the ' +

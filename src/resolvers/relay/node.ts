@@ -1,6 +1,7 @@
 // Objects by reference: node and nodes by global id, and the root fields for federation routers
 // (Apollo Federation subgraph specification). The finder of a type also loads what the query
 // selects.
+import { memoize1 } from '@graphql-tools/utils';
 import { typeBrandKey } from '@pothos/core';
 import { decodeGlobalID } from '@pothos/plugin-relay';
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
@@ -70,6 +71,9 @@ type EntityName = keyof typeof ENTITIES;
 
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
+/** Far more than any id of a service takes. */
+const MAX_ID_CHARACTERS = 2000;
+
 const isEntity = (typename: unknown): typename is EntityName =>
   typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
@@ -91,6 +95,7 @@ async function findEntity(
 
 function decode(globalId: string): { typename: string; id: string } {
   try {
+    if (globalId.length > MAX_ID_CHARACTERS) throw new Error('too long');
     return decodeGlobalID(globalId);
   } catch {
     throw badInput('This is not an id of this schema. Use the `id` of an object.');
@@ -105,6 +110,11 @@ function nodeCalls(globalId: string | number): number {
     return 0;
   }
 }
+
+/** Once for a list that a document gives at many places, as a variable. Too long a one is refused. */
+const callsOfNodes = memoize1((ids: readonly (string | number)[]): number =>
+  ids.slice(0, MAX_REFERENCES).reduce<number>((sum, id) => sum + nodeCalls(id), 0),
+);
 
 /**
  * An object by its global id; null when there is none.
@@ -143,7 +153,7 @@ builder.queryFields((t) => ({
   nodes: t.field({
     type: [builder.nodeInterfaceRef()],
     nullable: { list: false, items: true },
-    cost: ({ ids }) => ({ calls: ids.reduce((sum, id) => sum + nodeCalls(id), 0), items: ids.length }),
+    cost: ({ ids }) => ({ calls: callsOfNodes(ids), items: ids.length }),
     description: 'Objects by their ids, in the same order, null where one does not exist.',
     args: { ids: t.arg.idList({ required: true, description: 'The `id`s of objects, at most 1000.' }) },
     resolve: (_, { ids }, ctx, info) => {
@@ -167,11 +177,13 @@ builder.scalarType('_Any', {
 const partsOf = (reference: unknown): Readonly<Record<string, unknown>> =>
   typeof reference === 'object' && reference !== null ? { ...reference } : {};
 
-/** Upstream calls to find the object of a reference, without its selection. */
-function callsOf(reference: unknown): number {
-  const { __typename: typename } = partsOf(reference);
-  return isEntity(typename) ? ENTITIES[typename].calls : 0;
-}
+/** Upstream calls to find the objects of references, without their selection; as `callsOfNodes`. */
+const callsOfReferences = memoize1((references: readonly unknown[]): number =>
+  references.slice(0, MAX_REFERENCES).reduce<number>((sum, reference) => {
+    const { __typename: typename } = partsOf(reference);
+    return sum + (isEntity(typename) ? ENTITIES[typename].calls : 0);
+  }, 0),
+);
 
 /** Null when there is none. @throws GraphQLError BAD_USER_INPUT for an invalid reference */
 async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, reference: unknown) {
@@ -225,7 +237,7 @@ builder.queryFields((t) => ({
     type: [Entity],
     nullable: { list: false, items: true },
     cost: ({ representations }) => ({
-      calls: representations.reduce<number>((sum, one) => sum + callsOf(one), 0),
+      calls: callsOfReferences(representations),
       items: representations.length,
     }),
     description:
