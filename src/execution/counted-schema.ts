@@ -38,16 +38,24 @@ const AT_ONCE = 32;
  * list when one of the others throws, and an item that then fails ends the process. Long lists give
  * other work its turn between their members.
  */
-function inTurns(list: readonly unknown[], budget: ExecutionBudget): Promise<unknown>[] {
+function inTurns(
+  list: readonly unknown[],
+  budget: ExecutionBudget,
+  toFailure: (error: unknown) => null,
+): Promise<unknown>[] {
   let turn = Promise.resolve();
   return list.map((item, i) => {
     if (i > 0 && i % AT_ONCE === 0)
       turn = turn.then(() => (budget.isTurnOver() ? budget.nextTurn() : undefined));
-    return turn.then(() => item);
+    return turn.then(() => item).catch(toFailure);
   });
 }
 
-function countedList(list: readonly unknown[], budget: ExecutionBudget): readonly unknown[] {
+function countedList(
+  list: readonly unknown[],
+  budget: ExecutionBudget,
+  toFailure: (error: unknown) => null,
+): readonly unknown[] {
   // Those at the end may fail before it is their turn, or after one that is too much.
   guard(list);
   for (const item of list) {
@@ -55,8 +63,17 @@ function countedList(list: readonly unknown[], budget: ExecutionBudget): readonl
     if (Array.isArray(item)) budget.spend(item.length);
     else if (typeof item === 'string') budget.spendLeaf(item);
   }
-  return list.some((item) => typeof item === 'object') ? inTurns(list, budget) : list;
+  return list.some((item) => typeof item === 'object') ? inTurns(list, budget, toFailure) : list;
 }
+
+/** Counts what fails, until too much has: what is null then stands for one error. */
+const failureIn =
+  (budget: ExecutionBudget, mayBeNull: boolean) =>
+  (error: unknown): null => {
+    if (budget.stopped !== undefined && mayBeNull) return null;
+    budget.spendError();
+    throw error;
+  };
 
 type Variables = GraphQLResolveInfo['variableValues'];
 type Fragments = GraphQLResolveInfo['fragments'];
@@ -100,7 +117,9 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
   const resolve = config.resolve ?? defaultFieldResolver;
   const isJson = String(config.type).replace('!', '') === 'JSON';
   const mayBeNull = !isNonNullType(config.type);
-  const hasParts = isListType(getNullableType(config.type)) || isCompositeType(getNamedType(config.type));
+  const list = getNullableType(config.type);
+  const isItemNullable = isListType(list) && !isNonNullType(list.ofType);
+  const hasParts = isListType(list) || isCompositeType(getNamedType(config.type));
   return {
     ...config,
     resolve(source, args, context, info) {
@@ -118,7 +137,7 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
         }
         if (hasParts && typeof value === 'object' && value !== null)
           budget.spendParts(partsOfEach(info) * (Array.isArray(value) ? value.length : 1));
-        if (Array.isArray(value)) return countedList(value, budget);
+        if (Array.isArray(value)) return countedList(value, budget, failureIn(budget, isItemNullable));
         if (isJson || typeof value !== 'object') budget.spendLeaf(value);
         return value;
       };
@@ -127,7 +146,7 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
       // It may fail after it was one too many.
       guard([value]);
       budget.spendPending();
-      return value.then(count);
+      return value.then(count, failureIn(budget, mayBeNull));
     },
   };
 }

@@ -27,6 +27,8 @@ interface Ending {
 const MAX_PARTS = 2000;
 /** A value that is waited for takes as much memory as so many that are there. */
 const PENDING_WEIGHT = 20;
+/** An error takes as much memory and time, until it is shown, as so many values. */
+const ERROR_WEIGHT = 100;
 /**
  * Text stored until the answer is written counts this often; lazy text, unpacked on writing, counts
  * once.
@@ -114,6 +116,10 @@ export class ExecutionBudget {
   /** Counts a value that is waited for. */
   spendPending(): void {
     this.spend(PENDING_WEIGHT);
+  }
+  /** Counts an error that stands in place of a value. */
+  spendError(): void {
+    this.spend(ERROR_WEIGHT);
   }
   /** Counts what a leaf holds besides being a value. */
   spendLeaf(value: unknown): void {

@@ -278,6 +278,7 @@ export class Execution {
     // What ends the execution is no error of a field.
     this.budget.stopIfLeft();
     if (this.budget.stopped !== undefined) throw this.budget.stopped.error;
+    this.budget.spendError();
     const error = locatedError(thrown, nodes, responsePathAsArray(path));
     if (shape.kind === 'nonNull') throw error;
     this.#record(error, path);

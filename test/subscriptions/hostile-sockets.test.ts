@@ -79,6 +79,19 @@ describe('the first message of a socket', () => {
     later.close();
   });
 
+  it('may be followed by no message with more values than any request needs', async () => {
+    const socket = connect(served.url);
+    const closed = once(socket, 'close');
+    socket.on('open', () => socket.send(init({ token: 'good-key-of-this-test' })));
+    await once(socket, 'message');
+    const variables = `[${'{},'.repeat(200_000)}{}]`;
+    socket.send(
+      `{"id":"1","type":"subscribe","payload":{"query":"{ __typename }","variables":{"x":${variables}}}}`,
+    );
+    const [code, reason] = await closed;
+    expect([code, String(reason)]).toEqual([1009, 'The message holds more values than any request needs']);
+  });
+
   it('is closed with 4401 before it is acknowledged when it proves nothing', async () => {
     for (const payload of [
       undefined,

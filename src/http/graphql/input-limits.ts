@@ -75,25 +75,31 @@ const MAX_VALUES = 501_000;
 
 const BRACKET = 0x5b;
 
-/** @throws GraphQLError (400) when the body holds more values than any request needs */
-export function checkValueCount(body: Buffer): void {
-  if (body.length < LARGE_BODY_BYTES) return;
+/** Whether JSON holds more values than any request needs. */
+export function hasTooManyValues(body: Buffer): boolean {
+  if (body.length < LARGE_BODY_BYTES) return false;
   let [containers, separators] = [0, 0];
   for (let i = 0; i < body.length; i += 1) {
     const byte = body[i];
     if (byte === QUOTE) {
       const end = afterString(body, i);
-      if (end < 0) return;
+      if (end < 0) return false;
       i = end - 1;
     } else if (byte === COMMA) separators += 1;
     else if (byte === OPEN || byte === BRACKET) containers += 1;
-    if (containers > MAX_CONTAINERS || separators > MAX_VALUES)
-      throw httpError(
-        400,
-        `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; ` +
-          'send them in several requests.',
-      );
+    if (containers > MAX_CONTAINERS || separators > MAX_VALUES) return true;
   }
+  return false;
+}
+
+/** @throws GraphQLError (400) when the body holds more values than any request needs */
+export function checkValueCount(body: Buffer): void {
+  if (hasTooManyValues(body))
+    throw httpError(
+      400,
+      `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; ` +
+        'send them in several requests.',
+    );
 }
 
 export type DocumentLimits = ReturnType<typeof documentLimits>;

@@ -5,6 +5,7 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
+import { hasTooManyValues } from '../graphql/input-limits.ts';
 
 export const PATH = '/graphql';
 /** Bytes that a client may send before the acknowledgement: enough for a token. */
@@ -208,7 +209,9 @@ export function openConnection(
           // Nothing more is read before this message had its turn.
           socket.pause();
           inTurn(() => {
-            if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail).finally(release);
+            if (Buffer.isBuffer(data) && hasTooManyValues(data))
+              refuseBytes(connection, TOO_BIG, 'The message holds more values than any request needs');
+            else if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail).finally(release);
             if (!connection.isOver) socket.resume();
           });
         }),
