@@ -72,6 +72,7 @@ describe('an answer that becomes too large', () => {
       `{ protein(hash: "${INSULIN}") { a: structure { text } b: structure { text } } }`,
       'MAX_ANSWER_BYTES',
     ],
+    ['errors', `{ nodes(ids: [${'"none" '.repeat(60)}]) { id } }`, 'MAX_ANSWER_VALUES'],
     ['what is waited for', `{ features(first: 500) { nodes { summary } } }`, 'MAX_ANSWER_VALUES'],
   ])('is refused for %s, asked first and again', async (_, query, setting) => {
     for (let i = 0; i < 2; i += 1)
@@ -87,19 +88,21 @@ describe('an answer that becomes too large', () => {
       data: null,
       errors: tooLarge('MAX_ANSWER_VALUES'),
     });
-    const response = await small.gateway.fetch(
-      new Request('http://gateway.test/graphql', {
-        method: 'POST',
-        headers: { 'content-type': 'application/json', accept: 'multipart/mixed;deferSpec=20220824' },
-        body: JSON.stringify({
-          query:
-            '{ __typename ... @defer { features(first: 1000) { nodes { index label id a: index b: index } } } }',
+    for (const selection of [
+      'features(first: 1000) { nodes { index label id a: index b: index } }',
+      `nodes(ids: [${'"none" '.repeat(60)}]) { id }`,
+    ]) {
+      const response = await small.gateway.fetch(
+        new Request('http://gateway.test/graphql', {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', accept: 'multipart/mixed;deferSpec=20220824' },
+          body: JSON.stringify({ query: `{ __typename ... @defer { ${selection} } }` }),
         }),
-      }),
-    );
-    const text = await response.text();
-    expect(text.match(/QUERY_TOO_EXPENSIVE/g)).toHaveLength(1);
-    expect(text).not.toContain('"index"');
+      );
+      const text = await response.text();
+      expect(text.match(/QUERY_TOO_EXPENSIVE/g)).toHaveLength(1);
+      expect(text).not.toContain('"index"');
+    }
   });
 });
 
