@@ -66,6 +66,18 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
     expect(milliseconds).toBeLessThan(5000 + 3 * quiet);
   });
 
+  it('the longest honest submission is none: 2,000 complexes of 20 chains fill a body, and are checked', async () => {
+    const sequence = 'MKTAYIAKQR'.repeat(32);
+    const items = list(2000, (i) => ({
+      chains: list(20, (c) => ({ protein: { sequence: sequence.slice((i + c) % 20) } })),
+    }));
+    const answer = await world.query(
+      'query($items: [FoldItemInput!]!) { checkFold(input: { items: $items }) { ok taskCount } }',
+      { items },
+    );
+    expect(answer).toEqual({ data: { checkFold: { ok: true, taskCount: 2000 } } });
+  });
+
   it.each([
     'lookup(ids: [$x])',
     'uniprotEntry(id: $x)',
