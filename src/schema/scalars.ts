@@ -14,8 +14,12 @@ import { builder } from './builder.ts';
 export const LINE_END = /\r\n?|\n/;
 
 /** A BAD_USER_INPUT error. The message is one sentence that says what input is valid. */
-export const badInput = (message: string): GraphQLError =>
-  new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
+export function badInput(message: string): GraphQLError {
+  const error = new GraphQLError(message, { extensions: { code: 'BAD_USER_INPUT', retryable: false } });
+  // As in UpstreamError: graphql-js would write it out.
+  error.stack = message;
+  return error;
+}
 
 /** What is wrong with a text that is no hash; never the text, which may be long or private. */
 export function hashFault(text: string): string {
