@@ -17,7 +17,7 @@ const METHOD = `- Every contestant is a process of its own with \`NODE_ENV=produ
   cheaper.
 - "Upstream calls" are calls of the service for one answer, counted by the stand-in. "Peak MB" is the most memory in use during the rounds.
 
-\`npm run bench\` measures again on your machine in about a quarter of an hour; \`npm run bench -- --write\` also writes this page.`;
+\`npm run bench\` measures again on your machine in about twenty minutes; \`npm run bench -- --write\` also writes this page.`;
 
 const REASONS = `- A query that was answered within the last minute, with an answer that is the same for every caller, is answered from memory.
 - A new query passes the limits, Yoga and its plugins, which the peers do not have.
