@@ -74,9 +74,13 @@ function openLink(url: string, asBytes: boolean, onFault: (error: unknown) => vo
  *
  * @param url - `redis://` or `rediss://`, with user, password and database number where needed
  * @param onError - called once for each loss of the connection
- * @param asBytes - whether answers hold a Buffer in place of a text
+ * @param options.asBytes - whether answers hold a Buffer in place of a text
  */
-export function openRedis(url: string, onError: (error: unknown) => void, asBytes = false) {
+export function openRedis(
+  url: string,
+  onError: (error: unknown) => void,
+  { asBytes = false }: { readonly asBytes?: boolean } = {},
+) {
   const place = placeOf(url);
   let fault: unknown;
   let closed = false;

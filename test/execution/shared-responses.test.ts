@@ -200,7 +200,7 @@ async function loggedOf(path: string, init: RequestInit): Promise<Record<string,
 }
 
 it('a kept answer is logged as it was when it was worked out', async () => {
-  const headers = { 'content-type': 'application/json', authorization: 'Bearer somebody' };
+  const headers = { 'content-type': 'application/json', authorization: 'Bearer key-of-a-caller' };
   const body = JSON.stringify({ query: CARD, variables: { hash: OTHERS[2] } });
   const [picture, card] = [
     [`/thumbnails/${OTHERS[2]}/plddt.png`, { headers }],

@@ -187,9 +187,13 @@ interface Place {
 
 /** What the texts of a list mean. Each is read once, also where a document gives it at many places. */
 const readList = memoize1((ids: readonly string[]) => {
-  const read = new Map<string, Identifier>();
-  for (const id of ids) if (!read.has(id)) read.set(id, readIdentifier(id));
-  const entries = new Set([...read.values()].flatMap((one) => ('entry' in one ? one.entry : [])));
+  const known = new Map<string, Identifier>();
+  const read = ids.map((id) => {
+    const one = known.get(id) ?? readIdentifier(id);
+    known.set(id, one);
+    return [id, one] as const;
+  });
+  const entries = new Set([...known.values()].flatMap((one) => ('entry' in one ? one.entry : [])));
   return { read, calls: entries.size };
 });
 
@@ -254,9 +258,8 @@ export async function resolveIdentifiers(
   const late: Promise<void>[] = [];
   // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
   // this loop.
-  const { read } = readList(ids);
-  for (const [index, id] of ids.entries()) {
-    const one = resolveIdentifier(ctx, id, read.get(id) ?? readIdentifier(id), { argument, index });
+  for (const [index, [id, read]] of readList(ids).read.entries()) {
+    const one = resolveIdentifier(ctx, id, read, { argument, index });
     const take = (found: Resolved): void => {
       resolved[index] = found;
     };

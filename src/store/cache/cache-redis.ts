@@ -13,7 +13,7 @@ const LOOK_MS = 1_000;
  * @param onError - called with every lost connection
  */
 export function openRedisBytes(url: string, onError: (error: unknown) => void): ByteStore {
-  const redis = openRedis(url, onError, true);
+  const redis = openRedis(url, onError, { asBytes: true });
   let looking: Promise<boolean> = Promise.resolve(true);
   let lookedAt = Number.NEGATIVE_INFINITY;
   /**
