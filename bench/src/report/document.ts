@@ -7,7 +7,7 @@ import { markdownTable, markdownTargets } from './table.ts';
 /** The plot's name, beside the document. */
 export const PLOT_FILE = 'performance-growth.svg';
 
-const METHOD = `- Every contestant is a process of its own with \`NODE_ENV=production\`, asked alone. It is warmed up with 5,000 answers, or 15 seconds of CPU time where answers take longer; a table says where
+const METHOD = `- Every contestant is a process of its own with \`NODE_ENV=production\`, asked alone. It is warmed up with 5,000 answers, or 12 seconds of CPU time where answers take longer; a table says where
   new processes are measured. Then contestants take turns in rounds; numbers are medians over the rounds.
 - Before that, the answers of each are compared with the expected data, value by value. One wrong answer fails the run.
 - FoldAtlas is started as \`npm start\` does, with all limits, the request log and the metrics on. The settings for requests a minute, the cost of a query and the number of subscriptions are raised. The

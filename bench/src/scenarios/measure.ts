@@ -56,7 +56,7 @@ const STEP_SECONDS = 0.7;
 /** After so many answers a process is warm: compilers go by how often a function has run. */
 const WARM_ANSWERS = 5_000;
 /** The CPU time after which a process counts as warm, however few answers it has given: lists take longer. */
-const WARM_CPU_MS = 15_000;
+const WARM_CPU_MS = 12_000;
 
 interface Sample extends LoadResult {
   readonly cpu: number;

@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operationBytes } from '../load/connection.ts';
 import { load } from '../load/load.ts';
+import type { Child } from '../processes/child.ts';
 import { startContestant, titleOf } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { median, rotated } from '../report/statistics.ts';
@@ -19,20 +20,26 @@ const [STARTED_SECONDS, IDLE_SECONDS] = [3, 30];
 export async function startUp(bench: Bench): Promise<ScenarioResult> {
   const [times, idle] = bench.quick ? [1, 1] : [STARTS, IDLE_SECONDS];
   await setStub(bench, { latency: 0 });
-  const rows: { who: string; values: Record<'start' | 'answered' | 'started' | 'memory', number> }[] = [];
   const kinds = [
-    { who: 'without the sandbox', upstream: bench.stub.url, data: 'no sandbox' },
-    { who: 'with the sandbox, first start', upstream: undefined, data: 'sandbox' },
-    { who: 'with the sandbox, its data there', upstream: undefined, data: 'sandbox' },
+    { who: 'without the sandbox', upstream: bench.stub.url, folderOf: (n: number) => `no sandbox ${n}` },
+    { who: 'with the sandbox, first start', upstream: undefined, folderOf: (n: number) => `sandbox ${n}` },
+    { who: 'with the sandbox, its data there', upstream: undefined, folderOf: () => 'sandbox 0' },
   ];
-  for (const { who, upstream, data } of kinds) {
+  const readMemory = async (child: Child): Promise<{ started: number; memory: number }> => {
+    await sleep(Math.min(STARTED_SECONDS, idle) * 1000);
+    const started = child.memory().now / 1e6;
+    await sleep(Math.max(0, idle - STARTED_SECONDS) * 1000);
+    const memory = child.memory().now / 1e6;
+    await child.stop();
+    return { started, memory };
+  };
+  const measured: { who: string; start: number; answered: number; idle: ReturnType<typeof readMemory> }[] = [];
+  for (const { who, upstream, folderOf } of kinds) {
     const starts: number[] = [];
     const answers: number[] = [];
-    let started = Number.NaN;
-    let memory = Number.NaN;
     for (let n = 0; n < times; n += 1) {
       bench.progress(`start ${who}`);
-      const folder = join(bench.start.folder, `${data} ${n}`);
+      const folder = join(bench.start.folder, folderOf(n));
       mkdirSync(folder, { recursive: true });
       const since = performance.now();
       const child = await startContestant('foldatlas', { folder, upstream, core: undefined });
@@ -40,16 +47,14 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
       answers.push(performance.now() - since);
       if (status !== 200) throw new Error(`FoldAtlas answered ${status} after its start`);
       starts.push(child.startMs);
-      if (n === times - 1) {
-        await sleep(Math.min(STARTED_SECONDS, idle) * 1000);
-        started = child.memory().now / 1e6;
-        await sleep(Math.max(0, idle - STARTED_SECONDS) * 1000);
-        memory = child.memory().now / 1e6;
-      }
-      await child.stop();
+      if (n < times - 1) await child.stop();
+      // The last of each is idle while others start.
+      else measured.push({ who, start: median(starts), answered: median(answers), idle: readMemory(child) });
     }
-    rows.push({ who, values: { start: median(starts), answered: median(answers), started, memory } });
   }
+  const rows: { who: string; values: Record<'start' | 'answered' | 'started' | 'memory', number> }[] = [];
+  for (const { who, start, answered, idle: memory } of measured)
+    rows.push({ who, values: { start, answered, ...(await memory) } });
   const of = (n: number, key: 'start' | 'memory'): number => rows[n]?.values[key] ?? Number.NaN;
   return {
     name: 'start-up',
