@@ -33,7 +33,8 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
     await child.stop();
     return { started, memory };
   };
-  const measured: { who: string; start: number; answered: number; idle: ReturnType<typeof readMemory> }[] = [];
+  const measured: { who: string; start: number; answered: number; idle: ReturnType<typeof readMemory> }[] =
+    [];
   for (const { who, upstream, folderOf } of kinds) {
     const starts: number[] = [];
     const answers: number[] = [];
