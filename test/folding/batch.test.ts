@@ -530,6 +530,15 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         },
       );
       expect(data).toEqual({ submitFold: { warnings: [{ code: 'UPSTREAM_WARNING', message: 'late' }] } });
+      await bench.fault({
+        operation: 'cancel',
+        status: 200,
+        body: { data: { cancelled: 1, warning_messages: ['charged'] }, warning_messages: ['soon'] },
+      });
+      const cancelled = await bench.ask(
+        'mutation { cancelBatch(batchId: "b") { ... on Cancelled { warnings } } }',
+      );
+      expect(cancelled.data).toEqual({ cancelBatch: { warnings: ['soon', 'charged'] } });
     });
   });
 

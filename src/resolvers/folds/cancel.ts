@@ -33,6 +33,7 @@ interface CancelledShape {
   readonly target: CancelTarget;
   /** Each selected field that needs the count calls it. @throws where the service did not say */
   readonly cancelledCount: () => Promise<number>;
+  readonly warnings: readonly string[];
 }
 
 interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
@@ -121,6 +122,10 @@ const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
       description: 'Tasks of the batch that continue and are charged. One List call.',
       resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
     }),
+    warnings: t.stringList({
+      ...nonNull("The upstream's warnings about the cancellation."),
+      resolve: ({ warnings }) => [...warnings],
+    }),
   }),
 });
 
@@ -170,10 +175,12 @@ async function cancelTarget(
   const batchId = await batchIdOf(ctx, target).catch((error) => storeFailed('ledger', error, ctx.requestId));
   if (batchId !== undefined) await live.nudge(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
-    const told = ending.answer.data.cancelled;
+    const { data, warnings } = ending.answer;
+    const told = data.cancelled;
     return {
       kind: 'Cancelled',
       target,
+      warnings,
       cancelledCount: async () => {
         if (told != null) return told;
         if (count === undefined) throw unknownCount('the states before were not read');
