@@ -423,17 +423,27 @@ describe('a result of another shape', () => {
     });
   });
 
-  it('that is no JSON is an error at its path', async () => {
-    await bench.fault({ operation: 'download', status: 200, body: '<html>' });
-    const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { name result { model } } }',
-      { id: taskId(1) },
-    );
-    expect(data).toEqual({ task: { name: 'protein and RNA', result: { model: null } } });
+  it.each([
+    '<html>',
+    'null',
+    '[]',
+    '5',
+    '{}',
+    '{"message": "no such key"}',
+    '{"data": {"model": "m"}}',
+  ])('that is no folding result (%s) is an error at its path, of which no score is kept', async (body) => {
+    const id = await bench.submit({ items: [protein('GIVEQ', 'tiny'), protein('GIV')] });
+    await bench.pass(60_000);
+    const scores = () =>
+      bench.ask('query($id: ID!) { task(taskId: $id) { name result { ptm } } }', { id: `${id}-00000` });
+    await bench.fault({ operation: 'download', status: 200, body });
+    const { data, errors } = await scores();
+    expect(data).toEqual({ task: { name: 'tiny', result: { ptm: null } } });
     expect(errors?.[0]).toMatchObject({
-      path: ['task', 'result', 'model'],
+      path: ['task', 'result', 'ptm'],
       extensions: { code: 'UPSTREAM_DRIFT' },
     });
+    expect(await scores()).toEqual({ data: { task: { name: 'tiny', result: { ptm: expect.any(Number) } } } });
   });
 });
 

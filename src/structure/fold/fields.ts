@@ -96,6 +96,13 @@ export function fieldsOfResult(value: unknown): Fields {
   return inner !== undefined && outer.complex === undefined ? inner : outer;
 }
 
+const PREDICTED =
+  /^(?:complex|plddt|ptm|interface_ptm|pair_chains_iptm|pae|output_embedding_(?:sequence|pair_pooled))$/;
+
+/** Whether a value is a folding result, and not an error in its place: it has a member that is predicted. */
+export const isFoldingResult = (value: unknown): boolean =>
+  Object.keys(fieldsOfResult(value)).some((name) => PREDICTED.test(name));
+
 /** Reads the members, with or without an envelope around them. Never throws. */
 export function readFields(value: unknown) {
   const fields = fieldsOfResult(value);

@@ -68,7 +68,7 @@ function maxResultBytes(chains: LedgerItem['chains']): number {
 function unreadable(error: unknown): never {
   if (!(error instanceof JsonError)) throw error;
   throw new UpstreamError(
-    'The result that the upstream stored is not JSON.',
+    `The result that the upstream stored cannot be read. ${error.message}`,
     { operation: 'download', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },
     { cause: error },
   );

@@ -1,10 +1,10 @@
 // Parses the bytes of a folding result: the PAE apart, so that its million numbers never become
 // lists.
 import { randomUUID } from 'node:crypto';
-import { fieldsOfResult } from '../../structure/fold/fields.ts';
+import { fieldsOfResult, isFoldingResult } from '../../structure/fold/fields.ts';
 import { largest, listsOf, type Matrix } from '../../structure/fold/matrix.ts';
 import { type FoldingResult, readFoldingResult } from '../../structure/fold/result.ts';
-import { parseLenient } from '../json/lenient-json.ts';
+import { JsonError, parseLenient } from '../json/lenient-json.ts';
 import { fromWire, namesSeen, type WireMapping } from '../renames.ts';
 
 const MINUS = 0x2d;
@@ -198,7 +198,7 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
  * Reads the JSON of a folding result.
  *
  * @param mapping - names that the deployment uses instead of those of the contract
- * @throws JsonError
+ * @throws JsonError, also for what is no folding result
  */
 export function readFold(bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
   for (const name of namesSeen(mapping, 'result', PAE)) {
@@ -206,5 +206,7 @@ export function readFold(bytes: Uint8Array, mapping: WireMapping | undefined): F
     const result = lifted && withPae(lifted.rest, lifted.matrix, mapping);
     if (result !== undefined) return result;
   }
-  return readFoldingResult(parsed(bytes, mapping));
+  const value = parsed(bytes, mapping);
+  if (!isFoldingResult(value)) throw new JsonError('It has no structure, score or embedding.');
+  return readFoldingResult(value);
 }
