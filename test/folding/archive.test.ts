@@ -111,7 +111,7 @@ describe('results.zip', () => {
       (task) => at(task, 'state') === 'DONE' && at(task, 'problem') !== null,
     );
     expect(broken).toEqual([
-      expect.objectContaining({ files: [], problem: expect.stringContaining('not JSON') }),
+      expect.objectContaining({ files: [], problem: expect.stringContaining('The JSON is not valid') }),
     ]);
   });
 
