@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 /** How it answers every call. */
-export type Malice = 'zip' | 'lying zip' | 'endless json' | 'deep json' | 'drip';
+export type Malice = 'zip' | 'lying zip' | 'endless json' | 'deep json' | 'wide json' | 'json of members' | 'drip';
 
 const MiB = 1024 * 1024;
 /** A block of text that deflates by about a hundred and stands alone, so that it can be sent any number of times. */
@@ -49,6 +49,15 @@ async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
     });
 }
 
+/** A body of 40 MB, below the limit of every large answer, which takes many times that when it is parsed. */
+async function sendMany(response: ServerResponse, head: string, one: string, tail: string): Promise<void> {
+  response.writeHead(200, { 'content-type': 'application/json' });
+  await write(response, Buffer.from(head));
+  const block = Buffer.from(one.repeat(MiB / one.length));
+  for (let sent = 0; sent < 40 * MiB && !response.closed; sent += block.length) await write(response, block);
+  response.write(tail);
+}
+
 const SENDERS: Readonly<Record<Malice, (response: ServerResponse, limit: number) => Promise<void>>> = {
   async zip(response, limit) {
     response.writeHead(200, { 'content-type': 'application/zip' });
@@ -70,6 +79,8 @@ const SENDERS: Readonly<Record<Malice, (response: ServerResponse, limit: number)
     response.writeHead(200, { 'content-type': 'application/json' });
     await write(response, Buffer.alloc(4 * MiB, '['));
   },
+  'wide json': (response) => sendMany(response, '{"data":{"items":[0', ',[]', ']}}'),
+  'json of members': (response) => sendMany(response, '{"a":1', ',"":1', '}'),
   async drip(response) {
     response.writeHead(200, { 'content-type': 'application/json' });
     while (!response.closed) {

@@ -68,15 +68,18 @@ function isFlat(bytes: Buffer, from: number, end: number): boolean {
   return !list.includes(OPEN_LIST) && !list.includes(OPEN) && !list.includes(QUOTE);
 }
 
-/** Where a value that begins at `from` has ended; -1 when it does not. */
-function afterValue(bytes: Buffer, from: number): number {
+/** Strings and brackets in the values of an object: a record has some thousand, at 60 ns each. */
+const MAX_STOPS = 500_000;
+
+/** Where a value that begins at `from` has ended; -1 when it does not, or no stops are left for it. */
+function afterValue(bytes: Buffer, from: number, stops: { left: number }): number {
   const first = bytes[from] ?? 0;
   if (first === QUOTE) return afterString(bytes, from);
   if ((first | BRACKET_BIT) !== OPEN) return nextStop(bytes, from, ENDS);
   let depth = 0;
   /** The next end of a list, where it is still ahead. */
   let listEnd = -1;
-  for (let at = from; at < bytes.length; ) {
+  for (let at = from; at < bytes.length && stops.left > 0; stops.left -= 1) {
     at = nextStop(bytes, at, BRACKETS);
     const byte = bytes[at] ?? 0;
     if (byte === OPEN_LIST) {
@@ -152,10 +155,14 @@ function afterObject(bytes: Buffer, from: number, afterMember: AfterMember): num
 
 const isEnd = (bytes: Buffer, at: number): boolean => at !== -1 && afterSpace(bytes, at) === bytes.length;
 
+/** A record has twenty. Each takes 100 bytes, also where it stands on six. */
+const MAX_MEMBERS = 1_000;
+
 /** Reads the members of an object into a list. @returns where the object has ended, or -1 */
-function collectMembers(bytes: Buffer, from: number, members: Member[]): number {
+function collectMembers(bytes: Buffer, from: number, members: Member[], stops: { left: number }): number {
   return afterObject(bytes, from, (name, start) => {
-    const stop = afterValue(bytes, start);
+    if (members.length === MAX_MEMBERS) return -1;
+    const stop = afterValue(bytes, start, stops);
     members.push({ name, start, stop });
     return stop;
   });
@@ -164,7 +171,8 @@ function collectMembers(bytes: Buffer, from: number, members: Member[]): number 
 /** @returns undefined for anything that is not plainly an object: a parser may know better */
 export function objectMembers(bytes: Buffer): Member[] | undefined {
   const members: Member[] = [];
-  return isEnd(bytes, collectMembers(bytes, afterSpace(bytes, 0), members)) ? members : undefined;
+  const end = collectMembers(bytes, afterSpace(bytes, 0), members, { left: MAX_STOPS });
+  return isEnd(bytes, end) ? members : undefined;
 }
 
 /** A member whose value is an object, with the members of that. */
@@ -175,9 +183,10 @@ export interface NestedMember extends Member {
 /** The same of an object whose members are objects, each with its own members. */
 export function nestedMembers(bytes: Buffer): NestedMember[] | undefined {
   const all: NestedMember[] = [];
+  const stops = { left: MAX_STOPS };
   const end = afterObject(bytes, afterSpace(bytes, 0), (name, start) => {
     const members: Member[] = [];
-    const stop = collectMembers(bytes, start, members);
+    const stop = collectMembers(bytes, start, members, stops);
     all.push({ name, start, stop, members });
     return stop;
   });

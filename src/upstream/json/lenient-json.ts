@@ -1,5 +1,5 @@
 // JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null.
-import { BACKSLASH, BRACKET_BIT, CLOSE, OPEN, QUOTE } from './json-scan.ts';
+import { BACKSLASH, BRACKET_BIT, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
 
 /** JSON that cannot be read. It never says what stands there. */
 export class JsonError extends SyntaxError {
@@ -42,6 +42,12 @@ function withNulls(text: string): string {
 
 /** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
+/** Objects, lists and members: up to 130 bytes each. A result of 100,000 atoms has one for each. */
+const MAX_PARTS = 1_000_000;
+/** Values in lists: 10 bytes each. A protein of 20,000 residues has 4 million activations. */
+const MAX_VALUES = 10_000_000;
+/** Shorter texts cannot hold that many. */
+const SHORT = 2 * MAX_PARTS;
 
 function countUpTo(text: string, character: string, most: number): number {
   let count = 0;
@@ -50,21 +56,25 @@ function countUpTo(text: string, character: string, most: number): number {
   return count;
 }
 
-/** Whether the text is nested too deeply. Validates nothing. */
-function isTooDeep(text: string): boolean {
+/** Whether the text is nested too deeply, or would take far more memory than it has bytes. */
+function isTooMuch(text: string): boolean {
   if (text.length <= 2 * MAX_DEPTH) return false;
-  if (countUpTo(text, '[', MAX_DEPTH + 1) + countUpTo(text, '{', MAX_DEPTH + 1) <= MAX_DEPTH) return false;
-  let depth = 0;
+  const opened = countUpTo(text, '[', MAX_DEPTH + 1) + countUpTo(text, '{', MAX_DEPTH + 1);
+  if (text.length <= SHORT && opened <= MAX_DEPTH) return false;
+  let [depth, parts, values] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
     if (code === QUOTE) {
       const end = afterString(text, at + 1);
       if (end < 0) return false;
       at = end - 1;
-    } else if ((code | BRACKET_BIT) === OPEN) {
+    } else if (code === COMMA) values += 1;
+    else if (code === COLON) parts += 1;
+    else if ((code | BRACKET_BIT) === OPEN) {
       depth += 1;
-      if (depth > MAX_DEPTH) return true;
+      parts += 1;
     } else if ((code | BRACKET_BIT) === CLOSE) depth -= 1;
+    if (depth > MAX_DEPTH || parts > MAX_PARTS || values > MAX_VALUES) return true;
   }
   return false;
 }
@@ -72,11 +82,12 @@ function isTooDeep(text: string): boolean {
 /**
  * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is dropped.
  *
- * @throws JsonError, also for text that is nested more than 1,000 levels deep
+ * @throws JsonError, also for text that is nested more than 1,000 levels deep, or holds more values
+ *   than any answer
  */
 export function parseLenient(text: string): unknown {
   const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
-  if (isTooDeep(plain)) throw new JsonError('The JSON is nested too deeply.');
+  if (isTooMuch(plain)) throw new JsonError('The JSON is nested too deeply, or holds too many values.');
   try {
     return JSON.parse(plain) as unknown;
   } catch {
