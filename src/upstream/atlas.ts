@@ -5,7 +5,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
 import { foundOrNull } from './http/prefix.ts';
-import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
+import { bodyJson, parseJsonBody, readBytes, readUtf8, requestIdOf, tooLarge } from './http/response-body.ts';
 import { type Call, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import {
   drifted,
@@ -49,11 +49,6 @@ export interface WithRaw<T> {
 const KiB = 1024;
 export const MiB = 1024 * KiB;
 
-const requestIdOf = ({ headers }: StreamedResponse): string | undefined => {
-  const id = headers['x-request-id'];
-  return typeof id === 'string' ? id : undefined;
-};
-
 export async function record<S extends z.ZodType>(
   up: Upstream,
   answer: StreamedResponse,
@@ -84,6 +79,8 @@ const ROWS_AT_ONCE = 1000;
 export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
   const raw = toContractNames(up, 'features', await parseJsonBody('features', json));
   const rows = readValidated(up, 'features', wire.catalogue, raw);
+  // It would be cached, and say for an hour that there are no features.
+  if (rows.length === 0) throw drifted('features', '$', 'expected features, seen none', true);
   const entries: wire.CatalogueEntry[] = [];
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
     entries.push(...validate('features', wire.catalogueRows, rows.slice(start, start + ROWS_AT_ONCE)));
@@ -145,7 +142,7 @@ async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadR
   } finally {
     up.onResponse?.('protein', () => whole.readAll(), record !== undefined);
   }
-  return { record, parts, requestId: requestIdOf(answer) };
+  return { record, parts, requestId: requestIdOf(up, answer) };
 }
 
 export interface ProteinQuery {

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { graphqlInputPath } from '../../src/upstream/errors.ts';
 import { at } from '../support.ts';
-import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, TOKEN } from './liar.ts';
 
 let liar: Liar;
 let place: Place;
@@ -172,5 +172,23 @@ describe('identifiers that would be a way', () => {
     );
     expect(errors?.[0]?.message).toMatch(/not an identifier/);
     expect(liar.seen.map(({ operation }) => operation)).toEqual(['bulk']);
+  });
+});
+
+describe('an id of the service’s request', () => {
+  it('has no token and no address of the service in it, wherever it stands', async () => {
+    const id = `r-1 ${TOKEN} https://10.0.0.1/file?signature=abc`;
+    const shown = 'r-1 [token] [URL]';
+    const expected = [{ extensions: { upstream: { requestId: shown } } }];
+    liar.script('list', says(422, { message: 'no' }, { 'x-request-id': id }));
+    expect(await place.query('{ batch(batchId: "b") { state } }')).toMatchObject({ errors: expected });
+    liar.script('list', says(422, { message: 'no', request_id: id }));
+    expect(await place.query('{ batch(batchId: "b") { state } }')).toMatchObject({ errors: expected });
+    liar.script(
+      'protein',
+      says(200, { protein_hash: HASH, sequence: SEQUENCE }, { 'x-request-id': 'r-2 https://10.0.0.1/' }),
+    );
+    const { data } = await place.query(`{ protein(hash: "${HASH}") { header provenance { upstreamRequestId } } }`);
+    expect(data).toMatchObject({ protein: { provenance: { upstreamRequestId: 'r-2 [URL]' } } });
   });
 });

@@ -209,6 +209,42 @@ describe('details of a feature', () => {
   });
 });
 
+describe('what the service says while it is not ready', () => {
+  it.each([
+    [
+      'a catalogue without features',
+      'features',
+      { data: [] },
+      { data: [{ feature_index: 7, label: 'helix', description: 'A helix.' }] },
+      '{ found: feature(index: 7) { label } }',
+      { label: 'helix' },
+    ],
+    [
+      'an entry without its sequence and its hash',
+      'uniprot',
+      {},
+      { accession: 'P01308', protein_name: 'Insulin', sequence: SEQUENCE, protein_hash: HASH },
+      '{ found: uniprotEntry(id: "P01308") { name } }',
+      { name: 'Insulin' },
+    ],
+  ])('%s is not cached', async (_name, operation, odd, whole, query, expected) => {
+    // The cache of records is meant: the response cache may give a response again for a minute.
+    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    try {
+      liar.script('feature', says(404, { detail: 'Feature 7 not found' }));
+      liar.script(operation, says(200, odd));
+      await own.query(query);
+      liar.script(operation, says(200, whole));
+      expect((await own.query(query)).data).toEqual({ found: expected });
+      liar.seen.length = 0;
+      expect((await own.query(query)).data).toEqual({ found: expected });
+      expect(liar.seen).toEqual([]);
+    } finally {
+      await own.gateway.close();
+    }
+  });
+});
+
 describe('a list of members that is not that of all', () => {
   const OTHER = 'f'.repeat(32);
   const CLUSTER = {

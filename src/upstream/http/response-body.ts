@@ -211,6 +211,16 @@ const statusText = (operation: string, status: number): string =>
       'address that the redirect leads to, such as one that begins with https.'
     : '.');
 
+/** The service's own id of a request, from the body of its answer or from its header. */
+export function requestIdOf(
+  up: Pick<Upstream, 'token'>,
+  { headers }: Pick<StreamedResponse, 'headers'>,
+  inBody?: unknown,
+): string | undefined {
+  const id = typeof inBody === 'string' ? inBody : single(headers['x-request-id']);
+  return id === undefined ? undefined : redact(id, up.token);
+}
+
 /** The typed error of an unexpected status. Reads the body for its text. */
 export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
@@ -242,7 +252,7 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
     code,
     status,
     form: formOf(body),
-    requestId: typeof id === 'string' ? redact(id, up.token) : single(answer.headers['x-request-id']),
+    requestId: requestIdOf(up, answer, id),
     retryable: !spent && (status === 429 || status === 408 || status >= 500),
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),
     ...(issues.length === 0 || isOurs ? {} : { issues }),

@@ -124,6 +124,8 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
     features: open('features', YEAR, 32 * MiB, () => 12 * 1024, { isCacheable: isWholeFeature }),
     uniprot: open('uniprot', DAY, 16 * MiB, ({ record }) => 2048 + 4 * (record.sequence?.length ?? 0), {
       stale: MONTH,
+      // One that leaves out whose protein it is may be whole a moment later.
+      isCacheable: ({ record }) => record.sequence !== undefined || record.protein_hash !== undefined,
     }),
   };
   const catalogue = open<Buffer>('catalogue', DAY, 32 * MiB, (json) => json.byteLength, { stale: MONTH });
