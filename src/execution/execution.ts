@@ -26,6 +26,7 @@ import {
   pathOf,
   plannedFields,
 } from './field-plan.ts';
+import { locateError } from './locate-error.ts';
 import { awaitAll, guard, ignore, isPromise } from './promises.ts';
 
 export type Data = Record<string, unknown>;
@@ -123,9 +124,9 @@ export class Execution {
       const completed = isPromise(value)
         ? this.#completeLater(field, shape, path, value)
         : this.#complete(field, shape, path, value);
-      return isPromise(completed)
-        ? completed.then(undefined, (error: unknown) => this.#failed(error, field, shape, path))
-        : completed;
+      if (!isPromise(completed)) return completed;
+      const failed = (error: unknown) => this.budget.inTurn(() => this.#failed(error, field, shape, path));
+      return completed.then(undefined, failed);
     } catch (error) {
       return this.#failed(error, field, shape, path);
     }
@@ -222,9 +223,7 @@ export class Execution {
   ): PromiseLike<unknown> {
     const { budget } = this;
     const completed = value.then((resolved) =>
-      budget.isTurnOver()
-        ? budget.nextTurn().then(() => this.#complete(field, shape, path, resolved))
-        : this.#complete(field, shape, path, resolved),
+      budget.inTurn(() => this.#complete(field, shape, path, resolved)),
     );
     try {
       budget.spendPending();
@@ -279,7 +278,7 @@ export class Execution {
     this.budget.stopIfLeft();
     if (this.budget.stopped !== undefined) throw this.budget.stopped.error;
     this.budget.spendError();
-    const error = locatedError(thrown, nodes, responsePathAsArray(path));
+    const error = locateError(thrown, nodes, responsePathAsArray(path));
     if (shape.kind === 'nonNull') throw error;
     this.#record(error, path);
     return null;

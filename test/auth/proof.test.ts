@@ -3,7 +3,7 @@
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, request } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from 'graphql-ws';
@@ -379,6 +379,31 @@ describe('tokens of an issuer', () => {
     expect(await Promise.all(proofs)).toEqual([ann, ann, ann, ann, null]);
     server.closeAllConnections();
     server.close();
+  });
+
+  it('are not checked with keys that never end, of which a megabyte is read', async () => {
+    const endless = createServer((_, response) => {
+      const more = () => {
+        while (!response.destroyed && response.write(' '.repeat(100_000)));
+      };
+      response.on('drain', more);
+      more();
+    });
+    await new Promise<void>((resolve) => endless.listen(0, '127.0.0.1', resolve));
+    let connection: Socket | undefined;
+    endless.on('connection', (socket) => {
+      connection = socket;
+    });
+    const { port } = endless.address() as AddressInfo;
+    try {
+      const jwksUrl = `http://127.0.0.1:${port}/`;
+      const check = openJwt({ jwksUrl, issuer: ISSUER, audience: [AUDIENCE], onError: () => undefined });
+      await expect(check(await issuer.sign('ann'))).rejects.toThrow('more than a megabyte');
+      expect(connection?.bytesWritten).toBeLessThan(50e6);
+    } finally {
+      endless.closeAllConnections();
+      endless.close();
+    }
   });
 
   it('are checked for an hour with keys of before while newer ones cannot be fetched', async () => {

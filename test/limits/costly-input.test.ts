@@ -54,6 +54,19 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
       /This is not an id of this schema/,
     ],
     [
+      '8,000 errors of a document with 9,900 lines',
+      `${'\n'.repeat(9_900)}query($x: [ID!]!) { nodes(ids: $x) { ... on Protein {
+        ${times(8, (i) => `a${i}: features(top: 999) { value }`)} } } }`,
+      { x: list(1000, () => NODE) },
+      /`top` must be between[^}]*"line":9902,/,
+    ],
+    [
+      'a document of 190,000 lines',
+      `${'\n'.repeat(190_000)}{ limits { maxTasks } }`,
+      {},
+      /190001 lines; 10000 are allowed/,
+    ],
+    [
       '400,000 variables of a wrong type',
       `query($a: [ID!]!, $b: [ID!]!, $c: [ID!]!, $d: [ID!]!) { ${['a', 'b', 'c', 'd'].map((x) => `${x}: nodes(ids: $${x}) { id }`).join(' ')} }`,
       Object.fromEntries(['a', 'b', 'c', 'd'].map((x) => [x, list(100_000, () => true)])),

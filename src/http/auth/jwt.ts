@@ -78,13 +78,23 @@ function reasonOf(error: unknown): string {
   return typeof code === 'string' ? code : error.name;
 }
 
+/** An issuer has some keys of a kilobyte. */
+const MAX_BYTES = 1024 * 1024;
+
 /** Reads the keys as text. @throws Error that says why not, without the address */
 async function readKeys(...request: Parameters<typeof fetch>): Promise<string> {
   const answer = await fetch(...request).catch((error: unknown) => {
     throw new Error(`the address cannot be reached (${reasonOf(error)})`);
   });
   if (answer.status !== 200) throw new Error(`the address answered ${answer.status}`);
-  const text = await answer.text();
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of answer.body ?? []) {
+    size += piece.byteLength;
+    if (size > MAX_BYTES) throw new Error('the address answers with more than a megabyte');
+    pieces.push(piece);
+  }
+  const text = Buffer.concat(pieces).toString();
   if (!isJwkSet(text)) throw new Error('the address answered with no set of keys');
   return text;
 }

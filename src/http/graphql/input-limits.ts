@@ -110,6 +110,8 @@ export const documentLimits = (config: Config) => ({
   characters: config.MAX_QUERY_CHARACTERS,
   /** Names, values and marks of the text. */
   tokens: config.MAX_QUERY_TOKENS,
+  /** Line breaks, which graphql-js counts for each error. */
+  lines: 10_000,
   /** Brackets inside each other. */
   nesting: 64,
   /** Aliases and fields selected more than once, fragments counted wherever they are spread. */
@@ -168,6 +170,7 @@ export function checkTokens(text: string, limits: DocumentLimits): void {
       'Ask for the inner part in a query of its own.',
     );
   }
+  check(lexer.line, limits.lines, 'lines', 'Leave out those that are empty.');
 }
 
 /** What stands in a selection, fragments spread. */

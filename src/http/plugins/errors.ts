@@ -1,6 +1,7 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
+import { errorAt } from '../../execution/locate-error.ts';
 import { StoreError } from '../../store/redis-connection.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -21,15 +22,6 @@ const extensionsOf = (failure: Failure) => ({
   upstream: { operation: failure.operation, status: failure.status, requestId: failure.requestId },
 });
 
-const placed = (error: GraphQLError, message: string, extensions: Record<string, unknown>): GraphQLError =>
-  new GraphQLError(message, {
-    nodes: error.nodes ?? null,
-    source: error.source ?? null,
-    positions: error.positions ?? null,
-    path: error.path ?? null,
-    extensions,
-  });
-
 /** An error that the request's own deadline or a caller that left caused. */
 export const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
@@ -48,24 +40,24 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   const located =
     error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
   const cause = rootOf(located);
-  if (cause instanceof UpstreamError) return placed(located, cause.message, extensionsOf(cause.failure));
+  if (cause instanceof UpstreamError) return errorAt(located, cause.message, extensionsOf(cause.failure));
   if (cause instanceof GraphQLError) {
     const { code } = cause.extensions;
     return typeof code === 'string'
-      ? placed(located, placeOf(located, cause) + cause.message, cause.extensions)
+      ? errorAt(located, placeOf(located, cause) + cause.message, cause.extensions)
       : badInput(located, cause, suggestions);
   }
   if (cause instanceof Error && 'code' in cause && cause.code === 'UPSTREAM_DRIFT') {
-    return placed(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
+    return errorAt(located, cause.message, { code: 'UPSTREAM_DRIFT', retryable: false });
   }
   if (isAbort(cause)) {
-    return placed(located, TOOK_TOO_LONG, { code: 'UPSTREAM_TIMEOUT', retryable: true });
+    return errorAt(located, TOOK_TOO_LONG, { code: 'UPSTREAM_TIMEOUT', retryable: true });
   }
   log(cause);
   if (cause instanceof StoreError) {
-    return placed(located, STORE_AWAY, { code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+    return errorAt(located, STORE_AWAY, { code: 'UPSTREAM_UNAVAILABLE', retryable: true });
   }
-  return placed(
+  return errorAt(
     located,
     'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.',
     { code: 'INTERNAL_SERVER_ERROR', retryable: false },
@@ -98,7 +90,7 @@ function badInput(located: GraphQLError, cause: GraphQLError, suggestions: boole
   // The executor gives missing variables a status of their own, but not variables of a wrong value.
   const { http, ...rest } = cause.extensions;
   const isDefault = Object(http).status === 400;
-  return placed(located, placeOf(located, cause) + message, {
+  return errorAt(located, placeOf(located, cause) + message, {
     ...rest,
     ...(http === undefined || isDefault ? {} : { http }),
     code: 'BAD_USER_INPUT',
@@ -132,7 +124,7 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
   const { message, extensions } = error;
   if (CODES.has(extensions.code)) return error;
   const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
-  return placed(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
+  return errorAt(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
 }
 
 export type ClientErrors = ReturnType<typeof createClientErrors>;
