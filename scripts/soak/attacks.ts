@@ -248,9 +248,7 @@ export const ATTACKS: readonly Attack[] = [
       return wrongElsewhere(url);
     },
   },
-  ...(
-    ['zip', 'lying zip', 'endless json', 'deep json', 'wide json', 'json of members', 'drip'] as const
-  ).map(
+  ...(['zip', 'lying zip', 'endless json', 'deep json', 'wide json', 'json of members', 'drip'] as const).map(
     (malice): Attack => ({
       name: `13 a service that answers: ${malice}`,
       target: 'hostile',

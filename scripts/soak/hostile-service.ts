@@ -7,7 +7,14 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 /** How it answers every call. */
-export type Malice = 'zip' | 'lying zip' | 'endless json' | 'deep json' | 'wide json' | 'json of members' | 'drip';
+export type Malice =
+  | 'zip'
+  | 'lying zip'
+  | 'endless json'
+  | 'deep json'
+  | 'wide json'
+  | 'json of members'
+  | 'drip';
 
 const MiB = 1024 * 1024;
 /** A block of text that deflates by about a hundred and stands alone, so that it can be sent any number of times. */

@@ -91,7 +91,7 @@ test('what is nested deeper than any answer is refused before it is parsed', asy
 
 test('what would take many times the memory of its text is refused before it is parsed', async () => {
   const parse = (text: string) => parseJson(bytes(text), { workerAboveBytes: 1e9 });
-  for (const text of [`[${'[],'.repeat(1_000_001)}0]`, `{${'"":0,'.repeat(1_000_001)}"b":0}`])
+  for (const text of [`[${'[],'.repeat(500_001)}0]`, `{${'"":0,'.repeat(500_001)}"b":0}`])
     await expect(parse(text)).rejects.toMatchObject({ name: 'JsonError' });
   const text = '[],:{},'.repeat(300_000);
   expect(await parse(JSON.stringify([text]))).toEqual([text]);

@@ -188,7 +188,9 @@ describe('an id of the service’s request', () => {
       'protein',
       says(200, { protein_hash: HASH, sequence: SEQUENCE }, { 'x-request-id': 'r-2 https://10.0.0.1/' }),
     );
-    const { data } = await place.query(`{ protein(hash: "${HASH}") { header provenance { upstreamRequestId } } }`);
+    const { data } = await place.query(
+      `{ protein(hash: "${HASH}") { header provenance { upstreamRequestId } } }`,
+    );
     expect(data).toMatchObject({ protein: { provenance: { upstreamRequestId: 'r-2 [URL]' } } });
   });
 });

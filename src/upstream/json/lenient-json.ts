@@ -42,8 +42,8 @@ function withNulls(text: string): string {
 
 /** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
-/** Objects, lists and members: up to 130 bytes each. A result of 100,000 atoms has one for each. */
-const MAX_PARTS = 1_000_000;
+/** Objects, lists and members: up to 400 bytes each until they are read. A result has one for each atom. */
+const MAX_PARTS = 500_000;
 /** Values in lists: 10 bytes each. A protein of 20,000 residues has 4 million activations. */
 const MAX_VALUES = 10_000_000;
 /** Shorter texts cannot hold that many. */
