@@ -234,6 +234,22 @@ describe('JSON without end', () => {
     await isOver(60 * MB);
   });
 
+  it('of a result with millions of rows is refused before they are read', async () => {
+    answerFold('b9', 't9', '/files/rows.json');
+    hostile.answer('/files/rows.json', (response) => {
+      response.writeHead(200, { 'content-type': 'application/json' });
+      void pour(
+        response,
+        [`{"ptm":0.5,"pae":[${'[],'.repeat(1_000_000)}[]]}`].map((text) => Buffer.from(text)),
+      );
+    });
+    await place.query(
+      'mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename } }',
+    );
+    const { errors } = await place.query('{ task(taskId: "t9") { result { ptm pae { max } } } }');
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+  });
+
   it('of a result is read whole where ligands have a row for each atom', async () => {
     const [copies, atoms] = [60, 50];
     answerFold('b8', 't8', '/files/ligands.json');

@@ -83,6 +83,9 @@ function anyNumbers(text: string): readonly (number | null)[] | undefined {
   }
 }
 
+/** More rows than a matrix of any result has; each takes 16 bytes, also where it is empty. */
+const MAX_ROWS = 50_000;
+
 /** Rows that stand in JSON bytes. */
 class TextMatrix implements Matrix {
   max: number | null = null;
@@ -106,7 +109,7 @@ class TextMatrix implements Matrix {
   }
   /** Takes a row in. @returns whether it is one */
   add(open: number, close: number): boolean {
-    const row = this.read(open, close);
+    const row = this.rowCount < MAX_ROWS ? this.read(open, close) : undefined;
     if (row === undefined) return false;
     if (this.rowCount === 0) this.columnCount = row.length;
     else if (row.length !== this.columnCount) this.columnCount = undefined;
