@@ -186,11 +186,6 @@ export class ExecutionBudget {
     return this.#nextTurn;
   }
 
-  /** Does work of which thousands may come in one turn of the event loop. */
-  inTurn<T>(work: () => T): T | Promise<T> {
-    return this.isTurnOver() ? this.nextTurn().then(work) : work();
-  }
-
   #stop(error: GraphQLError): never {
     this.stopped ??= { error };
     throw this.stopped.error;

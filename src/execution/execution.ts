@@ -124,9 +124,9 @@ export class Execution {
       const completed = isPromise(value)
         ? this.#completeLater(field, shape, path, value)
         : this.#complete(field, shape, path, value);
-      if (!isPromise(completed)) return completed;
-      const failed = (error: unknown) => this.budget.inTurn(() => this.#failed(error, field, shape, path));
-      return completed.then(undefined, failed);
+      return isPromise(completed)
+        ? completed.then(undefined, (error: unknown) => this.#failed(error, field, shape, path))
+        : completed;
     } catch (error) {
       return this.#failed(error, field, shape, path);
     }
@@ -223,7 +223,9 @@ export class Execution {
   ): PromiseLike<unknown> {
     const { budget } = this;
     const completed = value.then((resolved) =>
-      budget.inTurn(() => this.#complete(field, shape, path, resolved)),
+      budget.isTurnOver()
+        ? budget.nextTurn().then(() => this.#complete(field, shape, path, resolved))
+        : this.#complete(field, shape, path, resolved),
     );
     try {
       budget.spendPending();

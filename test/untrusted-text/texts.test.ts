@@ -72,7 +72,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'a document': (text) =>
     checkTokens(text, {
       ...{ characters: 1e9, tokens: 1e9, nesting: 64, aliases: 9, directives: 9, fragments: 9 },
-      ...{ operations: 9, rootFields: 9, fields: 9, pairs: 9, introspections: 9 },
+      ...{ lines: 1e9, operations: 9, rootFields: 9, fields: 9, pairs: 9, introspections: 9 },
     }),
   'a cursor': (text) => readCursor(z.unknown(), text),
   'a hash': (text) => readHash(text),
