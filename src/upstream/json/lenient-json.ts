@@ -44,8 +44,8 @@ function withNulls(text: string): string {
 const MAX_DEPTH = 1_000;
 /** Objects, lists and members: up to 400 bytes each until they are read. A result has one for each atom. */
 const MAX_PARTS = 500_000;
-/** Values in lists: 10 bytes each. A protein of 20,000 residues has 4 million activations. */
-const MAX_VALUES = 10_000_000;
+/** Values in lists: 10 bytes each. Embeddings of 10,000 tokens may have 40 million. */
+const MAX_VALUES = 50_000_000;
 /** Shorter texts cannot hold that many. */
 const SHORT = 2 * MAX_PARTS;
 
