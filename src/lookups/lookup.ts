@@ -187,7 +187,7 @@ export function createLookupStore(documents: LeasedDocumentStore) {
     claim: (id: string, owner: string) => documents.claim(key('lease', id), owner, LEASE_MS),
     release: (id: string, owner: string) => documents.release(key('lease', id), owner),
     async remove(id: string) {
-      for (const what of ['open', 'progress', 'ask', 'cancel']) await documents.remove(key(what, id));
+      for (const what of ['open', 'progress', 'ask']) await documents.remove(key(what, id));
     },
   };
 }

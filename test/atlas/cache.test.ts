@@ -6,8 +6,8 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { DatabaseSync } from '@photostructure/sqlite';
 import fc from 'fast-check';
-import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import { type Cache, openCache } from '../../src/store/cache/cache.ts';
+import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { type Cache, type Found, openCache } from '../../src/store/cache/cache.ts';
 import { openSqliteBytes } from '../../src/store/cache/cache-sqlite.ts';
 import { decodeEntry, encodeEntry } from '../../src/store/cache/entry-codec.ts';
 import { openSharedCache, type SharedStore } from '../../src/store/cache/shared-cache.ts';
@@ -45,6 +45,7 @@ interface Options {
   readonly ttl?: number;
   readonly stale?: number;
   readonly maxBytes?: number;
+  readonly onLookup?: (namespace: string, found: Found) => void;
 }
 
 const openOver = (store: SharedStore | undefined, o: Options = {}): Cache<Value> =>
@@ -54,6 +55,7 @@ const openOver = (store: SharedStore | undefined, o: Options = {}): Cache<Value>
     maxBytes: o.maxBytes ?? 1_000_000,
     sizeOf: ({ name, bytes }) => name.length + (bytes?.length ?? 0),
     onError,
+    onLookup: o.onLookup,
     shared: store?.namespace(o.namespace ?? 'values'),
     ...(o.stale === undefined ? {} : { stale: o.stale }),
   });
@@ -188,6 +190,32 @@ describe.each(stores.slice(1))('what %s keeps', (name, url) => {
     openOver(openStore(url), { namespace: `${name} end` }).set('a', { name: 'last' });
     await opened.pop()?.close();
     expect(await openOver(openStore(url), { namespace: `${name} end` }).get('a')).toEqual({ name: 'last' });
+  });
+
+  it('is there for another process when it is old, which counts what it found where', async () => {
+    const options = { namespace: `${name} stale, shared`, ttl: 50, stale: 60_000 };
+    openOver(openStore(url), options).set('a', { name: 'old' });
+    await opened.pop()?.close();
+    await sleep(80);
+    const found: Found[] = [];
+    const other = openOver(openStore(url), { ...options, onLookup: (_, counts) => found.push(counts) });
+    const slow = () => sleep(20).then(() => ({ name: 'new' }));
+    expect(await other.wrap('a', slow)).toEqual({ name: 'old' });
+    await other.getMany(['a', 'none']);
+    expect(found).toEqual([
+      { memory: 0, store: 1, missing: 0 },
+      { memory: 1, store: 0, missing: 1 },
+    ]);
+    await until(async () => (await other.get('a'))?.name === 'new');
+  });
+
+  it('is fetched again behind its end, also where the clock of the process runs ahead', async () => {
+    openOver(openStore(url), { namespace: `${name} clock` }).set('a', { name: 'old' });
+    await opened.pop()?.close();
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 60_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const other = openOver(openStore(url), { namespace: `${name} clock` });
+    expect(await other.wrap('a', async () => ({ name: 'new' }))).toEqual({ name: 'new' });
   });
 
   it('is missing without a word for what goes on after the end', async () => {

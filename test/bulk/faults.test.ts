@@ -71,6 +71,23 @@ it('404 of a proxy in place of a job neither expires its part nor sends it again
   expect(await parts()).toBe('EXPIRED');
 });
 
+it('nothing is stored of a look-up that the service refuses', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'store.db');
+  const refused = openPlace(liar.url, { STORE_URL: `sqlite:${file}` });
+  liar.script('bulk', says(403, { detail: 'not for you' }));
+  const { data } = await refused.query(
+    `mutation { it: startBulkLookup(input: { ids: ["${HASH}"] }) { __typename } }`,
+  );
+  expect(data).toEqual({ it: { __typename: 'Refused' } });
+  const store = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
+  const kept = store.prepare("SELECT key FROM document WHERE key NOT LIKE 'bulk/1/quota/%'").all();
+  expect(kept).toEqual([]);
+  store.close();
+  await refused.gateway.close();
+});
+
 it('a look-up is cancelled also while the store is full', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -66,6 +66,10 @@ describe('the state of a look-up', () => {
       { state: 'CANCELLED', completed: 4, offersArchive: true },
     ],
     [{ status: 'polishing' }, false, { state: 'UNKNOWN', completed: 2 }],
+    ...['', 'queued', 'Running', 'processing', 'in_progress', 'completed', 'complete'].map(
+      (status) => [{ status }, false, { state: 'PENDING', completed: 2 }] as const,
+    ),
+    [{ status: 'pending', download_url: 'u' }, false, { state: 'PENDING', completed: 2 }],
     [{ status: 'pending', completed_count: 99 }, false, { state: 'PENDING', completed: 10 }],
     [{ status: 'failed' }, false, 'lost'],
     [{ status: 'expired', download_url: 'u' }, false, 'lost'],
