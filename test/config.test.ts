@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished } from 'vitest';
 import { ConfigError, readConfig } from '../src/config.ts';
 
 const problemsOf = (env: Record<string, string>): readonly string[] => {
@@ -44,6 +44,13 @@ describe('readConfig', () => {
       production: true,
     });
     expect(readConfig({ PUBLIC_URL: ' ' }).PUBLIC_URL).toBeUndefined();
+    const folder = mkdtempSync(join(tmpdir(), 'config-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
+    const file = join(folder, 'secret');
+    writeFileSync(file, 'of sixteen letters\n');
+    expect(readConfig({ GATEWAY_SECRET_FILE: file }).GATEWAY_SECRET).toBe('of sixteen letters');
+    for (const word of ['1', 'true', 'on', 'yes'])
+      expect(readConfig({ REQUIRE_UPSTREAM: word, UPSTREAM_URL: 'http://h' }).REQUIRE_UPSTREAM).toBe(true);
     // What sealed a ledger must go on opening it.
     const secret = 'a secret of sixteen or more\n';
     expect(readConfig({ GATEWAY_SECRET: secret }).GATEWAY_SECRET).toBe(secret);
@@ -175,6 +182,10 @@ describe('readConfig', () => {
       expect(problemsOf(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
     const list = { PERSISTED_OPERATIONS_FILE: 'persisted-operations.json' };
     expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
+    // What is off needs no list, nor one that can be read.
+    const off = { PERSISTED_OPERATIONS: 'off' };
+    for (const env of [off, { ...off, PERSISTED_OPERATIONS_FILE: '/nowhere' }])
+      expect(problemsOf(env)).toEqual([]);
     for (const PERSISTED_OPERATIONS of ['off', 'allow', 'only'])
       expect(problemsOf({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
     // What is left of two variables that are not set.
@@ -182,13 +193,15 @@ describe('readConfig', () => {
       'GATEWAY_API_KEYS: must list a key, or be left out',
       'SANDBOX_API_KEYS: must list a key, or be left out',
     ]);
-    const problems = problemsOf({
-      ...jwt,
-      UPSTREAM_API_KEY: 'k',
-      GATEWAY_JWKS_URL: 'https://user:hunter2@login.example/jwks',
-    });
-    expect(problems).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: must have no user or password/)]);
-    expect(problems.join()).not.toContain('hunter2');
+    for (const user of ['user:hunter2', 'user', ':hunter2']) {
+      const problems = problemsOf({
+        ...jwt,
+        UPSTREAM_API_KEY: 'k',
+        GATEWAY_JWKS_URL: `https://${user}@login.example/jwks`,
+      });
+      expect(problems).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: must have no user or password/)]);
+      expect(problems.join()).not.toContain('hunter2');
+    }
   });
 
   it('refuses names of settings with a mistake, where the right one is not set, and no other names', () => {
@@ -213,6 +226,8 @@ describe('readConfig', () => {
       GATEWAY_PORT: 'tcp://10.0.0.1:80',
       GATEWAY_SERVICE_HOST: '10.0.0.1',
       SANDBOX_HOST: '0.0.0.0',
+      // One letter from SANDBOX_SPEED, and a setting itself.
+      SANDBOX_SEED: '1',
       SANDBOX_PUBLIC_URL: 'http://sandbox:4010',
       OTEL_TRACES_SAMPLER: 'always_on',
       FOLDATLAS_URL: 'http://127.0.0.1:4000',

@@ -151,18 +151,13 @@ export function createLookupStore(documents: LeasedDocumentStore) {
   return {
     /** Whether other processes may work on look-ups too. */
     shared: documents.shared,
-    /** Adds a new, unfinished look-up. @returns its version */
-    async add(lookup: BulkLookup, ask: BulkRequest): Promise<number> {
+    /** Adds a new, unfinished look-up, whose version is 1. */
+    async add(lookup: BulkLookup, ask: BulkRequest): Promise<void> {
       const { lookupId: id } = lookup;
       const expiresAt = lookup.startedAt + RETENTION_MS;
       await documents.put(key('ask', id), JSON.stringify(ask), { expiresAt });
-      const version = await documents.put(key('progress', id), JSON.stringify(lookup), {
-        expected: 0,
-        expiresAt,
-      });
-      if (version === null) throw new Error('A new look-up has the id of another one.');
+      await documents.put(key('progress', id), JSON.stringify(lookup), { expiresAt });
       await documents.put(key('open', id), '', { expiresAt });
-      return version;
     },
     async ask(id: string): Promise<BulkRequest | null> {
       const kept = await read('ask', id);

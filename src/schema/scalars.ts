@@ -21,10 +21,10 @@ export function badInput(message: string): GraphQLError {
   return error;
 }
 
-/** What is wrong with a text that is no hash; never the text, which may be long or private. */
+/** What is wrong with a lower-case text that is no hash; never the text, which may be long or private. */
 export function hashFault(text: string): string {
   if (text.length !== 32) return `It has ${text.length} characters instead of 32.`;
-  const wrong = text.search(/[^0-9a-f]/i);
+  const wrong = text.search(/[^0-9a-f]/);
   return `Its character ${wrong} (0-based) is ${JSON.stringify(text[wrong])}, not a hexadecimal digit.`;
 }
 

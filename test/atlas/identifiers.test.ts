@@ -48,6 +48,11 @@ describe('one bad hash in a list', () => {
     expect(found[0]?.[1]).toMatch(/^(`|\$)/);
   });
 
+  it('is none in capitals or between spaces', async () => {
+    const { data } = await world.query(`{ protein(hash: " ${INSULIN.toUpperCase()} ") { hash } }`);
+    expect(data).toEqual({ protein: { hash: INSULIN } });
+  });
+
   it.each([
     ['{ protein(hash: "P01308") { hash } }', '`hash`: This is not', 17],
     ['{ proteinBySequence(sequence: "AC1") { hash } }', '`sequence`: An AminoAcidSequence is made of', 31],

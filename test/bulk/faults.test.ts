@@ -83,9 +83,19 @@ it('nothing is stored of a look-up that the service refuses', async () => {
   expect(data).toEqual({ it: { __typename: 'Refused' } });
   const store = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' });
   const kept = store.prepare("SELECT key FROM document WHERE key NOT LIKE 'bulk/1/quota/%'").all();
-  expect(kept).toEqual([]);
+  expect([...kept, ...store.prepare('SELECT key FROM lease').all()]).toEqual([]);
   store.close();
   await refused.gateway.close();
+});
+
+it('sequences are asked for in any case, since only they tell which proteins there are', async () => {
+  liar.script('bulk', says(202, { status: 'pending', job_id: 'j1' }));
+  liar.script('bulkJob', says(202, { status: 'pending', job_id: 'j1' }));
+  await place.query(
+    `mutation { startBulkLookup(input: { ids: ["${HASH}"], sequence: false }) { __typename } }`,
+  );
+  const [{ body } = {}] = liar.seen.filter(({ operation }) => operation === 'bulk');
+  expect(JSON.parse(String(body))).toMatchObject({ include_sequence: true });
 });
 
 it('a look-up is cancelled also while the store is full', async () => {

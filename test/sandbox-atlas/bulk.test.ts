@@ -97,6 +97,9 @@ test('the include flags decide which members there are', async () => {
   expect(await parts({})).toEqual(['protein_level', 'per_residue', 'top_features']);
   expect(await parts({ per_residue: false })).toEqual(['protein_level', 'top_features']);
   expect(await parts({ protein_level: false })).toEqual(['per_residue', 'top_features']);
+  const own = await membersOf(await atlas.bulk({ protein_hashes: protein_hashes.slice(0, 1) }));
+  const [one] = Object.values(wire.bulkFeatures.parse(JSON.parse(member(own, 'features.json'))));
+  expect(one?.top_features).toHaveLength(10);
 });
 
 test('every member has the size and the checksum that the central directory says, streamed or not', async () => {

@@ -61,6 +61,14 @@ test('every member links to its representative, and only a representative is a c
   }
 });
 
+test('ten features are shown unless another number is asked for', async () => {
+  const record = await atlas.read(`/proteins/${HBA}?fold_on_miss=false`, wire.protein);
+  expect(record.sae_features).toHaveLength(10);
+  const representative = record.cluster_rep_protein_hash ?? HBA;
+  const cluster = await atlas.read(`/clusters/${representative}`, wire.cluster);
+  expect(cluster.cluster_representative_features).toHaveLength(10);
+});
+
 test('what is unknown is 404, what is malformed 422', async () => {
   for (const path of [
     `/proteins/${UNKNOWN}`,

@@ -32,6 +32,11 @@ test('what has a toJSON of its own is kept as that says', async () => {
   for (const hidden of [1, Buffer.of(1)]) {
     const value = { lazy: { hidden, toJSON } };
     expect((await decodeEntry(await encodeEntry({ value })))?.value).toEqual({ lazy: { shown: 2 } });
+    const mixed = { ...value, bytes: Buffer.of(2) };
+    expect((await decodeEntry(await encodeEntry({ value: mixed })))?.value).toEqual({
+      lazy: { shown: 2 },
+      bytes: Buffer.of(2),
+    });
   }
 });
 

@@ -76,7 +76,7 @@ export function readBulkRequest(text: string): { request: BulkRequest; problems:
       input: features,
     });
   const request = {
-    hashes: problems.length > 0 ? [] : checkHashes(problems, fields),
+    hashes: checkHashes(problems, fields),
     topkFeatures:
       'topk_features' in fields
         ? checkInteger(problems, ['body', 'topk_features'], fields.topk_features, 10, { ge: 1, le: 100 })

@@ -56,7 +56,7 @@ export const spellRegions = (
         residue_regions: entry.residue_regions.map((region) => ({ ...region, end: region.end - 1 })),
       }));
 
-/** The `count` features of greatest value, greatest first, of equals the lower index; those of value 0 never. */
+/** The `count` features of greatest value, greatest first, of equals the lower index. */
 export function rankFeatures(
   vector: SparseVector,
   count: number,
@@ -66,8 +66,7 @@ export function rankFeatures(
     feature,
     value: scale(feature, vector.strengths[n] ?? 0),
   }))
-    .filter(({ value }) => value > 0)
-    .sort((a, b) => b.value - a.value || a.feature - b.feature)
+    .sort((a, b) => b.value - a.value)
     .slice(0, count);
 }
 

@@ -21,10 +21,11 @@ async function thumbnail(
     return refusal(404, `Protein ${protein.hash} has no structure`);
   const percent = protein.cluster === null ? 0 : (universe.cluster(protein.cluster)?.pctCharacterized ?? 0);
   const etag = type === 'plddt' ? `"${protein.hash}-plddt"` : `"${protein.hash}-${percent}"`;
-  const tagged = conventions.has('thumbnailEtag');
-  const headers = { 'cache-control': 'public, max-age=31536000, immutable', ...(tagged ? { etag } : {}) };
-  if (tagged && matches(c.req.header('if-none-match'), etag))
-    return new Response(null, { status: 304, headers });
+  const headers = {
+    'cache-control': 'public, max-age=31536000, immutable',
+    ...(conventions.has('thumbnailEtag') ? { etag } : {}),
+  };
+  if (matches(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
   const colouring: Colouring = type === 'plddt' ? { type } : { type: 'pct-characterized', percent };
   const png = await structures.make({ form: 'thumbnail', sequence: protein.sequence, colouring });
   return new Response(new Uint8Array(png), {

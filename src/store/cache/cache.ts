@@ -32,7 +32,7 @@ export interface CacheOptions<T> {
    */
   readonly stale?: number;
   readonly maxBytes: number;
-  /** Roughly what a value takes in memory. */
+  /** Roughly the bytes of memory that a value takes, a whole number. */
   readonly sizeOf: (value: T) => number;
   /** Whether a loaded value is cached; every value when absent. */
   readonly isCacheable?: (value: T) => boolean;
@@ -50,7 +50,7 @@ interface StoredValue<T> {
 
 type Read<R> = (signal?: AbortSignal) => Promise<R>;
 
-/** What an entry of the first tier takes beside its key and value, about. */
+/** What an entry of the first tier takes beside its value, about. */
 const OVERHEAD = 200;
 
 /** Opens a namespace. */
@@ -59,9 +59,7 @@ export function openCache<T>(options: CacheOptions<T>) {
   const { isCacheable = () => true } = options;
   const local = new LRUCache<string, StoredValue<T>>({
     maxSize: maxBytes,
-    maxEntrySize: Math.floor(maxBytes / 2),
-    // lru-cache takes whole numbers.
-    sizeCalculation: ({ v }, key) => Math.ceil(key.length + sizeOf(v) + OVERHEAD),
+    sizeCalculation: ({ v }) => sizeOf(v) + OVERHEAD,
   });
   const singleFlight = createSingleFlight();
 
@@ -119,7 +117,7 @@ export function openCache<T>(options: CacheOptions<T>) {
   };
   const load = async <R extends T | null>(key: string, read: Read<R>, signal?: AbortSignal): Promise<R> => {
     const value = await read(signal);
-    if (value !== null && value !== undefined && isCacheable(value)) set(key, value);
+    if (value !== null && isCacheable(value)) set(key, value);
     return value;
   };
 
@@ -136,8 +134,8 @@ export function openCache<T>(options: CacheOptions<T>) {
     set,
     /**
      * The cached value of a key, else the result of `read`, which identical calls in flight share.
-     * A stale value is returned at once while `read` refreshes it. Null, undefined and values that
-     * are not cacheable are not cached.
+     * A stale value is returned at once while `read` refreshes it. Null and values that are not
+     * cacheable are not cached.
      *
      * @param read - receives the signal that aborts after the last caller; none in the background
      * @param options.onHit - called when the value was cached
