@@ -62,7 +62,7 @@ function placeOfLiteral({ loc }: ValueNode): string {
     if (depth === 0 && !IGNORED.has(token.kind)) index += 1;
     token = token.prev;
   }
-  const name = index === 0 ? token?.prev?.value : undefined;
+  const name = token?.prev?.value;
   return name === undefined ? '' : `\`${name}\`: `;
 }
 
@@ -122,12 +122,6 @@ builder.scalarType('DateTime', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',
   description: 'A time as ISO 8601 text in UTC, such as "2026-05-01T12:00:00.000Z".',
   serialize: (value) => (value instanceof Date ? value : new Date(value)).toISOString(),
-  parseValue: (value) => {
-    const date = new Date(typeof value === 'string' ? value : Number.NaN);
-    if (Number.isNaN(date.getTime()))
-      throw badInput('A DateTime is ISO 8601 text, such as "2026-05-01T12:00:00Z".');
-    return date;
-  },
 });
 
 /** Levels of nesting: far below the depth at which JSON.stringify would overflow the stack. */
@@ -157,7 +151,6 @@ builder.scalarType('JSON', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc8259',
   description: 'Any JSON value.',
   serialize: shallow,
-  parseValue: (value) => value,
 });
 
 builder.scalarType('URL', {
@@ -165,10 +158,6 @@ builder.scalarType('URL', {
   description:
     'An absolute URL, such as "http://127.0.0.1:4000/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png".',
   serialize: (value) => value,
-  parseValue: (value) => {
-    if (typeof value === 'string' && URL.canParse(value)) return value;
-    throw badInput('A URL must be absolute.');
-  },
 });
 
 builder.scalarType('ProteinHash', {

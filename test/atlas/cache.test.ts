@@ -10,7 +10,7 @@ import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'v
 import { type Cache, type Found, openCache } from '../../src/store/cache/cache.ts';
 import { openSqliteBytes } from '../../src/store/cache/cache-sqlite.ts';
 import { decodeEntry, encodeEntry } from '../../src/store/cache/entry-codec.ts';
-import { openSharedCache, type SharedStore } from '../../src/store/cache/shared-cache.ts';
+import { createStoreGuard, openSharedCache, type SharedStore } from '../../src/store/cache/shared-cache.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { at } from '../support.ts';
 
@@ -193,9 +193,24 @@ describe.each(stores.slice(1))('what %s keeps', (name, url) => {
   });
 
   it('is there when it was put in just before the end', async () => {
-    openOver(openStore(url), { namespace: `${name} end` }).set('a', { name: 'last' });
+    const last = { namespace: `${name} end` };
+    const large = { namespace: `${name} large end` };
+    const store = openStore(url);
+    openOver(store, large).set('a', { name: 'x'.repeat(400_000) });
+    openOver(store, last).set('a', { name: 'last' });
     await opened.pop()?.close();
-    expect(await openOver(openStore(url), { namespace: `${name} end` }).get('a')).toEqual({ name: 'last' });
+    const later = openStore(url);
+    expect(await openOver(later, last).get('a')).toEqual({ name: 'last' });
+    expect((await openOver(later, large).get('a'))?.name).toHaveLength(400_000);
+  });
+
+  it('is but a part of a flood, whose writing would cost more than its reading', async () => {
+    const flood = openOver(openStore(url), { namespace: `${name} flood` });
+    for (let i = 0; i < 4_000; i += 1) flood.set(`${i}`, { name: 'one of many' });
+    await opened.pop()?.close();
+    const later = openOver(openStore(url), { namespace: `${name} flood` });
+    expect(await later.get('2399')).toBeDefined();
+    expect(await later.get('3999')).toBeUndefined();
   });
 
   it('is there for another process when it is old, which counts what it found where', async () => {
@@ -280,6 +295,18 @@ describe('encoded entries', () => {
 });
 
 describe('a store in trouble', () => {
+  it('is tried by one use after a pause, and by all once it has answered', async () => {
+    const guard = createStoreGuard({ timeout: 1_000, failures: 2, pause: 30, onError });
+    const fail = () => guard(() => Promise.reject(new Error('down')));
+    await Promise.all([fail(), fail()]);
+    expect(await guard(() => 'early')).toBeUndefined();
+    await sleep(40);
+    const slow = () => guard(() => sleep(10).then(() => 'there'));
+    expect(await Promise.all([slow(), slow()])).toEqual(['there', undefined]);
+    expect(await Promise.all([slow(), slow()])).toEqual(['there', 'there']);
+    expect(errors).toHaveLength(2);
+  });
+
   it('that is a file of something else is bypassed, and told of', async () => {
     const file = join(folder, 'broken.db');
     await writeFile(join(folder, 'broken.cache.db'), 'this is no database, and far too short for one');

@@ -272,6 +272,11 @@ describe('a structure without its scores', () => {
     expect(at((await ask(SCORES)).data, 'proteins.0')).toEqual(STRUCTURE);
   });
 
+  it('has a percentage without what binary fractions add', async () => {
+    record = { pdb: PDB, mean_plddt: 0.57 };
+    expect(at((await askOne('plddt { mean }')).data, 'protein')).toEqual({ plddt: { mean: 57 } });
+  });
+
   it('has no pTM where neither the archive nor the record states one', async () => {
     record = { pdb: PDB };
     for (const answer of [

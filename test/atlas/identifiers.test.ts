@@ -48,6 +48,17 @@ describe('one bad hash in a list', () => {
     expect(found[0]?.[1]).toMatch(/^(`|\$)/);
   });
 
+  it('is named where it is a default, by its variable', async () => {
+    const query = 'query ($h: ProteinHash! = "abc") { protein(hash: $h) { hash } }';
+    expect(await messageOf(query)).toEqual([['BAD_USER_INPUT', expect.stringMatching(/^`h`: This is not/)]]);
+  });
+
+  it('is not needed for a sequence, which may be pasted as a record with its stop', async () => {
+    const query = 'query ($s: AminoAcidSequence!) { proteinBySequence(sequence: $s) { hash } }';
+    const { data } = await world.query(query, { s: `\n>one\n${HBA_SEQUENCE.toLowerCase()}*\n` });
+    expect(data).toEqual({ proteinBySequence: { hash: HBA } });
+  });
+
   it('is none in capitals or between spaces', async () => {
     const { data } = await world.query(`{ protein(hash: " ${INSULIN.toUpperCase()} ") { hash } }`);
     expect(data).toEqual({ protein: { hash: INSULIN } });

@@ -98,6 +98,35 @@ it('sequences are asked for in any case, since only they tell which proteins the
   expect(JSON.parse(String(body))).toMatchObject({ include_sequence: true });
 });
 
+const PART = `query ($id: ID!) { it: bulkLookup(lookupId: $id) {
+  completedCount parts { state problem } } }`;
+
+it('a part whose job is lost again and again is sent four times, and has nothing', async () => {
+  const job = { status: 'pending', job_id: 'j1' };
+  liar.script('bulk', says(202, job));
+  liar.script('bulkJob', inTurn(says(202, { ...job, completed_count: 1 }), says(410, {})));
+  const id = at((await start()).data, 'it.lookupId');
+  const it = async () => at((await place.query(PART, { id })).data, 'it');
+  await until('its end', async () => at(await it(), 'parts.0.state') === 'FAILED');
+  expect(await it()).toEqual({
+    completedCount: 0,
+    parts: [{ state: 'FAILED', problem: expect.stringContaining('sent 4 times') }],
+  });
+  expect(liar.seen.filter(({ operation }) => operation === 'bulk')).toHaveLength(4);
+});
+
+it('a look-up that has not ended in a day fails', async () => {
+  const job = { status: 'pending', job_id: 'j1' };
+  liar.script('bulk', says(202, job));
+  liar.script('bulkJob', says(202, job));
+  const id = at((await start()).data, 'it.lookupId');
+  const part = async () => at((await place.query(PART, { id })).data, 'it.parts.0');
+  vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 25 * 3_600_000 });
+  onTestFinished(() => void vi.useRealTimers());
+  await until('its end', async () => at(await part(), 'state') === 'FAILED');
+  expect(await part()).toEqual({ state: 'FAILED', problem: expect.stringContaining('24 hours') });
+});
+
 it('a look-up is cancelled also while the store is full', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));

@@ -142,7 +142,8 @@ describe('/proteins/batch/jobs/{job_id}', patience, () => {
     expect((await fetch(textAt(await after.json(), 'download_url'))).status).toBe(200);
   });
   test('an unknown job is 404', async () => {
-    expect((await job('00000000-0000-4000-8000-000000000000', 'DELETE')).status).toBe(404);
+    for (const method of ['GET', 'DELETE'])
+      expect((await job('00000000-0000-4000-8000-000000000000', method)).status).toBe(404);
   });
   test.skipIf(!isOurs)('an expired job is 410', async () => {
     const id = (await startJob()) ?? '';

@@ -90,9 +90,8 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
   const viewOf = (id: string, job: Job): JobView => {
     const total = job.request.hashes.length;
     const completed = job.kept ?? reached(job);
-    const endsAt = job.startedAt + completed * JOB_LIMITS.msPerProtein;
     const ended = job.kept !== null || completed === total;
-    if (ended && clock.now() >= endsAt + JOB_LIMITS.resultHours * 3_600_000) {
+    if (ended && clock.now() >= job.startedAt + JOB_LIMITS.resultHours * 3_600_000) {
       clearPieces.run(id);
       return { id, state: 'expired', completed, total };
     }

@@ -132,7 +132,6 @@ function openSharedStore(store: ByteStore, report: (error: unknown) => void) {
       const flush = (): void => {
         const entries = collected;
         collected = [];
-        if (entries.length === 0) return;
         const before = written;
         written = keyv
           .setMany(entries)
