@@ -328,6 +328,21 @@ describe('a store in trouble', () => {
     await later.close();
   });
 
+  it('that has room keeps nothing behind its end, alone or among others', async () => {
+    const file = join(folder, 'room.db');
+    const store = openSqliteBytes(file);
+    const bytes = Buffer.alloc(10);
+    await store.setMany(['a', 'b'].map((key) => ({ key, bytes, ttl: 1 })));
+    await sleep(3);
+    expect(await store.getMany(['a'])).toEqual([undefined]);
+    expect(await store.getMany(['a', 'b'])).toEqual([undefined, undefined]);
+    await store.setMany([{ key: 'c', bytes, ttl: 60_000 }]);
+    const database = new DatabaseSync(file);
+    expect(database.prepare('SELECT key FROM cache').all()).toEqual([{ key: 'c' }]);
+    database.close();
+    await store.close();
+  });
+
   it('that is large holds nothing up: a write deletes only so much, and reads no other entry for it', async () => {
     const file = join(folder, 'large.db');
     const old = openSqliteBytes(file);

@@ -2,8 +2,9 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { documentsContract } from './documents-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
@@ -22,6 +23,26 @@ const inFile = async () => {
   };
 };
 documentsContract('an SQLite file', inFile, true);
+
+it('an SQLite file keeps neither documents nor leases past their time', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'documents-'));
+  onTestFinished(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'store.db');
+  let time = 1_000_000;
+  const open = () => openDocuments(`sqlite:${file}`, { now: () => time });
+  const before = open();
+  await before.put('old', 'x', { expiresAt: time + 100 });
+  await before.claim('work', 'a', 100);
+  await before.close();
+  time += 100;
+  const documents = open();
+  await documents.put('new', 'x', { expiresAt: time + 100 });
+  const database = new DatabaseSync(file);
+  expect(database.prepare('SELECT key FROM document').all()).toEqual([{ key: 'new' }]);
+  expect(database.prepare('SELECT key FROM lease').all()).toEqual([]);
+  database.close();
+  await documents.close();
+});
 
 describe.skipIf(NO_REDIS)('Redis', () => {
   let place: RedisPlace;

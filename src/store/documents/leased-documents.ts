@@ -152,7 +152,7 @@ const PUT = `${NOW}
   if found[1] and tonumber(found[2]) > now then version = tonumber(found[1]) end
   if ARGV[5] ~= '' and tonumber(ARGV[5]) ~= version then return 0 end
   redis.call('HSET', KEYS[1], 'text', ARGV[3], 'version', version + 1, 'until', ARGV[4])
-  redis.call('PEXPIRE', KEYS[1], math.max(1, math.ceil(tonumber(ARGV[4]) - now)))
+  redis.call('PEXPIRE', KEYS[1], math.ceil(tonumber(ARGV[4]) - now))
   for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 100)) do
     redis.call('ZREM', KEYS[2], ended)
     redis.call('ZREM', KEYS[3], ended)

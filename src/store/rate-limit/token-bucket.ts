@@ -115,7 +115,7 @@ const TAKE = `${NOW}
   local full = from + granted * each
   local left = math.max(0, available - granted)
   if granted > 0 then
-    redis.call('SET', KEYS[1], string.format('%.4f', full), 'PX', math.max(1, math.ceil(full - now)))
+    redis.call('SET', KEYS[1], string.format('%.4f', full), 'PX', math.ceil(full - now))
   end
   local wait = 0
   if left == 0 then wait = math.max(0, math.ceil(full + each - ${MINUTE_MS} - now)) end
