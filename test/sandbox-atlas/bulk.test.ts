@@ -195,6 +195,7 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
     atlas.request(url, { headers: { range: value, ...more } });
   for (const [value, from, to] of [
     ['bytes=0-9', 0, 10],
+    ['bytes=5-5', 5, 6],
     ['bytes=100-', 100, whole.length],
     ['bytes=-22', whole.length - 22, whole.length],
     ['bytes=5-9999999', 5, whole.length],
@@ -206,8 +207,12 @@ test('a job counts up by the clock, completes, and its archive can be read in ra
     ]);
     expect(Buffer.compare(await bytesOf(part), whole.subarray(from, to))).toBe(0);
   }
-  const outside = await range(`bytes=${whole.length}-`);
-  expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${whole.length}`]);
+  for (const value of [`bytes=${whole.length}-`, 'bytes=-0']) {
+    const outside = await range(value);
+    expect([outside.status, outside.headers.get('content-range')]).toEqual([416, `bytes */${whole.length}`]);
+  }
+  const tooMuch = await range(`bytes=-${whole.length + 1}`);
+  expect(tooMuch.headers.get('content-range')).toBe(`bytes 0-${whole.length - 1}/${whole.length}`);
   expect((await range('lines=1-2')).status).toBe(200);
   expect((await range('bytes=0-9', { 'if-range': '"another"' })).status).toBe(200);
   const head = await atlas.request(url, { method: 'HEAD' });

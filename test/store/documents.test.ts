@@ -63,13 +63,15 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     for (let i = 0; i < 5; i++) await documents.put(`old/${i}`, 'x', { expiresAt: Date.now() + 1500 });
     expect(await documents.claim('work', 'a', 1500)).toBe(true);
     expect(await documents.claim('work', 'b', 1500)).toBe(false);
+    expect(await documents.claim('never given back', 'a', 100)).toBe(true);
     expect(await documents.keys('old/')).toHaveLength(5);
     await new Promise((resolve) => setTimeout(resolve, 1600));
     expect(await documents.get('old/0')).toBeNull();
     expect(await documents.keys('old/')).toEqual([]);
     expect(await documents.claim('work', 'b', 1500)).toBe(true);
     await documents.release('work', 'b');
-    await documents.put('new', 'x', { expiresAt: Date.now() + 60_000 });
+    for (const key of ['new', 'removed']) await documents.put(key, 'x', { expiresAt: Date.now() + 60_000 });
+    await documents.remove('removed');
     await documents.close();
     const client = createClient({ url: place.url });
     client.on('error', () => undefined);

@@ -234,7 +234,7 @@ function openRedisDocuments(
       );
     },
     async claim(key, owner, milliseconds) {
-      return (await redis.run(CLAIM, [lease(key)], [time(), owner, String(Math.ceil(milliseconds))])) === 1;
+      return (await redis.run(CLAIM, [lease(key)], [time(), owner, String(milliseconds)])) === 1;
     },
     async release(key, owner) {
       await redis.run(RELEASE, [lease(key)], [owner]);
