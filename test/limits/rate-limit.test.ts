@@ -11,6 +11,19 @@ import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.
 const silent = () => undefined;
 
 describe('a bucket', () => {
+  it('of any size is given whole, one by one', () => {
+    for (let perMinute = 1; perMinute <= 200; perMinute += 1) {
+      let fullAt = 0;
+      let granted = 0;
+      for (let i = 0; i < perMinute + 1; i += 1) {
+        const taken = takeTokens(fullAt, 1_800_000_000_000, { key: '', tokens: 1, perMinute });
+        fullAt = taken.fullAt;
+        granted += taken.granted;
+      }
+      expect(granted).toBe(perMinute);
+    }
+  });
+
   it('gives its size at once, then what flows in, and never more', () => {
     const takes = fc.array(fc.record({ after: fc.nat(5000), tokens: fc.integer({ min: 1, max: 50 }) }));
     fc.assert(

@@ -47,9 +47,9 @@ export function takeTokens(
   const from = Math.min(Math.max(fullAt, now), now + MINUTE_MS);
   // A ten-thousandth makes up for what fractions lose.
   const available = Math.floor((MINUTE_MS - (from - now)) / each + 1e-4);
-  const granted = Math.max(0, Math.min(tokens, available));
+  const granted = Math.min(tokens, available);
   const next = from + granted * each;
-  const left = Math.max(0, available - granted);
+  const left = available - granted;
   return { granted, left, fullAt: next, waitMs: left > 0 ? 0 : Math.max(0, next + each - MINUTE_MS - now) };
 }
 
@@ -111,9 +111,9 @@ const TAKE = `${NOW}
   local each = ${MINUTE_MS} / tonumber(ARGV[3])
   local from = math.min(math.max(tonumber(redis.call('GET', KEYS[1]) or '0'), now), now + ${MINUTE_MS})
   local available = math.floor((${MINUTE_MS} - (from - now)) / each + 0.0001)
-  local granted = math.max(0, math.min(tonumber(ARGV[2]), available))
+  local granted = math.min(tonumber(ARGV[2]), available)
   local full = from + granted * each
-  local left = math.max(0, available - granted)
+  local left = available - granted
   if granted > 0 then
     redis.call('SET', KEYS[1], string.format('%.4f', full), 'PX', math.ceil(full - now))
   end
