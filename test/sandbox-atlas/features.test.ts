@@ -117,7 +117,8 @@ test('regions are the maximal runs of active residues, with their peak and mean'
         });
       }
     }),
-    { numRuns: 20 },
+    // One of those with a region whose peak is not its first residue.
+    { numRuns: 20, examples: [['f7ca8aee02e876e84c0ea83aa257eabf']] },
   );
 });
 
