@@ -69,9 +69,13 @@ export function develop(
         }
         if (open < 0) open = openness(samples, x, y, scale.angstrom);
         // An outline where the surface behind falls away by more than a ribbon's thickness.
-        let drop = 0;
-        for (const q of [p - reach, p + reach, p - reach * size, p + reach * size])
-          drop = Math.max(drop, z - (depth[q] ?? z));
+        const beside = Math.max(z - (depth[p - reach] ?? z), z - (depth[p + reach] ?? z));
+        const drop = Math.max(
+          0,
+          beside,
+          z - (depth[p - reach * size] ?? z),
+          z - (depth[p + reach * size] ?? z),
+        );
         const edge = Math.min(1, Math.max(0, drop / scale.angstrom - 1.2) / 2.5);
         const light =
           (AMBIENT + (1 - AMBIENT) * (diffuse[p] ?? 0)) * (0.55 + 0.45 * open) * (1 - EDGE_DARK * edge);
@@ -83,10 +87,10 @@ export function develop(
         g += Math.min(255, colour[1] * light + shine) * (1 - fade) + back[1] * fade;
         b += Math.min(255, colour[2] * light + shine) * (1 - fade) + back[2] * fade;
       }
-      pixels.set(
-        [r, g, b].map((v) => Math.round(v / (per * per))),
-        (py * width + px) * 3,
-      );
+      const at = (py * width + px) * 3;
+      pixels[at] = Math.round(r / (per * per));
+      pixels[at + 1] = Math.round(g / (per * per));
+      pixels[at + 2] = Math.round(b / (per * per));
     }
   return pixels;
 }

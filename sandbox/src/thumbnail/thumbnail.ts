@@ -39,10 +39,14 @@ function project(mesh: Mesh, model: ProteinModel, foot: number) {
       low[k] = Math.min(low[k] ?? 0, value);
       high[k] = Math.max(high[k] ?? 0, value);
     });
-    const normal = [ex, ey, ez].map((axis) => along(mesh.normals, 3 * v, axis));
+    const [nx, ny, nz] = [
+      along(mesh.normals, 3 * v, ex),
+      along(mesh.normals, 3 * v, ey),
+      along(mesh.normals, 3 * v, ez),
+    ];
     // Faces are lit from both sides: what is seen always has its normal towards the viewer.
-    const flip = (normal[2] ?? 0) < 0 ? -1 : 1;
-    const towards = (to: Rgb): number => normal.reduce((sum, x, k) => sum + flip * x * (to[k] ?? 0), 0);
+    const flip = nz < 0 ? -1 : 1;
+    const towards = ([x, y, z]: Rgb): number => flip * nx * x + flip * ny * y + flip * nz * z;
     diffuse[v] = Math.max(0, towards(LIGHT));
     highlight[v] = Math.max(0, towards(HALF)) ** 28;
   }
