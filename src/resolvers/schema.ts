@@ -20,6 +20,8 @@ import './folds/resubmit.ts';
 import './folds/cancel.ts';
 import './service.ts';
 import './relay/node.ts';
+import { GraphQLDeferDirective, GraphQLStreamDirective } from '@graphql-tools/utils';
+import { specifiedDirectives } from 'graphql';
 import { builder } from '../schema/builder.ts';
 import { apiSchema } from './sdl.ts';
 
@@ -27,6 +29,9 @@ builder.queryType({ description: 'Reads of the protein Atlas and of batches of f
 builder.mutationType({ description: 'Submits and cancels folds; starts and cancels bulk look-ups.' });
 builder.subscriptionType({ description: 'Live progress, over Server-Sent Events or WebSocket.' });
 
-export const subgraphSchema = builder.toSchema();
+/** A gateway whose schema lacked @defer or @stream would make and validate a copy that has them. */
+export const subgraphSchema = builder.toSchema({
+  directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
+});
 
 export const schema = apiSchema(subgraphSchema);

@@ -1,12 +1,6 @@
 // Prints the schema in two forms: for clients, without the fields for routers, and as a subgraph
 // with federation directives. Types and fields carry their directives as extensions.
-import {
-  GraphQLDeferDirective,
-  GraphQLStreamDirective,
-  getDirectiveInExtensions,
-  getDocumentNodeFromSchema,
-  memoize1,
-} from '@graphql-tools/utils';
+import { getDirectiveInExtensions, getDocumentNodeFromSchema, memoize1 } from '@graphql-tools/utils';
 import {
   type GraphQLDirective,
   GraphQLObjectType,
@@ -27,35 +21,32 @@ const isGlobalId = (name: string): boolean => name === 'node' || name === 'nodes
 
 const isIncremental = ({ name }: GraphQLDirective): boolean => name === 'defer' || name === 'stream';
 
-/** The schema without some fields of Query, without the types for routers, @defer and @stream. */
+/** The schema without some fields of Query and without the types for routers. */
 function without(whole: GraphQLSchema, isLeftOut: (field: string) => boolean): GraphQLSchema {
-  const { query, types, directives, ...rest } = whole.toConfig();
+  const { query, types, ...rest } = whole.toConfig();
   const config = query?.toConfig();
   if (query == null || config === undefined) return whole;
   const fields = Object.fromEntries(Object.entries(config.fields).filter(([name]) => !isLeftOut(name)));
   return new GraphQLSchema({
     ...rest,
-    directives: directives.filter((directive) => !isIncremental(directive)),
     query: new GraphQLObjectType({ ...config, fields }),
     types: types.filter((type) => type !== query && !isForRouters(type.name)),
   });
 }
 
-/** The schema for clients: without the fields for routers, with @defer and @stream. */
-export function apiSchema(whole: GraphQLSchema): GraphQLSchema {
-  const { directives, ...rest } = without(whole, isForRouters).toConfig();
-  return new GraphQLSchema({
-    ...rest,
-    directives: [...directives, GraphQLDeferDirective, GraphQLStreamDirective],
-  });
-}
+/** The schema for clients: without the fields for routers. */
+export const apiSchema = (whole: GraphQLSchema): GraphQLSchema => without(whole, isForRouters);
 
 /** Built into graphql-js, unknown to the composition. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
 /** The answer of `_service { sdl }`; `npm run schema:print` writes it to subgraph.graphql. */
 export const subgraphSdl = memoize1((whole: GraphQLSchema): string => {
-  const schema = without(whole, (name) => isForRouters(name) || isGlobalId(name));
+  const { directives, ...rest } = without(whole, (name) => isForRouters(name) || isGlobalId(name)).toConfig();
+  const schema = new GraphQLSchema({
+    ...rest,
+    directives: directives.filter((directive) => !isIncremental(directive)),
+  });
   const document = getDocumentNodeFromSchema(lexicographicSortSchema(schema));
   return `${[LINK, ONE_OF, print(document)].join('\n\n')}\n`;
 });
