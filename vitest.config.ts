@@ -16,6 +16,8 @@ export default defineConfig({
     globalSetup: ['test/global-setup.ts'],
     // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two take 8.
     maxWorkers: availableParallelism() + 1,
+    // Modules that an earlier run has transformed: a run of one file takes a third less CPU time.
+    experimental: { fsModuleCache: true },
     // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
     isolate: false,
     // A worker makes much garbage: with more room it is collected less often (a tenth less CPU time), and
