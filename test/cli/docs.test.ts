@@ -52,6 +52,7 @@ const shell = (script: string, env: Record<string, string> = {}): Promise<Ran> =
         FOLDATLAS_TOKEN: 'a-reader-of-the-docs',
         UPSTREAM_URL: world.sandboxUrl,
         STORE_URL: 'sqlite:gateway.db',
+        SANDBOX_SIZE: 'small',
         NO_COLOR: '1',
         ...env,
       },
