@@ -119,7 +119,7 @@ describe('a client that leaves', () => {
   it('leaves a read that another request waits for too', async () => {
     let release: () => void = () => undefined;
     liar.script('uniprot', (call) => {
-      release = () => says(200, { protein_name: 'Insulin' })(call);
+      release = () => says(200, { protein_name: 'Insulin', sequence: 'MKV' })(call);
     });
     const place = openPlace(liar.url);
     const server = await listen(place);
@@ -205,7 +205,7 @@ describe('a submission that waits for its turn at the service', () => {
   it('is not sent when its client has left, and its key is free', async () => {
     let release: () => void = () => undefined;
     liar.script('uniprot', (call) => {
-      release = () => says(200, { protein_name: 'Insulin' })(call);
+      release = () => says(200, { protein_name: 'Insulin', sequence: 'MKV' })(call);
     });
     const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
     const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '1' });
