@@ -61,7 +61,7 @@ async function sendMany(response: ServerResponse, head: string, one: string, tai
   response.writeHead(200, { 'content-type': 'application/json' });
   await write(response, Buffer.from(head));
   const block = Buffer.from(one.repeat(MiB / one.length));
-  for (let sent = 0; sent < 40 * MiB && !response.closed; sent += block.length) await write(response, block);
+  for (let sent = 0; sent < 28 * MiB && !response.closed; sent += block.length) await write(response, block);
   response.write(tail);
 }
 
