@@ -256,6 +256,14 @@ describe.each(stores.slice(1))('what %s keeps', (name, url) => {
   });
 });
 
+it('a value of more than half of the memory is not held, and drives out no other', async () => {
+  const cache = openOver(undefined, { maxBytes: 2_000 });
+  cache.set('small', { name: 'a' });
+  cache.set('large', { name: 'b'.repeat(1_200) });
+  expect(await cache.get('small')).toEqual({ name: 'a' });
+  expect(await cache.get('large')).toBeUndefined();
+});
+
 describe('encoded entries', () => {
   it('give back what was put in, whatever it is', async () => {
     const json = fc.jsonValue({ noUnicodeString: false });
@@ -278,8 +286,9 @@ describe('encoded entries', () => {
     const picture = await encodeEntry({ value: { png } });
     expect(picture.length).toBeGreaterThan(png.length);
     expect(picture.length).toBeLessThan(png.length + 100);
-    // Not compressed: what does not shrink is read at once.
+    // Not compressed: what does not shrink is read at once, and the bytes stand in the entry as they are.
     expect(picture[0]).toBe(0);
+    expect(picture.includes(png)).toBe(true);
   });
 
   it('that are damaged or cut are nothing', async () => {

@@ -435,15 +435,19 @@ describe('a result of another shape', () => {
     const id = await bench.submit({ items: [protein('GIVEQ', 'tiny'), protein('GIV')] });
     await bench.pass(60_000);
     const scores = () =>
-      bench.ask('query($id: ID!) { task(taskId: $id) { name result { ptm } } }', { id: `${id}-00000` });
+      bench.ask('query($id: ID!) { task(taskId: $id) { name result { ptm model } } }', { id: `${id}-00000` });
     await bench.fault({ operation: 'download', status: 200, body });
     const { data, errors } = await scores();
-    expect(data).toEqual({ task: { name: 'tiny', result: { ptm: null } } });
-    expect(errors?.[0]).toMatchObject({
-      path: ['task', 'result', 'ptm'],
-      extensions: { code: 'UPSTREAM_DRIFT' },
-    });
-    expect(await scores()).toEqual({ data: { task: { name: 'tiny', result: { ptm: expect.any(Number) } } } });
+    expect(data).toEqual({ task: { name: 'tiny', result: { ptm: null, model: null } } });
+    for (const field of ['ptm', 'model'])
+      expect(errors).toContainEqual(
+        expect.objectContaining({
+          path: ['task', 'result', field],
+          extensions: expect.objectContaining({ code: 'UPSTREAM_DRIFT' }),
+        }),
+      );
+    const result = { ptm: expect.any(Number), model: expect.any(String) };
+    expect(await scores()).toEqual({ data: { task: { name: 'tiny', result } } });
   });
 });
 

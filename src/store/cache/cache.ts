@@ -32,7 +32,7 @@ export interface CacheOptions<T> {
    */
   readonly stale?: number;
   readonly maxBytes: number;
-  /** Roughly the bytes of memory that a value takes, a whole number. */
+  /** Roughly what a value takes in memory. */
   readonly sizeOf: (value: T) => number;
   /** Whether a loaded value is cached; every value when absent. */
   readonly isCacheable?: (value: T) => boolean;
@@ -50,7 +50,7 @@ interface StoredValue<T> {
 
 type Read<R> = (signal?: AbortSignal) => Promise<R>;
 
-/** What an entry of the first tier takes beside its value, about. */
+/** What an entry of the first tier takes beside its key and value, about. */
 const OVERHEAD = 200;
 
 /** Opens a namespace. */
@@ -59,7 +59,9 @@ export function openCache<T>(options: CacheOptions<T>) {
   const { isCacheable = () => true } = options;
   const local = new LRUCache<string, StoredValue<T>>({
     maxSize: maxBytes,
-    sizeCalculation: ({ v }) => sizeOf(v) + OVERHEAD,
+    maxEntrySize: Math.floor(maxBytes / 2),
+    // lru-cache takes whole numbers.
+    sizeCalculation: ({ v }, key) => Math.ceil(key.length + sizeOf(v) + OVERHEAD),
   });
   const singleFlight = createSingleFlight();
 
