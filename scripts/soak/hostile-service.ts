@@ -56,7 +56,7 @@ async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
     });
 }
 
-/** A body of 40 MB, below the limit of every large answer, which takes many times that when it is parsed. */
+/** A body of 28 MB, below the limit of every large answer, which takes many times that when it is parsed. */
 async function sendMany(response: ServerResponse, head: string, one: string, tail: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' });
   await write(response, Buffer.from(head));

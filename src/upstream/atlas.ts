@@ -79,7 +79,7 @@ const ROWS_AT_ONCE = 1000;
 export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
   const raw = toContractNames(up, 'features', await parseJsonBody('features', json));
   const rows = readValidated(up, 'features', wire.catalogue, raw);
-  // It would be cached, and say for an hour that there are no features.
+  // It would be cached, and say for a day that there are no features.
   if (rows.length === 0) throw drifted('features', '$', 'expected features, seen none', true);
   const entries: wire.CatalogueEntry[] = [];
   for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {

@@ -69,10 +69,10 @@ export function develop(
         }
         if (open < 0) open = openness(samples, x, y, scale.angstrom);
         // An outline where the surface behind falls away by more than a ribbon's thickness.
-        const beside = Math.max(z - (depth[p - reach] ?? z), z - (depth[p + reach] ?? z));
         const drop = Math.max(
           0,
-          beside,
+          z - (depth[p - reach] ?? z),
+          z - (depth[p + reach] ?? z),
           z - (depth[p - reach * size] ?? z),
           z - (depth[p + reach * size] ?? z),
         );

@@ -3,6 +3,7 @@
 
 import type { JWTVerifyOptions } from 'jose';
 import pLimit from 'p-limit';
+import { readAtMost } from '../../async/read-at-most.ts';
 import { isFields } from '../../upstream/renames.ts';
 
 export interface JwtOptions {
@@ -87,14 +88,8 @@ async function readKeys(...request: Parameters<typeof fetch>): Promise<string> {
     throw new Error(`the address cannot be reached (${reasonOf(error)})`);
   });
   if (answer.status !== 200) throw new Error(`the address answered ${answer.status}`);
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of answer.body ?? []) {
-    size += piece.byteLength;
-    if (size > MAX_BYTES) throw new Error('the address answers with more than a megabyte');
-    pieces.push(piece);
-  }
-  const text = Buffer.concat(pieces).toString();
+  const tooMuch = () => new Error('the address answers with more than a megabyte');
+  const text = answer.body === null ? '' : (await readAtMost(answer.body, MAX_BYTES, tooMuch)).toString();
   if (!isJwkSet(text)) throw new Error('the address answered with no set of keys');
   return text;
 }

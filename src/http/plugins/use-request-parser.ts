@@ -4,6 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { memoize1 } from '@graphql-tools/utils';
 import { type DocumentNode, GraphQLError, NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
 import { schema } from '../../resolvers/schema.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
@@ -34,14 +35,7 @@ async function bytesOf(
     throw httpError(400, 'The header content-length is not a number.');
   if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
   if (request.body === null) return new Uint8Array();
-  const chunks: Uint8Array[] = [];
-  let length = 0;
-  for await (const chunk of request.body) {
-    length += chunk.byteLength;
-    if (length > maxBytes) throw bodyTooLarge(maxBytes);
-    chunks.push(chunk);
-  }
-  return Buffer.concat(chunks, length);
+  return readAtMost(request.body, maxBytes, () => bodyTooLarge(maxBytes));
 }
 
 /**

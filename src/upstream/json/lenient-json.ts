@@ -59,8 +59,8 @@ function countUpTo(text: string, character: string, most: number): number {
 /** Whether the text is nested too deeply, or would take far more memory than it has bytes. */
 function isTooMuch(text: string): boolean {
   if (text.length <= 2 * MAX_DEPTH) return false;
-  const opened = countUpTo(text, '[', MAX_DEPTH + 1) + countUpTo(text, '{', MAX_DEPTH + 1);
-  if (text.length <= SHORT && opened <= MAX_DEPTH) return false;
+  const opened = () => countUpTo(text, '[', MAX_DEPTH + 1) + countUpTo(text, '{', MAX_DEPTH + 1);
+  if (text.length <= SHORT && opened() <= MAX_DEPTH) return false;
   let [depth, parts, values] = [0, 0, 0];
   for (let at = 0; at < text.length; at += 1) {
     const code = text.charCodeAt(at);
