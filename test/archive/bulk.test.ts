@@ -3,7 +3,7 @@ import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
-import { longestBlock, noise } from '../atlas/loop-delay.ts';
+import { longestBlock } from '../atlas/loop-delay.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
 const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
@@ -244,7 +244,6 @@ test('500 proteins with activations along the sequence, a few of them huge, do n
     return `"${hash}": {"protein_level": {"indices": [1], "values": [2]}, "per_residue": ${i % 50 === 0 ? huge : small}}`;
   });
   const bytes = zipSync({ 'features.json': strToU8(`{${all.join(',\n')}}`) }, { level: 1 });
-  const quiet = await noise();
   const counts: number[] = [];
   const { milliseconds } = await longestBlock(async () => {
     await readBulkRecords(arriving(bytes, 64 * 1024), { perResidue: true }, (record) => {
@@ -252,8 +251,8 @@ test('500 proteins with activations along the sequence, a few of them huge, do n
     });
   });
   expect(counts).toEqual(Array.from({ length: 500 }, (_, i) => (i % 50 === 0 ? 128_000 : 1_920)));
-  // 50 ms is the aim; other work on the machine may only be blamed for what it does to a run that waits.
-  expect(milliseconds).toBeLessThan(150 + 3 * quiet);
+  // 50 ms is the aim. All in one turn would be seconds.
+  expect(milliseconds).toBeLessThan(200);
 });
 
 test('an accession that is kept holds nothing else of its file in memory', () => {

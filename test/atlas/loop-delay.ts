@@ -1,28 +1,27 @@
 // How long the event loop stood still while something ran.
-import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { setTimeout as sleep } from 'node:timers/promises';
-
-/** Runs it and gives its result with the longest stand-still of the loop, in milliseconds. */
-export async function longestBlock<T>(run: () => Promise<T>): Promise<{ result: T; milliseconds: number }> {
-  const delay = monitorEventLoopDelay({ resolution: 5 });
-  delay.enable();
-  await sleep(20);
-  delay.reset();
-  const result = await run();
-  await sleep(20);
-  delay.disable();
-  return { result, milliseconds: delay.max / 1e6 };
-}
 
 /**
- * What a machine that others use as well adds to every measurement: the longest block of a run that does nothing but wait.
+ * Runs it and gives its result with its longest turn of the event loop, in milliseconds.
  *
- * @param runs - how often it is measured, of which the worst counts
+ * A turn counts as the CPU time of this process, so that other processes of a busy machine neither lengthen nor excuse it, or as
+ * its duration where that is shorter: other threads of the process, such as those that decompress, work beside it.
  */
-export async function noise(runs = 3): Promise<number> {
-  let worst = 0;
-  for (let i = 0; i < runs; i++) {
-    worst = Math.max(worst, (await longestBlock(() => sleep(200))).milliseconds);
+export async function longestBlock<T>(run: () => Promise<T>): Promise<{ result: T; milliseconds: number }> {
+  const begin = () => ({ at: performance.now(), cpu: process.cpuUsage() });
+  let milliseconds = 0;
+  let turn = begin();
+  let next = setImmediate(measure);
+  function measure(): void {
+    const { user, system } = process.cpuUsage(turn.cpu);
+    milliseconds = Math.max(milliseconds, Math.min(performance.now() - turn.at, (user + system) / 1000));
+    turn = begin();
+    next = setImmediate(measure);
   }
-  return worst;
+  try {
+    const result = await run();
+    measure();
+    return { result, milliseconds };
+  } finally {
+    clearImmediate(next);
+  }
 }
