@@ -20,6 +20,41 @@ test('a byte order mark is dropped', async () => {
     expect(await parseJson(bytes('\ufeff{"a": "é"}'), { workerAboveBytes })).toEqual({ a: 'é' });
 });
 
+/** The value with U+FFFD for each half of a surrogate pair. */
+const wellFormed = (value: unknown): unknown => {
+  if (typeof value === 'string') return value.toWellFormed();
+  if (Array.isArray(value)) return value.map(wellFormed);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(
+    Object.entries(value).map(([key, inner]) => [key.toWellFormed(), wellFormed(inner)]),
+  );
+};
+
+test('an escaped half of a surrogate pair is U+FFFD, whole pairs and escaped backslashes stay', async () => {
+  const text = String.raw`["\ud83d\ude00", "\ud83d", "\uDE00\ud83d", "\\ud83d", "\\\ud83dx", "\ud83d\\ude00"]`;
+  expect(await parseJson(bytes(text))).toEqual([
+    '😀',
+    '\ufffd',
+    '\ufffd\ufffd',
+    '\\ud83d',
+    '\\\ufffdx',
+    '\ufffd\\ude00',
+  ]);
+  const units = fc
+    .array(fc.constantFrom('\ud83d', '\ude00', '\\', 'ud83d', '"', 'a'))
+    .map((all) => all.join(''));
+  await fc.assert(
+    fc.asyncProperty(fc.dictionary(units, fc.array(units)), async (value) => {
+      const escaped = JSON.stringify(value).replace(
+        /[\ud800-\udfff]/g,
+        (unit) => `\\u${unit.charCodeAt(0).toString(16)}`,
+      );
+      expect(await parseJson(bytes(escaped))).toEqual(wellFormed(value));
+    }),
+  );
+  await expect(parseJson(bytes(String.raw`["\ud8"]`))).rejects.toMatchObject({ name: 'JsonError' });
+});
+
 test('the words of Python are null, but not inside strings', async () => {
   const text = '{"a": NaN, "b": [-Infinity, Infinity], "NaN": "NaN, \\"Infinity\\" -Infinity"}';
   for (const workerAboveBytes of [0, 1e6]) {

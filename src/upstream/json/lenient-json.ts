@@ -1,4 +1,5 @@
-// JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null.
+// JSON as Python services write it: NaN and Infinity, which JSON lacks, are read as null, and an escaped
+// half of a surrogate pair, which many clients refuse, as U+FFFD.
 import { BACKSLASH, BRACKET_BIT, CLOSE, COLON, COMMA, OPEN, QUOTE } from './json-scan.ts';
 
 /** JSON that cannot be read. It never says what stands there. */
@@ -40,6 +41,17 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
+/** The escape of a surrogate. */
+const SURROGATE = /\\u[dD][89a-fA-F]/;
+/** An escaped backslash, a pair, or half of one, which alone is captured. */
+const ESCAPE =
+  /\\(?:\\|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2}))/g;
+
+const wellFormed = (text: string): string =>
+  SURROGATE.test(text)
+    ? text.replace(ESCAPE, (part, half) => (half === undefined ? part : '\\ufffd'))
+    : text;
+
 /** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
 /** Objects, lists and members: up to 400 bytes each until they are read. A result has one for each atom. */
@@ -80,13 +92,14 @@ function isTooMuch(text: string): boolean {
 }
 
 /**
- * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, and a byte order mark is dropped.
+ * Parses JSON text; `NaN`, `Infinity` and `-Infinity` are null, half of a surrogate pair is U+FFFD, and a
+ * byte order mark is dropped.
  *
  * @throws JsonError, also for text that is nested more than 1,000 levels deep, or holds more values
  *   than any answer
  */
 export function parseLenient(text: string): unknown {
-  const plain = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
+  const plain = wellFormed(text.charCodeAt(0) === 0xfeff ? text.slice(1) : text);
   if (isTooMuch(plain)) throw new JsonError('The JSON is nested too deeply, or holds too many values.');
   try {
     return JSON.parse(plain) as unknown;
