@@ -186,6 +186,8 @@ test('thumbnails are immutable PNGs of 512 x 512 with conditional requests', asy
       ]).toEqual([304, etag, 0]);
     }
     expect((await atlas.get(path, { headers: { 'if-none-match': '"other"' } })).status).toBe(200);
+    const plain = await startAtlas({ dialect: 'plain' }).get(path, { headers: { 'if-none-match': etag } });
+    expect([plain.status, plain.headers.get('etag')]).toEqual([200, null]);
     const head = await atlas.get(path, { method: 'HEAD' });
     expect([head.status, head.headers.get('content-length'), (await head.arrayBuffer()).byteLength]).toEqual([
       200,

@@ -20,17 +20,17 @@ async function thumbnail(
   if (!folding.standing(protein).hasStructure)
     return refusal(404, `Protein ${protein.hash} has no structure`);
   const percent = protein.cluster === null ? 0 : (universe.cluster(protein.cluster)?.pctCharacterized ?? 0);
-  const etag = type === 'plddt' ? `"${protein.hash}-plddt"` : `"${protein.hash}-${percent}"`;
-  const headers = {
-    'cache-control': 'public, max-age=31536000, immutable',
-    ...(conventions.has('thumbnailEtag') ? { etag } : {}),
-  };
-  if (matches(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
+  const headers = new Headers({ 'cache-control': 'public, max-age=31536000, immutable' });
+  if (conventions.has('thumbnailEtag')) {
+    const etag = type === 'plddt' ? `"${protein.hash}-plddt"` : `"${protein.hash}-${percent}"`;
+    headers.set('etag', etag);
+    if (matches(c.req.header('if-none-match'), etag)) return new Response(null, { status: 304, headers });
+  }
   const colouring: Colouring = type === 'plddt' ? { type } : { type: 'pct-characterized', percent };
   const png = await structures.make({ form: 'thumbnail', sequence: protein.sequence, colouring });
-  return new Response(new Uint8Array(png), {
-    headers: { ...headers, 'content-type': 'image/png', 'content-length': String(png.length) },
-  });
+  headers.set('content-type', 'image/png');
+  headers.set('content-length', String(png.length));
+  return new Response(new Uint8Array(png), { headers });
 }
 
 const THUMBNAIL_TYPES = ['plddt', 'pct-characterized'];
