@@ -46,7 +46,7 @@ ENV NODE_ENV=production \
     STORE_URL=sqlite:/data/gateway.db
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
-COPY package.json LICENSE README.md CHANGELOG.md schema.graphql subgraph.graphql persisted-operations.json ./
+COPY package.json LICENSE README.md CHANGELOG.md SECURITY.md schema.graphql subgraph.graphql persisted-operations.json ./
 COPY examples/*.graphql ./examples/
 COPY examples/browser ./examples/browser
 COPY public ./public

@@ -48,4 +48,18 @@ describe('the README', () => {
     const known = SETTINGS.filter((name) => name !== 'NODE_ENV');
     expect([...new Set(listed)].sort()).toEqual([...known].sort());
   });
+
+  it('shows in .env.example the default of every setting that has one', () => {
+    const example = readFileSync(new URL('../.env.example', import.meta.url), 'utf8');
+    const shown = new Map(
+      [...example.matchAll(/^# ([A-Z][A-Z_]+)=(.*)$/gm)].map(([, name = '', value]) => [name, value]),
+    );
+    const defaults = Object.entries(readConfig({})).flatMap(([name, value]) =>
+      shown.has(name) && value !== undefined && value !== false && String(value) !== ''
+        ? [[name, value === true ? '1' : String(value)]]
+        : [],
+    );
+    expect(defaults.length).toBeGreaterThan(50);
+    expect(defaults.map(([name = '']) => [name, shown.get(name)])).toEqual(defaults);
+  });
 });

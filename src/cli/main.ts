@@ -32,7 +32,7 @@ USAGE foldatlas COMMAND [OPTIONS]
 ${lines.join('\n')}
 
 foldatlas COMMAND --help tells options, examples and exit codes of a command.
-Settings come from the environment (.env.example lists them); a token from FOLDATLAS_TOKEN or --token-file.
+Settings come from the environment (docs/operators.md lists them); a token from FOLDATLAS_TOKEN or --token-file.
 `;
 }
 

@@ -39,6 +39,7 @@ export const sandbox = command({
   exits: [
     [EXIT.ok, 'stopped by a signal'],
     [1, 'it cannot start: a setting is wrong, the port is taken, or another one has its data folder'],
+    [EXIT.config, 'the package foldatlas-sandbox is not installed'],
   ],
   async run() {
     await runSandbox();

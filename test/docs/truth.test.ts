@@ -2,7 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { SETTINGS } from '../../src/config.ts';
+import { readConfig, SETTINGS } from '../../src/config.ts';
 import { FOLD, SUBMIT } from '../clients/place.ts';
 import { at, openWorld, type World } from '../support.ts';
 import { guides, ROOT, readGuide } from './guides.ts';
@@ -35,6 +35,26 @@ describe('the guides', () => {
       [...(row.split('|')[1] ?? '').matchAll(/`([A-Z][A-Z_]+)`/g)].map(([, name]) => name),
     );
     expect(named.toSorted()).toEqual([...SETTINGS].sort());
+
+    const units: Readonly<Record<string, number>> = { KiB: 1024, MiB: 1024 ** 2 };
+    const told = rows.flatMap((row) => {
+      const [, names = [], values = []] = row.split('|').map((cell) => cell.trim().split(', '));
+      return names.map((name, i) => [name.replaceAll('`', ''), values[i] ?? '?'] as const);
+    });
+    const checked = told.flatMap(([name, value]) => {
+      const [, word, number, unit = ''] = /^(?:`?([\w:/.-]+?)`?|(\d+) ([KM]iB))$/.exec(value) ?? [];
+      // What has no default, that of another setting, or one in words.
+      if (/^(none|any|STORE_URL)$/.test(value.replaceAll('`', '')) || !(word ?? number)) return [];
+      return [[name, word ?? String(Number(number) * (units[unit] ?? 1))]];
+    });
+    expect(checked.length).toBeGreaterThan(60);
+    const defaults = new Map(
+      Object.entries(readConfig({})).map(([name, value]) => [
+        name,
+        typeof value === 'boolean' ? (value ? 'on' : 'off') : String(value),
+      ]),
+    );
+    expect(checked.map(([name = '']) => [name, defaults.get(name)])).toEqual(checked);
   });
 
   it('name every metric, and none that there is not', async () => {

@@ -1,4 +1,4 @@
-// The guides README.md, docs/*.md and CHANGELOG.md, and the pictures that they show.
+// The guides README.md, docs/*.md, CHANGELOG.md and SECURITY.md, and the pictures that they show.
 import { readShippedFiles } from '../../package.ts';
 
 export interface DocsFile {
@@ -25,7 +25,7 @@ export const readDocsFiles = (): readonly DocsFile[] =>
     ...guidesIn('', /^README\.md$/),
     // The index is for readers of the folder; the front page links the guides itself.
     ...guidesIn('docs/', /^(?!README\.md$).*\.md$/),
-    ...guidesIn('', /^CHANGELOG\.md$/),
+    ...guidesIn('', /^(CHANGELOG|SECURITY)\.md$/),
   ]);
 
 /** Reads the pictures of the guides by their path within docs/, such as `images/front-light.webp`. */

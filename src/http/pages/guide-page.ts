@@ -1,4 +1,4 @@
-// A guide as a page: README.md, docs/*.md and CHANGELOG.md, whose links lead to what this gateway
+// A guide as a page: README.md, docs/*.md, CHANGELOG.md and SECURITY.md, whose links lead to what this gateway
 // serves itself. HTML in their Markdown is text, and comments are left out.
 import { marked, Renderer, type Tokens } from 'marked';
 import type { DocsFile } from './docs-files.ts';

@@ -228,7 +228,7 @@ builder.node(Cluster, {
           const shown = [selection.below('nodes'), selection.below('edges').below('node')];
           return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
         },
-        description: 'The member list is free; fields of the members cost one bulk call for each 500.',
+        description: 'One call for each cluster; fields of the members cost one bulk call for each 500.',
         resolve: async (cluster, page, ctx) =>
           pageOf(await membersOf(ctx, cluster), page, (hash) => ({ hash })),
       },
