@@ -205,6 +205,11 @@ describe('the Kubernetes manifests', () => {
     const secret = entriesAt(objectOf('Secret', 'foldatlas'), 'stringData').map(([name]) => name);
     const fromSecret = listAt(container, 'env').map((entry) => String(at(entry, 'name')));
     for (const name of fromSecret) expect(secret).toContain(name);
+    // Others may be added to either.
+    expect(listAt(container, 'envFrom')).toEqual([
+      { configMapRef: { name: 'foldatlas' } },
+      { secretRef: { name: 'foldatlas' } },
+    ]);
     const open = [...read(`${FOLDER}/settings.example.env`).matchAll(/^([A-Z_]+)=(.+)$/gm)].map(
       ([, key = '', value = '']): [string, string] => [key, value],
     );
