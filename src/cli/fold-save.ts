@@ -1,6 +1,8 @@
 // Saves the outcome of a batch: results and structures of its tasks, and a table of scores ranked
 // by ipTM. Files that exist are not fetched again, so that a second run resumes the first.
 import {
+  accessSync,
+  constants,
   createWriteStream,
   existsSync,
   mkdirSync,
@@ -81,23 +83,39 @@ async function save(
   }
 }
 
+function usable<T>(work: () => T): T {
+  try {
+    return work();
+  } catch (error) {
+    throw new CliExit(EXIT.usage, `--out: ${messageOf(error)}`);
+  }
+}
+
 /**
- * Makes the folder, and writes into it whose results it has: tasks of other batches may have the same
- * names.
+ * Makes the folder for results, before anything is paid for that could not be saved there.
+ *
+ * @throws CliExit where it cannot be made or written
+ */
+export const makeFolder = (folder: string): void =>
+  usable(() => {
+    mkdirSync(folder, { recursive: true });
+    accessSync(folder, constants.W_OK);
+  });
+
+/**
+ * Writes into the folder whose results it has: tasks of other batches may have the same names.
  *
  * @throws CliExit where it has those of another batch, or cannot be written
  */
 function claimFolder(folder: string, batchId: string): void {
-  const file = join(folder, 'batch.txt');
-  let owner: string;
-  try {
-    mkdirSync(folder, { recursive: true });
-    owner = (existsSync(file) && readFileSync(file, 'utf8').trim()) || '';
-    if (owner === '') writeFileSync(file, `${batchId}\n`);
-  } catch (error) {
-    throw new CliExit(EXIT.usage, `--out: ${messageOf(error)}`);
-  }
-  if (owner !== '' && owner !== batchId)
+  makeFolder(folder);
+  const owner = usable(() => {
+    const file = join(folder, 'batch.txt');
+    const known = (existsSync(file) && readFileSync(file, 'utf8').trim()) || batchId;
+    if (known === batchId) writeFileSync(file, `${batchId}\n`);
+    return known;
+  });
+  if (owner !== batchId)
     throw new CliExit(
       EXIT.usage,
       `${folder} has the results of batch ${owner}. Save those of this one to another folder: ` +

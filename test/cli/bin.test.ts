@@ -458,6 +458,14 @@ items:
     expect(blocked).toMatchObject({ code: 64, err: expect.stringMatching(/^--out: EEXIST.*\n$/) });
   });
 
+  it('submits nothing that it could not save', async () => {
+    world.forget();
+    const file = write('unsaved.fasta', '>binder\nMQIFVKTLTGKTIT\n');
+    const refused = await run(['fold', file, '--watch', '--out', file], there());
+    expect(refused).toMatchObject({ code: 64, out: '', err: expect.stringMatching(/^--out: EEXIST.*\n$/) });
+    expect(world.calls).toEqual([]);
+  });
+
   it('takes label, repeats, model and aligned error from the command line', async () => {
     world.forget();
     const file = write('options.fasta', '>one\nMQIFVKTLTGKT\n');
