@@ -175,6 +175,40 @@ describe('the front page, without a browser', () => {
     expect(front + graphiql).not.toContain(KEY);
   });
 
+  it('leaves out a protein that has no picture', async () => {
+    const world = await openWorld({}, { control: true });
+    // The first one that is asked for is insulin.
+    await fetch(`${world.sandboxUrl}/control/faults`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({
+        operation: 'thumbnail',
+        status: 404,
+        body: { detail: 'No structure.' },
+        times: 1,
+      }),
+    });
+    const shown = async () =>
+      [...(await (await world.gateway.fetch(asPage('/'))).text()).matchAll(/class="name">([^<]+)/g)].map(
+        ([, name]) => name,
+      );
+    await expect
+      .poll(shown, { timeout: 30_000, interval: 200 })
+      .toSatisfy((names: string[]) => names.length > 5 && !names.includes('Insulin'));
+    await world.close();
+  });
+
+  it('asks for no proteins where their pictures need a key', async () => {
+    const world = await openWorld({
+      UPSTREAM_API_KEY: KEY,
+      GATEWAY_API_KEYS: 'lab=a-key-of-sixteen-characters',
+    });
+    const front = await (await world.gateway.fetch(asPage('/', 'localhost'))).text();
+    expect(front).not.toContain('Some proteins of the Atlas');
+    expect(world.counts().uniprot).toBeUndefined();
+    await world.close();
+  });
+
   it('gives no command where only listed operations run', async () => {
     const world = await openWorld({
       PERSISTED_OPERATIONS: 'only',

@@ -1,4 +1,5 @@
 // The schema reference in a real browser: complete, searched by keyboard, readable without scripts and by everybody.
+import { brotliDecompressSync, gunzipSync } from 'node:zlib';
 import { isEnumType, isInputObjectType, isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
@@ -136,6 +137,34 @@ describe('the schema reference, as it is sent', () => {
     expect(again.status).toBe(304);
     const sdl = await world.gateway.fetch(new Request('http://gateway.test/schema.graphql'));
     expect(await sdl.text()).toContain('type Protein implements Node');
+    await world.close();
+  });
+
+  it('comes in an encoding that the client takes, with a tag for each encoding', async () => {
+    const world = await openWorld();
+    const get = (headers: Record<string, string>) =>
+      world.gateway.fetch(new Request('http://gateway.test/reference', { headers }));
+    const plain = await get({ 'accept-encoding': 'identity' });
+    const text = await plain.text();
+    const tags = new Set([plain.headers.get('etag')]);
+    expect([text.slice(0, 15), plain.headers.get('content-encoding')]).toEqual(['<!doctype html>', null]);
+    for (const [takes, encoding, decode] of [
+      ['gzip, br', 'br', brotliDecompressSync],
+      ['gzip;q=0.5', 'gzip', gunzipSync],
+      ['gzip, br;q=0', 'gzip', gunzipSync],
+      ['br; q=0.0', null, null],
+    ] as const) {
+      const answer = await get({ 'accept-encoding': takes });
+      const bytes = Buffer.from(await answer.arrayBuffer());
+      expect([takes, answer.headers.get('content-encoding')]).toEqual([takes, encoding]);
+      expect((decode === null ? bytes : decode(bytes)).toString()).toBe(text);
+      expect(answer.headers.get('vary')).toContain('accept-encoding');
+      const tag = answer.headers.get('etag') ?? '';
+      tags.add(tag);
+      const known = await get({ 'accept-encoding': takes, 'if-none-match': tag });
+      expect([known.status, known.headers.get('content-encoding')]).toEqual([304, null]);
+    }
+    expect(tags.size).toBe(3);
     await world.close();
   });
 

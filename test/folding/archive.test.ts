@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createZipWriter } from '../../src/http/routes/zip-writer.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
@@ -184,6 +184,13 @@ describe('results.zip', () => {
       'No task of this batch is done: 1 may follow.\n',
     ]);
     await bench.control('queue', { hold: false });
+  });
+
+  it('is gone with the results, without a call for each of them', async () => {
+    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 32 * 24 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    expect((await get('results.zip')).status).toBe(410);
+    expect(bench.counts()).toEqual({ list: 1 });
   });
 });
 

@@ -1,7 +1,7 @@
 // The number of upstream calls of the queries that people send most, and what they answer, over the sandbox.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { at, listAt, openWorld, type World } from '../support.ts';
+import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const HBA = '6077c452d1dc6151040b2b179e2294c7';
@@ -172,6 +172,23 @@ describe('upstream calls', () => {
     expect(listAt(data, 'protein.many')).toHaveLength(20);
     expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
     expect(bodies()[0]).toMatchObject({ topk_features: 20 });
+  });
+
+  it('asks once for the features of a cluster that several places select, and gives each request its own number', async () => {
+    const found = await world.query(`{ cluster(hash: "${HBA}") { representativeHash } }`);
+    const variables = { h: at(found.data, 'cluster.representativeHash') };
+    const cluster = (top: number) =>
+      `top${top}: cluster(hash: $h) { representative { features(top: ${top}) { value } } }`;
+    const ask = (...tops: number[]) =>
+      world.query(`query($h: ProteinHash!) { ${tops.map(cluster).join(' ')} }`, variables);
+    const countIn = ({ data }: Answer, top: number) =>
+      listAt(data, `top${top}.representative.features`).length;
+    world.forget();
+    const both = await ask(20, 3);
+    expect([countIn(both, 20), countIn(both, 3)]).toEqual([20, 3]);
+    expect(world.counts()).toEqual({ cluster: 1 });
+    const [few, many] = await Promise.all([ask(3), ask(20)]);
+    expect([countIn(few, 3), countIn(many, 20)]).toEqual([3, 20]);
   });
 
   it('gives null for what the Atlas does not hold, and says nothing of an error', async () => {

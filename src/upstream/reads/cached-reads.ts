@@ -184,7 +184,7 @@ export function createClusterLoader(up: Upstream, { cache, singleFlight }: Clust
     load(hash: string, top?: number): Promise<ClusterAnswer | null> {
       const before = loaded.get(hash);
       if (before !== undefined && before.top >= (top ?? 0)) return before.answer;
-      return tick.load({ hash, top: Math.max(top ?? DEFAULT_TOP, 1) });
+      return tick.load({ hash, top: top ?? DEFAULT_TOP });
     },
   };
 }
