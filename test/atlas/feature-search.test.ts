@@ -34,10 +34,11 @@ describe('a search over the features', () => {
     expect(errors?.[0]).toMatchObject({ path: ['features'], extensions: { code: 'BAD_USER_INPUT' } });
   });
 
-  it('takes 12 words of 40 letters, and a word that is said often as one', async () => {
-    const long = Array.from({ length: 4 }, (_, i) => `${String.fromCharCode(97 + i)}`.repeat(40)).join(' ');
+  it('takes 12 words, 40 letters in each, 200 characters in all, and a word that is said often as one', async () => {
+    const long = `${['a', 'b', 'c', 'd'].map((letter) => letter.repeat(40)).join(' ')} ${'e'.repeat(36)}`;
+    expect(long).toHaveLength(200);
     expect((await search(long)).errors).toBeUndefined();
-    expect((await search(distinct(12))).errors).toBeUndefined();
+    expect((await search(`${distinct(12)}, ${distinct(12).toUpperCase()}.`)).errors).toBeUndefined();
     const once = await search('helix');
     expect(at(once.data, 'features.totalCount')).toBeGreaterThan(0);
     expect(await search('helix Helix HELIX helix, helix')).toEqual(once);

@@ -88,6 +88,18 @@ describe('features by index', () => {
   });
 });
 
+describe('a number of features', () => {
+  it.each([0, 101])('of %i is refused and told the limit', async (top) => {
+    const { errors } = await world.query(
+      `{ protein(hash: "${INSULIN}") { features(top: ${top}) { value } } cluster(hash: "${INSULIN}") { representative { features(top: ${top}) { value } } } }`,
+    );
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringContaining('must be between 1 and 100'),
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  });
+});
+
 describe('activations along the sequence', () => {
   it('of many proteins are one bulk call, each as long as its protein', async () => {
     const { data, errors } = await world.query(

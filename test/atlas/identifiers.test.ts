@@ -136,6 +136,7 @@ describe('what people paste', () => {
   it.each([
     ['in blocks of ten', `>sp|P01308|INS_HUMAN\n${HBA_SEQUENCE.replace(/.{10}/g, '$& ')}`, 'FOUND', HBA],
     ['of a peptide', '>sp|P01308|INS_HUMAN, A chain\nGIVEQCCTSICSLYQLEN', 'NOT_IN_ATLAS', undefined],
+    ['of a peptide with the letters of DNA', '>tag\nGATTACAGATTACAGATTA', 'NOT_IN_ATLAS', undefined],
     ['with a stop', '>sp|P01308|INS_HUMAN\nMALWMRLLPL*LALLALWGPD', 'NOT_AN_IDENTIFIER', undefined],
     ['with gaps', '>sp|P01308|INS_HUMAN\nMALW--LLPLLALLA..WGPD-', 'NOT_AN_IDENTIFIER', undefined],
     ['with numbers', '>sp|P01308|INS_HUMAN\n1 malwmrllpl\n', 'NOT_AN_IDENTIFIER', undefined],
@@ -180,6 +181,22 @@ describe('what people paste', () => {
       lookup: [{ status: 'NOT_IN_ATLAS', problem: { message: expect.stringContaining('does not have') } }],
       proteinBySequence: null,
     });
+  });
+
+  it('is read up to 100,000 characters of a sequence, and the first 1,000 of any other text', async () => {
+    const ids = [
+      'M'.repeat(100_000),
+      'M'.repeat(100_001),
+      `${'see '.repeat(240)}P69905`,
+      `${'see '.repeat(250)}P69905`,
+    ];
+    const { data } = await world.query('query ($ids: [String!]!) { lookup(ids: $ids) { status } }', { ids });
+    expect(listAt(data, 'lookup').map((one) => at(one, 'status'))).toEqual([
+      'NOT_IN_ATLAS',
+      'NOT_AN_IDENTIFIER',
+      'FOUND',
+      'NOT_AN_IDENTIFIER',
+    ]);
   });
 
   it('is searched with as it is, with a warning where it is DNA', async () => {

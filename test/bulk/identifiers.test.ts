@@ -87,4 +87,10 @@ describe.each(DIALECTS)('identifiers of a bulk look-up at a service that speaks 
     expect(await start({ ids: [] })).toMatchObject({ issues: [{ path: 'ids', code: 'TOO_FEW' }] });
     expect(await start({ hashes: [INSULIN] })).toMatchObject({ requestedCount: 1 });
   });
+
+  it('are too many by their number, not by what it would cost to resolve them', async () => {
+    const ids = Array.from({ length: 50_001 }, (_, i) => `P${i}_HUMAN`);
+    expect(await start({ ids })).toMatchObject({ issues: [{ path: 'ids', code: 'TOO_MANY' }] });
+    expect(world.counts()).toEqual({});
+  });
 });

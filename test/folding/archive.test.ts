@@ -96,8 +96,11 @@ describe('results.zip', () => {
     const file = join(folder, 'results.zip');
     writeFileSync(file, Buffer.from(await (await get('results.zip')).arrayBuffer()));
     const script =
-      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()))';
-    expect(execFileSync('python3', ['-c', script, file], { encoding: 'utf8' }).trim()).toBe('None 8');
+      'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), *z.infolist()[0].date_time[:2])';
+    const now = new Date();
+    expect(execFileSync('python3', ['-c', script, file], { encoding: 'utf8' }).trim()).toBe(
+      `None 8 ${now.getUTCFullYear()} ${now.getUTCMonth() + 1}`,
+    );
     rmSync(folder, { recursive: true });
   });
 
@@ -113,6 +116,12 @@ describe('results.zip', () => {
     expect(broken).toEqual([
       expect.objectContaining({ files: [], problem: expect.stringContaining('The JSON is not valid') }),
     ]);
+    const [head = [], ...rows] = text(files['scores.tsv'])
+      .trimEnd()
+      .split('\n')
+      .map((row) => row.split('\t'));
+    const row = rows.find((cells) => cells[head.indexOf('task_id')] === at(broken, '0.taskId'));
+    expect(row?.[head.indexOf('file')]).toBe('');
   });
 
   it('has a result and a manifest, also of an item that is called manifest', async () => {

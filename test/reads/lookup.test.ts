@@ -123,6 +123,15 @@ describe('lookup', () => {
     expect(at(found[1], 'problem')).toBeNull();
   });
 
+  it('makes it an error at the problem where no protein is selected', async () => {
+    await fault(world.sandboxUrl, { operation: 'uniprot', status: 503, times: 3 });
+    const { data, errors } = await world.query(
+      '{ lookup(ids: ["HBB_HUMAN"]) { status problem { message } } }',
+    );
+    expect(at(data, 'lookup.0')).toEqual({ status: 'UNAVAILABLE', problem: null });
+    expect(errors?.map(({ path }) => path)).toEqual([['lookup', 0, 'problem']]);
+  });
+
   it('tells identifiers of other databases in the words of the service', async () => {
     await fault(world.sandboxUrl, {
       operation: 'uniprot',

@@ -260,8 +260,8 @@ describe('a list of members that is not that of all', () => {
     ['without the representative', [OTHER, 'e'.repeat(32)]],
     ['too long', [HASH, OTHER, 'e'.repeat(32)]],
   ])('%s is drift, and is not cached', async (_name, members) => {
-    // The cache of details is meant: the response cache may give a response again for a minute.
-    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    // The cache of records is meant: the response cache may give a response again for a minute.
+    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600', CACHE_ANSWERS_MB: '0' });
     const ask = (field: string) => own.query(`{ cluster(hash: "${HASH}") { ${field} } }`);
     try {
       for (const field of ['memberHashes', 'members { totalCount }']) {
@@ -278,6 +278,37 @@ describe('a list of members that is not that of all', () => {
     } finally {
       await own.gateway.close();
     }
+  });
+
+  it.each([
+    ['top_phyla', 'phyla { name }'],
+    ['cluster_top_pfam_domains', 'pfamDomains { id }'],
+    ['cluster_representative_features', 'features(top: 1) { value }'],
+  ])('or a cluster without %s is not cached, whole ones are', async (key, field) => {
+    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600', CACHE_ANSWERS_MB: '0' });
+    const ask = () => own.query(`{ cluster(hash: "${HASH}") { members { totalCount } ${field} } }`);
+    const whole = { ...CLUSTER, member_protein_hashes: [HASH, OTHER] };
+    liar.script('cluster', says(200, { ...whole, [key]: undefined }));
+    expect((await ask()).errors?.[0]).toMatchObject({ extensions: { code: 'UPSTREAM_DRIFT' } });
+    liar.script('cluster', says(200, whole));
+    const answer = await ask();
+    expect(answer.errors).toBeUndefined();
+    liar.script('cluster', says(500, {}));
+    expect(await ask()).toEqual(answer);
+    await own.gateway.close();
+  });
+
+  it('is shown by a member twice also where the service does not say how many there are', async () => {
+    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    const { cluster_size: _, ...unsized } = CLUSTER;
+    const ask = (members: readonly string[]) => {
+      liar.script('cluster', says(200, { ...unsized, member_protein_hashes: members }));
+      return own.query(`{ cluster(hash: "${HASH}") { memberHashes } }`);
+    };
+    const { errors } = await ask([HASH, HASH]);
+    expect(errors?.[0]).toMatchObject({ extensions: { code: 'UPSTREAM_DRIFT' } });
+    expect((await ask([HASH, OTHER])).data).toEqual({ cluster: { memberHashes: [HASH, OTHER] } });
+    await own.gateway.close();
   });
 });
 
