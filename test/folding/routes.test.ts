@@ -141,7 +141,8 @@ describe('what is not there', () => {
   it('is told by its status', async () => {
     expect((await get('result.json', {}, 'nobody')).status).toBe(404);
     expect((await get('result.json', { authorization: 'Bearer another-key' })).status).toBe(404);
-    expect((await get('result.json', { authorization: 'Bearer sandbox-revoked' })).status).toBe(401);
+    const revoked = await get('result.json', { authorization: 'Bearer sandbox-revoked' });
+    expect([revoked.status, revoked.headers.get('www-authenticate')]).toEqual([401, 'Bearer']);
     expect((await get('other.txt')).status).toBe(404);
     expect((await get('result.json', {}, taskId, 'DELETE')).status).toBe(405);
     expect((await get('embeddings.npz')).status).toBe(404);
