@@ -14,6 +14,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/global-setup.ts'],
+    setupFiles: ['test/setup.ts'],
     // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two take 8.
     maxWorkers: availableParallelism() + 1,
     // Modules that an earlier run has transformed: a run of one file takes a third less CPU time.
@@ -33,7 +34,9 @@ export default defineConfig({
     // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails
     // every time, a starved moment does not. On a developer's machine nothing is tried again.
     retry: process.env.CI ? 2 : 0,
-    testTimeout: 30_000,
-    hookTimeout: 60_000,
+    // These limits end what hangs, and nothing else: beside other work, all takes several times as long.
+    testTimeout: 120_000,
+    hookTimeout: 240_000,
+    expect: { poll: { timeout: 60_000 } },
   },
 });

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { endWithFile } from './child-processes.ts';
 import { type Answer, at } from './support.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
@@ -43,22 +44,24 @@ export async function startServer(
   const command = [process.execPath, ...START_FLAGS, 'dist/server.js'];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
-  const child = spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {
-    cwd: ROOT,
-    stdio: ['ignore', 'pipe', 'pipe'],
-    env: {
-      PATH: process.env.PATH ?? '',
-      HOME: process.env.HOME ?? '',
-      MALLOC_ARENA_MAX: ARENAS,
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'warn',
-      PORT: '0',
-      CONTRACT_CHECK_MINUTES: '0',
-      // The machines of tests are shared; whether they are busy is not what is tried.
-      MAX_EVENT_LOOP_DELAY_MS: '0',
-      ...env,
-    },
-  });
+  const child = endWithFile(
+    spawn('bash', ['-c', `${limit}exec "$@"`, 'server', ...command], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH ?? '',
+        HOME: process.env.HOME ?? '',
+        MALLOC_ARENA_MAX: ARENAS,
+        NODE_ENV: 'production',
+        LOG_LEVEL: 'warn',
+        PORT: '0',
+        CONTRACT_CHECK_MINUTES: '0',
+        // The machines of tests are shared; whether they are busy is not what is tried.
+        MAX_EVENT_LOOP_DELAY_MS: '0',
+        ...env,
+      },
+    }),
+  );
   const written = { out: '', err: '' };
   child.stderr.on('data', (chunk) => {
     written.err += String(chunk);

@@ -3,7 +3,7 @@ import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
-import { longestBlock } from '../atlas/loop-delay.ts';
+import { longestBlock } from '../cpu-time.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
 const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';

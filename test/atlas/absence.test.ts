@@ -66,7 +66,7 @@ beforeAll(async () => {
   // Each kind of protein is there.
   expect(owners.some((owner, i) => owner?.representative === found[i])).toBe(true);
   expect([...records.values()].some(({ pdb }) => pdb === null)).toBe(true);
-}, 120_000);
+});
 afterAll(async () => {
   await warm.close();
   await world.close();

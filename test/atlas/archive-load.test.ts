@@ -4,7 +4,7 @@ import { Readable } from 'node:stream';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { readBulkArchive, readBulkRecords } from '../../src/upstream/archive/bulk.ts';
-import { longestBlock } from './loop-delay.ts';
+import { longestBlock } from '../cpu-time.ts';
 
 const PROTEINS = 500;
 const LENGTH = 300;

@@ -10,11 +10,11 @@ import { openCache } from '../../src/store/cache/cache.ts';
 import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
+import { longestBlock } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { reached } from '../transport.ts';
-import { longestBlock } from './loop-delay.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 
@@ -72,10 +72,10 @@ describe('the catalogue', () => {
     world.forget();
     const many = await Promise.all([1, 2, 3].map(() => catalogue.entries(upstream())));
     for (const entries of many) expect(entries).toBe(first);
-    await expect.poll(() => world.counts().features, { timeout: 10_000 }).toBe(3);
+    await expect.poll(() => world.counts().features).toBe(3);
     await sleep(20);
     expect(await catalogue.entries(upstream())).toBe(first);
-    await expect.poll(() => world.counts().features, { timeout: 10_000 }).toBe(4);
+    await expect.poll(() => world.counts().features).toBe(4);
     // The same answer again keeps what was parsed and indexed.
     await sleep(500);
     expect(await catalogue.entries(upstream())).toBe(first);

@@ -1,7 +1,7 @@
 // features(search:): bounded in words, letters and characters; the same words are searched once; the loop is never held.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { longestBlock } from '../cpu-time.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
-import { longestBlock } from './loop-delay.ts';
 
 let world: World;
 beforeAll(async () => {

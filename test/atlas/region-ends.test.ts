@@ -38,7 +38,7 @@ describe('residue regions', () => {
     expect(plain).toEqual(rich);
     expect(listAt(rich[0], 'protein.features')).toHaveLength(20);
     expect(listAt(rich[3], 'cluster.features.0.regions').length).toBeGreaterThan(0);
-  }, 120_000);
+  });
 
   it.each(DIALECTS)('end behind the last active residue, of a service that speaks %s', async (dialect) => {
     const world = await openWorld({}, { dialect });

@@ -26,7 +26,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     const state = page.getByRole('region', { name: 'This gateway' });
     // Where the machine is busy, a first page may be sent before the upstream has answered.
     await expect
-      .poll(async () => (await page.reload()) && state.innerText(), { timeout: 30_000, interval: 1000 })
+      .poll(async () => (await page.reload()) && state.innerText(), { interval: 1000 })
       .toMatch(/embedded sandbox\s+answers[\s\S]*in memory\s+answers/);
     expect(await page.getByRole('complementary').innerText()).toContain('not predictions');
     const proteins = page.getByRole('region', { name: 'Some proteins of the Atlas' });
@@ -54,7 +54,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     await shoot(page, 'home-light', true);
     expect(page.troubles).toEqual([]);
     await page.context().close();
-  }, 90_000);
+  });
 
   it('has no link that leads nowhere', async () => {
     const page = await site.open();

@@ -43,7 +43,7 @@ beforeAll(async () => {
   served = await serve(gateway);
   preview = await openPreview(new URL(served.url).origin);
   browser = await launchBrowser(SOFTWARE_WEBGL);
-}, 120_000);
+});
 afterAll(async () => {
   if (NO_FRONTEND) return;
   await browser.close();
@@ -56,7 +56,8 @@ afterAll(async () => {
 /** Opens the example, and writes down whatever no visitor should cause. */
 async function openPage(): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage({ viewport: { width: 500, height: 700 } });
-  page.setDefaultTimeout(30_000);
+  // Drawing WebGL with the processor is slow.
+  page.setDefaultTimeout(90_000);
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => {
@@ -98,7 +99,7 @@ it('searches for one record of FASTA as a sequence, and lists several', () => {
 });
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
-describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () => {
+describe.skipIf(NO_FRONTEND)('the front-end example', () => {
   it('asks only for what the schema has, in types and in documents', async () => {
     const sources = readdirSync(join(EXAMPLE, 'src')).map((file) =>
       readFileSync(join(EXAMPLE, 'src', file), 'utf8'),
@@ -121,7 +122,6 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await page.locator('.viewer [data-ready=true] canvas').waitFor();
     await expect
       .poll(async () => (await look(page, page.locator('.viewer canvas'))).colours, {
-        timeout: 30_000,
         interval: 500,
       })
       .toBeGreaterThan(100);
@@ -223,7 +223,6 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 90_000 }, () =>
     await page.locator('.viewer [data-ready=true] canvas').waitFor();
     await expect
       .poll(async () => (await look(page, page.locator('.viewer canvas'))).colours, {
-        timeout: 30_000,
         interval: 500,
       })
       .toBeGreaterThan(100);

@@ -105,9 +105,7 @@ describe.skipIf(NO_BROWSER)('GraphiQL', () => {
       await goTo('graphql?example=20-watch-progress');
       expect(await editorText('.graphiql-editor-tool')).not.toContain('a batchId that');
       await execute();
-      await expect
-        .poll(() => editorText('.result-window'), { timeout: 20_000 })
-        .toMatch(/"final": true|"sequence": [1-9]/);
+      await expect.poll(() => editorText('.result-window')).toMatch(/"final": true|"sequence": [1-9]/);
       await shoot(page, 'graphiql-dark');
       expect(page.troubles).toEqual([]);
     },

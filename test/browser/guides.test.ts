@@ -49,7 +49,7 @@ describe.skipIf(NO_BROWSER)('the guides', () => {
     }
     expect(page.troubles).toEqual([]);
     await page.context().close();
-  }, 90_000);
+  });
 
   it('and all other pages have one main heading, landmarks around everything, and no empty table headers', async () => {
     const page = await site.open();
@@ -70,7 +70,7 @@ describe.skipIf(NO_BROWSER)('the guides', () => {
       expect(await misplacedParts(page), path).toEqual([]);
     }
     await page.context().close();
-  }, 90_000);
+  });
 
   it.each(['light', 'dark'] as const)('read well in %s, on a phone too', async (colorScheme) => {
     for (const width of [1280, 390]) {

@@ -82,6 +82,7 @@ const HERE: From = {
 
 async function openPage(from: From, name: string): Promise<{ page: Page; wrong: string[] }> {
   const page = await browser.newPage();
+  page.setDefaultTimeout(90_000);
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => {

@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import type { Locator, Page } from 'playwright-core';
+import { endWithFile } from '../child-processes.ts';
 import { NO_BROWSER } from './chromium.ts';
 
 export const EXAMPLE = fileURLToPath(new URL('../../examples/frontend', import.meta.url));
@@ -35,10 +36,12 @@ export async function openPreview(gateway: string): Promise<Preview> {
     '--logLevel',
     'error',
   ]);
-  const child = spawn(
-    process.execPath,
-    ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', '0', '--outDir', built],
-    { cwd: EXAMPLE, env: { ...process.env, GATEWAY: gateway, NO_COLOR: '1' } },
+  const child = endWithFile(
+    spawn(
+      process.execPath,
+      ['node_modules/vite/bin/vite.js', 'preview', '--host', '127.0.0.1', '--port', '0', '--outDir', built],
+      { cwd: EXAMPLE, env: { ...process.env, GATEWAY: gateway, NO_COLOR: '1' } },
+    ),
   );
   const url = await new Promise<string>((resolve, reject) => {
     let said = '';

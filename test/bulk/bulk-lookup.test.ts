@@ -76,7 +76,7 @@ describe('a small look-up', () => {
     expect(read).toBeGreaterThan(100);
     await (await get(gateway, at(ended, 'tsvUrl'))).text();
     expect(count('protein')).toBe(read);
-  }, 60_000);
+  });
 
   it('is complete at once and gives its proteins as archive, JSON lines and table, in the order asked', async () => {
     const [first = '', second = ''] = KNOWN;
@@ -250,7 +250,7 @@ describe('a large look-up', () => {
     expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '2']);
 
     running = run(clock, 50);
-    const ended = await endedLookup(gateway, id, 30_000);
+    const ended = await endedLookup(gateway, id);
     expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 5000 });
     expect(count('bulk')).toBe(10);
     const sent = seen
@@ -284,11 +284,11 @@ describe('a large look-up', () => {
     });
     running = run(clock, 50);
     const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(150) });
-    const ended = await endedLookup(gateway, at(lookup, 'lookupId'), 25_000);
+    const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
     expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 150, parts: [{ state: 'COMPLETE' }] });
     const accepted = count('bulk') - 3;
     expect(accepted).toBe(2);
-  }, 40_000);
+  });
 
   it('survives a restart of the gateway: jobs that were sent are followed and not sent again', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
@@ -301,7 +301,7 @@ describe('a large look-up', () => {
     const after = openGateway(sandbox.url, env);
     try {
       running = run(clock, 50);
-      const ended = await endedLookup(after, id, 25_000);
+      const ended = await endedLookup(after, id);
       expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 2500 });
       expect(count('bulk')).toBe(5);
       expect(await rowsOf(await get(after, at(ended, 'ndjsonUrl')))).toHaveLength(2500);
@@ -309,7 +309,7 @@ describe('a large look-up', () => {
       await after.close();
       rmSync(folder, { recursive: true });
     }
-  }, 40_000);
+  });
 
   it.each(
     DIALECTS,
@@ -379,7 +379,7 @@ describe('a large look-up', () => {
     running = run(clock, 100);
     const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(700, 40_000) });
     const id = at(lookup, 'lookupId');
-    await endedLookup(gateway, id, 20_000);
+    await endedLookup(gateway, id);
     running.stop();
     await fault(sandbox.url, { operation: 'download', spoil: 'truncate' });
     const damaged = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
@@ -400,5 +400,5 @@ describe('a large look-up', () => {
       listAt(await readLookup(gateway, id), 'parts').every((part) => at(part, 'state') === 'EXPIRED'),
     );
     expect(at(await readLookup(gateway, id), 'state')).toBe('EXPIRED');
-  }, 40_000);
+  });
 });

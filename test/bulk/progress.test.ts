@@ -112,7 +112,7 @@ describe('progress of a bulk look-up', () => {
     await other.close();
     opened.length = 0;
     rmSync(folder, { recursive: true });
-  }, 30_000);
+  });
 
   it('shows a cancel through a replica that does not work on it', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bulk-cancel-'));
@@ -131,5 +131,5 @@ describe('progress of a bulk look-up', () => {
     await Promise.all([worker.close(), other.close()]);
     opened.length = 0;
     rmSync(folder, { recursive: true });
-  }, 30_000);
+  });
 });

@@ -164,7 +164,7 @@ describe('a gateway with limits', () => {
     expect(at(ready, 'checks.0')).toMatchObject({ name: 'store', ok: true, usedBytes: expect.any(Number) });
     await gateway.close();
     await sandbox.close();
-  }, 60_000);
+  });
 
   it('counts none that the store could not hold', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'quota-'));
@@ -189,5 +189,5 @@ describe('a gateway with limits', () => {
     store.close();
     await gateway.close();
     await sandbox.close();
-  }, 60_000);
+  });
 });

@@ -1,5 +1,6 @@
 // Starts the bin as its own process, as a shell does, and tells what came of it.
 import { type ChildProcess, spawn } from 'node:child_process';
+import { endWithFile } from '../child-processes.ts';
 import { ROOT } from '../root.ts';
 
 /** What `build` made of it. */
@@ -28,10 +29,12 @@ export interface RunOptions {
 
 /** Starts the bin as it is shipped; `build` comes before. */
 export function start(words: readonly string[], { env = {}, cwd, input }: RunOptions = {}): Running {
-  const child = spawn(process.execPath, [BIN, ...words], {
-    cwd: cwd ?? ROOT,
-    env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
-  });
+  const child = endWithFile(
+    spawn(process.execPath, [BIN, ...words], {
+      cwd: cwd ?? ROOT,
+      env: { PATH: process.env.PATH, HOME: process.env.HOME, NO_COLOR: '1', ...env },
+    }),
+  );
   let [out, err] = ['', ''];
   const waiting: { text: RegExp; resolve: () => void }[] = [];
   child.stdout.on('data', (chunk: Buffer) => {

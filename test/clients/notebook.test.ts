@@ -22,7 +22,7 @@ const python = (args: readonly string[], token = 'notebook') =>
   run('python3', ['-B', ...args], {
     cwd: FOLDER,
     env: { ...process.env, FOLDATLAS_URL: place.url, FOLDATLAS_TOKEN: token, PYTHONUTF8: '1' },
-    timeout: 25_000,
+    timeout: 100_000,
   });
 const json = async (code: string, token?: string): Promise<unknown> => {
   const { stdout } = await python(['-c', `import json, foldatlas\n${code}`], token);

@@ -133,7 +133,7 @@ describe('the image', () => {
       child.kill('SIGTERM');
     }
     expect(await once(child, 'exit')).toEqual([0, null]);
-  }, 120_000);
+  });
 
   it('says that it needs UPSTREAM_URL, because it has no sandbox', async () => {
     expect(LEFT_OUT).toContain('hono');

@@ -106,7 +106,7 @@ describe('the commands of', () => {
       const ran = await run('bash', ['-euo', 'pipefail', '-c', here(text)], {
         cwd,
         env: environment(),
-        timeout: 60_000,
+        timeout: 100_000,
       }).catch((error: unknown) => Promise.reject(new Error(`${text}\n${String(error)}`)));
       expect(ran.stdout, text).not.toMatch(/^\{"errors"|"errors":\[/);
     }

@@ -1,6 +1,6 @@
 // An answer has a size: what is completed is counted while it is executed, in every way in, and other work gets its turn meanwhile.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longestBlock } from '../atlas/loop-delay.ts';
+import { longestBlock } from '../cpu-time.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';

@@ -252,7 +252,7 @@ describe('requests that wait for the same response', () => {
     const each = (await lookUps()) - start;
     expect(each).toBeGreaterThan(0);
 
-    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 2_000, times: 1 });
+    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 8_000, times: 1 });
     const before = await lookUps();
     const first = new AbortController();
     const leaving = ask(question, { hash: OTHERS[1] }, first.signal);

@@ -1,5 +1,5 @@
 // resubmitFold: only the tasks in the named states go upstream again, in their order and under their names.
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, openBench, protein, tiny } from './bench.ts';
 
@@ -116,7 +116,7 @@ describe('resubmitting', () => {
     await bench.fault({ operation: 'submit', status: 429, delay_ms: 300, body: { message: 'slow down' } });
     const keyed = { ...input, idempotencyKey: `one of ${id}` };
     const first = again(id, keyed);
-    await vi.waitFor(() => expect(bench.counts().submit).toBe(1));
+    await expect.poll(() => bench.counts().submit).toBe(1);
     expect(await again(id, keyed)).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
     expect(await first).toMatchObject({ __typename: 'Refused' });
     expect(await again(id, keyed)).toMatchObject({ replayed: true });

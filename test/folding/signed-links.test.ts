@@ -296,6 +296,7 @@ describe.skipIf(NO_BROWSER)('a page of another site', () => {
     const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
     const browser = await launchBrowser();
     const page = await browser.newPage();
+    page.setDefaultTimeout(90_000);
     const site = createServer((_, response) => response.end('<title>Another site</title>'));
     await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
     await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);

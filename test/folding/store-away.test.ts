@@ -23,7 +23,7 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
     const { data } = await bench.ask(`{ batch(batchId: "${single}") { tasks { nodes { taskId } } } }`);
     tasks = [`${batchId}-00000`, String(at(data, 'batch.tasks.nodes.0.taskId'))];
     await place.kill();
-  }, 60_000);
+  });
   afterAll(async () => {
     await bench.close();
     await place.remove();

@@ -298,8 +298,9 @@ describe('an idempotency key', () => {
   });
 
   it('is spent even when the caller leaves in the middle', async () => {
-    await bench.fault({ operation: 'submit', delay_ms: 300 });
+    await bench.fault({ operation: 'submit', delay_ms: 500 });
     const input = { items: [protein(INSULIN_A)], idempotencyKey: newKey() };
+    const submits = bench.counts().submit ?? 0;
     const leaving = new AbortController();
     const asked = bench.gateway
       .fetch(
@@ -311,7 +312,7 @@ describe('an idempotency key', () => {
         }),
       )
       .catch(() => undefined);
-    await new Promise((resolve) => setTimeout(resolve, 100));
+    await expect.poll(() => bench.counts().submit, { interval: 5 }).toBe(submits + 1);
     leaving.abort();
     await asked;
     expect(await send(input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
@@ -494,7 +495,7 @@ describe('a store on disk', () => {
     const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'slow' };
     const submit = async () => at((await slow.ask(SUBMIT, { input })).data, 'submitFold');
-    await slow.fault({ operation: 'submit', delay_ms: 2500 });
+    await slow.fault({ operation: 'submit', delay_ms: 6000 });
     const first = submit();
     await expect.poll(() => slow.counts().submit).toBe(1);
     // A submission waits two minutes for its turn at most, and two and a half for its answer.

@@ -1,6 +1,6 @@
 // Small requests that would cost much before anything is executed: lists that a document gives at many places, long texts, wrong values.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { longestBlock } from '../atlas/loop-delay.ts';
+import { longestBlock } from '../cpu-time.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 let world: World;

@@ -24,7 +24,7 @@ test('lines of all sizes and letters are written whole, in their order', () => {
     ['--import', 'tsx', '--input-type=module', '-e', PROGRAM],
     {
       encoding: 'utf8',
-      timeout: 20_000,
+      timeout: 100_000,
       maxBuffer: 64 * 1024 ** 2,
     },
   );
@@ -35,7 +35,7 @@ test('lines of all sizes and letters are written whole, in their order', () => {
     .map((line) => JSON.parse(line) as { n: number; text: string });
   expect(lines.map(({ n }) => n)).toEqual(Array.from({ length: LINES }, (_, n) => n));
   for (const { n, text } of lines) expect(text).toBe(lineOf(n));
-}, 30_000);
+});
 
 const FULL = '/dev/full';
 test.skipIf(!existsSync(FULL))(
@@ -49,7 +49,7 @@ test.skipIf(!existsSync(FULL))(
         `${PROGRAM}
        setTimeout(() => { console.log('goes on'); log.error('the last one'); process.exit(0); }, 500);`,
       ],
-      { encoding: 'utf8', timeout: 20_000, stdio: ['ignore', 'pipe', disk] },
+      { encoding: 'utf8', timeout: 100_000, stdio: ['ignore', 'pipe', disk] },
     );
     closeSync(disk);
     expect({ stdout, status, signal }).toEqual({ stdout: 'goes on\n', status: 0, signal: null });

@@ -15,6 +15,7 @@ import { awaitStore } from '../../src/process/await-store.ts';
 import { createRestartBackoff } from '../../src/process/workers.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
+import { endWithFile } from '../child-processes.ts';
 import { protein } from '../folding/bench.ts';
 import { recordOutput } from '../record.ts';
 import { ROOT } from '../root.ts';
@@ -34,20 +35,22 @@ interface Started {
 }
 
 function start(env: Record<string, string>): Started {
-  const child = spawn(process.execPath, ['dist/server.js'], {
-    cwd: ROOT,
-    env: {
-      PATH: process.env.PATH ?? '',
-      NODE_ENV: 'production',
-      LOG_LEVEL: 'debug',
-      MAX_EVENT_LOOP_DELAY_MS: '0',
-      PORT: '0',
-      SANDBOX_SIZE: 'small',
-      SANDBOX_DATA: join(folder, 'sandbox'),
-      STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
-      ...env,
-    },
-  });
+  const child = endWithFile(
+    spawn(process.execPath, ['dist/server.js'], {
+      cwd: ROOT,
+      env: {
+        PATH: process.env.PATH ?? '',
+        NODE_ENV: 'production',
+        LOG_LEVEL: 'debug',
+        MAX_EVENT_LOOP_DELAY_MS: '0',
+        PORT: '0',
+        SANDBOX_SIZE: 'small',
+        SANDBOX_DATA: join(folder, 'sandbox'),
+        STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
+        ...env,
+      },
+    }),
+  );
   const written = { out: '', err: '' };
   child.stdout.on('data', (chunk) => {
     written.out += String(chunk);
@@ -92,10 +95,10 @@ describe('two workers', () => {
       METRICS_TOKEN: 'metrics-token-of-this-test',
       SHUTDOWN_SECONDS: '8',
     });
-    await until('the workers to listen', () => /FoldAtlas .*\/graphql/.test(server.out()), 110_000);
+    await until('the workers to listen', () => /FoldAtlas .*\/graphql/.test(server.out()));
     metricsUrl = String(logged(server).find(({ message }) => message === 'metrics are served apart')?.url);
     url = /(http:\S+)\/graphql/.exec(server.out().split(' · ').at(-1) ?? '')?.[1] ?? '';
-  }, 120_000);
+  });
   afterAll(() => {
     if (server.child.exitCode === null) server.child.kill('SIGKILL');
   });
@@ -150,7 +153,7 @@ describe('two workers', () => {
     const states = [...(await scrape()).matchAll(/^foldatlas_upstream_contract\{.*\} (\d+)$/gm)];
     expect(states.length).toBeGreaterThan(5);
     expect(new Set(states.map(([, value]) => value))).toEqual(new Set(['1']));
-  }, 30_000);
+  });
 
   it('stream a batch to sockets at both of them', async () => {
     const input = { items: [protein('GIVEQCCTSICSLYQLENYCN'.repeat(5))] };
@@ -183,7 +186,7 @@ describe('two workers', () => {
     const end = { data: { batchProgress: { final: true, batch: { counts: { total: 1, done: 1 } } } } };
     expect(await watching).toEqual(Array.from({ length: 6 }, () => end));
     expect(await scrape()).toMatch(/^foldatlas_watchers 0$/m);
-  }, 60_000);
+  });
 
   it('are replaced when they are killed, while the other goes on', async () => {
     const [first] = pidsOf(server);
@@ -192,11 +195,11 @@ describe('two workers', () => {
     process.kill(first, 'SIGKILL');
     await until('its death to be noticed', () => server.err().includes('a worker died'));
     expect((await ask('{ limits { maxBulkHashes } }')).errors).toBeUndefined();
-    await until('both to be there again', async () => /^foldatlas_workers 2$/m.test(await scrape()), 60_000);
+    await until('both to be there again', async () => /^foldatlas_workers 2$/m.test(await scrape()));
     expect(pidsOf(server)).toHaveLength(3);
     // A counter that goes back looks to Prometheus as if what the others count came in that moment.
     expect(requests(await scrape())).toBe(counted + 1);
-  }, 90_000);
+  });
 
   it('stop in order: streams are completed, the exit code is 0, no process is left', async () => {
     const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
@@ -217,17 +220,17 @@ describe('two workers', () => {
     expect(await ended(server)).toBe(0);
     for (const pid of pidsOf(server)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(logged(server).some(({ message }) => message === 'stopping')).toBe(true);
-  }, 60_000);
+  });
 });
 
 describe('a process', () => {
   it('that is told to stop while its workers start ends as soon as they have', async () => {
     const server = start({ UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2', SHUTDOWN_SECONDS: '300' });
-    await until('a worker to be started', () => server.err().includes('worker started'), 60_000);
+    await until('a worker to be started', () => server.err().includes('worker started'));
     server.child.kill('SIGTERM');
     expect(await ended(server)).toBe(0);
     expect(server.out()).toBe('');
-  }, 60_000);
+  });
 
   it('that is told a second time to stop ends at once, whatever is still under way', async () => {
     // An upstream that never answers.
@@ -241,7 +244,7 @@ describe('a process', () => {
       SHUTDOWN_SECONDS: '300',
       REQUEST_TIMEOUT_MS: '600000',
     });
-    await until('it to listen', () => /FoldAtlas .*\/graphql/.test(server.out()), 60_000);
+    await until('it to listen', () => /FoldAtlas .*\/graphql/.test(server.out()));
     const url = /(http:\S+)\/graphql/.exec(server.out())?.[0] ?? '';
     const answer = fetch(url, {
       method: 'POST',
@@ -259,26 +262,22 @@ describe('a process', () => {
     expect(await answer).toBeInstanceOf(Error);
     silent.closeAllConnections();
     await new Promise((resolve) => silent.close(resolve));
-  }, 90_000);
+  });
 
-  it.skipIf(NO_REDIS)(
-    'that starts before its Redis waits for it, and says so',
-    async () => {
-      const place = await openRedisPlace();
-      await place.kill();
-      const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
-      const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2' });
-      await until('it to wait', () => server.err().includes('waiting for the store'));
-      // SIGHUP makes a gateway read its keys again; it must not end one that starts.
-      server.child.kill('SIGHUP');
-      await place.start();
-      await until('it to listen', () => server.out().includes('/graphql'));
-      server.child.kill('SIGTERM');
-      expect(await ended(server)).toBe(0);
-      await place.remove();
-    },
-    60_000,
-  );
+  it.skipIf(NO_REDIS)('that starts before its Redis waits for it, and says so', async () => {
+    const place = await openRedisPlace();
+    await place.kill();
+    const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
+    const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2' });
+    await until('it to wait', () => server.err().includes('waiting for the store'));
+    // SIGHUP makes a gateway read its keys again; it must not end one that starts.
+    server.child.kill('SIGHUP');
+    await place.start();
+    await until('it to listen', () => server.out().includes('/graphql'));
+    server.child.kill('SIGTERM');
+    expect(await ended(server)).toBe(0);
+    await place.remove();
+  });
 
   it.skipIf(NO_REDIS)('that has waited long enough for its Redis ends with the reason', async () => {
     const place = await openRedisPlace();
@@ -297,7 +296,7 @@ describe('a process', () => {
     expect(await ended(server)).toBe(1);
     expect(server.err()).toContain(`Port ${port} is taken`);
     await new Promise((resolve) => taken.close(resolve));
-  }, 60_000);
+  });
 
   it('that dies young is started again ever later, and in the end no more', () => {
     const after = createRestartBackoff();

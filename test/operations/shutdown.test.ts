@@ -28,7 +28,7 @@ setTimeout(() => process.kill(process.pid, 'SIGINT'), ${afterMs});`,
 const run = (program: string): Promise<[code: unknown, log: string]> =>
   new Promise((resolve) => {
     const words = ['--import', 'tsx', '--input-type=module', '-e', program];
-    execFile(process.execPath, words, { cwd: ROOT, timeout: 25_000 }, (error, _out, err) =>
+    execFile(process.execPath, words, { cwd: ROOT, timeout: 100_000 }, (error, _out, err) =>
       resolve([error?.code ?? 0, err]),
     );
   });

@@ -1,7 +1,7 @@
 // What a gateway tells of its requests: one access line each, the trace they belong to, numbers for Prometheus, spans for a
 // collector, and whether it should be sent traffic.
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/auth/api-keys.ts';
@@ -131,7 +131,7 @@ describe('a trace', () => {
     for (let i = 0; i < 1000; i++)
       tracing.begin('SERVER', 'step', undefined).end?.({ name: 'step', attributes: {}, failed: false });
     // While it runs, not only when it ends.
-    await vi.waitFor(() => expect(errors).toHaveLength(1), 10_000);
+    await expect.poll(() => errors).toHaveLength(1);
     await tracing.close();
     refusing.close();
     expect(errors).toEqual([expect.objectContaining({ message: 'Not Found', code: 404 })]);

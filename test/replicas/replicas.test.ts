@@ -1,7 +1,6 @@
 // Two gateways over one Redis and one upstream: what one of them does, the other knows; what both are asked for, is done once; and
 // what becomes of it when the store goes away.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -141,10 +140,9 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     expect((await next()).map((event) => at(event, 'sequence'))).toEqual([1, 1, 1, 1]);
     calls.length = 0;
     const since = Date.now();
-    await sleep(3000);
+    await until('some polls', () => count('list') > 4);
     // One poller's, at the shortest that jitter makes of an interval; alone, each replica would poll as often.
     const most = Math.ceil((Date.now() - since) / (PACE.first * 0.8)) + 1;
-    expect(count('list')).toBeGreaterThan(2);
     expect(count('list')).toBeLessThanOrEqual(most);
     const cancel = 'mutation($id: ID!) { cancelBatch(batchId: $id) { __typename } }';
     expect((await ask(replicas[1], cancel, { id }, TOKEN)).data).toMatchObject({
@@ -163,7 +161,7 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     await here.close();
     replicas = [open(), there];
     const running = run(clock, 50);
-    const ended = await endedLookup(there, id, 30_000);
+    const ended = await endedLookup(there, id);
     running.stop();
     expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: hashes.length });
     expect(count('bulk')).toBe(1);
@@ -194,19 +192,14 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     const [gateway] = replicas;
     const refusal = { __typename: 'Refused', reason: 'UNREACHABLE', retryable: true };
     const input = () => ({ items: [protein(INSULIN_A)], idempotencyKey: randomUUID() });
-    const timed = async (sending: Record<string, unknown>): Promise<unknown> => {
-      const since = Date.now();
-      const ending = await submitTo(gateway, sending);
-      expect(Date.now() - since).toBeLessThan(4000);
-      return ending;
-    };
     const stalled = input();
     place.stall();
-    expect(await timed(stalled)).toMatchObject(refusal);
+    // While it stalls: it is not waited for.
+    expect(await submitTo(gateway, stalled)).toMatchObject(refusal);
     place.resume();
     const gone = input();
     await place.kill();
-    expect(await timed(gone)).toMatchObject(refusal);
+    expect(await submitTo(gateway, gone)).toMatchObject(refusal);
     expect(count('submit')).toBe(0);
     // Without a key there is nothing that a store could prevent.
     expect(await submitTo(gateway, { items: [protein(INSULIN_A)] })).toMatchObject({
@@ -229,7 +222,7 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
       expect(other).toMatchObject({ replayed: true });
     }
     expect(count('submit')).toBe(2);
-  }, 60_000);
+  });
 });
 
 describe.skipIf(NO_REDIS)('a gateway whose store cannot be reached', () => {

@@ -52,7 +52,7 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
       },
     });
     replicas = await Promise.all([open(), open(), open()]);
-  }, 120_000);
+  });
   afterAll(async () => {
     await Promise.all(replicas.map((one) => one.end('SIGKILL')));
     await sandbox.close();
@@ -103,7 +103,7 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
     for (const event of await next()) expect(at(event, 'sequence')).toBe(2);
     leave.abort();
     await Promise.all(streams.map((answers) => answers.return(undefined).catch(() => undefined)));
-  }, 60_000);
+  });
 
   it('let a caller do as much as one of them would, not three times as much', async () => {
     const since = Date.now();
@@ -126,7 +126,7 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
     // Each of them may still hold a little that the other one cannot spend.
     expect(allowed).toBeGreaterThanOrEqual(PER_MINUTE * 0.8);
     expect((await replica(0).ask('{ __typename }', {}, 'somebody else')).errors).toBeUndefined();
-  }, 60_000);
+  });
 
   it('ask the store as often for a request as one of them alone', async () => {
     const client = createClient({ url: place.url });
@@ -163,7 +163,7 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
       expect(together.each, name).toBeLessThanOrEqual(alone.each * 1.25 + 1);
     }
     client.destroy();
-  }, 60_000);
+  });
 
   it('lose no batch and pay for nothing twice when one is killed under load', async () => {
     const before = new Set(await queuedBatches(sandbox.url));
@@ -220,5 +220,5 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
     // And the same keys once more send nothing at all.
     await Promise.all([...answered.keys()].slice(0, 10).map((key) => submitOnce(survivor, key, 'payer')));
     expect((await queuedBatches(sandbox.url)).filter((id) => !before.has(id))).toHaveLength(queued.length);
-  }, 120_000);
+  });
 });

@@ -2,6 +2,7 @@
 // leaves a trace in the state database.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
+import { startCpuTimer } from '../cpu-time.ts';
 import { runs } from '../property-runs.ts';
 import { allHashes, PREFIX, smallUniverse, startAtlas } from './harness.ts';
 import * as wire from './wire.ts';
@@ -94,7 +95,7 @@ const tracesOf = (atlas: ReturnType<typeof startAtlas>) =>
     (table) => atlas.database.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n,
   );
 
-test('mutated paths and queries', { timeout: 120_000 }, async () => {
+test('mutated paths and queries', async () => {
   const atlas = startAtlas();
   const seen = new Map<number, number>();
   await fc.assert(
@@ -117,7 +118,7 @@ test('mutated paths and queries', { timeout: 120_000 }, async () => {
   expect(tracesOf(atlas)).toEqual([0, 0, 0]);
 });
 
-test('mutated bulk bodies', { timeout: 120_000 }, async () => {
+test('mutated bulk bodies', async () => {
   const atlas = startAtlas();
   const field = fc.constantFrom(
     'protein_hashes',
@@ -195,11 +196,11 @@ test('bodies that attack the reader are refused quickly', async () => {
     ['{"__proto__":{"protein_hashes":[]}}', 422],
     [' '.repeat(2 ** 20 + 1), 413],
   ] as const) {
-    const started = performance.now();
+    const spent = startCpuTimer();
     const answer = await atlas.bulk(text);
     expect(answer.status).toBe(status);
     expect((await answer.text()).length).toBeLessThan(100_000);
-    expect(performance.now() - started).toBeLessThan(2000);
+    expect(spent()).toBeLessThan(2000);
   }
 });
 

@@ -58,7 +58,7 @@ test('a batch starts also when the machine calls back a little too early, as its
         ).toMatchObject({
           done: 1,
         }),
-      { timeout: 20_000, interval: 100 },
+      { timeout: 60_000, interval: 100 },
     );
   } finally {
     await sandbox.close();

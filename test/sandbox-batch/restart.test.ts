@@ -7,6 +7,7 @@ import { afterEach, beforeEach, expect, test } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { openDatabase } from '../../sandbox/src/database.ts';
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
+import { endWithFile } from '../child-processes.ts';
 import { type Answer, batch, client, DAY, fold, isJson, itemsOf, startHeld, textOf } from './harness.ts';
 
 let dataDir: string;
@@ -19,10 +20,12 @@ afterEach(() => rmSync(dataDir, { recursive: true, force: true }));
 function spawnSandbox(
   env: Record<string, string>,
 ): Promise<{ process: ChildProcess; url: string; line: string }> {
-  const child = spawn(process.execPath, ['sandbox/dist/main.js'], {
-    env: { ...process.env, SANDBOX_SIZE: 'small', SANDBOX_PORT: '0', SANDBOX_DATA: dataDir, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  const child = endWithFile(
+    spawn(process.execPath, ['sandbox/dist/main.js'], {
+      env: { ...process.env, SANDBOX_SIZE: 'small', SANDBOX_PORT: '0', SANDBOX_DATA: dataDir, ...env },
+      stdio: ['ignore', 'pipe', 'pipe'],
+    }),
+  );
   return new Promise((resolve, reject) => {
     let output = '';
     const read = (chunk: Buffer): void => {
@@ -99,7 +102,7 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
   expect(tasks.size).toBe(12);
   for (const { task_id } of done) expect(tasks.get(String(task_id))?.attempts).toBe(1);
   for (const [task_id, { attempts }] of tasks) expect(attempts).toBe(killed.includes(task_id) ? 2 : 1);
-}, 60_000);
+});
 
 test('time that passed while it was down counts: the deadline is applied at the start, retention too', async () => {
   const clock = new ManualClock();
@@ -166,4 +169,4 @@ test('the start line is loud about what it is; bad variables are all named at on
     spawnSandbox({ SANDBOX_PORT: '70000', SANDBOX_SIZE: 'huge', SANDBOX_SPEED: '0' }),
   ).rejects.toThrow(/ended with 1: SANDBOX_PORT: .*SANDBOX_SIZE: .*SANDBOX_SPEED: /s);
   await expect(spawnSandbox({ SANDBOX_CLOCK: 'manual' })).rejects.toThrow('set SANDBOX_CONTROL=1 too');
-}, 60_000);
+});

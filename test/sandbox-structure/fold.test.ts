@@ -93,7 +93,7 @@ describe('a fold', () => {
       }),
       { numRuns: runs(5) },
     );
-  }, 60_000);
+  });
 
   it('has pTM, ipTM and pair ipTM that anybody can compute from its errors', async () => {
     const result = await folded({

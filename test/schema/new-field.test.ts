@@ -223,11 +223,11 @@ beforeAll(async () => {
   const { stdout } = await promisify(execFile)(
     process.execPath,
     ['--import', 'tsx', `${COPY}/ask.ts`, JSON.stringify({ url, query: QUERY, variables: { batchId } })],
-    { cwd: COPY, timeout: 30_000, maxBuffer: 1e8 },
+    { cwd: COPY, timeout: 100_000, maxBuffer: 1e8 },
   );
   await new Promise((resolve) => server.close(resolve));
   answer = JSON.parse(stdout);
-}, 90_000);
+});
 afterAll(async () => {
   await world?.close();
   rmSync(COPY, { recursive: true, force: true });

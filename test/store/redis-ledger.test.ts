@@ -10,15 +10,12 @@ import { until } from '../subscriptions/support.ts';
 import { batchOf, ledgerContract } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 
-/** Milliseconds until something fails, and why. */
-async function failureOf(asked: Promise<unknown>): Promise<{ message: string; after: number }> {
-  const since = Date.now();
-  const message = await asked.then(
+/** Why something fails. */
+const failureOf = (asked: Promise<unknown>): Promise<string> =>
+  asked.then(
     () => 'did not fail',
     (error: unknown) => (error instanceof Error ? error.message : String(error)),
   );
-  return { message, after: Date.now() - since };
-}
 
 describe.skipIf(NO_REDIS)('Redis', () => {
   let place: RedisPlace;
@@ -60,8 +57,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       dead = true;
       await writing;
       const lost = await failureOf(ledger.entry('crash', 'key 0'));
-      expect(lost.message).toContain(`The store ${place.url} failed`);
-      expect(lost.after).toBeLessThan(2500);
+      expect(lost).toContain(`The store ${place.url} failed`);
       await place.start();
       await until('the connection to be made again', () =>
         ledger.check().then(
@@ -95,10 +91,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
         failureOf(ledger.claim('stall', key, 'h')),
         failureOf(ledger.batches('stall', { first: 1, after: null })),
       ]);
-      for (const { message, after } of failures) {
-        expect(message).toMatch(/no answer within 2000 ms/);
-        expect(after).toBeLessThan(2500);
-      }
+      for (const message of failures) expect(message).toMatch(/no answer within 2000 ms/);
       place.resume();
       // The stalled server reads the claim now; it was given up.
       await until('the claim to be undone', async () => {
@@ -117,9 +110,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await away.remove();
       const errors: unknown[] = [];
       const ledger = openLedger(url, { onError: (error) => errors.push(error) });
-      const { message, after } = await failureOf(ledger.check());
+      // Not that there was no answer within its time.
+      const message = await failureOf(ledger.check());
       expect(message).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/);
-      expect(after).toBeLessThan(2500);
       await failureOf(ledger.check());
       expect(errors).toHaveLength(1);
       expect(String(errors[0])).not.toContain('secret-word');
@@ -132,9 +125,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       expect(spawnSync('redis-cli', assign).status).toBe(0);
       const ledger = openLedger(cluster.url);
       await until('the cluster to be up', async () =>
-        (await failureOf(ledger.check())).message.includes('CROSSSLOT'),
+        (await failureOf(ledger.check())).includes('CROSSSLOT'),
       );
-      expect((await failureOf(ledger.check())).message).toMatch(/^The ledger needs a single Redis or Valkey/);
+      expect(await failureOf(ledger.check())).toMatch(/^The ledger needs a single Redis or Valkey/);
       await ledger.close();
       await cluster.remove();
     });
@@ -142,9 +135,9 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     it('with a password lets in who has it', async () => {
       const locked = await openRedisPlace('--requirepass', 'open sesame');
       const without = openLedger(locked.url);
-      expect((await failureOf(without.check())).message).toMatch(/NOAUTH|Authentication/);
+      expect(await failureOf(without.check())).toMatch(/NOAUTH|Authentication/);
       const wrong = openLedger(locked.url.replace('//', '//:shut@'));
-      expect((await failureOf(wrong.check())).message).toMatch(/WRONGPASS/);
+      expect(await failureOf(wrong.check())).toMatch(/WRONGPASS/);
       const right = openLedger(locked.url.replace('//', '//:open%20sesame@'));
       await right.check();
       await Promise.all([without, wrong, right].map((ledger) => ledger.close()));

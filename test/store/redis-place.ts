@@ -5,6 +5,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { endWithFile } from '../child-processes.ts';
 
 /** Without a server these tests are skipped, never on CI. */
 export const NO_REDIS = process.env.CI === undefined && spawnSync('redis-server', ['--version']).status !== 0;
@@ -51,10 +52,12 @@ export async function openRedisPlace(...settings: string[]): Promise<RedisPlace>
     url: `redis://127.0.0.1:${port}`,
     async start() {
       const log = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
-      child = spawn(
-        'redis-server',
-        ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...log, ...settings],
-        { stdio: ['ignore', 'pipe', 'ignore'] },
+      child = endWithFile(
+        spawn(
+          'redis-server',
+          ['--port', String(port), '--bind', '127.0.0.1', '--dir', folder, ...log, ...settings],
+          { stdio: ['ignore', 'pipe', 'ignore'] },
+        ),
       );
       await ready(child);
     },

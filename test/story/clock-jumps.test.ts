@@ -124,11 +124,11 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
   });
 
   it('a cache that was left alone for a moment is not left alone for a day', async () => {
-    const guard = createStoreGuard({ timeout: 1000, failures: 1, pause: 30, onError: () => undefined });
+    const guard = createStoreGuard({ timeout: 1000, failures: 1, pause: 1000, onError: () => undefined });
     await guard(() => Promise.reject(new Error('gone')));
     expect(await guard(async () => 'here')).toBeUndefined();
     jump(by);
-    await until('it to be used again', async () => (await guard(async () => 'here')) === 'here', 2000);
+    await until('it to be used again', async () => (await guard(async () => 'here')) === 'here');
   });
 
   it('the file of a cache stays within its size', async () => {

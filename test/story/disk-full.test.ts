@@ -26,7 +26,7 @@ const env = () => ({ STORE_URL: `sqlite:${file}`, UPSTREAM_URL: sandbox.url });
 beforeAll(async () => {
   sandbox = await startSandbox({ size: 'small', control: true });
   server = await startServer(env(), { largestFileKibibytes: MOST_KIBIBYTES });
-}, 120_000);
+});
 afterAll(async () => {
   await server.end('SIGKILL');
   await sandbox.close();
@@ -68,5 +68,5 @@ describe('a full disk', () => {
     for (const key of refused)
       expect(await submitOnce(server, key)).toMatchObject({ kind: 'FoldSubmitted', replayed: false });
     expect(await queuedBatches(sandbox.url)).toHaveLength(kept.length + forgotten + refused.length);
-  }, 120_000);
+  });
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endWithFile } from '../child-processes.ts';
 import { ROOT } from '../root.ts';
 import { at } from '../support.ts';
 
@@ -17,17 +18,19 @@ interface Started {
 
 /** Starts the built server and resolves with its start line. @throws when it ends before it listens */
 function start(env: Record<string, string>, cwd = ROOT): Promise<Started> {
-  const child = spawn(process.execPath, [join(ROOT, 'dist/server.js')], {
-    cwd,
-    env: {
-      PATH: process.env.PATH ?? '',
-      PORT: '0',
-      SANDBOX_SIZE: 'small',
-      SANDBOX_DATA: join(folder, 'sandbox'),
-      STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
-      ...env,
-    },
-  });
+  const child = endWithFile(
+    spawn(process.execPath, [join(ROOT, 'dist/server.js')], {
+      cwd,
+      env: {
+        PATH: process.env.PATH ?? '',
+        PORT: '0',
+        SANDBOX_SIZE: 'small',
+        SANDBOX_DATA: join(folder, 'sandbox'),
+        STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
+        ...env,
+      },
+    }),
+  );
   let out = '';
   let err = '';
   child.stderr.on('data', (chunk) => {
@@ -61,7 +64,7 @@ const ask = async (url: string, query: string, headers: Record<string, string> =
 let server: Started;
 beforeAll(async () => {
   server = await start({});
-}, 120_000);
+});
 afterAll(() => {
   if (server.child.exitCode === null) server.child.kill('SIGKILL');
   rmSync(folder, { recursive: true, force: true });

@@ -53,7 +53,7 @@ describe('a ledger in SQLite', () => {
     const again = await start(settings(FIRST));
     expect(await submitOnce(again, 'paid once')).toMatchObject({ batchId, replayed: true });
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
-  }, 120_000);
+  });
 
   it('is whole in its file and the secret beside it when its gateway has stopped', async () => {
     const before = (await queuedBatches(sandbox.url)).length;
@@ -67,7 +67,7 @@ describe('a ledger in SQLite', () => {
     const again = await start({ STORE_URL: `sqlite:${copy}` });
     expect(await submitOnce(again, 'copied')).toMatchObject({ batchId, replayed: true });
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
-  }, 120_000);
+  });
 
   it('keeps what was submitted when the secret beside it is changed, and says when it cannot be', async () => {
     const first = await start(settings());
@@ -98,7 +98,7 @@ describe('a ledger in SQLite', () => {
     expect((await run(['rotate-secret', '--lost'], { env: settings(FIRST) })).code).toBe(0);
     const anew = await start(settings(FIRST));
     expect(await batchIds(anew)).toEqual([]);
-  }, 120_000);
+  });
 });
 
 describe.skipIf(NO_REDIS)('a ledger in Redis that gateways share', () => {
@@ -127,5 +127,5 @@ describe.skipIf(NO_REDIS)('a ledger in Redis that gateways share', () => {
     }
     expect(redis.bytes()).not.toContain(FIRST);
     expect(redis.bytes()).not.toContain(SECOND);
-  }, 120_000);
+  });
 });

@@ -30,7 +30,7 @@ beforeAll(async () => {
     },
   });
   server = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url, SHUTDOWN_SECONDS: '20' });
-}, 120_000);
+});
 afterAll(async () => {
   await server.end('SIGKILL');
   await sandbox.close();
@@ -100,7 +100,7 @@ describe('SIGTERM under load', () => {
     expect(new Set(await queuedBatches(sandbox.url))).toEqual(
       new Set([batchId, ...endings.map((ending) => ending.batchId)]),
     );
-  }, 60_000);
+  });
 
   it('answers requests on open connections with Connection: close', async () => {
     const stopped = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url });
@@ -129,7 +129,7 @@ describe('SIGTERM under load', () => {
       'connection: close',
     ]);
     expect(await ended).toBe(0);
-  }, 60_000);
+  });
 
   it('answers what is under way over WebSocket before it says goodbye', async () => {
     const stopped = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url });
@@ -164,7 +164,7 @@ describe('SIGTERM under load', () => {
     expect(await ended).toBe(0);
     expect(code).toBe(1001);
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
-  }, 60_000);
+  });
 
   it('waits for a submission whose client has left, and writes it down', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'foldatlas-sigterm-'));
@@ -196,5 +196,5 @@ describe('SIGTERM under load', () => {
     expect(await submitOnce(restarted, 'left')).toMatchObject({ kind: 'FoldSubmitted', replayed: true });
     await restarted.end('SIGTERM');
     rmSync(folder, { recursive: true });
-  }, 60_000);
+  });
 });

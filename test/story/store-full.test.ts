@@ -107,7 +107,7 @@ describe.skipIf(NO_REDIS)('a Redis that is full', () => {
     expect((await submit('a key that cannot be taken')).ending).toMatchObject({ replayed: false });
     filler.destroy();
     await gateway.close();
-  }, 60_000);
+  });
 
   it('is told apart from one that forgets by itself, of which the gateway warns', async () => {
     const forgetful = await openRedisPlace('--maxmemory', '12mb', '--maxmemory-policy', 'allkeys-lru');

@@ -36,6 +36,8 @@ const hashes = (count: number, digit: string): string[] =>
 /** The gateway as a server, so that a client can really leave. */
 async function listen(place: Place) {
   const server = createServer(place.gateway.listener);
+  let ended = 0;
+  server.on('request', (_, response) => response.once('close', () => (ended += 1)));
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
   const { port } = server.address() as AddressInfo;
@@ -53,6 +55,8 @@ async function listen(place: Place) {
       sent.end(JSON.stringify({ query }));
       return () => sent.destroy();
     },
+    /** How many were answered, or have left. */
+    ended: () => ended,
     async close() {
       server.closeAllConnections();
       server.close();
@@ -79,7 +83,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     expect(place.gateway.upstream().api.inFlight).toBe(1);
     leave();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 3000 }).toEqual([operation]);
+    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual([operation]);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     await server.close();
   });
@@ -103,7 +107,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     if (how === 'completes it') complete();
     else client.terminate();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 3000 }).toEqual(['similarity']);
+    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual(['similarity']);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     if (how === 'completes it') {
       const other = client.iterate({ query: '{ limits { maxItems } }' });
@@ -171,12 +175,12 @@ describe('a submission that is not on its way yet', () => {
       release = () => says(200, { status: 'success', data: { batch_id: 'b9', task_id: 'b9-00000' } })(call);
     });
     const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
-    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '700' });
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '2500' });
     const server = await listen(place);
     const leave = server.begin(`mutation { ${submission('one')} ${submission('two')} }`);
     await expect.poll(submits, { interval: 5 }).toBe(1);
     leave();
-    await sleep(50);
+    await expect.poll(server.ended).toBe(1);
     release();
     const MINE = '{ myBatches { nodes { label } } }';
     await expect
@@ -187,7 +191,7 @@ describe('a submission that is not on its way yet', () => {
 
     const late = place.query(`mutation { ${submission('three')} ${submission('four')} }`);
     await expect.poll(submits, { interval: 5 }).toBe(2);
-    await sleep(800);
+    await sleep(2600);
     release();
     // What was sent before is told all the same: who loses its id may pay for it again.
     expect(await late).toEqual({
@@ -237,7 +241,7 @@ describe('a submission that waits for another one of its key', () => {
     liar.script('submit', (call) => {
       release = () => says(200, { status: 'success', data: { batch_id: 'b9', task_id: 'b9-00000' } })(call);
     });
-    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '500' });
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '1500' });
     const SUBMIT =
       'submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename ... on Problem { hint } }';
     const first = place.query(`mutation { ${SUBMIT} }`);
@@ -260,8 +264,8 @@ describe('an upstream that is slow', () => {
   it('ends with the limit of its operation, not with the patience of the caller', async () => {
     liar.script('uniprot', hangs);
     liar.script('protein', inTurn(hangs, says(200, { protein_hash: HASH, sequence: SEQUENCE })));
-    // Small reads then have a tenth of a second for each try.
-    const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
+    // Small reads then have half a second for each try.
+    const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.05' });
     const { data, errors } = await place.query(
       `{ uniprotEntry(id: "P01308") { name } protein(hash: "${HASH}") { sequence } }`,
     );
@@ -341,7 +345,7 @@ describe('an upstream that is slow', () => {
     const place = openPlace(liar.url, {
       UPSTREAM_MAX_IN_FLIGHT: '1',
       UPSTREAM_MAX_QUEUE: '2',
-      REQUEST_TIMEOUT_MS: '400',
+      REQUEST_TIMEOUT_MS: '1500',
     });
     const ids = hashes(5, 'b');
     const { errors } = await place.query(

@@ -28,7 +28,7 @@ beforeAll(async () => {
   site = await openSite(operations, SOFTWARE_WEBGL);
   preview = await openPreview(new URL(site.url).origin);
   site.allowed.push(preview.url);
-}, 120_000);
+});
 afterAll(async () => {
   rmSync(folder, { recursive: true });
   await preview?.close();
@@ -37,7 +37,7 @@ afterAll(async () => {
 
 const visit = async (url: string, options: BrowserContextOptions = {}): Promise<OpenPage> => {
   const page = await site.open({ viewport: { width: 1100, height: 780 }, ...options });
-  page.setDefaultTimeout(30_000);
+  page.setDefaultTimeout(90_000);
   await page.goto(url);
   return page;
 };
@@ -67,7 +67,7 @@ async function runInGraphiql(page: Page, query: string, answer: string): Promise
 }
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
-describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
+describe.skipIf(NO_FRONTEND)('in a browser,', () => {
   it('a front-end developer asks in GraphiQL, then by copied code, by a listed operation and from an example page', async () => {
     const page = await visit(site.url, { permissions: ['clipboard-read', 'clipboard-write'] });
     expect(await seriousIssues(page)).toEqual([]);
@@ -215,7 +215,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 90_000 }, () => {
     const page = await visit(site.url, { colorScheme: 'dark' });
     const state = page.getByRole('region', { name: 'This gateway' });
     await expect
-      .poll(async () => (await page.reload()) && state.innerText(), { timeout: 30_000, interval: 1000 })
+      .poll(async () => (await page.reload()) && state.innerText(), { interval: 1000 })
       .toMatch(/sandbox\s+answers[\s\S]*in memory\s+answers/);
     expect(await seriousIssues(page)).toEqual([]);
     for (const [address, what] of [

@@ -208,12 +208,12 @@ describe('bytes of sockets', () => {
         reader.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query } }));
     }
     const cut = 'clients_cut_off_total{reason="too_much_unread"}';
-    await until('one of them to be cut off', async () => (await metric(cut)) === 1, 20_000);
+    await until('one of them to be cut off', async () => (await metric(cut)) === 1);
     for (const reader of readers) reader.terminate();
     await until('all to be free again', async () => (await metric('buffered_bytes')) === 0);
     await served.close();
     await gateway.close();
-  }, 60_000);
+  });
 });
 
 const HEAD = 'Host: localhost\r\nConnection: Upgrade\r\nUpgrade: websocket\r\n';
@@ -238,7 +238,7 @@ describe('a server that refuses upgrades', () => {
       SHUTDOWN_SECONDS: '3',
       MAX_SOCKETS_PER_ADDRESS: '40',
     });
-  }, 120_000);
+  });
   afterAll(() => server.end('SIGKILL'));
 
   /** Sockets that the process holds. */
@@ -268,9 +268,9 @@ describe('a server that refuses upgrades', () => {
       sockets.map((socket) => once(socket, 'data').then(([text]) => String(text))),
     );
     expect(answers.filter((text) => /^HTTP\/1.1 4\d\d /.test(text)).length).toBeGreaterThanOrEqual(80);
-    await until('every descriptor to be back', () => descriptors() <= before, 10_000);
+    await until('every descriptor to be back', () => descriptors() <= before);
     for (const socket of sockets) socket.destroy();
-  }, 120_000);
+  });
 
   it('holds little of large first messages', async () => {
     const before = memory();
@@ -283,15 +283,14 @@ describe('a server that refuses upgrades', () => {
     await Promise.all(answered);
     expect(memory() - before).toBeLessThan(60);
     for (const socket of sockets) socket.terminate();
-  }, 60_000);
+  });
 
   it('ends in time after SIGTERM all the same', async () => {
     const sockets = Object.values(REFUSED).map((text) => send(`${text}${'x'.repeat(5_000)}`));
     await sleep(100);
-    const since = Date.now();
+    // At the end of its time it would end with 1, and say so.
     expect(await server.end('SIGTERM')).toBe(0);
-    expect(Date.now() - since).toBeLessThan(8_000);
     expect(server.log()).toBe('');
     for (const socket of sockets) socket.destroy();
-  }, 30_000);
+  });
 });

@@ -46,6 +46,13 @@ afterEach(async () => {
 });
 
 const lists = () => seen.filter(({ operation }) => operation === 'list');
+/** Waits until three intervals pass without a poll: one that was under way may still come. */
+const silence = () =>
+  until('the polls to end', async () => {
+    const before = lists().length;
+    await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
+    return lists().length === before;
+  });
 const open = (query: string, id: string, init = {}) =>
   subscribe((request) => gateway.fetch(request), query, { id }, init);
 const progress = (answer: Answer | undefined): unknown => {
@@ -141,10 +148,7 @@ describe('a watched batch', () => {
     const before = lists().length;
     await until('polls for the one that stays', () => lists().length > before);
     two.abort();
-    await new Promise((resolve) => setTimeout(resolve, 50));
-    const after = lists().length;
-    await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
-    expect(lists().length).toBe(after);
+    await silence();
   });
 
   it('tells an unknown batch and a refused token as an error, and ends', async () => {
@@ -306,10 +310,7 @@ describe('over real HTTP', () => {
       await events.next();
       await until('some polls', () => lists().length > 3);
       leaving.abort();
-      await new Promise((resolve) => setTimeout(resolve, 100));
-      const after = lists().length;
-      await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
-      expect(lists().length).toBe(after);
+      await silence();
     } finally {
       await served.close();
     }

@@ -1,5 +1,6 @@
 // No regular expression of the gateway takes more than linear time, whatever it is given.
 import { expect, it } from 'vitest';
+import { startCpuTimer } from '../cpu-time.ts';
 import { hostileTexts, readPatterns } from './patterns.ts';
 
 /** A pattern that looks at each of these characters once takes well under a millisecond; one that goes back each time, some fifty of them. */
@@ -13,20 +14,18 @@ function run(pattern: RegExp, text: string): void {
 }
 
 function milliseconds(pattern: RegExp, text: string): number {
-  const started = performance.now();
+  const spent = startCpuTimer();
   run(pattern, text);
-  return performance.now() - started;
+  return spent();
 }
 
-/** Several times in a row: a pause of the machine is not the pattern's. */
+/** Several times in a row: a collection of garbage is not the pattern's. */
 const isSlow = (pattern: RegExp, text: string): boolean =>
   [1, 2, 3, 4, 5].every(() => milliseconds(pattern, text) > MAX_MS);
 
 const { patterns, unread } = readPatterns();
 
-it('reads every text in linear time with every regular expression of the source', {
-  timeout: 120_000,
-}, () => {
+it('reads every text in linear time with every regular expression of the source', () => {
   expect(patterns.length).toBeGreaterThan(80);
   const slow = patterns.flatMap(({ place, pattern }) => {
     for (const text of hostileTexts(pattern, CHARACTERS)) {

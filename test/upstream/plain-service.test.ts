@@ -731,7 +731,7 @@ describe('what the service says of itself', () => {
     const asked = () => liar.seen.filter(({ operation }) => operation === 'bulkJob').length;
     const before = asked();
     await expect
-      .poll(async () => [at(await part(), 'state'), asked() - before > 1], { timeout: 8000 })
+      .poll(async () => [at(await part(), 'state'), asked() - before > 1])
       .toEqual(['COMPLETE', true]);
   });
 
@@ -748,6 +748,6 @@ describe('what the service says of itself', () => {
       const query = 'query($id: ID!) { bulkLookup(lookupId: $id) { parts { expiresAt } } }';
       return at((await place.query(query, { id: lookupId })).data, 'bulkLookup.parts.0.expiresAt');
     };
-    await expect.poll(expiry, { timeout: 5000 }).toBe(expires);
+    await expect.poll(expiry).toBe(expires);
   });
 });
