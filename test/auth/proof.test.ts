@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type Client, createClient } from 'graphql-ws';
 import { exportJWK, generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
-import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -318,6 +318,7 @@ describe('tokens of an issuer', () => {
     const lasting = answersOf(await open(await issuer.sign('ann')));
     const answers = [];
     const running = run(clock, 3);
+    onTestFinished(running.stop);
     for await (const answer of answersOf(await open(token))) answers.push(answer);
     running.stop();
     expect(Date.now()).toBeGreaterThanOrEqual((exp + 30) * 1000);

@@ -175,7 +175,7 @@ async function told(from: Gateway): Promise<{ log: unknown[]; counts: Record<str
 }
 
 describe('a request', () => {
-  it('is answered alike by both ways, however often it is sent', async () => {
+  it('is answered alike by both ways, however often it is sent', { timeout: 300_000 }, async () => {
     const etag = (await gateway.fetch(requestOf(get({ query: CATALOGUE })))).headers.get('etag');
     const cases = requests(ids, etag ?? '');
     expect(cases.length).toBeGreaterThan(200);

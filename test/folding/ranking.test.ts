@@ -7,7 +7,7 @@ import { type Bench, openBench, tiny } from './bench.ts';
 
 let bench: Bench;
 beforeAll(async () => {
-  bench = await openBench({}, { limits: { runningTasks: 2000 } });
+  bench = await openBench({ REQUEST_TIMEOUT_MS: '240000' }, { limits: { runningTasks: 2000 } });
 });
 afterAll(() => bench.close());
 

@@ -1,7 +1,7 @@
 // Two gateways over one Redis and one upstream: what one of them does, the other knows; what both are asked for, is done once; and
 // what becomes of it when the store goes away.
 import { randomUUID } from 'node:crypto';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
@@ -161,6 +161,7 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     await here.close();
     replicas = [open(), there];
     const running = run(clock, 50);
+    onTestFinished(running.stop);
     const ended = await endedLookup(there, id);
     running.stop();
     expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: hashes.length });

@@ -164,6 +164,8 @@ describe('bytes of sockets', () => {
     const gateway = openGateway(sandbox.url, {
       MAX_BODY_BYTES: '1000000',
       MAX_BUFFERED_BYTES: '4000000',
+      // However long the answers take to be made, it is not for that time that one is cut off.
+      SLOW_READER_SECONDS: '600',
     });
     const served = await serve(gateway);
     const metric = async (name: string): Promise<number> =>

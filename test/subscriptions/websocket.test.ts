@@ -2,7 +2,7 @@
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Client, createClient } from 'graphql-ws';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -83,6 +83,7 @@ describe('GraphQL over WebSocket', () => {
       data: { batchProgress: { sequence: 1, final: false, batch: { counts: { queued: 2, done: 0 } } } },
     });
     const running = run(clock, 20);
+    onTestFinished(running.stop);
     let last: unknown;
     for await (const result of results) last = result;
     running.stop();
@@ -200,6 +201,7 @@ describe('GraphQL over WebSocket', () => {
     for (const { value } of await Promise.all(results.map((result) => result.next())))
       expect(value).toMatchObject({ data: { batchProgress: { sequence: 1 } } });
     const running = run(clock, 20);
+    onTestFinished(running.stop);
     const ends = results.map(async (result) => {
       let last: unknown;
       for await (const value of result) last = value;
