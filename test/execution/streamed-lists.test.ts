@@ -127,7 +127,9 @@ describe('a list in parts', () => {
     });
   });
 
-  it('says what a function call says in one piece, whatever is asked for and in whatever pieces it comes', async () => {
+  it('says what a function call says in one piece, whatever is asked for and in whatever pieces it comes', {
+    timeout: 300_000,
+  }, async () => {
     let run = 500;
     let failed = 0;
     const stream = fc.constantFrom('@stream', '@stream(initialCount: 1)', '@stream(initialCount: 20)');
