@@ -164,10 +164,10 @@ describe('bytes of sockets', () => {
     const gateway = openGateway(sandbox.url, {
       MAX_BODY_BYTES: '1000000',
       MAX_BUFFERED_BYTES: '4000000',
-      // However long the answers take to be made, it is not for that time that one is cut off.
       SLOW_READER_SECONDS: '600',
     });
-    const served = await serve(gateway);
+    // However long the answers take to be made, it is not for the time that a reader is cut off.
+    const served = await serve(gateway, [], { patience: { ping: 600_000 } });
     const metric = async (name: string): Promise<number> =>
       Number((await gateway.metrics.text()).split(`\nfoldatlas_${name} `)[1]?.split('\n', 1)[0]);
     const acknowledged = async (): Promise<WebSocket> => {
