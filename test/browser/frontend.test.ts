@@ -99,7 +99,7 @@ it('searches for one record of FASTA as a sequence, and lists several', () => {
 });
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
-describe.skipIf(NO_FRONTEND)('the front-end example', () => {
+describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 300_000 }, () => {
   it('asks only for what the schema has, in types and in documents', async () => {
     const sources = readdirSync(join(EXAMPLE, 'src')).map((file) =>
       readFileSync(join(EXAMPLE, 'src', file), 'utf8'),

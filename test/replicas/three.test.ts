@@ -60,13 +60,15 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
   });
 
   it('pay once for a key that comes to all at the same moment', async () => {
+    const before = await queuedBatches(sandbox.url);
     const key = randomUUID();
     const endings = await Promise.all(
       Array.from({ length: 6 }, (_, i) => submitOnce(replica(i), key, 'racer')),
     );
     expect(endings.map(({ kind }) => kind)).toEqual(endings.map(() => 'FoldSubmitted'));
     expect(endings.filter(({ replayed }) => replayed === false)).toHaveLength(1);
-    expect(await queuedBatches(sandbox.url)).toEqual([endings[0]?.batchId]);
+    const queued = (await queuedBatches(sandbox.url)).filter((id) => !before.includes(id));
+    expect(queued).toEqual([endings[0]?.batchId]);
   });
 
   it('have one poller for a batch that is watched at all of them', async () => {
@@ -166,6 +168,10 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
   });
 
   it('lose no batch and pay for nothing twice when one is killed under load', async () => {
+    // When it is tried again, one of them is gone.
+    replicas = await Promise.all(
+      replicas.map((one) => (one.child.exitCode === null && one.child.signalCode === null ? one : open())),
+    );
     const before = new Set(await queuedBatches(sandbox.url));
     const [victim, survivor] = [replica(0), replica(1)];
     // Submissions take long enough that some are always under way.

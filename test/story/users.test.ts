@@ -67,7 +67,7 @@ async function runInGraphiql(page: Page, query: string, answer: string): Promise
 }
 
 // A browser that draws WebGL with the processor is slow where other tests run beside it.
-describe.skipIf(NO_FRONTEND)('in a browser,', () => {
+describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
   it('a front-end developer asks in GraphiQL, then by copied code, by a listed operation and from an example page', async () => {
     const page = await visit(site.url, { permissions: ['clipboard-read', 'clipboard-write'] });
     expect(await seriousIssues(page)).toEqual([]);
