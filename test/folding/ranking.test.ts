@@ -7,7 +7,7 @@ import { type Bench, openBench, tiny } from './bench.ts';
 
 let bench: Bench;
 beforeAll(async () => {
-  bench = await openBench({ REQUEST_TIMEOUT_MS: '240000' }, { limits: { runningTasks: 2000 } });
+  bench = await openBench({ REQUEST_TIMEOUT_MS: '600000' }, { limits: { runningTasks: 2000 } });
 });
 afterAll(() => bench.close());
 
@@ -42,7 +42,7 @@ async function walk(id: string): Promise<unknown[]> {
   }
 }
 
-it('ranks 2,000 tasks, the second time with two calls', { timeout: 240_000 }, async () => {
+it('ranks 2,000 tasks, the second time with two calls', { timeout: 600_000 }, async () => {
   const id = await bench.submit({ items: tiny(2000), label: 'big' });
   await bench.pass(120_000);
   bench.forget();

@@ -19,7 +19,6 @@ const SLOW = ['P01308', 'P69905', 'P68871', 'P00698', 'P42212', 'P0CG48'];
 
 let underWay = 0;
 let sandbox: Sandbox;
-let server: ServerProcess;
 
 beforeAll(async () => {
   sandbox = await startSandbox({
@@ -29,15 +28,17 @@ beforeAll(async () => {
       if (operation === 'uniprot' || operation === 'submit') underWay += 1;
     },
   });
-  server = await startServer({ STORE_URL: 'memory:', UPSTREAM_URL: sandbox.url, SHUTDOWN_SECONDS: '20' });
 });
-afterAll(async () => {
-  await server.end('SIGKILL');
-  await sandbox.close();
-});
+afterAll(() => sandbox.close());
 
 describe('SIGTERM under load', () => {
   it('answers what was taken, completes streams, takes nothing more, and ends with 0', async () => {
+    const before = new Set(await queuedBatches(sandbox.url));
+    const server = await startServer({
+      STORE_URL: 'memory:',
+      UPSTREAM_URL: sandbox.url,
+      SHUTDOWN_SECONDS: '20',
+    });
     const { batchId } = await submitOnce(server, 'watched');
     const stream = answersOf(
       await subscribe(
@@ -97,9 +98,8 @@ describe('SIGTERM under load', () => {
     await Promise.all(crowd);
     expect(new Set(answered)).toEqual(new Set([200]));
     expect(turnedAway).toBeGreaterThan(0);
-    expect(new Set(await queuedBatches(sandbox.url))).toEqual(
-      new Set([batchId, ...endings.map((ending) => ending.batchId)]),
-    );
+    const queued = (await queuedBatches(sandbox.url)).filter((id) => !before.has(id));
+    expect(new Set(queued)).toEqual(new Set([batchId, ...endings.map((ending) => ending.batchId)]));
   });
 
   it('answers requests on open connections with Connection: close', async () => {
