@@ -35,7 +35,7 @@ const PACE = { first: 300, slowest: 600 };
 const SECRET = 'one secret that all replicas share';
 
 const clock = new ManualClock(Date.now());
-const calls: SeenCall[] = [];
+const calls: (SeenCall & { readonly at: number })[] = [];
 const count = (operation: string): number => calls.filter((call) => call.operation === operation).length;
 
 let sandbox: Sandbox;
@@ -48,7 +48,11 @@ const open = (): Gateway =>
 describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
   beforeAll(async () => {
     place = await openRedisPlace();
-    sandbox = await startSandbox({ size: 'small', clock, onRequest: (call) => calls.push(call) });
+    sandbox = await startSandbox({
+      size: 'small',
+      clock,
+      onRequest: (call) => calls.push({ ...call, at: Date.now() }),
+    });
   });
   afterAll(async () => {
     await sandbox.close();
@@ -139,11 +143,11 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
       Promise.all(streams.map(async (answers) => at((await answers.next()).value?.data, 'batchProgress')));
     expect((await next()).map((event) => at(event, 'sequence'))).toEqual([1, 1, 1, 1]);
     calls.length = 0;
-    const since = Date.now();
-    await until('some polls', () => count('list') > 4);
-    // One poller's, at the shortest that jitter makes of an interval; alone, each replica would poll as often.
-    const most = Math.ceil((Date.now() - since) / (PACE.first * 0.8)) + 1;
-    expect(count('list')).toBeLessThanOrEqual(most);
+    await until('some polls', () => count('list') > 8);
+    // Jitter leaves four fifths of an interval at least; polls of two pollers would come closer to each other.
+    const times = calls.filter(({ operation }) => operation === 'list').map(({ at }) => at);
+    const shortest = Math.min(...times.slice(1).map((time, i) => time - (times[i] ?? 0)));
+    expect(shortest).toBeGreaterThan(PACE.first * 0.8 - 20);
     const cancel = 'mutation($id: ID!) { cancelBatch(batchId: $id) { __typename } }';
     expect((await ask(replicas[1], cancel, { id }, TOKEN)).data).toMatchObject({
       cancelBatch: { __typename: 'Cancelled' },

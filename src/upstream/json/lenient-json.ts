@@ -48,9 +48,7 @@ const ESCAPE =
   /\\(?:\\|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2}))/g;
 
 const wellFormed = (text: string): string =>
-  SURROGATE.test(text)
-    ? text.replace(ESCAPE, (part, half) => (half === undefined ? part : '\\ufffd'))
-    : text;
+  SURROGATE.test(text) ? text.replace(ESCAPE, (part, half) => (half === undefined ? part : '\\ufffd')) : text;
 
 /** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
