@@ -90,7 +90,11 @@ describe('compose.yaml', () => {
       entriesAt(compose, 'services.gateway.environment').map(([name, value]) => [name, filledIn(value)]),
     );
     for (const name of Object.keys(env)) expect(SETTINGS.has(name), name).toBe(true);
-    expect(readConfig({ ...env, NODE_ENV: 'production', HOST: '0.0.0.0' })).toMatchObject({
+    // All others come from the file that also holds what compose fills in, which the gateway has to let pass.
+    expect(at(compose, 'services.gateway.env_file')).toEqual([{ path: '.env', required: false }]);
+    expect(
+      readConfig({ VALKEY_PASSWORD: 'of another process', ...env, NODE_ENV: 'production', HOST: '0.0.0.0' }),
+    ).toMatchObject({
       STORE_URL: 'redis://:VALKEY_PASSWORD-0123456789abcdef@cache:6379/0',
       LEDGER_URL: 'redis://:VALKEY_PASSWORD-0123456789abcdef@valkey:6379/0',
       UPSTREAM_URL: 'http://sandbox:4010',
