@@ -135,9 +135,10 @@ describe('the index of a feature that is outside the catalogue', () => {
 
 describe('a feature without a label', () => {
   it.each([null, ''])('(%j) is named by its index, and others keep their labels', async (label) => {
+    // Not in their order, which the service does not promise.
     const data = [
-      { feature_index: 3, label, description: 'Unknown.' },
       { feature_index: 7, label: 'helix', description: 'A helix.' },
+      { feature_index: 3, label, description: 'Unknown.' },
     ];
     const sae_features = [
       { feature_index: 3, value: 2, label },
