@@ -44,14 +44,14 @@ const arriving = () =>
 
 describe(`an archive of ${PROTEINS} proteins, ${Math.round(json.length / 1e6)} MB of features`, () => {
   it('is read without holding the loop, one protein in memory at a time', async () => {
-    const before = process.memoryUsage();
     let most = 0;
     let count = 0;
     const { milliseconds } = await longestBlock(async () => {
+      const before = process.memoryUsage.rss();
       await readBulkRecords(arriving(), { perResidue: true }, (record) => {
         if (record.part !== 'features') return;
         count += record.features.perResidue?.values.length ?? 0;
-        most = Math.max(most, process.memoryUsage().rss - before.rss);
+        most = Math.max(most, process.memoryUsage.rss() - before);
       });
     });
     expect(count).toBe(PROTEINS * LENGTH * ACTIVE);
