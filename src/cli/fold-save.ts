@@ -6,7 +6,6 @@ import {
   createWriteStream,
   existsSync,
   mkdirSync,
-  readFileSync,
   renameSync,
   rmSync,
   writeFileSync,
@@ -17,7 +16,7 @@ import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
 import { fileNames, type NamedTask } from '../resolvers/folds/score-table.ts';
 import { type GatewayTarget, sayErrors } from './gateway-client.ts';
-import { CliExit, EXIT, messageOf, type Session } from './session.ts';
+import { CliExit, EXIT, messageOf, readText, type Session } from './session.ts';
 
 const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
@@ -83,9 +82,10 @@ async function save(
   }
 }
 
-function usable<T>(work: () => T): T {
+/** @throws CliExit of the option `--out` where the work fails */
+function inFolder(work: () => void): void {
   try {
-    return work();
+    work();
   } catch (error) {
     throw new CliExit(EXIT.usage, `--out: ${messageOf(error)}`);
   }
@@ -97,7 +97,7 @@ function usable<T>(work: () => T): T {
  * @throws CliExit where it cannot be made or written
  */
 export const makeFolder = (folder: string): void =>
-  usable(() => {
+  inFolder(() => {
     mkdirSync(folder, { recursive: true });
     accessSync(folder, constants.W_OK);
   });
@@ -109,13 +109,10 @@ export const makeFolder = (folder: string): void =>
  */
 function claimFolder(folder: string, batchId: string): void {
   makeFolder(folder);
-  const owner = usable(() => {
-    const file = join(folder, 'batch.txt');
-    const known = (existsSync(file) && readFileSync(file, 'utf8').trim()) || batchId;
-    if (known === batchId) writeFileSync(file, `${batchId}\n`);
-    return known;
-  });
-  if (owner !== batchId)
+  const file = join(folder, 'batch.txt');
+  const owner = existsSync(file) ? readText(file, '--out').trim() : '';
+  if (owner === '') inFolder(() => writeFileSync(file, `${batchId}\n`));
+  else if (owner !== batchId)
     throw new CliExit(
       EXIT.usage,
       `${folder} has the results of batch ${owner}. Save those of this one to another folder: ` +

@@ -89,7 +89,7 @@ async function readKeys(...request: Parameters<typeof fetch>): Promise<string> {
   });
   if (answer.status !== 200) throw new Error(`the address answered ${answer.status}`);
   const tooMuch = () => new Error('the address answers with more than a megabyte');
-  const text = answer.body === null ? '' : (await readAtMost(answer.body, MAX_BYTES, tooMuch)).toString();
+  const text = (await readAtMost(answer.body, MAX_BYTES, tooMuch)).toString();
   if (!isJwkSet(text)) throw new Error('the address answered with no set of keys');
   return text;
 }

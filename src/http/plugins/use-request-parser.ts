@@ -34,7 +34,6 @@ async function bytesOf(
   if (announced !== null && !/^\d+$/.test(announced))
     throw httpError(400, 'The header content-length is not a number.');
   if (announced !== null && Number(announced) > maxBytes) throw bodyTooLarge(maxBytes);
-  if (request.body === null) return new Uint8Array();
   return readAtMost(request.body, maxBytes, () => bodyTooLarge(maxBytes));
 }
 

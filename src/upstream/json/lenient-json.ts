@@ -41,14 +41,12 @@ function withNulls(text: string): string {
   return `${parts.join('')}${text.slice(copied)}`;
 }
 
-/** The escape of a surrogate. */
-const SURROGATE = /\\u[dD][89a-fA-F]/;
 /** An escaped backslash, a pair, or half of one, which alone is captured. */
 const ESCAPE =
   /\\(?:\\|u[dD][89abAB][\da-fA-F]{2}\\u[dD][c-fC-F][\da-fA-F]{2}|(u[dD][89a-fA-F][\da-fA-F]{2}))/g;
 
 const wellFormed = (text: string): string =>
-  SURROGATE.test(text) ? text.replace(ESCAPE, (part, half) => (half === undefined ? part : '\\ufffd')) : text;
+  text.includes('\\u') ? text.replace(ESCAPE, (part, half) => (half === undefined ? part : '\\ufffd')) : text;
 
 /** Levels of nesting. An honest answer has ten; the parser holds 40 bytes and more for each. */
 const MAX_DEPTH = 1_000;
