@@ -13,6 +13,7 @@ import { settingsOf } from '../../src/upstream/settings.ts';
 import { longestBlock } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
+import { fault } from '../subscriptions/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 import { reached } from '../transport.ts';
 
@@ -64,11 +65,7 @@ describe('the catalogue', () => {
     const catalogue = openCatalogue(openKept(1));
     const first = await catalogue.entries(upstream());
     await sleep(5);
-    await fetch(`${world.sandboxUrl}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({ operation: 'features', status: 500, times: 3 }),
-    });
+    await fault(world.sandboxUrl, { operation: 'features', status: 500, times: 3 });
     world.forget();
     const many = await Promise.all([1, 2, 3].map(() => catalogue.entries(upstream())));
     for (const entries of many) expect(entries).toBe(first);

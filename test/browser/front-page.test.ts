@@ -4,6 +4,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { testLogger } from '../record.ts';
+import { fault } from '../subscriptions/support.ts';
 import { openWorld } from '../support.ts';
 import { reached } from '../transport.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -178,22 +179,14 @@ describe('the front page, without a browser', () => {
   it('leaves out a protein that has no picture', async () => {
     const world = await openWorld({}, { control: true });
     // The first one that is asked for is insulin.
-    await fetch(`${world.sandboxUrl}/control/faults`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify({
-        operation: 'thumbnail',
-        status: 404,
-        body: { detail: 'No structure.' },
-        times: 1,
-      }),
-    });
+    const body = { detail: 'No structure.' };
+    await fault(world.sandboxUrl, { operation: 'thumbnail', status: 404, body, times: 1 });
     const shown = async () =>
       [...(await (await world.gateway.fetch(asPage('/'))).text()).matchAll(/class="name">([^<]+)/g)].map(
         ([, name]) => name,
       );
     await expect
-      .poll(shown, { timeout: 30_000, interval: 200 })
+      .poll(shown, { interval: 200 })
       .toSatisfy((names: string[]) => names.length > 5 && !names.includes('Insulin'));
     await world.close();
   });

@@ -6,7 +6,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { answersOf, eventsOf, serve, submit, subscribe, TOKEN } from './streams.ts';
-import { ask, fault, openGateway, run, until } from './support.ts';
+import { ask, fault, openGateway, pollsEnded, run, until } from './support.ts';
 
 const PACE = { first: 60, slowest: 200 };
 const WATCH = `subscription($id: ID!) { batchProgress(batchId: $id) {
@@ -46,13 +46,7 @@ afterEach(async () => {
 });
 
 const lists = () => seen.filter(({ operation }) => operation === 'list');
-/** Waits until three intervals pass without a poll: one that was under way may still come. */
-const silence = () =>
-  until('the polls to end', async () => {
-    const before = lists().length;
-    await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
-    return lists().length === before;
-  });
+const silence = () => pollsEnded(() => lists().length, 3 * PACE.slowest);
 const open = (query: string, id: string, init = {}) =>
   subscribe((request) => gateway.fetch(request), query, { id }, init);
 const progress = (answer: Answer | undefined): unknown => {

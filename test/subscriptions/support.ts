@@ -68,6 +68,18 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
     if (performance.now() > end) throw new Error(`waited too long for ${what}`);
 }
 
+/** Waits until the polls that are counted end: one that was under way may still come. @param during - milliseconds without one */
+export const pollsEnded = (count: () => number, during: number): Promise<void> =>
+  until('the polls to end', async () => {
+    const before = count();
+    await sleep(during);
+    return count() === before;
+  });
+
+/** The shortest pause between calls, in milliseconds. @param times - when they came */
+export const shortestPause = (times: readonly number[]): number =>
+  Math.min(...times.slice(1).map((time, i) => time - (times[i] ?? 0)));
+
 /** Lets a held clock run `factor` times as fast as real time. */
 export function run(clock: unknown, factor: number): { stop(): void } {
   if (!(clock instanceof ManualClock)) throw new Error('not a held clock');

@@ -12,7 +12,7 @@ import { serve as serveAlone } from '../../src/process/serve.ts';
 import { testLogger } from '../record.ts';
 import { at } from '../support.ts';
 import { type Served, serve, submit, TOKEN } from './streams.ts';
-import { openGateway, run, until } from './support.ts';
+import { openGateway, pollsEnded, run, until } from './support.ts';
 
 const PACE = { first: 60, slowest: 200 };
 const COUNTS =
@@ -165,13 +165,7 @@ describe('GraphQL over WebSocket', () => {
     const one = client.iterate({ query: COUNTS, variables: { id } });
     await one.next();
     await one.return?.();
-    // A poll that was under way may still come.
-    const silence = () =>
-      until('the polls to end', async () => {
-        const before = lists;
-        await new Promise((resolve) => setTimeout(resolve, 3 * PACE.slowest));
-        return lists === before;
-      });
+    const silence = () => pollsEnded(() => lists, 3 * PACE.slowest);
     await silence();
     const raw: WebSocket[] = [];
     class Kept extends WebSocket {
