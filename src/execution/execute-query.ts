@@ -74,11 +74,8 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
   const source = { schema, fragments, operation, variableValues, contextValue, rootValue, plans, budget };
   const execution = new Execution(source);
   const fields = execution.fieldsOf(type, [operation], operation);
-  if (operation.operation === OperationTypeNode.MUTATION) {
-    // What is done is told: its caller would pay for it again.
-    budget.ignoreEnding();
+  if (operation.operation === OperationTypeNode.MUTATION)
     return execution.answer(() => completeInTurn(execution, fields, rootValue));
-  }
   const [only] = fields;
   const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
   if (only !== undefined && of !== undefined)

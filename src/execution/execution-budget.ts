@@ -86,7 +86,6 @@ export class ExecutionBudget {
   /** Why nothing more is executed. */
   stopped: { readonly error: unknown } | undefined;
   readonly #limits: AnswerLimits;
-  #ending: Ending | undefined;
   readonly #client: Ending | undefined;
   readonly #turns: TurnClock;
   readonly #collecting: CollectWindow | undefined;
@@ -94,7 +93,7 @@ export class ExecutionBudget {
 
   /**
    * @param context - what resolvers are given, whose loaders wait for the whole of it, and whose
-   *   signal ends the execution at its next turn of the event loop
+   *   signal tells when the client has left: that ends the execution at its next turn of the event loop
    * @param turns - the time that it shares with others
    */
   constructor(limits: AnswerLimits, context: unknown, turns: TurnClock = executionTurns) {
@@ -102,7 +101,6 @@ export class ExecutionBudget {
     this.#collecting = collecting;
     this.#turns = turns;
     this.#limits = limits;
-    this.#ending = signal;
     this.#client = signal;
   }
 
@@ -153,16 +151,9 @@ export class ExecutionBudget {
     return this.#nextTurn !== undefined || !this.#turns.hasTime();
   }
   /**
-   * Goes on when its time is up: the answer has begun, or a mutation has done something. What is late
-   * in it fails by itself.
-   */
-  ignoreEnding(): void {
-    this.#ending = undefined;
-  }
-  /**
-   * Stops the execution when the client has disconnected: recording thousands of errors that are
-   * never read takes time. After the deadline it goes on, because the client still reads the
-   * errors.
+   * Stops the execution when the client has disconnected: what is never read need not be worked out.
+   * After the deadline it goes on, because the client still reads what is there and what a mutation
+   * has done; what is late fails by itself.
    */
   stopIfLeft(): void {
     const { aborted = false, reason } = this.#client ?? {};
@@ -172,7 +163,7 @@ export class ExecutionBudget {
   /**
    * Waits for the next turn of the event loop that has time left.
    *
-   * @throws the reason when the execution was aborted meanwhile
+   * @throws what stopped the execution meanwhile
    */
   nextTurn(): Promise<void> {
     if (this.#nextTurn !== undefined) return this.#nextTurn;
@@ -180,7 +171,7 @@ export class ExecutionBudget {
     this.#nextTurn = this.#turns.nextTurn().then(() => {
       this.#collecting?.release();
       this.#nextTurn = undefined;
-      if (this.#ending?.aborted === true) this.stopped ??= { error: this.#ending.reason };
+      this.stopIfLeft();
       if (this.stopped !== undefined) throw this.stopped.error;
     });
     return this.#nextTurn;

@@ -70,7 +70,6 @@ export class IncrementalResult implements ExecutionResult {
     this.stream = stream;
     this.#only = only;
     this.#list = list;
-    only.execution.budget.ignoreEnding();
   }
   /** Of the list in the answer's data. */
   get key(): string {
