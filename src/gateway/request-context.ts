@@ -173,14 +173,14 @@ export function createContextFactory(sources: ContextSources) {
   const { services, callers, telemetry } = sources;
 
   function open(request: Request, caller: Caller): GatewayContext {
-    // Hundreds of clients may leave at once, and each ends its calls.
-    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, (abort) => {
-      void executionTurns.nextTurn().then(abort);
-    });
+    const exchange = telemetry.exchangeOf(request);
+    // Hundreds of clients may leave at once, and each ends its calls; what a mutation sends is paid for.
+    const inTurn = (abort: () => void) => void executionTurns.nextTurn().then(abort);
+    const later = exchange.operation?.type === 'mutation' ? undefined : inTurn;
+    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, later);
     // Of a request that came over no connection nothing tells when the last byte has gone.
     // Of a client that has left, its turn ends the calls.
-    if (clientIpOf(request) !== undefined)
-      telemetry.exchangeOf(request).onEnd.push(() => request.signal.aborted || limit.end());
+    if (clientIpOf(request) !== undefined) exchange.onEnd.push(() => request.signal.aborted || limit.end());
     return new LazyContext(sources, request, caller, limit.signal);
   }
 
