@@ -22,7 +22,7 @@ beforeAll(async () => {
   world = await openWorld({}, { clock });
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-cli-'));
-}, 200_000);
+});
 afterAll(async () => {
   await served.close();
   await world.close();

@@ -24,7 +24,7 @@ beforeAll(async () => {
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
   const bin = `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`;
   writeFileSync(join(folder, 'foldatlas'), bin, { mode: 0o755 });
-}, 200_000);
+});
 afterAll(async () => {
   await served.close();
   await world.close();

@@ -15,7 +15,7 @@ let served: Served;
 beforeAll(async () => {
   world = await openWorld({}, { control: true });
   served = await serve(world.gateway);
-}, 200_000);
+});
 afterAll(async () => {
   await served.close();
   await world.close();

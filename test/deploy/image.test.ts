@@ -97,7 +97,7 @@ beforeAll(async () => {
       else copy(source, target);
     }
   }
-}, 180_000);
+});
 afterAll(async () => {
   await sandbox.close();
   rmSync(folder, { recursive: true, force: true });

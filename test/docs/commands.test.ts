@@ -47,7 +47,7 @@ until grep -q http:// "$said"; do kill -0 $server || { wait $server; exit; }; sl
 kill -TERM $server; wait $server
 `,
   );
-}, 200_000);
+});
 afterAll(async () => {
   await place.close();
   rmSync(scratch, { recursive: true, force: true });
@@ -110,7 +110,7 @@ describe('the commands of', () => {
       }).catch((error: unknown) => Promise.reject(new Error(`${text}\n${String(error)}`)));
       expect(ran.stdout, text).not.toMatch(/^\{"errors"|"errors":\[/);
     }
-  }, 180_000);
+  });
 
   it('every guide are blocks of sh, run or with a reason', () => {
     const all = guides.flatMap(({ blocks }) => blocks);

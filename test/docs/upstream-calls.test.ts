@@ -101,7 +101,7 @@ describe('the calls of the service', () => {
   const costs = new Map<Dialect, Cost[]>();
   beforeAll(async () => {
     for (const dialect of DIALECTS) costs.set(dialect, await costsIn(dialect));
-  }, 180_000);
+  });
   const rich = (): Cost[] => costs.get('rich') ?? [];
   const plain = (name: string): readonly SeenCall[] =>
     costs.get('plain')?.find((cost) => cost.name === name)?.calls ?? [];

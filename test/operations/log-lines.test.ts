@@ -54,5 +54,4 @@ test.skipIf(!existsSync(FULL))(
     closeSync(disk);
     expect({ stdout, status, signal }).toEqual({ stdout: 'goes on\n', status: 0, signal: null });
   },
-  30_000,
 );

@@ -25,5 +25,5 @@ it.skipIf(process.platform !== 'linux')(
     );
     expect(problems).toEqual([]);
   },
-  240_000,
+  600_000,
 );

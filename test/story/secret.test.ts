@@ -17,7 +17,7 @@ let folder: string;
 let servers: ServerProcess[] = [];
 beforeAll(async () => {
   sandbox = await startSandbox({ size: 'small', control: true });
-}, 200_000);
+});
 afterAll(() => sandbox.close());
 beforeEach(() => {
   folder = mkdtempSync(join(tmpdir(), 'secret-'));

@@ -84,7 +84,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     expect(place.gateway.upstream().api.inFlight).toBe(1);
     leave();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual([operation]);
+    await expect.poll(() => liar.closed, { interval: 5 }).toEqual([operation]);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     await server.close();
   });
@@ -108,7 +108,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     if (how === 'completes it') complete();
     else client.terminate();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual(['similarity']);
+    await expect.poll(() => liar.closed, { interval: 5 }).toEqual(['similarity']);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     if (how === 'completes it') {
       const other = client.iterate({ query: '{ limits { maxItems } }' });
