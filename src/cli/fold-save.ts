@@ -102,35 +102,66 @@ export const makeFolder = (folder: string): void =>
     accessSync(folder, constants.W_OK);
   });
 
+const ownerFile = (folder: string): string => join(folder, 'batch.txt');
+
+/** The batch whose results a folder has, empty for none, and what submitted it, where that is known. */
+function ownerOf(folder: string): readonly string[] {
+  const file = ownerFile(folder);
+  return (existsSync(file) ? readText(file, '--out') : '').trim().split('\n');
+}
+
+const othersFolder = (folder: string, owner = '', next = ''): CliExit =>
+  new CliExit(
+    EXIT.usage,
+    `${folder} has the results of batch ${owner}. Save those of this one to another folder${next}`,
+  );
+
 /**
- * Writes into the folder whose results it has: tasks of other batches may have the same names.
+ * Refuses a folder with the results of another submission, before anything is paid for: tasks of other
+ * batches may have the same names.
+ *
+ * @param submission - what the batch is submitted by, in one line
+ * @throws CliExit where nothing says that the folder is of the same submission
+ */
+export function checkFolder(folder: string, submission: string): void {
+  const [owner, origin] = ownerOf(folder);
+  if (owner !== '' && origin !== submission)
+    throw othersFolder(
+      folder,
+      owner,
+      `; nothing was submitted. To go on with that batch: foldatlas fold --batch ${owner} --out ${folder}`,
+    );
+}
+
+/**
+ * Writes into the folder whose results it has.
  *
  * @throws CliExit where it has those of another batch, or cannot be written
  */
-function claimFolder(folder: string, batchId: string): void {
+function claimFolder(folder: string, batchId: string, submission = ''): void {
   makeFolder(folder);
-  const file = join(folder, 'batch.txt');
-  const owner = existsSync(file) ? readText(file, '--out').trim() : '';
-  if (owner === '') inFolder(() => writeFileSync(file, `${batchId}\n`));
+  const [owner] = ownerOf(folder);
+  if (owner === '') inFolder(() => writeFileSync(ownerFile(folder), `${batchId}\n${submission}`));
   else if (owner !== batchId)
-    throw new CliExit(
-      EXIT.usage,
-      `${folder} has the results of batch ${owner}. Save those of this one to another folder: ` +
-        `foldatlas fold --batch ${batchId} --out DIR`,
-    );
+    throw othersFolder(folder, owner, `: foldatlas fold --batch ${batchId} --out DIR`);
 }
 
 const AT_ONCE = 4;
 
-/** Opens what saves the results of a batch to a folder. Files that are there are not fetched again. */
+/**
+ * Opens what saves the results of a batch to a folder. Files that are there are not fetched again.
+ *
+ * @param submission - what the batch was submitted by, in one line
+ */
 export async function openResultSaver(
   place: GatewayTarget,
   session: Session,
   batchId: string,
   folder: string,
+  submission?: string,
 ) {
   const listed = await tasksOf(place, session, batchId);
-  claimFolder(folder, batchId);
+  claimFolder(folder, batchId, submission);
   const names = fileNames(listed);
   const files = new Map(listed.map(({ taskId }, i) => [taskId, names[i] ?? taskId]));
   const limited = pLimit(AT_ONCE);

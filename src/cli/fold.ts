@@ -2,7 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { TaskCounts } from '../upstream/folds/batch-states.ts';
 import { command, flag, option, word } from './command.ts';
-import { makeFolder, openResultSaver } from './fold-save.ts';
+import { checkFolder, makeFolder, openResultSaver } from './fold-save.ts';
 import { readFoldInput, submitFold } from './fold-submit.ts';
 import { type Answer, connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, readInput, type Session } from './session.ts';
@@ -192,6 +192,8 @@ export default command({
         '--again does not go with --resubmit: resubmit the second batch instead.',
       );
     const input = file === undefined ? undefined : readFoldInput(await readInput(file), options);
+    const submission = input && JSON.stringify([input.idempotencyKey, resubmit]);
+    if (submission !== undefined && out !== undefined) checkFolder(out, submission);
     if (input !== undefined && watch === true) makeFolder(out ?? '.');
     const place = await connect(session, { url, tokenFile });
     let batchId = batch;
@@ -210,7 +212,7 @@ export default command({
         return EXIT.ok;
       }
       const folder = out ?? `foldatlas-${batchId}`;
-      const saver = await openResultSaver(place, session, batchId, folder);
+      const saver = await openResultSaver(place, session, batchId, folder, submission);
       isThere = true;
       await watchBatch(place, session, batchId, { onTasks: saver.take, saved: () => saver.saved });
       const without = await saver.finish();

@@ -447,12 +447,29 @@ items:
     expect(first.code).toBe(0);
     const result = readFileSync(join(folder, 'shared', 'binder.json'), 'utf8');
     const mended = write('typo.fasta', '>binder\nGIVEQCCTSICS\n');
-    const second = await untilEnded(run(['fold', mended, '--watch', '--out', 'shared'], there()));
-    expect(second.code).toBe(64);
-    expect(second.err).toBe(
-      `shared has the results of batch ${first.out.trim()}. Save those of this one to another folder: ` +
+    world.forget();
+    const [id, ...words] = [first.out.trim(), '--out', 'shared'];
+    const refused = {
+      code: 64,
+      out: '',
+      err:
+        `shared has the results of batch ${id}. Save those of this one to another folder; nothing was ` +
+        `submitted. To go on with that batch: foldatlas fold --batch ${id} --out shared\n`,
+    };
+    expect(await run(['fold', mended, '--watch', ...words], there())).toEqual(refused);
+    expect(await run(['fold', mended, ...words], there())).toEqual(refused);
+    expect(await run(['fold', wrong, '--again', 'b', '--watch', ...words], there())).toEqual(refused);
+    expect(await run(['fold', wrong, '--resubmit', id, '--watch', ...words], there())).toEqual(refused);
+    expect(world.calls).toEqual([]);
+    const second = await run(['fold', mended], there());
+    const taken = await run(['fold', '--batch', second.out.trim(), ...words], there());
+    expect(taken).toEqual({
+      code: 64,
+      out: '',
+      err:
+        `shared has the results of batch ${id}. Save those of this one to another folder: ` +
         `foldatlas fold --batch ${second.out.trim()} --out DIR\n`,
-    );
+    });
     expect(readFileSync(join(folder, 'shared', 'binder.json'), 'utf8')).toBe(result);
     const blocked = await run(['fold', '--batch', second.out.trim(), '--out', 'typo.fasta'], there());
     expect(blocked).toMatchObject({ code: 64, err: expect.stringMatching(/^--out: EEXIST.*\n$/) });
