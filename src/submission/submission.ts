@@ -200,14 +200,20 @@ export const weightOf = ({ items }: SubmissionInput): number => weightOfItems(it
 /** A long computation in short steps: it yields where other work may go between. */
 export type Steps<T> = Generator<undefined, T, undefined>;
 
-/** Takes all steps. They share the turns of the event loop with executions, which they are part of. */
+/**
+ * Takes all steps. They share the turns of the event loop with executions, which they are part of.
+ *
+ * @throws the reason of the signal, such as that the client has left
+ */
 export async function takeSteps<T>(
   steps: Steps<T>,
+  signal?: AbortSignal,
   turns: Pick<typeof executionTurns, 'hasTime' | 'nextTurn'> = executionTurns,
 ): Promise<T> {
   for (;;) {
     const step = steps.next();
     if (step.done === true) return step.value;
     if (!turns.hasTime()) await turns.nextTurn();
+    signal?.throwIfAborted();
   }
 }

@@ -142,8 +142,11 @@ const itemHash = (item: Item): Steps<string> => jsonHash(wireItem(item, ''));
  * SHA-256 (hexadecimal) of a submission without its idempotency key: equal for inputs that differ
  * only in white space, case, explicit defaults or the order of keys.
  */
-export const submissionHash = (submission: Submission): Promise<string> =>
-  takeSteps(jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]));
+export const submissionHash = (submission: Submission, signal?: AbortSignal): Promise<string> =>
+  takeSteps(
+    jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]),
+    signal,
+  );
 
 /** Chains of an item, and letters of each, that tell most different items apart. */
 const COMPARED_CHAINS = 16;

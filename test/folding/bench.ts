@@ -26,9 +26,10 @@ const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) {
 export async function openBench(
   env: Record<string, string> = {},
   options: SandboxOptions = {},
+  onLog?: (line: string) => void,
 ): Promise<Bench> {
   const clock = new ManualClock(Date.now());
-  const world = await openWorld(env, { clock, control: true, ...options });
+  const world = await openWorld(env, { clock, control: true, ...options }, onLog);
   const ask: Bench['ask'] = (query, variables = {}, key = 'key-of-a-test') =>
     world.query(query, variables, { authorization: `Bearer ${key}` });
   const control: Bench['control'] = async (path, body) => {

@@ -26,7 +26,11 @@ const createStepCounter = () => ({
   nextTurn: async () => undefined,
 });
 const check = async (input: SubmissionInput, clock = createStepCounter()) =>
-  takeSteps(checkSubmission(await takeSteps(readSubmission(input, MODEL), clock), [MODEL]), clock);
+  takeSteps(
+    checkSubmission(await takeSteps(readSubmission(input, MODEL), undefined, clock), [MODEL]),
+    undefined,
+    clock,
+  );
 const spelled = (issues: readonly Issue[]) => issues.map(({ path, code }) => `${path} ${code}`);
 const found = async (input: SubmissionInput) => spelled((await check(input)).issues);
 const warned = async (input: SubmissionInput) => spelled((await check(input)).warnings);

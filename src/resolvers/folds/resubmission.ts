@@ -128,7 +128,7 @@ export async function partOf(
   tasks: readonly { readonly index: number; readonly item: Item }[],
 ): Promise<Examined> {
   const part = { ...submission, repeat: 1, items: tasks.map(({ item }) => item) };
-  const check = await takeSteps(checkSubmission(part, ctx.services.config.FOLD_MODELS));
+  const check = await takeSteps(checkSubmission(part, ctx.services.config.FOLD_MODELS), ctx.clientSignal);
   const places = new Map(submission.items.map((item, position) => [item, position]));
   const positions = tasks.map(({ item }) => places.get(item) ?? 0);
   // Expanded repeats look like identical items.
@@ -139,7 +139,7 @@ export async function partOf(
   return {
     submission: part,
     check: { ...check, warnings },
-    hash: await submissionHash(part),
+    hash: await submissionHash(part, ctx.clientSignal),
     origin,
     positions,
   };

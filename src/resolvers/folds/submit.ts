@@ -60,9 +60,10 @@ export async function checkInput(
   model?: string,
 ): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
-  const submission = await takeSteps(readSubmission(input, model ?? models[0] ?? ''));
-  const check = await takeSteps(checkSubmission(submission, models));
-  const hash = check.issues.length > 0 ? '' : await submissionHash(submission);
+  const { clientSignal } = ctx;
+  const submission = await takeSteps(readSubmission(input, model ?? models[0] ?? ''), clientSignal);
+  const check = await takeSteps(checkSubmission(submission, models), clientSignal);
+  const hash = check.issues.length > 0 ? '' : await submissionHash(submission, clientSignal);
   return { submission, check, hash };
 }
 
