@@ -95,6 +95,7 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
           headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
         }),
       );
+    lines.length = 0;
     const client = new AbortController();
     const left = check(client.signal).catch(() => undefined);
     for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
