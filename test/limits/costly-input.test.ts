@@ -44,7 +44,7 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
     [
       'a sequence of 100,000 residues at 3,000 places',
       `query($x: String!) { lookup(ids: [${times(3000, () => '$x')}]) { status } }`,
-      { x: 'MKTAYIAKQR'.repeat(10_000) },
+      { x: 'MKTAYIAKQR'.repeat(5000) },
       /NOT_IN_ATLAS/,
     ],
     [
@@ -98,5 +98,29 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
     });
     expect(at(answer, 'errors.0.extensions.code') ?? 'BAD_USER_INPUT').toBe('BAD_USER_INPUT');
     expect(JSON.stringify(answer)).toContain('is longer than any protein.');
+  });
+
+  it('whose answer is 5,000 errors is shown them while others have their turns', async () => {
+    const shownErrors = async () => {
+      const metrics = await world.gateway.fetch(new Request('http://gateway.test/metrics'));
+      const [, count = 0] = /errors_total\{code="BAD_USER_INPUT"\} (\d+)/.exec(await metrics.text()) ?? [];
+      return Number(count);
+    };
+    const before = await shownErrors();
+    let isOver = false;
+    const answer = world
+      .query(`query($x: [ProteinHash!]!) { proteins(hashes: $x) { similar(first: 0) { __typename } } }`, {
+        x: list(5000, () => '12e9c9e4e2835c302e8ba615115edda3'),
+      })
+      .finally(() => {
+        isOver = true;
+      });
+    const seen: number[] = [];
+    while (!isOver) {
+      await new Promise(setImmediate);
+      seen.push((await shownErrors()) - before);
+    }
+    expect((await answer).errors).toHaveLength(5000);
+    expect(seen.filter((count) => count > 0 && count < 5000)).not.toEqual([]);
   });
 });

@@ -115,7 +115,7 @@ type WithErrors = { readonly errors?: readonly GraphQLError[] };
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export function useDelivery(
-  { ofResult, ofAnswer }: ClientErrors,
+  { ofResult, ofWholeResult, ofAnswer }: ClientErrors,
   telemetry: Telemetry,
   pulseMs: number,
 ): Plugin {
@@ -144,7 +144,7 @@ export function useDelivery(
     handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
       const exchange = telemetry.exchangeOf(request);
       if ('hasNext' in result) setResult(shownInParts(result, exchange));
-      else if (result.errors !== undefined) setResult(withShownErrors(result, exchange));
+      else setResult(withShownErrors(result, exchange));
     });
 
   /**
@@ -168,7 +168,14 @@ export function useDelivery(
         const errors = streamErrors(args);
         if (errors.length > 0) setResultAndStopExecution({ errors });
       }
-      return { onExecuteDone: showAll(request) };
+      return {
+        onExecuteDone(done) {
+          const { result, setResult } = done;
+          if (!('errors' in result) || result.errors === undefined) return showAll(request)(done);
+          const showing = ofWholeResult(result.errors, telemetry.exchangeOf(request));
+          return showing.then((errors) => setResult({ ...result, errors }));
+        },
+      };
     },
     onSubscribe({ args, context: { request }, setResultAndStopExecution }) {
       if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);
