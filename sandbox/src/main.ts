@@ -8,7 +8,8 @@ import { startSandbox } from './sandbox.ts';
 const reading = readEnvironment(process.env);
 if ('problems' in reading) {
   for (const problem of reading.problems) console.error(problem);
-  process.exit(1);
+  // EX_CONFIG of sysexits.h, as the gateway says it: starting again will not help.
+  process.exit(78);
 }
 
 const { manualClock, ...options } = reading.options;

@@ -13,6 +13,7 @@ try {
   });
   tell({ url: sandbox.url });
 } catch (error) {
-  tell({ failure: error instanceof Error ? error.message : String(error) });
+  const { message, name } = error instanceof Error ? error : new Error(String(error));
+  tell({ failure: message, name });
   process.exit(1);
 }

@@ -65,7 +65,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
 /** What can be handed to a thread: no clock (it has the machine's) and no observer. */
 export type ThreadOptions = Omit<SandboxOptions, 'clock' | 'onRequest' | 'onProgress'>;
 
-export type ThreadMessage = { progress: string } | { url: string } | { failure: string };
+export type ThreadMessage = { progress: string } | { url: string } | { failure: string; name: string };
 
 /** Room for new objects: as many as the thread's own default would be 15 to 25 MB that starting and growing never give back. */
 const YOUNG_MB = 8;
@@ -73,7 +73,7 @@ const YOUNG_MB = 8;
 /**
  * Starts a sandbox in a worker thread and resolves once it listens.
  *
- * @throws Error when it cannot start, with its reason
+ * @throws Error when it cannot start, with its reason and the name of the error in the thread
  */
 export async function startSandboxThread({
   onProgress,
@@ -91,7 +91,7 @@ export async function startSandboxThread({
     worker.on('message', (message: ThreadMessage) => {
       if ('progress' in message) onProgress?.(message.progress);
       else if ('url' in message) resolve(message.url);
-      else reject(new Error(message.failure));
+      else reject(Object.assign(new Error(message.failure), { name: message.name }));
     });
     worker.once('error', reject);
     worker.once('exit', () => reject(new Error('the sandbox ended before it listened')));

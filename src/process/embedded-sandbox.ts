@@ -2,7 +2,7 @@
 // own (`sandbox/`), which an installation of the gateway alone leaves out.
 
 import type * as Sandbox from 'foldatlas-sandbox/sandbox';
-import type { Config } from '../config.ts';
+import { type Config, ConfigError } from '../config.ts';
 
 /** The sandbox's options, with the gateway's prefixes, models and field names. */
 export const sandboxOptionsOf = (config: Config) =>
@@ -31,19 +31,21 @@ const load = (name: 'main' | 'sandbox') =>
       : `foldatlas-sandbox/${name}`
   ).catch(async (error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
-    const { ConfigError } = await import('../config.ts');
     throw new ConfigError([
       'UPSTREAM_URL: set the address of the service. The sandbox, which would stand in for it, is not ' +
         'installed (package foldatlas-sandbox; in a checkout: npm ci && npm run build)',
     ]);
   });
 
-/** Starts it in a worker thread. @throws ConfigError when it is not installed */
+/** Starts it in a worker thread. @throws ConfigError when it is not installed, or its settings are wrong */
 export async function startEmbeddedSandbox(
   options: Parameters<typeof Sandbox.startSandboxThread>[0],
 ): ReturnType<typeof Sandbox.startSandboxThread> {
   const { startSandboxThread }: typeof Sandbox = await load('sandbox');
-  return startSandboxThread(options);
+  return startSandboxThread(options).catch((error: unknown) => {
+    const isSetting = error instanceof Error && error.name === 'WireSettingsError';
+    throw isSetting ? new ConfigError([error.message]) : error;
+  });
 }
 
 /** Runs the sandbox by itself, as `npm run sandbox` does. @throws ConfigError when it is not installed */

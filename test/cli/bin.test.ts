@@ -59,7 +59,8 @@ describe('help and mistakes', () => {
   });
 
   it('are told in a sentence, with the exit code for them', async () => {
-    const [command, option, value, word, address, nobody, file, config] = await Promise.all([
+    const together = { UPSTREAM_BATCH_PREFIX: '/x', UPSTREAM_ATLAS_PREFIX: '/x', STORE_URL: 'memory:' };
+    const [command, option, value, word, address, nobody, file, config, clock, prefixes] = await Promise.all([
       run(['folds']),
       run(['query', 'a.graphql', '--verbose']),
       run(['lookup', 'ids.txt', '--url']),
@@ -68,6 +69,8 @@ describe('help and mistakes', () => {
       run(['query', '-', '--url', 'http://127.0.0.1:9'], { input: '{ __typename }' }),
       run(['query', 'none.graphql'], there()),
       run(['doctor'], { env: { PORT: 'x', UPSTREAM_URL: 'ftp://x' } }),
+      run(['sandbox'], { env: { SANDBOX_CLOCK: 'manual' } }),
+      run(['serve'], { env: { ...together, PORT: '0' } }),
     ]);
     expect(command).toMatchObject({
       code: 64,
@@ -87,6 +90,8 @@ describe('help and mistakes', () => {
       code: 78,
       err: expect.stringMatching(/PORT.*UPSTREAM_URL|UPSTREAM_URL.*PORT/s),
     });
+    expect(clock).toMatchObject({ code: 78, err: expect.stringContaining('SANDBOX_CONTROL=1') });
+    expect(prefixes).toMatchObject({ code: 78, err: expect.stringContaining('below the Batch prefix') });
   });
 });
 

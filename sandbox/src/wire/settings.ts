@@ -75,10 +75,15 @@ export const wireSettings = fields.superRefine((wire, context) => {
   for (const [name, message] of conflicts(wire)) context.addIssue({ code: 'custom', path: [name], message });
 });
 
-/** @throws Error that names every setting that is wrong */
+/** Settings that are wrong, or do not go together. */
+class WireSettingsError extends Error {
+  override readonly name = 'WireSettingsError';
+}
+
+/** @throws WireSettingsError that names every setting that is wrong */
 export function readWireSettings(options: WireOptions): WireSettings {
   const result = wireSettings.safeParse(options);
   if (result.success) return result.data;
   const problems = result.error.issues.map(({ path, message }) => `${path.join('.')}: ${message}`);
-  throw new Error(`the sandbox's wire settings: ${problems.join('; ')}`);
+  throw new WireSettingsError(`the sandbox's wire settings: ${problems.join('; ')}`);
 }
