@@ -1,5 +1,5 @@
 // Files of the sandbox that only its user may read. The same as the gateway does for its store; the sandbox shares no code with it.
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 
 const FOLDER_MODE = 0o700;
@@ -20,6 +20,13 @@ function restrict(file: string): void {
   }
 }
 
+/** Makes a folder where it is missing. Not with `recursive`, which on Node 20 never ends below `/proc` and its like. */
+function makePrivateFolder(folder: string): void {
+  if (existsSync(folder)) return;
+  makePrivateFolder(dirname(folder));
+  mkdirSync(folder, { mode: FOLDER_MODE });
+}
+
 /**
  * Makes a database file that only this user may read and write, before SQLite opens it, or makes an existing one so. What SQLite puts
  * beside it gets the same mode.
@@ -28,7 +35,7 @@ function restrict(file: string): void {
  */
 export function makePrivate(file: string): void {
   if (file === ':memory:') return;
-  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
+  makePrivateFolder(dirname(file));
   closeSync(openSync(file, 'a', FILE_MODE));
   for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
 }

@@ -10,10 +10,16 @@ import type { Logger } from '../telemetry/log.ts';
 const MAX_WAIT_MS = 20_000;
 const PAUSE_MS = 250;
 
+/** What Redis says of a wrong or missing password and of a user without rights, which no waiting changes. */
+const REFUSAL = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)\b/;
+
+const isRefused = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && REFUSAL.test(error.cause.message);
+
 /**
  * Does what needs the store, again and again while the store does not answer. A file is not waited for.
  *
- * @throws ConfigError at once; what it failed with last when the store has not answered in time
+ * @throws ConfigError at once, and so a store that refuses this user; what it failed with last when the store has not answered in time
  */
 export async function awaitStore<T>(
   { LEDGER_URL }: Pick<Config, 'LEDGER_URL'>,
@@ -27,7 +33,8 @@ export async function awaitStore<T>(
       return await work();
     } catch (error) {
       const isRemote = /^rediss?:/.test(LEDGER_URL);
-      if (!isRemote || error instanceof ConfigError || performance.now() >= end) throw error;
+      const isLasting = !isRemote || error instanceof ConfigError || isRefused(error);
+      if (isLasting || performance.now() >= end) throw error;
       if (!isTold) log.warn({ error }, 'waiting for the store');
       await sleep(PAUSE_MS);
     }

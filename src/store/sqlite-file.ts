@@ -1,5 +1,5 @@
 // SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and keys.
-import { chmodSync, closeSync, mkdirSync, openSync, statSync } from 'node:fs';
+import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
 
@@ -28,10 +28,21 @@ export function restrict(file: string): void {
   }
 }
 
-/** Makes the folder of a file where it is missing, readable by this user only. */
-export const makePrivateFolder = (file: string): void => {
-  mkdirSync(dirname(file), { recursive: true, mode: FOLDER_MODE });
-};
+/**
+ * Makes the folder of a file where it is missing, readable by this user only. Without `recursive`, which on
+ * Node 20 never ends below a folder that takes none, such as `/proc`.
+ */
+export function makePrivateFolder(file: string): void {
+  const folder = dirname(file);
+  if (existsSync(folder)) return;
+  makePrivateFolder(folder);
+  try {
+    mkdirSync(folder, { mode: FOLDER_MODE });
+  } catch (error) {
+    // Another process may have made it.
+    if (!existsSync(folder)) throw error;
+  }
+}
 
 /**
  * Opens a database with a write-ahead log. Its file, created first where it is missing, and the

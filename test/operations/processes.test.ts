@@ -295,6 +295,23 @@ describe('a process', () => {
     await ledger.close();
   });
 
+  it.skipIf(NO_REDIS)('that its Redis refuses does not wait for it', async () => {
+    const place = await openRedisPlace('--requirepass', 'open sesame');
+    const env = { GATEWAY_SECRET: 'a secret for all replicas', UPSTREAM_URL: 'http://127.0.0.1:9' };
+    const wrong = start({ ...env, STORE_URL: place.url.replace('//', '//:password@') });
+    const none = start({ ...env, STORE_URL: place.url });
+    expect(await Promise.all([wrong, none].map(ended))).toEqual([1, 1]);
+    expect(wrong.err()).toMatch(/^The store \S+ failed: WRONGPASS .*\n$/);
+    expect(none.err()).toMatch(/^The store \S+ failed: NOAUTH .*\n$/);
+    await place.remove();
+  });
+
+  it.runIf(process.platform === 'linux')('that cannot make its folder says so', async () => {
+    const server = start({ STORE_URL: 'sqlite:/proc/none/gateway.db', UPSTREAM_URL: 'http://127.0.0.1:9' });
+    expect(await ended(server)).toBe(1);
+    expect(server.err()).toMatch(/mkdir '\/proc\/none'\n$/);
+  });
+
   it('that cannot have its port says so and ends with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
