@@ -13,6 +13,8 @@ export interface Issuer {
   readonly fetches: number;
   /** Answers with an error from now on, or no more. */
   fail(failing: boolean): void;
+  /** Publishes the key of ES256 with a coordinate that is none from now on, or no more. */
+  spoil(spoiled: boolean): void;
   /** A good token of a subject, changed as told. @param alg - ES256 unless said */
   sign(sub: string, changes?: Record<string, unknown>, alg?: string): Promise<string>;
   /** The public key of a kind, as everybody may know it. */
@@ -33,10 +35,14 @@ export async function openIssuer(): Promise<Issuer> {
   };
   let fetches = 0;
   let failing = false;
+  let spoiled = false;
   const server = createServer((_, answer) => {
     fetches += 1;
     answer.statusCode = failing ? 500 : 200;
-    answer.end(JSON.stringify({ keys: [...pairs.values()].map(({ jwk }) => jwk) }));
+    const keys = [...pairs.values()].map(({ jwk }) =>
+      spoiled && jwk.alg === 'ES256' ? { ...jwk, x: 'AAAA' } : jwk,
+    );
+    answer.end(JSON.stringify({ keys }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -46,6 +52,9 @@ export async function openIssuer(): Promise<Issuer> {
     },
     fail: (now) => {
       failing = now;
+    },
+    spoil: (now) => {
+      spoiled = now;
     },
     sign(sub, changes = {}, alg = 'ES256') {
       const now = Math.floor(Date.now() / 1000);

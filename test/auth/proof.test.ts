@@ -449,6 +449,30 @@ describe('tokens of an issuer', () => {
     }
   });
 
+  it('whose key cannot be used have the keys fetched again, twice a minute at most', async () => {
+    const own = await openIssuer();
+    const options = { jwksUrl: own.url, issuer: ISSUER, audience: [AUDIENCE], onError: () => undefined };
+    const verify = openJwt(options);
+    const token = await own.sign('ann');
+    own.spoil(true);
+    vi.useFakeTimers({ toFake: ['Date', 'performance'] });
+    try {
+      for (const fetches of [1, 2, 3]) {
+        await expect(verify(token)).rejects.toThrow('The keys that tokens are checked with cannot be had');
+        await expect(verify(token)).rejects.toThrow('The keys that tokens are checked with cannot be had');
+        expect(own.fetches).toBe(fetches);
+        vi.advanceTimersByTime(31_000);
+      }
+      own.spoil(false);
+      expect(await verify(token)).toMatchObject({ subject: 'ann' });
+      expect(await verify(token)).toMatchObject({ subject: 'ann' });
+      expect(own.fetches).toBe(4);
+    } finally {
+      vi.useRealTimers();
+      await own.close();
+    }
+  });
+
   it('and where their keys are stay out of what is logged when these cannot be had', async () => {
     const down = await openIssuer();
     down.fail(true);

@@ -1,7 +1,7 @@
 // Authenticates callers by JSON Web Tokens of a trusted issuer. Only asymmetric signatures; the
 // keys come from the JWKS URL and are cached.
 
-import type { JWTVerifyOptions } from 'jose';
+import type { JWTVerifyGetKey, JWTVerifyOptions } from 'jose';
 import pLimit from 'p-limit';
 import { readAtMost } from '../../async/read-at-most.ts';
 import { isFields } from '../../upstream/renames.ts';
@@ -40,7 +40,7 @@ const TOLERANCE = 30;
 const KEEP_MS = 600_000;
 /** How long keys are used at most while newer ones cannot be fetched. */
 const STALE_MS = 3_600_000;
-/** How soon a token that names an unknown key has the keys fetched again. */
+/** How soon a token whose key is unknown or cannot be used has the keys fetched again. */
 const COOLDOWN_MS = 30_000;
 const FETCH_MS = 5_000;
 /** How long an address that failed is left alone. */
@@ -133,12 +133,22 @@ function patientFetch(onError: (error: unknown) => void): typeof fetch {
 /** The library, 50 modules that only a gateway with an issuer loads, and with its first token. */
 async function openKeys({ jwksUrl, onError }: JwtOptions) {
   const jose = await import('jose');
-  const keys = jose.createRemoteJWKSet(new URL(jwksUrl), {
+  const remote = jose.createRemoteJWKSet(new URL(jwksUrl), {
     cacheMaxAge: KEEP_MS,
     cooldownDuration: COOLDOWN_MS,
     timeoutDuration: FETCH_MS,
     [jose.customFetch]: patientFetch(onError),
   });
+  /** Asks again for a key that cannot be used, as the library does for one that is not there. */
+  const keys: JWTVerifyGetKey = async (...token) => {
+    try {
+      return await remote(...token);
+    } catch (error) {
+      if (error instanceof jose.errors.JOSEError || remote.coolingDown) throw error;
+      await remote.reload();
+      return remote(...token);
+    }
+  };
   return { jose, keys };
 }
 
