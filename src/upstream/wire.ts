@@ -2,6 +2,7 @@
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
 import { errorText } from './errors.ts';
+import { isFields } from './renames.ts';
 import {
   count,
   featureIndex,
@@ -171,6 +172,15 @@ export const featureValue = z.object({
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
+/** Features; one whose value is NaN, which is read as null, has none and is left out. */
+export const featuresWith = <S extends z.ZodType>(feature: S) =>
+  z.preprocess(
+    (list) =>
+      Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
+    z.array(feature),
+  );
+const featureValues = featuresWith(featureValue);
+
 const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';
 
 /** Whether a value is a feature without regions: this takes a tenth of the time of the schema. */
@@ -200,7 +210,7 @@ export const proteinRecord = z.object({
   folded_on_demand: maybe(z.boolean()),
   cluster_rep_protein_hash: maybe(hash),
   /** Of another type it is drift: an empty list would say that nothing is active. */
-  sae_features: z.array(featureValue).nullish(),
+  sae_features: featureValues.nullish(),
 });
 export type ProteinRecord = z.output<typeof proteinRecord>;
 
@@ -231,7 +241,7 @@ export type ClusterInfo = z.output<typeof clusterInfo>;
 export const clusterRecord = clusterInfo.extend({
   protein_hash: hash,
   member_protein_hashes: z.array(hash),
-  cluster_representative_features: maybe(z.array(featureValue)),
+  cluster_representative_features: maybe(featureValues),
 });
 export type ClusterRecord = z.output<typeof clusterRecord>;
 

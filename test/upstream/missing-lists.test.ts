@@ -45,6 +45,30 @@ describe('a record without `sae_features`', () => {
   });
 });
 
+it('a feature whose value is NaN is left out of its list, and the others are told', async () => {
+  const list =
+    '[{"feature_index":7,"value":2},{"feature_index":8,"value":NaN},{"feature_index":9,"value":1}]';
+  const cluster = `{"protein_hash":"${HASH}","member_protein_hashes":["${HASH}"]`;
+  liar.script(
+    'protein',
+    sends(Buffer.from(`${JSON.stringify(RECORD).slice(0, -1)},"sae_features":${list}}`)),
+  );
+  liar.script('cluster', sends(Buffer.from(`${cluster},"cluster_representative_features":${list}}`)));
+  const fresh = openPlace(liar.url);
+  const features = 'features(top: 3) { feature { index } value }';
+  const told = [
+    { feature: { index: 7 }, value: 2 },
+    { feature: { index: 9 }, value: 1 },
+  ];
+  expect(await fresh.query(`{ protein(hash: "${HASH}") { ${features} } }`)).toEqual({
+    data: { protein: { features: told } },
+  });
+  expect(await fresh.query(`{ cluster(hash: "${HASH}") { ${features} } }`)).toEqual({
+    data: { cluster: { features: told } },
+  });
+  await fresh.gateway.close();
+});
+
 describe('the index of a feature that is outside the catalogue', () => {
   const features = `{ protein(hash: "${HASH}") { features(top: 1) { feature { index } residues } } }`;
   const cluster = `{ cluster(hash: "${HASH}") { features(top: 1) { feature { index } } } }`;

@@ -3,7 +3,7 @@ import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../renames.ts';
-import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
+import { type FeatureValue, featuresWith, featureValue, isPlainFeature } from '../wire.ts';
 import { isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
 import type { EntryText } from './zip-entry.ts';
@@ -192,15 +192,13 @@ export function readMatrix(value: unknown): SparseMatrix | undefined {
 }
 
 /** Regions are those of the single record: only there activations show what their `end` is. */
-const rankedFeature = featureValue.omit({ residue_regions: true });
+const rankedFeatures = featuresWith(featureValue.omit({ residue_regions: true }));
 
 function ranking(value: unknown): FeatureValue[] | undefined {
   if (!Array.isArray(value)) return undefined;
   if (value.every(isPlainFeature)) return value;
-  // NaN is no value. An unreadable value is not left out: it makes the whole ranking unknown.
-  const parsed = z
-    .array(rankedFeature)
-    .safeParse(value.filter((item: unknown) => !isFields(item) || item.value !== null));
+  // An unreadable value is not left out: it makes the whole ranking unknown.
+  const parsed = rankedFeatures.safeParse(value);
   return parsed.success ? parsed.data : undefined;
 }
 
