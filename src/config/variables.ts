@@ -1,7 +1,7 @@
 // The environment variables of the gateway: their defaults and bounds, and how mistakes in their names are
 // found.
 import { z } from 'zod';
-import { faultOf, readKey } from '../http/auth/api-keys.ts';
+import { checkKey, readKey } from '../http/auth/api-keys.ts';
 
 /** Whether two texts differ by one letter that is wrong, missing or too many, by two swapped, or by case. */
 function isOneMistakeFrom(text: string, right: string): boolean {
@@ -141,7 +141,7 @@ export const variables = z.object({
       const names = new Map<string, string | null>();
       for (const [index, text] of keys.entries()) {
         const key = readKey(text);
-        const fault = key === null ? null : faultOf(key, names);
+        const fault = key === null ? null : checkKey(key, names);
         if (fault !== null) addIssue(`key ${index + 1} ${fault}`);
       }
     })

@@ -188,12 +188,12 @@ export function openBulkLookups(settings: BulkSettings) {
       const { lookupId } = lookup;
       try {
         await store.claim(lookupId, parts.owner);
-        await store.add(lookup, ask);
+        const kept = await store.add(lookup, ask);
         if (limits.running > 0 && (await store.open()).length > limits.running) {
           await forget(lookup);
           return { limit: 'RUNNING_TOTAL', allowed: limits.running, freeAt: null };
         }
-        run({ lookup, version: 1 }, ask);
+        run(kept, ask);
       } catch (error) {
         // What a store wrote of it before it was full would count as running for a week.
         await forget(lookup).catch(onError);

@@ -151,13 +151,14 @@ export function createLookupStore(documents: LeasedDocumentStore) {
   return {
     /** Whether other processes may work on look-ups too. */
     shared: documents.shared,
-    /** Adds a new, unfinished look-up, whose version is 1. */
-    async add(lookup: BulkLookup, ask: BulkRequest): Promise<void> {
+    /** Adds a new, unfinished look-up. */
+    async add(lookup: BulkLookup, ask: BulkRequest): Promise<KeptLookup> {
       const { lookupId: id } = lookup;
       const expiresAt = lookup.startedAt + RETENTION_MS;
       await documents.put(key('ask', id), JSON.stringify(ask), { expiresAt });
       await documents.put(key('progress', id), JSON.stringify(lookup), { expiresAt });
       await documents.put(key('open', id), '', { expiresAt });
+      return { lookup, version: 1 };
     },
     async ask(id: string): Promise<BulkRequest | null> {
       const kept = await read('ask', id);

@@ -40,13 +40,13 @@ const isConstant = memoize1((nodes: readonly FieldNode[]): boolean =>
  *
  * @param typeName - the object type; fragments on other types are left out
  * @param nodes - the nodes whose selection is read; by default those of the current field
- * @param deferred - whether fragments with `@defer` count: for what cannot be read later
+ * @param options.deferred - whether fragments with `@defer` count: for what cannot be read later
  */
 export function selectedFields(
   info: GraphQLResolveInfo,
   typeName: string,
   nodes: readonly FieldNode[] = info.fieldNodes,
-  deferred = false,
+  { deferred = false }: { readonly deferred?: boolean } = {},
 ): readonly Selected[] {
   const read = isConstant(nodes) ? constant : readWith(info.variableValues);
   const ofNodes = read.get(nodes) ?? new Map<string, readonly Selected[]>();

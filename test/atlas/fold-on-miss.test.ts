@@ -1,6 +1,7 @@
 // Folding on demand: said with every call, waited for when the structure comes only with a later answer, refused for crowds.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { allProteins } from '../sandbox-atlas/harness.ts';
+import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const SEED_OF_THE_HARNESS = 7;
@@ -73,11 +74,7 @@ it('says that it is still folding when the time is up', async () => {
     { seed: SEED_OF_THE_HARNESS, control: true },
   );
   const pending = { protein_hash: hash, sequence: 'MK', pdb: null, folded_on_demand: true };
-  await fetch(`${hurried.sandboxUrl}/control/faults`, {
-    method: 'POST',
-    headers: { 'content-type': 'application/json' },
-    body: JSON.stringify({ operation: 'protein', status: 200, body: pending, times: 100 }),
-  });
+  await fault(hurried.sandboxUrl, { operation: 'protein', status: 200, body: pending, times: 100 });
   const { errors } = await hurried.query(`{ protein(hash: "${hash}", foldOnMiss: true) { ptm } }`);
   expect(errors?.[0]?.message).toMatch(/still folding/);
   expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_TIMEOUT', retryable: true });

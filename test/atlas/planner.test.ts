@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
+import { fault } from '../subscriptions/support.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -57,11 +58,7 @@ describe('nested queries', () => {
       `{ a: cluster(hash: "${INSULIN}") { ${MEMBERS} } b: cluster(hash: "${HBA}") { ${MEMBERS} } }`,
     ];
     for (const query of queries) {
-      await fetch(`${late.sandboxUrl}/control/faults`, {
-        method: 'POST',
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ operation, delay_ms: 80 }),
-      });
+      await fault(late.sandboxUrl, { operation, delay_ms: 80 });
       late.forget();
       expect((await late.query(query)).errors).toBeUndefined();
       expect(late.counts().bulk).toBe(2);

@@ -2,6 +2,7 @@
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import type { ManualClock } from '../../sandbox/src/clock.ts';
 import type { Sandbox } from '../../sandbox/src/sandbox.ts';
+import { fault } from '../subscriptions/support.ts';
 import { batch, client, DAY, fold, input, isJson, MINUTE, startHeld, textOf } from './harness.ts';
 
 let sandbox: Sandbox;
@@ -85,10 +86,7 @@ test('tokens with a fixed fate meet it, and only at Submit', async () => {
 
 test('Submit can break off with a 500 after some items were queued; those run, and the batch ends as failed', async () => {
   const call = client(sandbox.url);
-  await fetch(`${sandbox.url}/control/faults`, {
-    method: 'POST',
-    body: JSON.stringify({ operation: 'submit', break_off_after: 2 }),
-  });
+  await fault(sandbox.url, { operation: 'submit', break_off_after: 2 });
   const broken = await call('submit', batch([fold('MK')], { repeat: 5 }));
   expect(broken.status).toBe(500);
   expect(broken.body).toMatchObject({

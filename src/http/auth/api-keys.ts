@@ -30,7 +30,7 @@ const MADE_BY = 'make one with `openssl rand -hex 24`';
  *
  * @param names - of the keys before it; its own is added
  */
-export function faultOf({ key, name }: GatewayKey, names: Map<string, string | null>): string | null {
+export function checkKey({ key, name }: GatewayKey, names: Map<string, string | null>): string | null {
   if (key.length < SHORTEST_KEY)
     return `has ${key.length} character(s) and needs at least ${SHORTEST_KEY}: ${MADE_BY}`;
   if (!/^[!-~]+$/.test(key))
@@ -45,7 +45,7 @@ export function faultOf({ key, name }: GatewayKey, names: Map<string, string | n
  *
  * @param others - keys that are not in the file
  * @throws Error with the file and the line for an unreadable file, a malformed line, a key that
- *   `faultOf` refuses, or no key at all
+ *   `checkKey` refuses, or no key at all
  */
 export function readKeyFile(file: string, others: readonly GatewayKey[]): GatewayKey[] {
   const keys: GatewayKey[] = [];
@@ -54,7 +54,7 @@ export function readKeyFile(file: string, others: readonly GatewayKey[]): Gatewa
     if (line.trim() === '' || line.trim().startsWith('#')) continue;
     const key = readKey(line);
     if (key === null) throw new Error(`${file}, line ${index + 1}: write one key, or a name and a key`);
-    const fault = faultOf(key, names);
+    const fault = checkKey(key, names);
     if (fault !== null) throw new Error(`${file}, line ${index + 1}: this key ${fault}`);
     keys.push(key);
   }

@@ -177,7 +177,7 @@ const invalid = (
 });
 
 /** A sentence about a text that is no identifier. */
-export const faultOf = (place: string, text: string, fault: string): string =>
+export const describeFault = (place: string, text: string, fault: string): string =>
   `\`${place}\` (${text.length} characters) ${fault}`;
 
 interface Place {
@@ -209,7 +209,11 @@ function resolveIdentifier(
   place: Place,
 ): MaybePromise<Resolved> {
   if ('fault' in read)
-    return invalid(place, faultOf(`${place.argument}[${place.index}]`, requested, read.fault), read.hint);
+    return invalid(
+      place,
+      describeFault(`${place.argument}[${place.index}]`, requested, read.fault),
+      read.hint,
+    );
   return 'hash' in read ? read : resolveEntry(ctx, read.entry, place);
 }
 

@@ -8,14 +8,14 @@ import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { type HeaderNames, readHeader } from '../../upstream/proteins/record-parts.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
-import { faultOf, hashInAtlas, isAccession, readIdentifier } from './identifier.ts';
+import { describeFault, hashInAtlas, isAccession, readIdentifier } from './identifier.ts';
 import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
 import { findProtein } from './protein.ts';
 
 /** Null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
   const read = readIdentifier(id);
-  if ('fault' in read) throw badInput(`${faultOf('id', id, read.fault)} ${read.hint}`);
+  if ('fault' in read) throw badInput(`${describeFault('id', id, read.fault)} ${read.hint}`);
   if ('hash' in read)
     throw badInput(
       'A UniProt identifier is an accession such as "P01308" or an entry name such as "INS_HUMAN". Use ' +
