@@ -64,7 +64,10 @@ it('SMILES of 16 MB is checked in slices, between which other work may have its 
     nextTurn: async () => undefined,
   };
   const smiles = 'C(=O)'.repeat(3_200_000);
-  expect(await takeSteps(scanSmiles(smiles), undefined, clock)).toEqual({ heavyAtoms: 6_400_000, fault: undefined });
+  expect(await takeSteps(scanSmiles(smiles), undefined, clock)).toEqual({
+    heavyAtoms: 6_400_000,
+    fault: undefined,
+  });
   // 256 Ki characters at a time.
   expect(steps).toBeGreaterThanOrEqual(Math.floor(smiles.length / 2 ** 18));
 });
