@@ -1,8 +1,10 @@
-// The browser of the tests: Debian's chromium, headless, with every connection of its own turned off.
+// The browser of the tests: Debian's chromium without its window, with every connection of its own turned off. The whole
+// chromium, where only that is installed, draws its own window too: a start and four pages cost 10.7 instead of 3.7 s of CPU.
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 
-const EXECUTABLE = process.env.CHROMIUM ?? '/usr/bin/chromium';
+const HEADLESS = '/usr/bin/chromium-headless-shell';
+const EXECUTABLE = process.env.CHROMIUM ?? (existsSync(HEADLESS) ? HEADLESS : '/usr/bin/chromium');
 
 /** Without a browser these tests are skipped, never on CI. */
 export const NO_BROWSER = process.env.CI === undefined && !existsSync(EXECUTABLE);
