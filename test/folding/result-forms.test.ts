@@ -3,12 +3,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../sandbox/src/folding/rows.ts';
 import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
 import { largeFold, smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';
-import { type Bench, openBench } from './bench.ts';
+import { openBench } from './bench.ts';
 
 const COMPLEX = {
   items: [
@@ -45,8 +45,10 @@ const RESULT = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes 
   mmcif: structure { text atomCount } pdb: structure(format: PDB) { text } } } } } }`;
 
 interface Folded {
-  readonly bench: Bench;
   readonly result: unknown;
+  /** What the service wrote. */
+  readonly json: { readonly pae: number[][] };
+  readonly npz: Uint8Array;
 }
 
 async function folded(resultForm: ResultForm): Promise<Folded> {
@@ -55,7 +57,14 @@ async function folded(resultForm: ResultForm): Promise<Folded> {
   await bench.pass(120_000);
   const answer = await bench.ask(RESULT, { id });
   expect(answer.errors).toBeUndefined();
-  return { bench, result: at(answer.data, 'batch.tasks.nodes.0.result') };
+  const result = at(answer.data, 'batch.tasks.nodes.0.result');
+  const json = (await (await fetch(String(at(result, 'url')))).json()) as Folded['json'];
+  const npz = await bench.gateway.fetch(
+    new Request(String(at(result, 'embeddings.url')), { headers: { authorization: 'Bearer key-of-a-test' } }),
+  );
+  const folded = { result, json, npz: new Uint8Array(await npz.arrayBuffer()) };
+  await bench.close();
+  return folded;
 }
 
 const pairsOf = (result: unknown): Map<string, number> =>
@@ -76,18 +85,16 @@ describe('rows by token and rows by atom', () => {
   let plain: Folded;
   let byAtoms: Folded;
   let pipeline: Folded;
-  // A sandbox that folds its first ligand loads a cheminformatics library, which takes seconds.
+  // A thread that folds its first ligand loads a cheminformatics library, which takes seconds. One after the other, they share it.
   beforeAll(async () => {
     plain = await folded({ rows: 'token', entities: 'kind' });
     byAtoms = await folded({ rows: 'atom', entities: 'kind' });
     pipeline = await folded({ rows: 'atom', entities: 'polymer' });
   }, 180_000);
-  afterAll(() => Promise.all([plain, byAtoms, pipeline].map(({ bench }) => bench.close())));
 
   it('give the same chains, pLDDT, pairs, blocks, embeddings and files', async () => {
     const token = plain.result;
-    const { bench, result: atom } = byAtoms;
-    const json = (await (await fetch(String(at(atom, 'url')))).json()) as { pae: number[][] };
+    const { result: atom, json, npz } = byAtoms;
     const size = Number(at(atom, 'pae.size'));
     expect(json.pae.length, 'rows of the result itself').toBeGreaterThan(size + 50);
     expect(JSON.stringify(said(atom))).toBe(JSON.stringify(said(token)));
@@ -105,14 +112,7 @@ describe('rows by token and rows by atom', () => {
       else expect(value).toBeCloseTo(values(token)[k] ?? -1, 1);
     });
     expect(at(atom, 'embeddings.sequenceShape.0')).toBe(size);
-    const npz = await bench.gateway.fetch(
-      new Request(String(at(atom, 'embeddings.url')), {
-        headers: { authorization: 'Bearer key-of-a-test' },
-      }),
-    );
-    const header = new TextDecoder('latin1').decode(
-      unzipSync(new Uint8Array(await npz.arrayBuffer()))['sequence.npy']?.slice(0, 128),
-    );
+    const header = new TextDecoder('latin1').decode(unzipSync(npz)['sequence.npy']?.slice(0, 128));
     expect(header).toContain(`'shape': (${size}, `);
     const atoms = (one: unknown) =>
       String(at(one, 'mmcif.text'))
