@@ -329,6 +329,20 @@ describe('the thread that holds a large result', () => {
     bench.forget();
     const sent = vi.spyOn(Worker.prototype, 'postMessage');
     onTestFinished(() => sent.mockRestore());
+    /** The results of which the thread was told this. */
+    const told = (what: string): unknown[] =>
+      sent.mock.calls.flatMap(([{ body }]) => (body[what] === undefined ? [] : [body.fold]));
+    const getFile = async (path: string) => {
+      const headers = { authorization: 'Bearer key-of-a-test' };
+      const file = await bench.gateway.fetch(new Request(`http://gateway.test/${path}`, { headers }));
+      expect(file.status).toBe(200);
+      await file.arrayBuffer();
+    };
+    await getFile(`batches/${id}/scores.tsv`);
+    expect(told('bytes')).toHaveLength(1);
+    expect(told('close')).toEqual(told('bytes'));
+    sent.mockClear();
+    bench.forget();
     const { data, errors } = await bench.ask(
       'query($id: ID!) { task(taskId: $id) { a: result { ptm pae { block(maxPoints: 4) { step } } } b: result { structure { atomCount } plddt { values } } } }',
       { id: `${id}-00000` },
@@ -342,6 +356,12 @@ describe('the thread that holds a large result', () => {
     expect(bodies.filter(({ question }) => question !== undefined).length).toBeGreaterThan(3);
     await expect.poll(() => sent.mock.lastCall?.[0].body).toEqual({ fold: [...folds][0], close: true });
     expect(bench.counts()).toMatchObject({ download: 1 });
+
+    // Each of these reads the result anew, and has no more use for it in the end.
+    sent.mockClear();
+    for (const path of [`tasks/${id}-00000/structure.cif`, `batches/${id}/results.zip`]) await getFile(path);
+    expect(told('bytes')).toHaveLength(2);
+    expect(told('close')).toEqual(told('bytes'));
   });
 });
 
