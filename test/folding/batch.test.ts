@@ -671,6 +671,14 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
+    it('one task of a batch that List does not know has no batch', async () => {
+      await bench.fault({ operation: 'cancel', status: 200, body: { data: { cancelled: 1 } } });
+      const { data, errors } = await bench.ask(
+        'mutation { cancelTask(taskId: "nobody-00001") { ... on Cancelled { cancelledCount batch { batchId } } } }',
+      );
+      expect([errors, data]).toEqual([undefined, { cancelTask: { cancelledCount: 1, batch: null } }]);
+    });
+
     it('what does not exist is NotFound, a bad key is Refused, trouble is an error', async () => {
       expect((await bench.ask(CANCEL, { id: 'nobody' })).data).toMatchObject({
         cancelBatch: { __typename: 'NotFound' },

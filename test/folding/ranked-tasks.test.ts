@@ -1,7 +1,7 @@
 // Batch.tasks in an order and behind filters that the service does not have: what comes, what its cursors do, what it costs upstream.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { at, listAt } from '../support.ts';
-import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';
 
 const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $states: [TaskState!], $state: TaskState, $first: Int, $after: String) {
   batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, states: $states, state: $state, first: $first, after: $after) {
@@ -100,6 +100,8 @@ describe('a ranking', () => {
       after = at(page, 'pageInfo.endCursor');
     }
     expect(walked).toEqual(whole);
+    const { page } = await ask({ orderBy: 'IPTM', first: whole.length });
+    expect(at(page, 'pageInfo.hasNextPage')).toBe(false);
   });
 
   it('refuses what it cannot do, before it asks', async () => {
@@ -190,6 +192,21 @@ describe('results that cannot be read', () => {
     expect(errors).toBeUndefined();
     expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(3);
     expect(bench.counts().download).toBe(2);
+  });
+
+  it('for a reason that holds for all of them are not asked for one after the other', async () => {
+    const own = await bench.submit({ items: tiny(20) });
+    await bench.pass(120_000);
+    bench.forget();
+    await bench.fault({ operation: 'status', status: 401, times: 99 });
+    const { errors } = await bench.ask(TASKS, { id: own, orderBy: 'IPTM' });
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    expect(errors?.[0]).toMatchObject({
+      message: expect.stringMatching(/^Scores of 0 of 20 finished tasks were read/),
+      extensions: { code: 'UNAUTHENTICATED' },
+    });
+    // Those that were under way already.
+    expect(bench.counts().status).toBeLessThanOrEqual(8);
   });
 
   it('in the time of the request are an error that says how many were read, and to ask again', async () => {

@@ -54,6 +54,7 @@ describe('a submission', () => {
     expect(bench.counts()).toEqual({ submit: 1 });
     const day = 24 * 3_600_000;
     const deadline = Date.parse(String(at(ending, 'batch.queueDeadline')));
+    expect(Date.parse(String(at(ending, 'batch.resultsExpireAt'))) - deadline).toBe(30 * day);
     expect(Math.abs(deadline - bench.clock.now() - day)).toBeLessThan(60_000);
   });
 
@@ -209,22 +210,24 @@ describe('a chain', () => {
 });
 
 describe('an unknown outcome', () => {
-  const troubles: [string, Record<string, unknown>][] = [
+  const troubles: [string, Record<string, unknown>, message?: RegExp][] = [
     ['a 500 with part of the items queued', { break_off_after: 1 }],
-    ['a 500', { status: 500, body: { message: 'boom' } }],
-    ['a 503 without a body', { status: 503, body: '' }],
-    ['a connection that dies before the answer', { spoil: 'reset' }],
+    ['a 500', { status: 500, body: { message: 'boom' } }, /^boom$/],
+    ['a 503 without a body', { status: 503, body: '' }, /HTTP 503/],
+    ['a 504 without a body', { status: 504, body: '' }, /HTTP 504/],
+    ['a connection that dies before the answer', { spoil: 'reset' }, /^The connection broke before/],
     ['an answer that breaks off', { spoil: 'truncate' }],
     ['a 200 that cannot be read', { spoil: 'garbage' }],
     ['a 200 without a batch id', { status: 200, body: { status: 'success', data: { message: 'hm' } } }],
   ];
-  it.each(troubles)('after %s is said, written down and never retried', async (_, rule) => {
+  it.each(troubles)('after %s is said, written down and never retried', async (_, rule, message = /./) => {
     const idempotencyKey = newKey();
     const input = { items: [protein(INSULIN_A), protein(INSULIN_B)], label: idempotencyKey, idempotencyKey };
     await bench.fault({ operation: 'submit', ...rule });
     const ending = await send(input);
     expect(ending).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
     expect(at(ending, 'message')).not.toMatch(/try again|could not be reached/i);
+    expect(at(ending, 'message')).toMatch(message);
     expect(bench.counts()).toEqual({ submit: 1 });
     expect(await send(input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey });
     expect(bench.counts()).toEqual({ submit: 1 });
@@ -343,6 +346,18 @@ it('no connection at all is a refusal: nothing was sent, and the key is free', a
     __typename: 'Refused',
     reason: 'UNREACHABLE',
     retryable: true,
+  });
+  // What was to be cancelled is not: that is a failure, and no result of the service.
+  const cancel = await gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
+      body: JSON.stringify({ query: 'mutation { cancelBatch(batchId: "b") { __typename } }' }),
+    }),
+  );
+  expect(await cancel.json()).toMatchObject({
+    data: { cancelBatch: null },
+    errors: [{ path: ['cancelBatch'], extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }],
   });
   await gateway.close();
 });

@@ -18,7 +18,10 @@ beforeEach(() => liar.reset());
 
 const SECRET = 'MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ';
 const faulty = (loc: (string | number)[], msg = 'Input should be smaller') =>
-  says(422, { detail: [{ loc, msg, type: 'less_than_equal', input: SECRET, ctx: { le: 1 } }] });
+  says(422, {
+    detail: [{ loc, msg, type: 'less_than_equal', input: SECRET, ctx: { le: 1 } }],
+    request_id: 'req_f',
+  });
 
 describe('a 422', () => {
   it.each<[string, (string | number)[], string]>([
@@ -80,7 +83,7 @@ describe('a 422', () => {
 
   it('of a submission is InvalidInput with its place, and frees the key', async () => {
     const submit = `mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
-      __typename ... on Problem { message } ... on InvalidInput { issues { path code message hint } } } }`;
+      __typename ... on Problem { message upstreamRequestId } ... on InvalidInput { issues { path code message hint } } } }`;
     liar.script(
       'submit',
       faulty(['body', 'payload', 0, 'all_atom_input', 'sequences', 0, 'protein', 'sequence']),
@@ -89,6 +92,7 @@ describe('a 422', () => {
       submitFold: {
         __typename: 'InvalidInput',
         message: 'The upstream found mistakes in the input; nothing was queued.',
+        upstreamRequestId: 'req_f',
         issues: [
           {
             path: 'items.0.chains.0.protein.sequence',
