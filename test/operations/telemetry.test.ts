@@ -1,7 +1,7 @@
 // What a gateway tells of its requests: one access line each, the trace they belong to, numbers for Prometheus, spans for a
 // collector, and whether it should be sent traffic.
 import { createServer } from 'node:http';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/auth/api-keys.ts';
@@ -287,6 +287,33 @@ describe('/ready', () => {
       expect([head.status, await head.text()]).toEqual([200, '']);
     }
     expect(await (await get('/health')).json()).toEqual({ alive: true });
+  });
+
+  it('asks the upstream once in a while, however many want to know', async () => {
+    let asked = 0;
+    const upstream = createServer((_, response) => {
+      asked += 1;
+      response.end();
+    });
+    await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
+    const { port } = upstream.address() as { port: number };
+    const config = readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0' });
+    const upstreamUrl = `http://127.0.0.1:${port}`;
+    const own = recorded(createGateway({ config, upstreamUrl, log: testLogger() }));
+    vi.useFakeTimers({ toFake: ['performance'] });
+    onTestFinished(() => void vi.useRealTimers());
+    await Promise.all([readyOf(own), readyOf(own)]);
+    const once = asked;
+    expect(once).toBeGreaterThan(0);
+    vi.advanceTimersByTime(1_500);
+    await readyOf(own);
+    expect(asked).toBe(once);
+    vi.advanceTimersByTime(1);
+    await readyOf(own);
+    expect(asked).toBeGreaterThan(once);
+    await own.close();
+    upstream.closeAllConnections();
+    await new Promise((resolve) => upstream.close(resolve));
   });
 
   it('is degraded without an upstream, and unready only where told so; draining says no at once', async () => {

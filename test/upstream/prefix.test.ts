@@ -43,6 +43,14 @@ describe.each(['atlas', 'batch'] as const)('a wrong prefix of the %s API', (api)
   });
 });
 
+it('a service that takes calls and answers none is found out by /ready within two seconds, not when it gives up', async () => {
+  for (const operation of OPERATIONS.atlas) liar.script(operation, () => undefined);
+  await withPlace(async ({ gateway }) => {
+    const ready: unknown = await (await gateway.fetch(new Request('http://gateway.test/ready'))).json();
+    expect(at(ready, 'checks.1')).toMatchObject({ ok: false, reason: 'did not answer within 2000 ms' });
+  });
+});
+
 it.each(
   FORMS,
 )('a submission to a wrong prefix, answered with %s, is refused and says what to set', async (_, script) => {
