@@ -488,6 +488,8 @@ describe('a store on disk', () => {
     const input = { items: [protein(INSULIN_A)] };
     const batchId = await full.submit(input, key);
     const database = new DatabaseSync(`${folder}/gateway.db`);
+    // What was written to see whether it can be is gone.
+    expect(database.prepare('SELECT count(*) AS keys FROM idempotency').get()).toEqual({ keys: 0 });
     for (const table of ['batch', 'idempotency'])
       database.exec(
         `CREATE TRIGGER "no ${table}" BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
@@ -507,7 +509,7 @@ describe('a store on disk', () => {
   });
 
   it('counts no submission as cut off that is still under way, and says what to do meanwhile', async () => {
-    const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
+    const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_PATIENCE: '1' });
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'slow' };
     const submit = async () => at((await slow.ask(SUBMIT, { input })).data, 'submitFold');
     await slow.fault({ operation: 'submit', delay_ms: 6000 });
@@ -534,7 +536,7 @@ describe('a store on disk', () => {
   });
 
   it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
-    const env = { STORE_URL: `sqlite:${folder}/gateway.db` };
+    const env = { STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_PATIENCE: '1' };
     const killed = await openBench(env);
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };
     await killed.submit(input);
@@ -547,7 +549,11 @@ describe('a store on disk', () => {
     database.close();
     const restarted = await openBench(env);
     const { data } = await restarted.ask(SUBMIT, { input });
-    expect(at(data, 'submitFold')).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey: 'cut off' });
+    expect(at(data, 'submitFold')).toMatchObject({
+      __typename: 'OutcomeUnknown',
+      message: expect.stringContaining('was cut off'),
+      idempotencyKey: 'cut off',
+    });
     expect(restarted.counts()).toEqual({});
     await restarted.close();
   });
