@@ -185,6 +185,18 @@ describe('resubmitting', () => {
     ]);
   });
 
+  it('does not guess which of two different items is meant that have one name', async () => {
+    const twins = await bench.submit({
+      items: [protein('V'.repeat(4100), 'twin'), protein('W'.repeat(4100), 'twin')],
+    });
+    await bench.pass(120_000);
+    bench.forget();
+    expect(listAt(await again(twins, { items: [protein('GIV', 'twin')] }), 'issues')).toEqual([
+      { path: 'items.0.name', code: 'AMBIGUOUS_NAME' },
+    ]);
+    expect(bench.counts().submit).toBeUndefined();
+  });
+
   it('takes the tasks that are named', async () => {
     const ending = await again(id, input, undefined, { taskIds: [`${id}-00004`] });
     expect(sent()).toEqual({ repeat: 1, lengths: [4100] });

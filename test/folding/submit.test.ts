@@ -120,6 +120,14 @@ describe('a submission', () => {
     expect(bench.counts()).toEqual({});
   });
 
+  it('with faults is measured all the same, as far as a number goes', async () => {
+    const { data } = await bench.ask(
+      'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok taskCount } }',
+      { input: { repeat: 2 ** 31 - 1, items: [protein('GIV'), protein('GIVE')] } },
+    );
+    expect(data).toEqual({ checkFold: { ok: false, taskCount: 2 ** 31 - 1 } });
+  });
+
   it('says what is likely not meant', async () => {
     const ending = await send({ items: [protein(INSULIN_A), protein(INSULIN_A)] });
     expect(at(ending, 'warnings')).toEqual([{ code: 'IDENTICAL_ITEM', path: 'items.1' }]);
@@ -213,6 +221,7 @@ describe('an unknown outcome', () => {
   const troubles: [string, Record<string, unknown>, message?: RegExp][] = [
     ['a 500 with part of the items queued', { break_off_after: 1 }],
     ['a 500', { status: 500, body: { message: 'boom' } }, /^boom$/],
+    ['a 408 without a body', { status: 408, body: '' }, /HTTP 408/],
     ['a 503 without a body', { status: 503, body: '' }, /HTTP 503/],
     ['a 504 without a body', { status: 504, body: '' }, /HTTP 504/],
     ['a connection that dies before the answer', { spoil: 'reset' }, /^The connection broke before/],
@@ -300,8 +309,15 @@ describe('an idempotency key', () => {
     expect(endings.filter((ending) => at(ending, 'replayed') === false)).toHaveLength(1);
   });
 
-  it('is spent even when the caller leaves in the middle', async () => {
-    await bench.fault({ operation: 'submit', delay_ms: 500 });
+  it.each([
+    ['is spent', {}, { __typename: 'FoldSubmitted', replayed: true }],
+    [
+      'stays taken when it fails',
+      { status: 500, body: { message: 'boom' } },
+      { __typename: 'OutcomeUnknown' },
+    ],
+  ])('%s also where the caller leaves in the middle', async (_, rule, expected) => {
+    await bench.fault({ operation: 'submit', delay_ms: 500, ...rule });
     const input = { items: [protein(INSULIN_A)], idempotencyKey: newKey() };
     const submits = bench.counts().submit ?? 0;
     const leaving = new AbortController();
@@ -318,7 +334,7 @@ describe('an idempotency key', () => {
     await expect.poll(() => bench.counts().submit, { interval: 5 }).toBe(submits + 1);
     leaving.abort();
     await asked;
-    expect(await send(input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
+    expect(await send(input)).toMatchObject(expected);
     expect(bench.counts()).toMatchObject({ submit: 1 });
   });
 });

@@ -81,7 +81,7 @@ describe('a 422', () => {
     expect(liar.seen).toHaveLength(1);
   });
 
-  it('of a submission is InvalidInput with its place, and frees the key', async () => {
+  it('of a submission is InvalidInput with its place, as a 400 with places is, and frees the key', async () => {
     const submit = `mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
       __typename ... on Problem { message upstreamRequestId } ... on InvalidInput { issues { path code message hint } } } }`;
     liar.script(
@@ -105,6 +105,15 @@ describe('a 422', () => {
     });
     liar.reset();
     expect(at((await place.query(submit)).data, 'submitFold.__typename')).toBe('FoldSubmitted');
+    const faults = {
+      detail: [{ loc: ['body', 'repeat'], msg: 'Input should be smaller', type: 'value_error' }],
+    };
+    liar.script('submit', says(400, faults));
+    const other = await place.query(submit.replace('"k"', '"another"'));
+    expect(at(other.data, 'submitFold')).toMatchObject({
+      __typename: 'InvalidInput',
+      issues: [{ path: 'repeat', code: 'REFUSED_BY_UPSTREAM' }],
+    });
     // Without places it is what the spec says a 422 of Submit is.
     liar.script('submit', says(422, { status: 'error', message: 'no model configuration' }));
     const { data } = await place.query(
