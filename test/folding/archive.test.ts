@@ -174,6 +174,21 @@ describe('results.zip', () => {
     },
   );
 
+  it('lasts as long as its client stays, also behind the time of a request', async () => {
+    const own = await openBench({ REQUEST_TIMEOUT_MS: '1500' }, { limits: { runningTasks: 100 } });
+    onTestFinished(() => own.close());
+    const batchId = await own.submit({ items: [protein(INSULIN_A), protein(INSULIN_B)] });
+    await own.pass(120_000);
+    await own.fault({ operation: 'download', delay_ms: 2000 });
+    const url = `http://gateway.test/batches/${batchId}/results.zip`;
+    const open = () =>
+      own.gateway.fetch(new Request(url, { headers: { authorization: 'Bearer key-of-a-test' } }));
+    // A busy machine may take longer to list the tasks.
+    let answer = await open();
+    while (answer.status === 504) answer = await open();
+    expect(at(manifestOf(await unzip(answer)), 'isComplete')).toBe(true);
+  });
+
   it('answers HEAD without reading results', async () => {
     const answer = await get('results.zip', id, { method: 'HEAD' });
     expect([answer.status, await answer.text()]).toEqual([200, '']);

@@ -524,9 +524,11 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         status: 200,
         body: { data: { status: 'in_progress', warning_messages: ['slow'] } },
       });
+      bench.forget();
       expect((await bench.ask('{ batch(batchId: "any") { tasks { nodes { warnings } } } }')).data).toEqual({
         batch: { tasks: { nodes: [{ warnings: ['slow'] }, { warnings: [] }] } },
       });
+      expect(bench.counts()).toEqual({ list: 1, status: 1 });
       await bench.fault({
         operation: 'submit',
         status: 200,

@@ -344,7 +344,7 @@ describe('the thread that holds a large result', () => {
     sent.mockClear();
     bench.forget();
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { a: result { ptm pae { block(maxPoints: 4) { step } } } b: result { structure { atomCount } plddt { values } } } }',
+      'query($id: ID!) { task(taskId: $id) { a: result { ptm pae { block(maxPoints: 4) { step } } } b: result { structure { atomCount text } plddt { values } } } }',
       { id: `${id}-00000` },
     );
     expect(errors).toBeUndefined();
@@ -354,6 +354,7 @@ describe('the thread that holds a large result', () => {
     expect(folds.size).toBe(1);
     expect(bodies.filter(({ bytes }) => bytes !== undefined)).toHaveLength(1);
     expect(bodies.filter(({ question }) => question !== undefined).length).toBeGreaterThan(3);
+    expect(bodies.filter(({ question }) => at(question, 'ask') === 'mmcif')).toHaveLength(1);
     await expect.poll(() => sent.mock.lastCall?.[0].body).toEqual({ fold: [...folds][0], close: true });
     expect(bench.counts()).toMatchObject({ download: 1 });
 

@@ -67,7 +67,18 @@ describe('result.json', () => {
     expect(answer.status).toBe(206);
     expect(answer.headers.get('content-range')).toBe(`bytes 10-19/${Buffer.byteLength(json)}`);
     expect(await answer.text()).toBe(json.slice(10, 20));
-    expect((await get('result.json', { range: 'bytes=999999999-' })).status).toBe(416);
+    await bench.fault({ operation: 'download', status: 416, body: 'There is no such range.' });
+    const beyond = await get('result.json', { range: 'bytes=999999999-' });
+    expect([beyond.status, await beyond.text()]).toEqual([416, '']);
+    expect(Number(beyond.headers.get('content-length'))).toBe(0);
+  });
+
+  it('is not sent to who has it', async () => {
+    const whole = await get('result.json');
+    await whole.text();
+    const etag = whole.headers.get('etag') ?? '';
+    const same = await get('result.json', { 'if-none-match': etag });
+    expect([same.status, await same.text(), same.headers.get('etag')]).toEqual([304, '', etag]);
   });
 
   it('renews an expired signature by itself', async () => {

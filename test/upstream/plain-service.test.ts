@@ -222,9 +222,9 @@ describe('a page of List', () => {
     const items = [0, 1, 2].map((index) => item(index, { response_available: undefined }));
     liar.script('list', page(items, { results_expire_at: '2026-01-01T00:00:00Z' }));
     const { data: answer } = await place.query(
-      '{ batch(batchId: "b1") { tasks { nodes { status } } best: tasks(orderBy: IPTM) { totalCount } } }',
+      '{ batch(batchId: "b1") { tasks { nodes { status artifacts { name } } } best: tasks(orderBy: IPTM) { totalCount } } }',
     );
-    expect(at(answer, 'batch.tasks.nodes')).toEqual(Array(3).fill({ status: 'EXPIRED' }));
+    expect(at(answer, 'batch.tasks.nodes')).toEqual(Array(3).fill({ status: 'EXPIRED', artifacts: [] }));
     expect(new Set(liar.seen.map(({ operation }) => operation))).toEqual(new Set(['list']));
   });
 
@@ -436,11 +436,12 @@ describe('Status of a task that is done', () => {
     liar.script('status', says(410, { status: 'error', message: 'expired' }));
     const listed = (index: number, cursor: string | null) => {
       const items = [{ task_id: `b1-0000${index}`, status: 'done' }];
-      return data({ status: 'done', counts: { done: 2 }, items, cursor });
+      const results_expire_at = '2026-01-01T00:00:00Z';
+      return data({ status: 'done', counts: { done: 2 }, items, cursor, results_expire_at });
     };
     liar.script('list', inTurn(listed(1, 'x'), listed(0, null)));
-    expect(await place.query('{ task(taskId: "b1-00000") { state status } }')).toEqual({
-      data: { task: { state: 'DONE', status: 'EXPIRED' } },
+    expect(await place.query('{ task(taskId: "b1-00000") { state status resultsExpireAt } }')).toEqual({
+      data: { task: { state: 'DONE', status: 'EXPIRED', resultsExpireAt: '2026-01-01T00:00:00.000Z' } },
     });
   });
 
