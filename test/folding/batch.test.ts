@@ -673,17 +673,31 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    it('one task of a batch that List does not know has no batch', async () => {
-      await bench.fault({ operation: 'cancel', status: 200, body: { data: { cancelled: 1 } } });
+    it.each([0, 1])('one task of a batch that List does not know has no batch: %i', async (cancelled) => {
+      await bench.fault({ operation: 'cancel', status: 200, body: { data: { cancelled } } });
       const { data, errors } = await bench.ask(
         'mutation { cancelTask(taskId: "nobody-00001") { ... on Cancelled { cancelledCount batch { batchId } } } }',
       );
-      expect([errors, data]).toEqual([undefined, { cancelTask: { cancelledCount: 1, batch: null } }]);
+      expect([errors, data]).toEqual([undefined, { cancelTask: { cancelledCount: cancelled, batch: null } }]);
+    });
+
+    it('tells how many go on', async () => {
+      await bench.fault({ operation: 'cancel', status: 200, body: { data: { cancelled: 1 } } });
+      const counts = { queued: 1, in_progress: 2 };
+      await bench.fault({
+        operation: 'list',
+        status: 200,
+        body: { data: { status: 'in_progress', counts } },
+      });
+      const { data } = await bench.ask(
+        'mutation { cancelBatch(batchId: "b") { ... on Cancelled { stillRunningCount } } }',
+      );
+      expect(data).toEqual({ cancelBatch: { stillRunningCount: 2 } });
     });
 
     it('what does not exist is NotFound, a bad key is Refused, trouble is an error', async () => {
       expect((await bench.ask(CANCEL, { id: 'nobody' })).data).toMatchObject({
-        cancelBatch: { __typename: 'NotFound' },
+        cancelBatch: { __typename: 'NotFound', upstreamRequestId: expect.any(String) },
       });
       const refused = await bench.ask(CANCEL, { id: 'nobody' }, 'sandbox-revoked');
       expect(refused.data).toMatchObject({ cancelBatch: { __typename: 'Refused' } });

@@ -102,6 +102,9 @@ describe('resubmitting', () => {
     const one = await again(id, keyed);
     const two = await again(id, keyed);
     expect(two).toMatchObject({ replayed: true, batch: { batchId: at(one, 'batch.batchId') } });
+    // The order of a list and what stands in it twice make no other request.
+    const swapped = await again(id, keyed, ['CANCELLED', 'FAILED', 'FAILED']);
+    expect(swapped).toMatchObject({ replayed: true, batch: { batchId: at(one, 'batch.batchId') } });
     expect(bench.counts()).toMatchObject({ submit: 1 });
     const others = [
       () => again(id, keyed, ['DONE']),
@@ -200,6 +203,13 @@ describe('resubmitting', () => {
   it('takes the tasks that are named', async () => {
     const ending = await again(id, input, undefined, { taskIds: [`${id}-00004`] });
     expect(sent()).toEqual({ repeat: 1, lengths: [4100] });
+    const keyed = { ...input, idempotencyKey: `two of ${id}` };
+    const both = await again(id, keyed, undefined, { taskIds: [`${id}-00001`, `${id}-00002`] });
+    const taskIds = [`${id}-00002`, `${id}-00001`, `${id}-00002`];
+    expect(await again(id, keyed, undefined, { taskIds })).toMatchObject({
+      replayed: true,
+      batch: { batchId: at(both, 'batch.batchId') },
+    });
     expect(at(ending, 'batch.counts.total')).toBe(1);
   });
 
@@ -264,10 +274,12 @@ describe('resubmitting', () => {
     });
     expect(await again(id, input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey: null });
     expect(bench.counts().submit).toBe(1);
-    // Who accepts to pay twice says so by another key, and after that all is known again.
-    expect(await keyed('second')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
+    // Who accepts to pay twice says so by another key, also a second time, and after that all is known again.
+    await bench.fault({ operation: 'submit', break_off_after: 1 });
+    expect(await keyed('second')).toMatchObject({ __typename: 'OutcomeUnknown' });
+    expect(await keyed('third')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });
     expect(await again(id, input)).toMatchObject({ __typename: 'FoldSubmitted', replayed: true });
-    expect(bench.counts().submit).toBe(2);
+    expect(bench.counts().submit).toBe(3);
   });
 
   it('links the batches, and goes on from the second to a third', async () => {

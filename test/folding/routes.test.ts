@@ -89,7 +89,9 @@ describe('result.json', () => {
   });
 
   it('has a name also when that of its item could break a header', async () => {
-    const id = await bench.submit({ items: [protein('GIV', '\ufffd\r\nx: y'), protein('EQC', '')] });
+    const id = await bench.submit({
+      items: [protein('GIV', '\ufffd\r\nx: y'), protein('EQC', ''), protein('CTS', 'x'.repeat(200))],
+    });
     await bench.pass(60_000);
     const answer = await get('result.json', {}, `${id}-00000`);
     expect(answer.status).toBe(200);
@@ -101,6 +103,9 @@ describe('result.json', () => {
     const unnamed = await get('structure.cif', {}, `${id}-00001`);
     expect(unnamed.headers.get('content-disposition')).toContain(`filename="${id}-00001.cif"`);
     await unnamed.body?.cancel();
+    const long = await get('result.json', {}, `${id}-00002`);
+    expect(long.headers.get('content-disposition')).toContain(`filename="${'x'.repeat(120)}.json"`);
+    await long.body?.cancel();
   });
 
   it('may be left in the middle', async () => {
