@@ -441,6 +441,22 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
+  it('that cannot read the scores of an expired result does not say that there are none', async () => {
+    const broken = await openBench({ STORE_URL: `sqlite:${folder}/scores.db` });
+    const id = await broken.submit({ items: [protein(INSULIN_A), protein(INSULIN_B)] });
+    await broken.pass(32 * 24 * 3_600_000);
+    const scores = () =>
+      broken.ask('query($id: ID!) { task(taskId: $id) { status scores { ptm } } }', { id: `${id}-00000` });
+    expect((await scores()).data).toEqual({ task: { status: 'EXPIRED', scores: null } });
+    const database = new DatabaseSync(`${folder}/scores.db`);
+    database.exec('ALTER TABLE score RENAME TO gone');
+    database.close();
+    const { data, errors } = await scores();
+    expect(data).toEqual({ task: { status: 'EXPIRED', scores: null } });
+    expect(errors?.map(({ path }) => path?.join('.'))).toEqual(['task.scores']);
+    await broken.close();
+  });
+
   it('that fails hides neither a success nor its reason', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
     const database = new DatabaseSync(`${folder}/gateway.db`);

@@ -462,6 +462,14 @@ describe('Status of a task that is done', () => {
     expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(502);
   });
 
+  it('and brings none, of which List says nothing, is not said to have succeeded', async () => {
+    const items = [{ task_id: 'b4-00000', status: 'done' }];
+    liar.script('list', data({ status: 'done', counts: { done: 1 }, items, cursor: null }));
+    liar.script('status', data({ status: 'done' }));
+    const { data: answer } = await place.query('{ batch(batchId: "b4") { tasks { nodes { status } } } }');
+    expect(at(answer, 'batch.tasks.nodes')).toEqual([{ status: 'UNKNOWN' }]);
+  });
+
   it('and brings none, although List says so, is drift at every field that needs it', async () => {
     const items = [{ task_id: 'b3-00000', status: 'done', response_available: true }];
     liar.script('list', data({ status: 'done', counts: { done: 1 }, items, cursor: null }));
