@@ -340,7 +340,7 @@ describe('the thread that holds a large result', () => {
     };
     await getFile(`batches/${id}/scores.tsv`);
     expect(told('bytes')).toHaveLength(1);
-    expect(told('close')).toEqual(told('bytes'));
+    await expect.poll(() => told('close')).toEqual(told('bytes'));
     sent.mockClear();
     bench.forget();
     const { data, errors } = await bench.ask(
@@ -362,7 +362,7 @@ describe('the thread that holds a large result', () => {
     sent.mockClear();
     for (const path of [`tasks/${id}-00000/structure.cif`, `batches/${id}/results.zip`]) await getFile(path);
     expect(told('bytes')).toHaveLength(2);
-    expect(told('close')).toEqual(told('bytes'));
+    await expect.poll(() => told('close')).toEqual(told('bytes'));
   });
 });
 
