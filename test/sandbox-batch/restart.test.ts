@@ -167,6 +167,6 @@ test('the start line is loud about what it is; bad variables are all named at on
   await ended(started.process, 'SIGTERM');
   await expect(
     spawnSandbox({ SANDBOX_PORT: '70000', SANDBOX_SIZE: 'huge', SANDBOX_SPEED: '0' }),
-  ).rejects.toThrow(/ended with 1: SANDBOX_PORT: .*SANDBOX_SIZE: .*SANDBOX_SPEED: /s);
+  ).rejects.toThrow(/ended with 78: SANDBOX_PORT: .*SANDBOX_SIZE: .*SANDBOX_SPEED: /s);
   await expect(spawnSandbox({ SANDBOX_CLOCK: 'manual' })).rejects.toThrow('set SANDBOX_CONTROL=1 too');
 });
