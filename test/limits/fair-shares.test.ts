@@ -139,7 +139,9 @@ const cutOff = (reason: string) => metric(`clients_cut_off_total{reason="${reaso
 it('500 unfinished bodies hold no place, have a limit of time and are counted', async () => {
   await open({ REQUEST_BODY_SECONDS: '2' });
   const unfinished = times(500, () => send(`${head(QUERY.length)}{`));
-  await until('all to be begun', async () => (await metric('unfinished_bodies')) === 500);
+  // Where a machine takes longer than their time, the first are over before the last have begun.
+  const begun = async () => (await metric('unfinished_bodies')) + (await refusals('slow_body'));
+  await until('all to be begun', async () => (await begun()) === 500);
   expect(await metric('request_places')).toBe(0);
   expect((await ask('127.0.0.2')).status).toBe(200);
   expect((await ask('127.0.0.1')).status).toBe(200);
