@@ -442,6 +442,6 @@ it('connections are accepted before the requests of others begin', async () => {
       atFirstAnswer ||= accepted;
     });
   await until('all to be answered', () => sent.every(({ text }) => statusOf(text()) === 200));
-  // All 200, where the machine takes less than 40 ms to accept them.
-  expect(atFirstAnswer).toBeGreaterThan(30);
+  // Those that the machine accepts in 40 ms: on two cores 50 to 100. If requests did not wait, 3.
+  expect(atFirstAnswer).toBeGreaterThan(10);
 });
