@@ -1,5 +1,6 @@
 // Values of the service: counts, states, shares, percentages, confidences as zod schemas, and times.
 import { z } from 'zod';
+import { isFields } from './renames.ts';
 
 /** States of tasks, batches and bulk jobs. */
 const KNOWN_STATES: ReadonlySet<string> = new Set([
@@ -94,3 +95,11 @@ export function parseTime(text: string | null | undefined): Date | null {
   const date = new Date(zoned);
   return Number.isNaN(date.getTime()) ? null : date;
 }
+
+/** Features; one whose value is NaN, which is read as null, has none and is left out. */
+export const featuresWith = <S extends z.ZodType>(feature: S) =>
+  z.preprocess(
+    (list) =>
+      Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
+    z.array(feature),
+  );

@@ -2,10 +2,10 @@
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import { z } from 'zod';
 import { errorText } from './errors.ts';
-import { isFields } from './renames.ts';
 import {
   count,
   featureIndex,
+  featuresWith,
   hash,
   isFeatureIndex,
   isShare,
@@ -172,13 +172,6 @@ export const featureValue = z.object({
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
-/** Features; one whose value is NaN, which is read as null, has none and is left out. */
-export const featuresWith = <S extends z.ZodType>(feature: S) =>
-  z.preprocess(
-    (list) =>
-      Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
-    z.array(feature),
-  );
 const featureValues = featuresWith(featureValue);
 
 const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';

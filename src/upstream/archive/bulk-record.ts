@@ -3,8 +3,8 @@ import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../renames.ts';
-import { type FeatureValue, featuresWith, featureValue, isPlainFeature } from '../wire.ts';
-import { isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
+import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
+import { featuresWith, isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
 import type { EntryText } from './zip-entry.ts';
 
