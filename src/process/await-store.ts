@@ -19,7 +19,8 @@ const isRefused = (error: unknown): boolean =>
 /**
  * Does what needs the store, again and again while the store does not answer. A file is not waited for.
  *
- * @throws ConfigError at once, and so a store that refuses this user; what it failed with last when the store has not answered in time
+ * @throws ConfigError at once, and what it failed with where the store refuses this user, or has not
+ *   answered in time
  */
 export async function awaitStore<T>(
   { LEDGER_URL }: Pick<Config, 'LEDGER_URL'>,
