@@ -44,7 +44,7 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
     [
       'a sequence of 100,000 residues at 3,000 places',
       `query($x: String!) { lookup(ids: [${times(3000, () => '$x')}]) { status } }`,
-      { x: 'MKTAYIAKQR'.repeat(5000) },
+      { x: 'MKTAYIAKQR'.repeat(10_000) },
       /NOT_IN_ATLAS/,
     ],
     [
