@@ -26,6 +26,11 @@ function start(read: () => number): () => number {
 /** Measures what this process works, all its threads together. */
 export const startCpuTimer = (): (() => number) => start(ofProcess);
 
+/** Keeps the event loop busy for so many milliseconds. */
+export function block(milliseconds: number): void {
+  for (const end = performance.now() + milliseconds; performance.now() < end; );
+}
+
 /** Runs it and gives its result with its longest turn of the event loop, in milliseconds of CPU time of the main thread. */
 export async function longestBlock<T>(run: () => Promise<T>): Promise<{ result: T; milliseconds: number }> {
   // To collect what other tests have left is not its work.

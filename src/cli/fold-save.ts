@@ -104,27 +104,35 @@ export const makeFolder = (folder: string): void =>
 
 const ownerFile = (folder: string): string => join(folder, 'batch.txt');
 
-/** The batch whose results a folder has, empty for none, and what submitted it, where that is known. */
-function ownerOf(folder: string): readonly string[] {
-  const file = ownerFile(folder);
-  return (existsSync(file) ? readText(file, '--out') : '').trim().split('\n');
+/** The batch whose results a folder has; its id is empty for none. */
+interface FolderOwner {
+  readonly batchId: string;
+  /** What the batch was submitted by, in one line; undefined where that is not known. */
+  readonly submission: string | undefined;
 }
 
-const othersFolder = (folder: string, owner = '', next = ''): CliExit =>
+function ownerOf(folder: string): FolderOwner {
+  const file = ownerFile(folder);
+  const text = existsSync(file) ? readText(file, '--out') : '';
+  const [batchId = '', submission] = text.trim().split('\n');
+  return { batchId, submission };
+}
+
+const othersFolder = (folder: string, owner: string, next: string): CliExit =>
   new CliExit(
     EXIT.usage,
     `${folder} has the results of batch ${owner}. Save those of this one to another folder${next}`,
   );
 
 /**
- * Refuses a folder with the results of another submission, before anything is paid for: tasks of other
- * batches may have the same names.
+ * Refuses a folder with the results of another submission, before anything is paid for: tasks of
+ * other batches may have the same names.
  *
  * @param submission - what the batch is submitted by, in one line
  * @throws CliExit where nothing says that the folder is of the same submission
  */
 export function checkFolder(folder: string, submission: string): void {
-  const [owner, origin] = ownerOf(folder);
+  const { batchId: owner, submission: origin } = ownerOf(folder);
   if (owner !== '' && origin !== submission)
     throw othersFolder(
       folder,
@@ -140,7 +148,7 @@ export function checkFolder(folder: string, submission: string): void {
  */
 function claimFolder(folder: string, batchId: string, submission = ''): void {
   makeFolder(folder);
-  const [owner] = ownerOf(folder);
+  const owner = ownerOf(folder).batchId;
   if (owner === '') inFolder(() => writeFileSync(ownerFile(folder), `${batchId}\n${submission}`));
   else if (owner !== batchId)
     throw othersFolder(folder, owner, `: foldatlas fold --batch ${batchId} --out DIR`);

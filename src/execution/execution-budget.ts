@@ -93,7 +93,7 @@ export class ExecutionBudget {
 
   /**
    * @param context - what resolvers are given, whose loaders wait for the whole of it, and whose
-   *   signal tells when the client has left: that ends the execution at its next turn of the event loop
+   *   signal tells when the client has left, which ends the execution at its next turn
    * @param turns - the time that it shares with others
    */
   constructor(limits: AnswerLimits, context: unknown, turns: TurnClock = executionTurns) {
@@ -151,9 +151,9 @@ export class ExecutionBudget {
     return this.#nextTurn !== undefined || !this.#turns.hasTime();
   }
   /**
-   * Stops the execution when the client has disconnected: what is never read need not be worked out.
-   * After the deadline it goes on, because the client still reads what is there and what a mutation
-   * has done; what is late fails by itself.
+   * Stops the execution when the client has disconnected: the rest would never be read. After the
+   * deadline it goes on, because the client still reads what is there and what a mutation has done;
+   * late calls fail by themselves.
    */
   stopIfLeft(): void {
     const { aborted = false, reason } = this.#client ?? {};

@@ -174,7 +174,8 @@ export function createContextFactory(sources: ContextSources) {
 
   function open(request: Request, caller: Caller): GatewayContext {
     const exchange = telemetry.exchangeOf(request);
-    // Hundreds of clients may leave at once, and each ends its calls; what a mutation sends is paid for.
+    // Hundreds of clients may leave at once: their calls end in turns of the event loop. Those of a
+    // mutation end at once, because what it sends is paid for.
     const inTurn = (abort: () => void) => void executionTurns.nextTurn().then(abort);
     const later = exchange.operation?.type === 'mutation' ? undefined : inTurn;
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, later);

@@ -10,7 +10,7 @@ import type { Logger } from '../telemetry/log.ts';
 const MAX_WAIT_MS = 20_000;
 const PAUSE_MS = 250;
 
-/** What Redis says of a wrong or missing password and of a user without rights, which no waiting changes. */
+/** Replies of Redis about passwords and rights: waiting changes neither. */
 const REFUSAL = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)\b/;
 
 const isRefused = (error: unknown): boolean =>
@@ -19,8 +19,8 @@ const isRefused = (error: unknown): boolean =>
 /**
  * Does what needs the store, again and again while the store does not answer. A file is not waited for.
  *
- * @throws ConfigError at once, and what it failed with where the store refuses this user, or has not
- *   answered in time
+ * @throws ConfigError at once, and what it failed with where the store refuses this user or has
+ *   not answered in time
  */
 export async function awaitStore<T>(
   { LEDGER_URL }: Pick<Config, 'LEDGER_URL'>,

@@ -37,7 +37,11 @@ const load = (name: 'main' | 'sandbox') =>
     ]);
   });
 
-/** Starts it in a worker thread. @throws ConfigError when it is not installed, or its settings are wrong */
+/**
+ * Starts it in a worker thread.
+ *
+ * @throws ConfigError when it is not installed, or its settings are wrong
+ */
 export async function startEmbeddedSandbox(
   options: Parameters<typeof Sandbox.startSandboxThread>[0],
 ): ReturnType<typeof Sandbox.startSandboxThread> {

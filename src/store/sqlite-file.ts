@@ -29,8 +29,8 @@ export function restrict(file: string): void {
 }
 
 /**
- * Makes the folder of a file where it is missing, readable by this user only. Without `recursive`, which on
- * Node 20 never ends below a folder that takes none, such as `/proc`.
+ * Makes the folder of a file where it is missing, readable by this user only. Not with `recursive`,
+ * which on Node 20 never ends below a folder that takes none, such as `/proc`.
  */
 export function makePrivateFolder(file: string): void {
   const folder = dirname(file);

@@ -1,5 +1,5 @@
 // The browser of the tests: Debian's chromium without its window, with every connection of its own turned off. The whole
-// chromium, where only that is installed, draws its own window too: a start and four pages cost 10.7 instead of 3.7 s of CPU.
+// chromium serves where only that is installed; it draws its own window too, which costs more than the pages do.
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 

@@ -60,18 +60,19 @@ describe('help and mistakes', () => {
 
   it('are told in a sentence, with the exit code for them', async () => {
     const together = { UPSTREAM_BATCH_PREFIX: '/x', UPSTREAM_ATLAS_PREFIX: '/x', STORE_URL: 'memory:' };
-    const [command, option, value, word, address, nobody, file, config, clock, prefixes] = await Promise.all([
-      run(['folds']),
-      run(['query', 'a.graphql', '--verbose']),
-      run(['lookup', 'ids.txt', '--url']),
-      run(['fold', 'a.yaml', 'b.yaml']),
-      run(['query', '-', '--url', 'gateway'], { input: '{ __typename }' }),
-      run(['query', '-', '--url', 'http://127.0.0.1:9'], { input: '{ __typename }' }),
-      run(['query', 'none.graphql'], there()),
-      run(['doctor'], { env: { PORT: 'x', UPSTREAM_URL: 'ftp://x' } }),
-      run(['sandbox'], { env: { SANDBOX_CLOCK: 'manual' } }),
-      run(['serve'], { env: { ...together, PORT: '0' } }),
-    ]);
+    const [command, option, value, word, address, unreachable, file, config, clock, prefixes] =
+      await Promise.all([
+        run(['folds']),
+        run(['query', 'a.graphql', '--verbose']),
+        run(['lookup', 'ids.txt', '--url']),
+        run(['fold', 'a.yaml', 'b.yaml']),
+        run(['query', '-', '--url', 'gateway'], { input: '{ __typename }' }),
+        run(['query', '-', '--url', 'http://127.0.0.1:9'], { input: '{ __typename }' }),
+        run(['query', 'none.graphql'], there()),
+        run(['doctor'], { env: { PORT: 'x', UPSTREAM_URL: 'ftp://x' } }),
+        run(['sandbox'], { env: { SANDBOX_CLOCK: 'manual' } }),
+        run(['serve'], { env: { ...together, PORT: '0' } }),
+      ]);
     expect(command).toMatchObject({
       code: 64,
       out: '',
@@ -84,7 +85,7 @@ describe('help and mistakes', () => {
       code: 64,
       err: expect.stringContaining('gateway is not an http(s) address'),
     });
-    expect(nobody).toMatchObject({ code: 2, err: expect.stringContaining('cannot be reached') });
+    expect(unreachable).toMatchObject({ code: 2, err: expect.stringContaining('cannot be reached') });
     expect(file).toMatchObject({ code: 64, err: expect.stringContaining('none.graphql') });
     expect(config).toMatchObject({
       code: 78,
@@ -535,7 +536,7 @@ describe('doctor', () => {
     const proposed = await run(['doctor', '--propose'], { cwd: folder, env });
     expect(proposed).toMatchObject({ code: 1, out: 'uniprot:\n  organism: species\n' });
     const bridge = { ...env, WIRE_MAPPING_FILE: join(folder, write('mapping.yaml', proposed.out)) };
-    const [bridged, nobody, unasked] = await Promise.all([
+    const [bridged, unreachable, unasked] = await Promise.all([
       run(['doctor', '--json'], { cwd: folder, env: bridge }),
       run(['doctor'], { cwd: folder, env: { UPSTREAM_URL: 'http://127.0.0.1:9' } }),
       run(['doctor', '--submit'], { cwd: folder, env }),
@@ -547,7 +548,7 @@ describe('doctor', () => {
       mapping: { uniprot: { organism: 'species' } },
     });
     expect(bridged.out).not.toContain(TOKEN);
-    expect(nobody).toMatchObject({ code: 2, out: expect.stringContaining('UNREACHABLE') });
+    expect(unreachable).toMatchObject({ code: 2, out: expect.stringContaining('UNREACHABLE') });
     // Nobody there to say yes: nothing is spent.
     expect(unasked).toMatchObject({ code: 64, out: '', err: expect.stringContaining('--yes') });
   });

@@ -676,7 +676,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
     it.each([0, 1])('one task of a batch that List does not know has no batch: %i', async (cancelled) => {
       await bench.fault({ operation: 'cancel', status: 200, body: { data: { cancelled } } });
       const { data, errors } = await bench.ask(
-        'mutation { cancelTask(taskId: "nobody-00001") { ... on Cancelled { cancelledCount batch { batchId } } } }',
+        'mutation { cancelTask(taskId: "unknown-00001") { ... on Cancelled { cancelledCount batch { batchId } } } }',
       );
       expect([errors, data]).toEqual([undefined, { cancelTask: { cancelledCount: cancelled, batch: null } }]);
     });

@@ -10,6 +10,8 @@ export const INSULIN_B = 'FVNQHLCGSHLVEALYLVCGERGFFYTPKT';
 export interface Bench extends World {
   /** Asks with a key of the service; another one when told. */
   ask(query: string, variables?: Record<string, unknown>, key?: string): Promise<Answer>;
+  /** Fetches a file of the gateway with a key of the service. @param path - or its URL */
+  download(path: string): Promise<Response>;
   /** Submits and gives the batch id. @throws when it was not submitted */
   submit(input: Record<string, unknown>, key?: string): Promise<string>;
   /** Lets time pass upstream, in milliseconds. */
@@ -20,6 +22,7 @@ export interface Bench extends World {
   fault(rule: Record<string, unknown>): Promise<void>;
 }
 
+const KEY = 'key-of-a-test';
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename ... on FoldSubmitted { batch { batchId } } ... on Problem { message } } }`;
 
 /** Opens a bench. Task durations are the sandbox's; the clock stands still until `pass`. */
@@ -30,7 +33,7 @@ export async function openBench(
 ): Promise<Bench> {
   const clock = new ManualClock(Date.now());
   const world = await openWorld(env, { clock, control: true, ...options }, onLog);
-  const ask: Bench['ask'] = (query, variables = {}, key = 'key-of-a-test') =>
+  const ask: Bench['ask'] = (query, variables = {}, key = KEY) =>
     world.query(query, variables, { authorization: `Bearer ${key}` });
   const control: Bench['control'] = async (path, body) => {
     const answer = await fetch(`${world.sandboxUrl}/control/${path}`, {
@@ -49,6 +52,10 @@ export async function openBench(
     },
     ask,
     control,
+    download: (path) =>
+      world.gateway.fetch(
+        new Request(new URL(path, 'http://gateway.test'), { headers: { authorization: `Bearer ${KEY}` } }),
+      ),
     async submit(input, key) {
       const { data, errors } = await ask(SUBMIT, { input }, key);
       const batchId = at(data, 'submitFold.batch.batchId');

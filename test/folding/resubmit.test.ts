@@ -274,7 +274,7 @@ describe('resubmitting', () => {
     });
     expect(await again(id, input)).toMatchObject({ __typename: 'OutcomeUnknown', idempotencyKey: null });
     expect(bench.counts().submit).toBe(1);
-    // Who accepts to pay twice says so by another key, also a second time, and after that all is known again.
+    // A caller that accepts to pay twice says so by another key, also a second time, and after that all is known again.
     await bench.fault({ operation: 'submit', break_off_after: 1 });
     expect(await keyed('second')).toMatchObject({ __typename: 'OutcomeUnknown' });
     expect(await keyed('third')).toMatchObject({ __typename: 'FoldSubmitted', replayed: false });

@@ -59,9 +59,7 @@ async function folded(resultForm: ResultForm): Promise<Folded> {
   expect(answer.errors).toBeUndefined();
   const result = at(answer.data, 'batch.tasks.nodes.0.result');
   const json = (await (await fetch(String(at(result, 'url')))).json()) as Folded['json'];
-  const npz = await bench.gateway.fetch(
-    new Request(String(at(result, 'embeddings.url')), { headers: { authorization: 'Bearer key-of-a-test' } }),
-  );
+  const npz = await bench.download(String(at(result, 'embeddings.url')));
   const folded = { result, json, npz: new Uint8Array(await npz.arrayBuffer()) };
   await bench.close();
   return folded;

@@ -333,8 +333,7 @@ describe('the thread that holds a large result', () => {
     const told = (what: string): unknown[] =>
       sent.mock.calls.flatMap(([{ body }]) => (body[what] === undefined ? [] : [body.fold]));
     const getFile = async (path: string) => {
-      const headers = { authorization: 'Bearer key-of-a-test' };
-      const file = await bench.gateway.fetch(new Request(`http://gateway.test/${path}`, { headers }));
+      const file = await bench.download(path);
       expect(file.status).toBe(200);
       await file.arrayBuffer();
     };
@@ -414,9 +413,7 @@ describe('a result of another shape', () => {
     const url = `http://gateway.test/tasks/${taskId(3)}/embeddings.npz`;
     expect(result).toEqual({ embeddings: { sequenceShape: [2, 3], pairShape: [2, 1], url } });
     await bench.fault({ operation: 'download', status: 200, body });
-    const answer = await bench.gateway.fetch(
-      new Request(url, { headers: { authorization: 'Bearer key-of-a-test' } }),
-    );
+    const answer = await bench.download(url);
     const files = unzipSync(new Uint8Array(await answer.arrayBuffer()));
     expect(Object.keys(files)).toEqual(['sequence.npy', 'pair_pooled.npy']);
     expect(files['sequence.npy']?.byteLength).toBe(128 + 2 * 3 * 4);

@@ -73,7 +73,7 @@ describe('result.json', () => {
     expect(Number(beyond.headers.get('content-length'))).toBe(0);
   });
 
-  it('is not sent to who has it', async () => {
+  it('is not sent again to a client that has it', async () => {
     const whole = await get('result.json');
     await whole.text();
     const etag = whole.headers.get('etag') ?? '';

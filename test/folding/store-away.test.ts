@@ -34,11 +34,6 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
     await place.remove();
   });
 
-  const download = (path: string) =>
-    bench.gateway.fetch(
-      new Request(`http://gateway.test/${path}`, { headers: { authorization: 'Bearer key-of-a-test' } }),
-    );
-
   it('tasks, their scores and their results can be read', async () => {
     for (const id of tasks) {
       const { data, errors } = await bench.ask(
@@ -59,12 +54,12 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
   it('files of a result can be downloaded; of a batch, whose names are needed, later', async () => {
     for (const id of tasks)
       for (const file of ['result.json', 'structure.cif']) {
-        const answer = await download(`tasks/${id}/${file}`);
+        const answer = await bench.download(`tasks/${id}/${file}`);
         expect(answer.status).toBe(200);
         expect((await answer.text()).length).toBeGreaterThan(1000);
       }
     for (const file of ['scores.tsv', 'results.zip']) {
-      const answer = await download(`batches/${batchId}/${file}`);
+      const answer = await bench.download(`batches/${batchId}/${file}`);
       expect(answer.status).toBe(503);
       expect(answer.headers.get('retry-after')).toBe('5');
       expect(await answer.text()).toContain('Try again in a moment.');

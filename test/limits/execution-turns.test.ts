@@ -2,14 +2,10 @@
 import { buildSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
 import { executeOperation } from '../../src/execution/execute-query.ts';
+import { block } from '../cpu-time.ts';
 
 const schema = buildSchema('type Query { item: Item } type Item { number: Int }');
 const document = parse('{ item { number } }');
-
-/** Keeps the event loop busy for some milliseconds. */
-const block = (ms: number): void => {
-  for (const end = performance.now() + ms; performance.now() < end; );
-};
 
 it('lets other work have its turn between operations that one answer continues', async () => {
   let arrive: (item: object) => void = () => undefined;

@@ -7,11 +7,8 @@ import { expect, it } from 'vitest';
 import { TurnClock } from '../../src/async/turn-clock.ts';
 import { openRequestBodies, type RequestBodies } from '../../src/http/limits/buffered-bytes.ts';
 import { createShares, openTurns } from '../../src/http/limits/load-shedding.ts';
+import { block } from '../cpu-time.ts';
 import { until } from '../subscriptions/support.ts';
-
-const block = (milliseconds: number): void => {
-  for (const end = performance.now() + milliseconds; performance.now() < end; );
-};
 
 it('begins what there is time for at once, and the rest in later turns, whose other work is done between', async () => {
   const turns = openTurns(5);

@@ -130,7 +130,7 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
 
 export type ClientErrors = ReturnType<typeof createClientErrors>;
 
-/** Errors that are made in one go: a millisecond's work. */
+/** Errors after which the time is looked at. */
 const AT_ONCE = 50;
 
 /** How often refusals of one kind are logged at most. */
@@ -193,7 +193,7 @@ export function createClientErrors(
     /** The error that a caller sees instead of one of no execution. */
     show: (error: unknown): Error => (error instanceof Error && counted.has(error) ? error : mask(error)),
     ofResult,
-    /** As `ofResult`; an answer of 20,000 errors leaves other requests their turn. */
+    /** As `ofResult`, in turns of the event loop: there may be thousands. */
     async ofWholeResult(all: readonly GraphQLError[], exchange: RequestRecord): Promise<GraphQLError[]> {
       const shown: GraphQLError[] = [];
       for (let at = 0; at < all.length; at += AT_ONCE) {
