@@ -86,6 +86,11 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
   const mode = v.PERSISTED_OPERATIONS;
   const isOpenWithKey = v.UPSTREAM_API_KEY !== undefined && ways.length === 0;
+  const exposing = [
+    ...(isLoopback(v.HOST) ? [] : [`HOST=${v.HOST}`]),
+    ...(v.PUBLIC_URL === undefined ? [] : ['PUBLIC_URL']),
+    ...(v.TRUST_PROXY === 0 ? [] : ['TRUST_PROXY']),
+  ];
   const conflicts: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
       mode !== undefined && mode !== 'off' && v.PERSISTED_OPERATIONS_FILE === undefined,
@@ -101,9 +106,10 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
       'REQUIRE_UPSTREAM: set UPSTREAM_URL too; the embedded sandbox is forbidden by this setting',
     ],
     [
-      isOpenWithKey && !isLoopback(v.HOST),
-      `UPSTREAM_API_KEY: with HOST=${v.HOST} anybody who reaches the gateway would spend your credits; ` +
-        'set GATEWAY_API_KEYS, GATEWAY_API_KEYS_FILE or GATEWAY_JWKS_URL, or listen on 127.0.0.1',
+      isOpenWithKey && exposing.length > 0,
+      `UPSTREAM_API_KEY: with ${exposing.join(' and ')} anybody who reaches the gateway would spend your ` +
+        'credits; set GATEWAY_API_KEYS, GATEWAY_API_KEYS_FILE or GATEWAY_JWKS_URL, so that callers prove ' +
+        'who they are, or serve this machine alone: HOST=127.0.0.1 without PUBLIC_URL and TRUST_PROXY',
     ],
     [
       isOpenWithKey && v.CORS_ORIGINS.includes('*'),

@@ -100,6 +100,26 @@ describe('readConfig', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k' })).toEqual([]);
   });
 
+  it('refuses a server-held key without proof of callers behind a proxy, and says what to set', () => {
+    const proxied: Record<string, string>[] = [
+      { PUBLIC_URL: 'https://fold.example' },
+      { TRUST_PROXY: '1' },
+      { PUBLIC_URL: 'http://127.0.0.1:4000', TRUST_PROXY: '1' },
+    ];
+    for (const env of proxied) {
+      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k' })).toEqual([
+        expect.stringContaining(`UPSTREAM_API_KEY: with ${Object.keys(env).join(' and ')} anybody`),
+      ]);
+      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k' })[0]).toMatch(
+        /set GATEWAY_API_KEYS,.*or GATEWAY_JWKS_URL/,
+      );
+      expect(problemsOf(env)).toEqual([]);
+      expect(problemsOf({ ...env, UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: 'a-key-of-this-test' })).toEqual(
+        [],
+      );
+    }
+  });
+
   it('takes only what is this machine for loopback, never a name that begins like it', () => {
     for (const HOST of ['localhost', '127.0.0.1', '127.1.2.3', '::1', '::ffff:127.0.0.1'])
       expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST }), HOST).toEqual([]);

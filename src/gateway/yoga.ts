@@ -5,6 +5,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
+import { loopbackRefusal } from '../http/auth/node-request.ts';
 import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
 import { destroyResponse, oneAtATime, toOriginForm, wrapListener } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
@@ -111,8 +112,12 @@ function gatewayListener(
   const { turns } = accessControl;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(wrapListener(yoga), store, telemetry, turns, origins, onFault);
-  const limited = limitRequests(cached, config, accessControl, (error, res) => {
+  const uncached = wrapListener(yoga);
+  const cached = withResponseCache(uncached, store, telemetry, turns, origins, onFault);
+  // What useHttp refuses is not answered from the cache either.
+  const answer: RequestListener = (req, res) =>
+    (config.keyForLoopback && loopbackRefusal(req.headers) !== null ? uncached : cached)(req, res);
+  const limited = limitRequests(answer, config, accessControl, (error, res) => {
     onFault(error);
     destroyResponse(res);
   });

@@ -56,11 +56,7 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
     if (request.url?.split('?')[0] !== '/metrics')
       return tell(404, PLAIN, 'There is nothing but /metrics.\n');
-    const header = (name: string) => {
-      const value = request.headers[name];
-      return typeof value === 'string' ? value : null;
-    };
-    const refusal = refuseMetrics({ token, open: true }, header, request.socket.remoteAddress);
+    const refusal = refuseMetrics({ token, open: true }, request.headers, request.socket.remoteAddress);
     if (refusal !== undefined) return tell(refusal, PLAIN, `${METRICS_REFUSALS[refusal]}\n`);
     try {
       return tell(200, TYPE, await read());

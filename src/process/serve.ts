@@ -2,7 +2,6 @@
 import { withTimeout } from '../async/deadline.ts';
 import type { Config } from '../config.ts';
 import { createGateway } from '../gateway.ts';
-import { isAllowedHost } from '../http/auth/node-request.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -58,7 +57,7 @@ export async function serve(options: ServeOptions) {
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
     onFault: (error) => log.error({ error }, 'websocket'),
-    isOwnHost: config.keyForLoopback ? (host) => isAllowedHost(host, config.PUBLIC_URL) : undefined,
+    keyForLoopback: config.keyForLoopback,
   });
   let url: string;
   try {

@@ -15,7 +15,6 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { openApiKeys } from '../../src/http/auth/api-keys.ts';
 import { openJwt, TooManyChecksError } from '../../src/http/auth/jwt.ts';
-import { isAllowedHost } from '../../src/http/auth/node-request.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
 import { KNOWN, openGateway, run, until } from '../subscriptions/support.ts';
 import { type Answer, openWorld } from '../support.ts';
@@ -503,26 +502,23 @@ describe('tokens of an issuer', () => {
 
 describe('a gateway that holds the key for this machine', () => {
   it('answers who asks by its own name, so that no page of another site can have its name point here', async () => {
-    const own = openGateway(sandbox.url, {
-      UPSTREAM_API_KEY: 'upstream',
-      PUBLIC_URL: 'https://fold.example',
-    });
-    const there = await serve(own, [], { isOwnHost: (host) => isAllowedHost(host, 'https://fold.example') });
+    const own = openGateway(sandbox.url, { UPSTREAM_API_KEY: 'upstream' });
+    const there = await serve(own, [], { keyForLoopback: true });
     const { port } = new URL(there.url);
-    const status = (host: string, path: string, headers: Record<string, string> = {}) =>
-      new Promise<number>((resolve, reject) => {
+    const ask = (host: string, path: string, headers: Record<string, string> = {}) =>
+      new Promise<[status: number, text: string]>((resolve, reject) => {
         const asking = request({ port, host: '127.0.0.1', path, headers: { host, ...headers } });
-        asking.on('response', (answer) => {
-          answer.resume();
-          resolve(answer.statusCode ?? 0);
+        asking.on('response', async (answer) => {
+          resolve([answer.statusCode ?? 0, Buffer.concat(await answer.toArray()).toString()]);
         });
         asking.on('upgrade', (_, socket) => {
           socket.destroy();
-          resolve(101);
+          resolve([101, '']);
         });
         asking.on('error', reject);
         asking.end();
       });
+    const status = async (...asked: Parameters<typeof ask>) => (await ask(...asked))[0];
     const upgrade = {
       connection: 'upgrade',
       upgrade: 'websocket',
@@ -531,19 +527,36 @@ describe('a gateway that holds the key for this machine', () => {
       'sec-websocket-protocol': 'graphql-transport-ws',
     };
     const get = `/graphql?query=${encodeURIComponent(QUERY)}`;
-    for (const host of [
-      `localhost:${port}`,
-      '127.0.0.1',
-      `[::1]:${port}`,
-      'fold.example',
-      'LOCALHOST',
-      '127.0.0.2',
-    ])
+    for (const host of [`localhost:${port}`, '127.0.0.1', `[::1]:${port}`, 'LOCALHOST', '127.0.0.2'])
       expect([host, await status(host, get), await status(host, '/graphql', upgrade)]).toEqual([
         host,
         200,
         101,
       ]);
+    const advice = /To serve others, set GATEWAY_API_KEYS or GATEWAY_JWKS_URL/;
+    // An answer that the cache holds by now is refused as well.
+    const search = new URLSearchParams({ query: `{ protein(hash: "${KNOWN[0]}") { hash } }` });
+    for (let time = 0; time < 2; time += 1) expect(await status('localhost', `/graphql?${search}`)).toBe(200);
+    for (const name of [
+      'Forwarded',
+      'X-Forwarded-For',
+      'X-Forwarded-Proto',
+      'X-Real-IP',
+      'Via',
+      'CF-Connecting-IP',
+      'True-Client-IP',
+    ]) {
+      const forwarded = { [name]: '127.0.0.1' };
+      for (const path of [get, `/graphql?${search}`, '/tasks/x/result.json'])
+        expect(await ask('localhost', path, forwarded), `${name} ${path}`).toEqual([
+          403,
+          expect.stringMatching(advice),
+        ]);
+      expect(await ask('localhost', '/graphql', { ...upgrade, ...forwarded }), name).toEqual([
+        403,
+        expect.stringMatching(advice),
+      ]);
+    }
     for (const host of [
       'evil.example',
       `evil.example:${port}`,

@@ -3,7 +3,8 @@
 // or, without one in production, from loopback only; the federation router, with FEDERATION_TOKEN.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { readFileSync } from 'node:fs';
-import { isLoopback } from './node-request.ts';
+import type { IncomingHttpHeaders } from 'node:http';
+import { forwardingHeader, isLoopback } from './node-request.ts';
 
 export interface GatewayKey {
   /**
@@ -127,25 +128,23 @@ export interface MetricsAccess {
   readonly open: boolean;
 }
 
-/** Headers that a proxy adds: the loopback address is then the proxy's. */
-const FORWARDED = ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'];
-
 /**
- * @param header - reads a header of the request
+ * @param headers - of the request
  * @param remote - the connection's address; undefined when unknown
  * @returns the status of a refusal; undefined when the client may read
  */
 export function refuseMetrics(
   { token, open }: MetricsAccess,
-  header: (name: string) => string | null,
+  headers: IncomingHttpHeaders,
   remote: string | undefined,
 ): 401 | 403 | undefined {
   if (token !== undefined) {
-    const given = /^Bearer +(\S+)\s*$/i.exec(header('authorization') ?? '')?.[1] ?? '';
+    const given = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? '';
     return timingSafeEqualSecret(given, token) ? undefined : 401;
   }
   if (open) return undefined;
-  return isLoopback(remote) && FORWARDED.every((name) => header(name) === null) ? undefined : 403;
+  // The loopback address may be that of a proxy.
+  return isLoopback(remote) && forwardingHeader(headers) === undefined ? undefined : 403;
 }
 
 /** What a client is told that may not read the metrics. */

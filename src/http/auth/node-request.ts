@@ -1,8 +1,8 @@
 // What is read of node's request: itself, out of the server adapter's context, which is untyped, and the
 // client's address, as far as the proxies in front are trusted (TRUST_PROXY). Whether a host or address is
-// this machine, and the check of the Host header against DNS rebinding: a page of any site can point its
-// own name to this machine and then send same-origin requests.
-import { type IncomingMessage, ServerResponse } from 'node:http';
+// this machine, and whether a request came from it: a page of any site can point its own name to this
+// machine and then send same-origin requests (DNS rebinding), and a proxy's connection comes from anybody.
+import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP } from 'node:net';
 import { createPrivateField } from '../../private-field.ts';
 
@@ -84,15 +84,36 @@ export function isLoopback(host: string | undefined): boolean {
   return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }
 
-/**
- * Whether the Host header names this machine, or the gateway's public address. The port does not
- * matter.
- *
- * @param publicUrl - the gateway's URL when it is behind a proxy
- */
-export function isAllowedHost(host: string | undefined, publicUrl: string | undefined): boolean {
+/** Headers that proxies, tunnels and CDNs add, in lower case. */
+const FORWARDING = /^(?:forwarded|via|cdn-loop)$|^x-forwarded|(?:real|client|connecting)-ip$/;
+
+/** The first header that says that a proxy has forwarded the request; undefined without one. */
+export const forwardingHeader = (headers: IncomingHttpHeaders): string | undefined =>
+  Object.keys(headers).find((name) => FORWARDING.test(name));
+
+/** Whether the Host header names this machine. The port does not matter. */
+export function isLocalHost(host: string | undefined): boolean {
   const address = `http://${host ?? ''}`;
   if (host === undefined || !/^[\w.\-[\]:]+$/.test(host) || !URL.canParse(address)) return false;
-  const { hostname } = new URL(address);
-  return isLoopback(hostname) || (publicUrl !== undefined && hostname === new URL(publicUrl).hostname);
+  return isLoopback(new URL(address).hostname);
 }
+
+/**
+ * Why a gateway that holds a key and asks for no proof refuses a request: it did not come from this
+ * machine. Null when it did, as far as its headers tell.
+ */
+export function loopbackRefusal(headers: IncomingHttpHeaders): string | null {
+  const forwarding = forwardingHeader(headers);
+  if (forwarding !== undefined)
+    return (
+      'This gateway holds a key of the service for this machine only, and a proxy has forwarded this ' +
+      `request (header ${forwarding}). ${PROVE_CALLERS}`
+    );
+  if (isLocalHost(headers.host)) return null;
+  return (
+    'This gateway holds a key of the service for this machine only: ask it as localhost, 127.0.0.1 or ' +
+    `[::1]. ${PROVE_CALLERS}`
+  );
+}
+const PROVE_CALLERS =
+  'To serve others, set GATEWAY_API_KEYS or GATEWAY_JWKS_URL, so that callers prove who they are.';

@@ -11,7 +11,7 @@ import { traceparent } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { CallRecord } from '../../upstream/http/call-record.ts';
 import type { AccessControl } from '../access-control.ts';
-import { isAllowedHost, nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
+import { loopbackRefusal, nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
 import { httpError, overloaded } from '../errors.ts';
 import { isJson, negotiateResponseType } from '../graphql/media-type.ts';
 import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
@@ -33,13 +33,6 @@ export interface HttpSources {
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
 }
-
-const hostNotAllowed = httpError(
-  403,
-  'This gateway holds a key for this machine only: ask it as localhost, 127.0.0.1 or [::1]. ' +
-    '(Behind a proxy set PUBLIC_URL.)',
-  { code: 'FORBIDDEN' },
-);
 
 /** What the checks have said of a request. */
 interface AccessVerdict {
@@ -119,7 +112,7 @@ async function withoutBody(response: Response): Promise<Response> {
 
 export function useHttp(sources: HttpSources): Plugin {
   const { config, log, telemetry, caching, routes, isSandbox } = sources;
-  const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
+  const { CORS_ORIGINS: origins, keyForLoopback, proofNeeded } = config;
   const verdicts = createPrivateField<Request, AccessVerdict>();
   const asHead = createPrivateField<Request, true>();
 
@@ -136,8 +129,9 @@ export function useHttp(sources: HttpSources): Plugin {
     serverContext: unknown,
   ): Promise<Response | undefined> {
     const incoming = nodeRequestOf(serverContext);
-    if (keyForLoopback && incoming !== undefined && !isAllowedHost(incoming.headers.host, PUBLIC_URL))
-      return refusalResponse(request, pathname, hostNotAllowed);
+    const notLocal = keyForLoopback && incoming !== undefined ? loopbackRefusal(incoming.headers) : null;
+    if (notLocal !== null)
+      return refusalResponse(request, pathname, httpError(403, notLocal, { code: 'FORBIDDEN' }));
     if (request.method === 'OPTIONS') return answerOptions(request, origins);
     const verdict = await checkAccess(sources, request, pathname, incoming);
     verdicts.set(request, verdict);

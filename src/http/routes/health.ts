@@ -130,7 +130,7 @@ export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Rout
   path: /^\/metrics$/,
   async answer({ request, serverContext }) {
     const remote = nodeResponseOf(serverContext)?.req.socket.remoteAddress;
-    const refusal = refuseMetrics(access, (name) => request.headers.get(name), remote);
+    const refusal = refuseMetrics(access, Object.fromEntries(request.headers), remote);
     if (refusal !== undefined)
       return textResponse(
         refusal,

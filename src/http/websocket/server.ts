@@ -8,7 +8,7 @@ import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws
 import { WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import { clientIp } from '../auth/node-request.ts';
+import { clientIp, loopbackRefusal } from '../auth/node-request.ts';
 import { overloaded } from '../errors.ts';
 import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
@@ -46,6 +46,8 @@ export interface WebSocketOptions extends Omit<UpgradeRules, 'path'> {
   readonly maxBytes: number;
   /** Sockets that one address may have open; any number when absent or 0. */
   readonly maxPerAddress?: number;
+  /** Whether the gateway holds a key for this machine only and asks for no proof. */
+  readonly keyForLoopback?: boolean;
   /** Proxies in front that are believed about addresses; 0 when absent. */
   readonly hops?: number;
   /** Times in milliseconds, for tests. */
@@ -246,6 +248,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
     if (!isWebSocketRequest(request)) return refuseUpgrade(raw, '400 Bad Request', OTHER_PROTOCOL);
     const refusal = upgradeRefusal(request, { ...options, path: PATH });
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
+    const notLocal = options.keyForLoopback === true ? loopbackRefusal(request.headers) : null;
+    if (notLocal !== null) return refuseUpgrade(raw, '403 Forbidden', `${notLocal}\n`);
     if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
     const leave = places.take([{ key: clientIp(request, options.hops ?? 0), share: 1 }]);
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');

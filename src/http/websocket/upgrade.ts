@@ -7,8 +7,6 @@ export interface UpgradeRules {
   readonly path: string;
   /** Other origins whose pages may connect. Clients other than browsers send no Origin. */
   readonly origins: readonly string[];
-  /** Whether a host name is the gateway's own; any is when absent. */
-  readonly isOwnHost?: ((host: string | undefined) => boolean) | undefined;
 }
 
 /** How long the client may take to receive a refusal. */
@@ -34,7 +32,6 @@ export function upgradeRefusal(request: IncomingMessage, rules: UpgradeRules): s
   if (!URL.canParse(url, 'http://gateway')) return '400 Bad Request';
   if (headers.host !== undefined && !URL.canParse(`http://${headers.host}`)) return '400 Bad Request';
   if (new URL(url, 'http://gateway').pathname !== rules.path) return '404 Not Found';
-  if (rules.isOwnHost?.(headers.host) === false) return '403 Forbidden';
   return isAllowedOrigin(request, rules.origins) ? undefined : '403 Forbidden';
 }
 
