@@ -34,8 +34,6 @@ export function createUpstreamOpener(
   gatewayKey: string | undefined,
 ): OpenUpstream {
   return (requestId, token, signal, exchange) => {
-    const record = exchange?.report;
-    const hooks = telemetry.upstreamHooks(requestId, exchange);
     return {
       settings,
       agent,
@@ -48,16 +46,8 @@ export function createUpstreamOpener(
       onResponse,
       limiter,
       caller: exchange?.principal ?? undefined,
-      ...hooks,
-      ...(record === undefined
-        ? {}
-        : {
-            ...record.hooks,
-            onCall: (call) => {
-              record.hooks.onCall(call);
-              hooks.onCall(call);
-            },
-          }),
+      ...exchange?.report?.hooks,
+      ...telemetry.upstreamHooks(requestId, exchange),
     };
   };
 }

@@ -87,9 +87,13 @@ export function createLogger(level: LevelWithSilent, json: boolean, write?: (lin
       serializers: { error: (error: unknown) => errorText(error) },
       hooks: {
         logMethod(line, method, number) {
-          method.apply(this, line);
-          // Warnings and errors are shown at once: the process may be about to end.
-          if (number >= WARN) stderr?.flush();
+          try {
+            method.apply(this, line);
+            // Warnings and errors are shown at once: the process may be about to end.
+            if (number >= WARN) stderr?.flush();
+          } catch {
+            // A line that cannot be written is dropped: it must not change what is answered.
+          }
         },
       },
     },

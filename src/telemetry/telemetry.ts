@@ -1,5 +1,5 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and
-// traces. It changes no response.
+// traces. What it observes with may throw: the error is logged, and no response changes.
 import type { ServerResponse } from 'node:http';
 import { createPrivateField } from '../private-field.ts';
 import type { Found } from '../store/cache/cache.ts';
@@ -18,6 +18,7 @@ import {
   type RequestStart,
   requestIdOf,
   requestLogFields,
+  type TraceSpan,
   type Tracing,
   traceparent,
 } from './request-record.ts';
@@ -43,10 +44,29 @@ export function openTelemetry(
 ) {
   const exchanges = createPrivateField<Request, RequestRecord>();
 
+  /** Runs what observes. An error in it is logged, and reaches nothing that is observed. */
+  const observe = (action: () => void): void => {
+    try {
+      action();
+    } catch (error) {
+      log.error({ error }, 'telemetry failed');
+    }
+  };
+  const spans: Tracing = {
+    ...tracing,
+    begin(...what) {
+      let span: TraceSpan | undefined;
+      observe(() => {
+        span = tracing.begin(...what);
+      });
+      return span ?? noopTracing.begin(...what);
+    },
+  };
+
   const exchangeOf = (request: Request, method?: string): RequestRecord => {
     const known = exchanges.get(request);
     if (known !== undefined) return known;
-    const exchange = openExchange(tracing, {
+    const exchange = openExchange(spans, {
       requestId: requestIdOf(request),
       method: method ?? request.method,
       pathname: new URL(request.url).pathname,
@@ -110,9 +130,9 @@ export function openTelemetry(
     exchange.left = how.left;
     if (exchange.begun) metrics.inFlight.now -= 1;
     const milliseconds = performance.now() - exchange.startedAt;
-    count(exchange, how.status, milliseconds / 1000);
-    writeAccessLog(exchange, how, milliseconds);
-    trace(exchange, how);
+    observe(() => count(exchange, how.status, milliseconds / 1000));
+    observe(() => writeAccessLog(exchange, how, milliseconds));
+    observe(() => trace(exchange, how));
     for (const letGo of exchange.onEnd) letGo();
   }
 
@@ -130,7 +150,7 @@ export function openTelemetry(
      */
     begin: (request: Request, method?: string) => begun(exchangeOf(request, method)),
     /** Begins what has no request yet. */
-    arrive: (arrived: RequestStart) => begun(openExchange(tracing, arrived)),
+    arrive: (arrived: RequestStart) => begun(openExchange(spans, arrived)),
     /** The request's, begun or not. */
     exchangeOf: (request: Request) => exchangeOf(request),
     setOperation(exchange: RequestRecord, operation: OperationInfo) {
@@ -138,8 +158,8 @@ export function openTelemetry(
     },
     /** An error that a caller is shown. */
     failed(code: string, exchange: RequestRecord | undefined) {
-      metrics.errors.inc({ code });
       if (exchange !== undefined) exchange.errors += 1;
+      observe(() => metrics.errors.inc({ code }));
     },
     end,
     /** Ends a request when its response is sent, or its client has left. */
@@ -156,29 +176,32 @@ export function openTelemetry(
       exchange: RequestRecord | undefined,
     ): Pick<Upstream, 'onCall' | 'startCall'> => ({
       startCall(operation) {
-        const step = tracing.begin('CLIENT', operation, exchange?.step.context);
+        const step = spans.begin('CLIENT', operation, exchange?.step.context);
         return {
           headers: {
             traceparent: traceparent(step.context),
             ...(exchange?.tracestate === undefined ? {} : { tracestate: exchange.tracestate }),
           },
           ended({ status }) {
-            if (step.end === undefined) return;
             const attributes = {
               'foldatlas.upstream_operation': operation,
               'foldatlas.outcome': outcomeOf(status),
               'foldatlas.request_id': requestId,
               'http.response.status_code': status === 0 ? undefined : status,
             };
-            step.end({ name: operation, attributes, failed: status === 0 || status >= 400 });
+            const failed = status === 0 || status >= 400;
+            observe(() => step.end?.({ name: operation, attributes, failed }));
           },
         };
       },
       onCall(call: CallReport) {
         const { operation, status, milliseconds } = call;
         if (exchange !== undefined) exchange.upstreamCalls += 1;
-        metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
-        metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+        exchange?.report?.hooks.onCall(call);
+        observe(() => {
+          metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
+          metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+        });
         // The circuit breaker bounds how many calls of an upstream that is away are logged.
         const level = call.fault === undefined ? 'debug' : 'warn';
         if (!log.isLevelEnabled(level)) return;
@@ -186,13 +209,14 @@ export function openTelemetry(
         log[level]({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     }),
-    cacheLookup(kind: string, { memory, store, missing }: Found) {
-      if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
-      if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
-      if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
-    },
+    cacheLookup: (kind: string, { memory, store, missing }: Found) =>
+      observe(() => {
+        if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
+        if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
+        if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
+      }),
     storeFailed(store: string, error: unknown, requestId?: string) {
-      metrics.storeErrors.inc({ store });
+      observe(() => metrics.storeErrors.inc({ store }));
       const fields = { ...(requestId === undefined ? {} : { requestId }), error };
       if (store === 'cache') log.warn(fields, 'cache bypassed');
       else log.error(fields, `store: ${store}`);
