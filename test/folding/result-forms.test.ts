@@ -294,19 +294,104 @@ describe('rows of an unfamiliar result', () => {
   });
 });
 
-describe('scores outside 0 to 1', () => {
-  const ask = async (fold: object, fields: string) => {
-    const bench = await openBench();
-    onTestFinished(() => bench.close());
-    const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
-    await bench.pass(60_000);
-    const body = { data: { status: 'done', response: fold } };
-    await bench.fault({ operation: 'status', times: 9, status: 200, body });
-    return bench.ask(
-      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { scores { ptm } result { ${fields} } } } } }`,
+/** A bench whose only task has this result. */
+async function benchWith(fold: object) {
+  const bench = await openBench();
+  onTestFinished(() => bench.close());
+  const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
+  await bench.pass(60_000);
+  const body = { data: { status: 'done', response: fold } };
+  await bench.fault({ operation: 'status', times: 99, status: 200, body });
+  const query = (fields: string) =>
+    bench.ask(
+      `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { taskId scores { ptm } result { ${fields} } } } } }`,
       { id },
     );
-  };
+  return { ...bench, id, query };
+}
+
+describe('a result that lost what its chains or atoms are known by', () => {
+  const { complex, ...scores } = smallFold();
+  const { metadata: _, ...withoutNames } = complex;
+  const { chain_id: __, ...withoutNumbers } = complex;
+  const { chain_id: ___, ...withoutBoth } = withoutNames;
+  const { '3': ____, ...fewer } = complex.metadata.chain_lookup;
+  const withNames = (chain_lookup: Record<string, string>) => ({
+    ...complex,
+    metadata: { ...complex.metadata, chain_lookup },
+  });
+  const LOST_NAMES: [string, object][] = [
+    ['metadata', withoutNames],
+    ['chain_id', withoutNumbers],
+    ['both', withoutBoth],
+    ['one name', withNames(fewer)],
+    ['a chain number', { ...complex, chain_id: complex.chain_id.slice(1) }],
+  ];
+  const places = complex.atom_positions;
+  const LOST_ATOMS: [string, object][] = [
+    ['rows of places', { ...complex, atom_positions: places.flat() }],
+    ['a coordinate', { ...complex, atom_positions: places.map((row, k) => (k === 7 ? row.slice(1) : row)) }],
+    ['the last places', { ...complex, atom_positions: places.slice(0, -1) }],
+    ['all places', { ...complex, atom_positions: [] }],
+    ['all numbers', { ...complex, atom_positions: places.map(() => [null, null, null]) }],
+    ['the atoms of a token', { ...complex, token_to_atoms: complex.token_to_atoms.slice(1) }],
+  ];
+
+  it.each(LOST_NAMES)('%s: its chains and files are errors, and nothing else is lost', async (_what, odd) => {
+    const bench = await benchWith({ ...scores, complex: odd });
+    const fields = 'ptm plddt { mean } pae { size } chainPairs { a } chains { id } structure { text }';
+    const { data, errors } = await bench.query(fields);
+    const result = at(data, 'batch.tasks.nodes.0.result');
+    expect(at(data, 'batch.tasks.nodes.0.scores')).toEqual({ ptm: 0.8123 });
+    expect(result ?? null).toBeNull();
+    expect(new Set(errors?.map(({ extensions }) => extensions.code))).toEqual(new Set(['UPSTREAM_DRIFT']));
+    const rest = await bench.query('ptm plddt { mean length } pae { size }');
+    expect(rest.errors).toBeUndefined();
+    expect(at(rest.data, 'batch.tasks.nodes.0.result')).toMatchObject({ ptm: 0.8123, pae: { size: 11 } });
+    const pairs = await bench.query('ptm pae { chainPairs { a } }');
+    expect(pairs.errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+    const taskId = String(at(data, 'batch.tasks.nodes.0.taskId'));
+    for (const file of ['structure.cif', 'structure.pdb']) {
+      const answer = await bench.download(`/tasks/${taskId}/${file}`);
+      expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining('$.complex.')]);
+    }
+  });
+
+  it.each(LOST_ATOMS)('%s: its files are errors, and nothing else is lost', async (_what, odd) => {
+    const bench = await benchWith({ ...scores, complex: odd });
+    const { data, errors } = await bench.query(
+      'chains { id } structure { text } pdb: structure(format: PDB) { atomCount }',
+    );
+    const result = at(data, 'batch.tasks.nodes.0.result');
+    expect(result).toMatchObject({ structure: null, pdb: null });
+    expect(listAt(result, 'chains')).toHaveLength(6);
+    expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(2).fill('UPSTREAM_DRIFT'));
+    const zip = unzipSync(
+      new Uint8Array(await (await bench.download(`/batches/${bench.id}/results.zip`)).arrayBuffer()),
+    );
+    expect(Object.keys(zip).filter((name) => name.endsWith('.cif'))).toEqual([]);
+    const manifest: unknown = JSON.parse(new TextDecoder().decode(zip['manifest.json']));
+    expect(at(manifest, 'tasks.0.files')).toHaveLength(1);
+    expect(at(manifest, 'tasks.0.problem')).toContain('changed at $.complex.');
+    expect(at(manifest, 'isComplete')).toBe(false);
+  });
+
+  it('may be a single chain without a number, under the name that there is', async () => {
+    const { complex: single, ...rest } = largeFold(3);
+    const { chain_id: _number, metadata: _names, ...bare } = single;
+    const named = await open({ ...rest, complex: { ...bare, metadata: { chain_lookup: { '0': 'H' } } } });
+    expect([named.summary.chains.map(({ id }) => id), named.summary.warnings]).toEqual([['H'], []]);
+    const unnamed = await open({ ...rest, complex: bare });
+    expect(unnamed.summary.chains.map(({ id }) => id)).toEqual(['A']);
+    expect(unnamed.summary.warnings).toEqual([
+      "The upstream's result does not name its only chain; it is A here.",
+    ]);
+    expect(unnamed.summary.misfits).toMatchObject({ chains: null, structure: null });
+  });
+});
+
+describe('scores outside 0 to 1', () => {
+  const ask = async (fold: object, fields: string) => (await benchWith(fold)).query(fields);
 
   it.each([
     ['ptm', 81.23, '$.ptm: expected numbers from 0 to 1, seen 81.23.'],
@@ -316,7 +401,7 @@ describe('scores outside 0 to 1', () => {
     ['ptm', [0.7], '$.ptm: expected numbers from 0 to 1, seen [0.7].'],
   ])('are an error: %s of %s', async (key, value, reason) => {
     const { data, errors } = await ask({ ...smallFold(), [key]: value }, 'ptm iptm pae { size }');
-    expect(at(data, 'batch.tasks.nodes.0')).toEqual({
+    expect(at(data, 'batch.tasks.nodes.0')).toMatchObject({
       scores: null,
       result: { ptm: null, iptm: null, pae: { size: 11 } },
     });

@@ -330,6 +330,7 @@ test('disulfide bridges are told, and clashes are no bonds', async () => {
       complex: {
         sequence: residues.map(() => 'CYS'),
         chain_id: residues.map(({ chain }) => chain),
+        metadata: { chain_lookup: { '0': 'A', '1': 'B' } },
         atom_names: residues.flatMap(() => ['CA', 'SG']),
         atom_elements: residues.flatMap(() => ['C', 'S']),
         atom_positions: residues.flatMap(({ at }, k) => [

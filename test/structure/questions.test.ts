@@ -82,7 +82,7 @@ test('null slots of the pLDDT stay where the upstream put them', async () => {
   expect(await (await open(fold)).plddt()).toEqual(fold.plddt);
 });
 
-test('chains are found without metadata, and by the breaks when there is no chain number either', async () => {
+test('chains are found by their numbers, and by the breaks without; names that are lost are never made up', async () => {
   const { complex, plddt } = smallFold();
   const { metadata: _, ...bare } = complex;
   const ranges = (chains: readonly { tokenStart: number; tokenEnd: number }[]) =>
@@ -95,15 +95,16 @@ test('chains are found without metadata, and by the breaks when there is no chai
     [9, 10],
     [10, 11],
   ];
-  const named = (await open({ complex: bare })).summary.chains;
-  expect(named.map(({ id }) => id)).toEqual(['A', 'B', 'C', 'D', 'E', 'F']);
-  expect(ranges(named)).toEqual(wanted);
-  const many = Array.from({ length: 28 }, (_, k) => k);
-  const lettered = await open({ complex: { sequence: many.map(() => 'GLY'), chain_id: many } });
-  expect(lettered.summary.chains.slice(25).map(({ id }) => id)).toEqual(['Z', 'AA', 'AB']);
+  const { summary } = await open({ complex: bare });
+  expect(ranges(summary.chains)).toEqual(wanted);
+  expect(summary.misfits.chains).toMatch(/complex\.metadata\.chain_lookup: .*none for chain 0/);
+  const words = complex.chain_id.map((chain) => 'HKLXYZ'[chain]);
+  const said = (await open({ complex: { ...bare, chain_id: words } })).summary;
+  expect([said.misfits.chains, said.chains.map(({ id }) => id).join('')]).toEqual([null, 'HKLXYZ']);
   const { chain_id: __, ...barer } = bare;
-  expect(ranges((await open({ complex: barer, plddt })).summary.chains)).toEqual(wanted);
-  expect(ranges((await open({ complex: barer })).summary.chains)).toEqual([[0, 11]]);
+  const broken = (await open({ complex: barer, plddt })).summary;
+  expect(ranges(broken.chains)).toEqual(wanted);
+  expect(broken.misfits.chains).toContain('$.complex.chain_id');
 });
 
 test('a free amino acid and the atoms of a ligand are no polymer; a chain of modified residues is one', async () => {

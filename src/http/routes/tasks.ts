@@ -9,7 +9,7 @@ import { loadTask } from '../../resolvers/folds/task.ts';
 import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
-import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
+import { checkedPart, type FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import {
@@ -91,8 +91,8 @@ async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer
   if (ending === 'json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const fold = (await foldsOf(source, ctx.upstream).read(taskId))?.fold ?? null;
-  const content = fold === null ? NO_RESULT : await madeContent(fold, ending);
-  fold?.close();
+  if (fold === null) return textResponse(404, NO_RESULT);
+  const content = await madeContent(fold, ending).finally(fold.close);
   return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
@@ -175,7 +175,10 @@ async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint
       ...(pair === null ? {} : { pair_pooled: pair }),
     });
   }
-  const file = await (ending === 'pdb' ? fold.pdb() : fold.mmcif());
+  const file = checkedPart(
+    await (ending === 'pdb' ? fold.pdb() : fold.mmcif()),
+    fold.summary.misfits.structure,
+  );
   if (file.ok) return new TextEncoder().encode(file.text);
   return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
 }

@@ -10,9 +10,8 @@ import { badInput } from '../../schema/scalars.ts';
 import { ChainKind } from '../../schema/task.ts';
 import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
 import type { ChainPair, PaeBlock as PaeBlockRecord } from '../../structure/fold/pae.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
-import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
+import { checkedPart, type FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { requiredPartsOf } from '../atlas/load-protein.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { proteinLink } from '../costs.ts';
@@ -29,12 +28,6 @@ export const proteinOfChain = {
     info: GraphQLResolveInfo,
   ) => (proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info))),
 } as const;
-
-/** @throws UpstreamError UPSTREAM_DRIFT when rows fit no token or scores are outside 0 to 1 */
-export function fittingPart<T>(part: T, misfit: string | null): T {
-  if (misfit === null) return part;
-  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
-}
 
 interface FoldedChainShape extends FoldedChainRecord {
   /** Why no pLDDT of the result can be trusted; null when it can. */
@@ -62,7 +55,7 @@ export const FoldedChain = builder.objectRef<FoldedChainShape>('FoldedChain').im
       description: 'Mean pLDDT over its tokens, 0 to 100 unless another scale is asked for.',
       args: { scale: t.arg(scaleArg) },
       resolve: ({ meanPlddt, plddtMisfit }, { scale }) =>
-        scalePlddt(fittingPart(meanPlddt, plddtMisfit), scale),
+        scalePlddt(checkedPart(meanPlddt, plddtMisfit), scale),
     }),
     proteinHash: t.expose('proteinHash', {
       type: 'ProteinHash',
@@ -209,7 +202,7 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
       nullable: false,
       description:
         'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
-      resolve: async ({ fold }) => [...(await fold.paeChainPairs())],
+      resolve: async ({ fold }) => [...checkedPart(await fold.paeChainPairs(), fold.summary.misfits.chains)],
     }),
   }),
 });

@@ -16,17 +16,11 @@ import {
 import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
-import type { FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
+import { checkedPart, type FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { selectsFileText } from '../atlas/load-protein.ts';
 import { FILE_ENDINGS } from '../atlas/structure.ts';
-import {
-  ChainPairIptm,
-  FoldEmbeddings,
-  FoldedChain,
-  fittingPart,
-  PredictedAlignedError,
-} from './fold-parts.ts';
+import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
 import { taskFilePath } from './task-shape.ts';
 
 async function foldOf(ctx: GatewayContext, { taskId }: TaskShape): Promise<FoldResultHandle> {
@@ -79,7 +73,7 @@ export async function meanPlddtOf(
 ): Promise<number | null> {
   if (meanPlddt !== null) return meanPlddt;
   const { meanPlddt: read, misfits } = await summaryOf(ctx, task);
-  return fittingPart(read, misfits.plddt);
+  return checkedPart(read, misfits.plddt);
 }
 
 async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
@@ -88,12 +82,15 @@ async function plddtOf(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape
   return { mean, unit: async () => (await (await foldOf(ctx, task)).plddt()) ?? [] };
 }
 
-/** @throws GraphQLError with the reason where the format cannot hold it */
+/** @throws UpstreamError UPSTREAM_DRIFT; GraphQLError with the reason where the format cannot hold it */
 async function loadStructure(
   fold: FoldResultHandle,
   format: StructureShape['format'],
 ): Promise<LoadedStructure> {
-  const file = await (format === 'PDB' ? fold.pdb() : fold.mmcif());
+  const file = checkedPart(
+    await (format === 'PDB' ? fold.pdb() : fold.mmcif()),
+    fold.summary.misfits.structure,
+  );
   if (file.ok) return file;
   throw badInput(format === 'PDB' ? `${file.reason} Ask for MMCIF.` : file.reason);
 }
@@ -107,7 +104,10 @@ async function structureOf(
   const file = `structure.${FILE_ENDINGS[format]}`;
   // With only the address selected nothing is downloaded; the address answers 404 where there is no
   // structure.
-  if (selectsFileText(info) && (await summaryOf(ctx, task)).atomCount === 0) return null;
+  if (selectsFileText(info)) {
+    const { atomCount, misfits } = await summaryOf(ctx, task);
+    if (atomCount === 0 && misfits.structure === null) return null;
+  }
   let loading: Promise<LoadedStructure> | undefined;
   return {
     format,
@@ -185,7 +185,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       resolve: async (task, _, ctx) => {
         const fold = await foldOf(ctx, task);
         const { pae, misfits } = fold.summary;
-        const fitting = fittingPart(pae, misfits.pae);
+        const fitting = checkedPart(pae, misfits.pae);
         return fitting === null ? null : { ...fitting, fold };
       },
     }),
@@ -195,7 +195,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       type: [ChainPairIptm],
       resolve: async (task, _, ctx) => {
         const { chainPairs, misfits } = await summaryOf(ctx, task);
-        return [...fittingPart(chainPairs, misfits.chainPairs)];
+        return [...checkedPart(chainPairs, misfits.chainPairs)];
       },
     }),
     chains: t.field({
@@ -204,7 +204,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       type: [FoldedChain],
       resolve: async (task, _, ctx) => {
         const { chains, misfits } = await summaryOf(ctx, task);
-        return chains.map((chain) => ({ ...chain, plddtMisfit: misfits.plddt }));
+        return checkedPart(chains, misfits.chains).map((chain) => ({ ...chain, plddtMisfit: misfits.plddt }));
       },
     }),
     structure: t.field({
@@ -228,7 +228,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       description: 'Embeddings; null unless you set includeEmbeddings.',
       resolve: async (task, _, ctx) => {
         const { embeddings: found, misfits } = await summaryOf(ctx, task);
-        const embeddings = fittingPart(found, misfits.embeddings);
+        const embeddings = checkedPart(found, misfits.embeddings);
         return embeddings === null
           ? null
           : {

@@ -1,7 +1,7 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { createHash } from 'node:crypto';
 import { type PolymerKind, residueOf } from '../residues.ts';
-import type { FoldedComplex, Numbers } from './fields.ts';
+import { changedAt, type FoldedComplex, type Numbers } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
 /** One chain. Token positions are 0-based over all tokens, the end excluded. */
@@ -33,18 +33,12 @@ export function meanOf(values: Iterable<number | null | undefined>): number | nu
   return count === 0 ? null : sum / count;
 }
 
-/** 0 is A, 25 is Z, 26 is AA. */
-function letters(index: number): string {
-  const rest = index < 26 ? '' : letters(Math.floor(index / 26) - 1);
-  return rest + String.fromCharCode(65 + (index % 26));
-}
-
 /**
  * Where chains begin: where the chain number changes, or without numbers after each null in the
  * pLDDT.
  */
 function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined): number[] {
-  if (chainId.length >= sequence.length) {
+  if (chainId.length === sequence.length) {
     return sequence.flatMap((_, t) => (t === 0 || chainId[t] !== chainId[t - 1] ? [t] : []));
   }
   const breaks = (plddt ?? []).flatMap((value, i) => (value === null ? [i] : []));
@@ -56,11 +50,55 @@ function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined
 const saidOf = (table: Readonly<Record<string, unknown>>, key: unknown): unknown =>
   typeof key === 'number' || typeof key === 'string' ? table[key] : undefined;
 
-function nameOf({ chainId, chainLookup }: FoldedComplex, start: number, index: number): string {
+/** The name of a chain; undefined where the result has lost it. */
+function chainName({ chainId, chainLookup }: FoldedComplex, start: number): string | undefined {
   const id = chainId[start];
-  const named = saidOf(chainLookup, id);
-  if (typeof named === 'string' && named !== '') return named;
-  return typeof id === 'string' && id !== '' ? id : letters(typeof id === 'number' && id >= 0 ? id : index);
+  const name = saidOf(chainLookup, id) ?? (typeof id === 'string' ? id : undefined);
+  return typeof name === 'string' && name !== '' ? name : undefined;
+}
+
+/** The name of a single chain whose result does not say it. */
+const ONLY_CHAIN = 'A';
+
+interface ChainNames {
+  readonly names: readonly string[];
+  /** Why the names are not known; null where they are. */
+  readonly misfit: string | null;
+  readonly warnings: readonly string[];
+}
+
+/**
+ * The names of the chains. Only a single chain may lack its number and name, as in older results:
+ * of several it would not be known which is which.
+ *
+ * @param pairCount - rows of the matrix of pairs of chains
+ */
+function chainNames(complex: FoldedComplex, begins: readonly number[], pairCount: number): ChainNames {
+  const { chainId, chainLookup, sequence } = complex;
+  const known = Object.values(chainLookup);
+  const isSingle = Math.max(begins.length, known.length, pairCount) === 1;
+  const names = begins.map((start) => chainName(complex, start));
+  const lost = names.indexOf(undefined);
+  const isNumbered = chainId.length === sequence.length || (isSingle && chainId.length === 0);
+  if (isNumbered && lost < 0) return { names: names.map(String), misfit: null, warnings: [] };
+  if (isNumbered && isSingle) {
+    const [name] = known;
+    if (typeof name === 'string' && name !== '') return { names: [name], misfit: null, warnings: [] };
+    const warning = `The upstream's result does not name its only chain; it is ${ONLY_CHAIN} here.`;
+    return { names: [ONLY_CHAIN], misfit: null, warnings: [warning] };
+  }
+  const misfit = isNumbered
+    ? changedAt(
+        'complex.metadata.chain_lookup',
+        `a name for each of the ${begins.length} chains`,
+        `none for chain ${lost}`,
+      )
+    : changedAt(
+        'complex.chain_id',
+        `the chain of each of the ${sequence.length} tokens`,
+        `${chainId.length}`,
+      );
+  return { names: [], misfit, warnings: [] };
 }
 
 const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
@@ -103,31 +141,42 @@ function kindByNames(complex: FoldedComplex, start: number, end: number): Folded
   return mostFrequent(votes) ?? (isModified ? mostFrequent(loose) : undefined) ?? 'ligand';
 }
 
+export interface FoldedChains {
+  /** In token order; their ids are empty where there is a misfit. */
+  readonly chains: readonly Omit<FoldedChain, 'meanPlddt'>[];
+  /** Why their names are not known; null where they are. */
+  readonly misfit: string | null;
+  readonly warnings: readonly string[];
+}
+
 /**
- * The chains in token order. The caller adds `meanPlddt`.
+ * Reads the chains.
  *
  * @param plddt - with nulls at chain breaks, where tokens have no chain numbers
  * @param entityId - one a row
+ * @param pairCount - rows of the matrix of pairs of chains
  */
-export function chainsOf(
+export function readChains(
   complex: FoldedComplex,
   plddt: Numbers | undefined,
   entityId: readonly unknown[] | undefined,
-): Omit<FoldedChain, 'meanPlddt'>[] {
+  pairCount: number,
+): FoldedChains {
   const begins = starts(complex, plddt);
   const spans = begins.map((tokenStart, index): TokenSpan => {
     const tokenEnd = begins[index + 1] ?? complex.sequence.length;
     return { tokenStart, tokenEnd, kind: kindByNames(complex, tokenStart, tokenEnd) };
   });
   const rows = entityId && createRowFinder(complex, spans)(entityId.length);
-  return spans.map((span, index) => {
+  const { names: ids, misfit, warnings } = chainNames(complex, begins, pairCount);
+  const chains = spans.map((span, index) => {
     const { tokenStart, tokenEnd } = span;
     const row = rows?.[tokenStart];
     const kind = kindOf(complex, row === undefined ? undefined : entityId?.[row], span);
     const names = complex.sequence.slice(tokenStart, tokenEnd);
     const sequence = kind === 'ligand' ? null : names.map((name) => residueOf(name)?.letter ?? 'X').join('');
     return {
-      id: nameOf(complex, tokenStart, index),
+      id: ids[index] ?? '',
       kind,
       tokenStart,
       tokenEnd,
@@ -136,4 +185,5 @@ export function chainsOf(
         kind === 'protein' && sequence !== null ? createHash('md5').update(sequence).digest('hex') : null,
     };
   });
+  return { chains, misfit, warnings };
 }

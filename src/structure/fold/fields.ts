@@ -27,9 +27,14 @@ function isOdd(value: unknown): boolean {
   return value != null && (typeof value === 'object' || !NO_NUMBER.test(String(value)));
 }
 
+/** What is wrong with a result. @param path - in its JSON */
+export const changedAt = (path: string, expected: string, seen: string): string =>
+  `The upstream's folding result has changed at $.${path}: expected ${expected}, seen ${seen}.`;
+
+const quoted = (value: unknown): string => (JSON.stringify(value) ?? 'nothing').slice(0, 40);
+
 const notIn = (path: string, most: number, seen: unknown): string =>
-  `The upstream's folding result has changed at $.${path}: expected numbers from 0 to ${most}, seen ` +
-  `${JSON.stringify(seen).slice(0, 40)}.`;
+  changedAt(path, `numbers from 0 to ${most}`, quoted(seen));
 
 /**
  * A score, or why it cannot be trusted: another scale says nothing of what its number means.
@@ -56,18 +61,45 @@ function confidences(value: unknown, path: string): { value: Numbers | undefined
     : { value: undefined, misfit: notIn(path, scale, given?.[odd]) };
 }
 
+const isCoordinate = (value: unknown): boolean => value === null || typeof value === 'number';
+
+/** Why the atoms cannot be written down; null where they can, and where the result has none. */
+function atomsMisfit({ atom_positions, atom_names, token_to_atoms }: Fields, tokens: number): string | null {
+  const positions = list(atom_positions) ?? [];
+  const count = list(atom_names)?.length ?? positions.length;
+  const path = 'complex.atom_positions';
+  const odd = positions.findIndex(
+    (row) => !Array.isArray(row) || row.length !== 3 || !row.every(isCoordinate),
+  );
+  if (odd >= 0) return changedAt(`${path}.${odd}`, 'three coordinates', quoted(positions[odd]));
+  if (positions.length !== count) return changedAt(path, `${count} rows of three`, `${positions.length}`);
+  if (count === 0) return null;
+  if (!positions.flat().some(Number.isFinite)) return changedAt(path, 'coordinates', 'none');
+  const ranges = list(token_to_atoms) ?? [];
+  const isRange = (range: unknown) =>
+    Array.isArray(range) && range.length === 2 && range[0] >= 0 && range[0] <= range[1] && range[1] <= count;
+  if (ranges.length === tokens && ranges.every(isRange)) return null;
+  return changedAt(
+    'complex.token_to_atoms',
+    `a range of the ${count} atoms for each of ${tokens} tokens`,
+    'none',
+  );
+}
+
 /** Lists are as the upstream wrote them; their lengths may disagree. */
 function readComplex(value: unknown) {
   const fields = fieldsOf(value);
   if (fields === undefined) return undefined;
   const metadata = fieldsOf(fields.metadata);
   const plddt = confidences(fields.plddt, 'complex.plddt');
+  const sequence = (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK');
   return {
     id: text(fields.id),
     /** Token names: MET, A, DA, ATP. */
-    sequence: (list(fields.sequence) ?? []).map((name) => text(name) ?? 'UNK'),
-    /** Ångström. */
+    sequence,
+    /** Ångström, rows of three unless there is a misfit. */
     atomPositions: list(fields.atom_positions) ?? [],
+    atomsMisfit: atomsMisfit(fields, sequence.length),
     atomElements: list(fields.atom_elements) ?? [],
     atomNames: list(fields.atom_names) ?? [],
     atomHetero: list(fields.atom_hetero) ?? [],

@@ -105,6 +105,8 @@ function modelOfFold(result: FoldingResult): StructureModel | undefined {
 }
 
 function written(result: FoldingResult, write: (model: StructureModel) => StructureFile): StructureFile {
+  const { structure: misfit } = result.summary.misfits;
+  if (misfit !== null) return { ok: false, reason: misfit };
   const model = modelOfFold(result);
   return model === undefined ? { ok: false, reason: 'The result holds no structure.' } : write(model);
 }

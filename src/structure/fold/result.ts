@@ -1,6 +1,6 @@
 // A folding result as it is queried: chains, scores and matrices with one row for each token,
 // whatever rows the service wrote. Rows that fit no token are an error, never a shifted list.
-import { chainsOf, meanOf } from './chains.ts';
+import { type FoldedChains, meanOf, readChains } from './chains.ts';
 import { type FoldedComplex, type Numbers, readFields } from './fields.ts';
 import { collapsedMatrix, type Matrix, matrixOf } from './matrix.ts';
 import { iptmChainPairs, isOfPairs } from './pae.ts';
@@ -99,7 +99,12 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
   const given = readFields(value);
   const { complex, ptm, interfacePtm, pairChainsIptm } = given;
   const givenPlddt = given.plddt.value;
-  const bare = complex === undefined ? [] : chainsOf(complex, givenPlddt, given.entityId);
+  const pairs = pairChainsIptm.value ?? [];
+  const named: FoldedChains =
+    complex === undefined
+      ? { chains: [], misfit: null, warnings: [] }
+      : readChains(complex, givenPlddt, given.entityId, pairs.length);
+  const bare = named.chains;
   const findRows = complex && createRowFinder(complex, bare);
   const tokenCount = complex?.sequence.length ?? 0;
   const misfit = (member: string, rows: number): string =>
@@ -138,7 +143,6 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
   const sequence = vectorsOf('output_embedding_sequence', given.embeddingSequence);
   const pair = vectorsOf('output_embedding_pair_pooled', given.embeddingPairPooled);
   const [sequenceShape, pairShape] = [shape(sequence.rows), shape(pair.rows)];
-  const pairs = pairChainsIptm.value ?? [];
   const pairsMisfit = isOfPairs(pairs, chains)
     ? null
     : "The upstream's folding result has changed at $.pair_chains_iptm: expected a row and a column for " +
@@ -174,15 +178,17 @@ export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => 
       pae: pae.rows === undefined ? null : { size: pae.rows.rowCount, max: pae.rows.max },
       /** Null without `include_embeddings`. */
       embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
-      warnings: given.warnings,
+      warnings: [...given.warnings, ...named.warnings],
       /**
-       * Errors of members whose rows fit no token or whose scores are outside 0 to 1; their values
-       * are null.
+       * Why members cannot be trusted: rows fit no token, scores are outside 0 to 1, chains lost
+       * their names, atoms their places. Null where they can.
        */
       misfits: {
         ptm: ptm.misfit,
         iptm: interfacePtm.misfit,
-        chainPairs: pairChainsIptm.misfit ?? pairsMisfit,
+        chains: named.misfit,
+        chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? (pairs.length > 0 ? named.misfit : null),
+        structure: complex?.atomsMisfit ?? named.misfit,
         plddt: found === undefined ? misfit('plddt', givenPlddt?.length ?? 0) : oddPlddt,
         pae: pae.misfit ?? null,
         embeddings: sequence.misfit ?? pair.misfit ?? null,

@@ -2,6 +2,7 @@
 // interface, so that a PAE of a thousand tokens never blocks the event loop.
 import type { PaeRange } from '../../structure/fold/pae.ts';
 import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../structure/fold/queries.ts';
+import { UpstreamError } from '../errors.ts';
 import { toSharedBuffer } from '../http/response-body.ts';
 import { createWorker } from '../json/worker-thread.ts';
 import type { WireMapping } from '../renames.ts';
@@ -10,6 +11,12 @@ import { readFold } from './read-fold.ts';
 
 /** One folding result. Methods may be called also after `close`, which frees memory early. */
 export type FoldResultHandle = Awaited<ReturnType<typeof openFoldResult>>;
+
+/** @throws UpstreamError UPSTREAM_DRIFT when there is a misfit: a part that cannot be trusted */
+export function checkedPart<T>(part: T, misfit: string | null): T {
+  if (misfit === null) return part;
+  throw new UpstreamError(misfit, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
+}
 
 type Asker = (question: FoldQuery) => Promise<unknown>;
 
