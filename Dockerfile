@@ -46,11 +46,10 @@ ENV NODE_ENV=production \
     STORE_URL=sqlite:/data/gateway.db
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
-COPY package.json LICENSE README.md CHANGELOG.md SECURITY.md schema.graphql subgraph.graphql persisted-operations.json ./
+COPY package.json LICENSE schema.graphql subgraph.graphql persisted-operations.json ./
 COPY examples/*.graphql ./examples/
 COPY examples/browser ./examples/browser
 COPY public ./public
-COPY docs ./docs
 COPY --from=gateway-packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
 # By number, so that Kubernetes can see that it is not root.

@@ -1,3 +1,16 @@
+// The state of upstream and store, from /ready.
+fetch('ready')
+  .then((response) => response.json())
+  .then(({ checks }) => {
+    for (const { name, ok } of checks) {
+      const place = document.querySelector(`[data-check="${name}"]`);
+      if (place === null) continue;
+      place.className = `state ${ok ? 'good' : 'bad'}`;
+      place.textContent = ok ? 'answers' : 'does not answer';
+    }
+  })
+  .catch(() => {});
+
 // Buttons that copy: shown only where they work.
 for (const button of document.querySelectorAll('button[data-copy]')) {
   if (navigator.clipboard === undefined) continue;

@@ -12,7 +12,7 @@ import {
 import { openYoga } from './gateway/yoga.ts';
 import { createAccessControl } from './http/access-control.ts';
 import { openAssets } from './http/pages/assets.ts';
-import { type Example, operationNames, readExamples } from './http/pages/examples.ts';
+import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoutes } from './http/routes/bulk.ts';
 import {
@@ -23,7 +23,7 @@ import {
   type Readiness,
   readyRoute,
 } from './http/routes/health.ts';
-import { pageRoutes } from './http/routes/pages.ts';
+import { missingRoute, pageRoutes } from './http/routes/pages.ts';
 import type { Route } from './http/routes/responses.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
@@ -153,35 +153,27 @@ function metricsRoutes({ options, metrics }: RouteSources): Route[] {
 function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Route[] {
   const { options, connections, shared, readiness } = sources;
   const { config, sandbox = false, upstreamUrl } = options;
-  const { openUpstream, isSandbox } = connections;
+  const { isSandbox } = connections;
   const { openContext, openLink } = sources.contexts;
-  const { loaders } = shared;
   const { thumbnails } = shared.services;
-  const pages = pageRoutes({
+  const site = {
     config,
-    schema,
     examples,
+    browserExamples: readBrowserExamples(),
     assets: openAssets(),
     isSandbox,
     upstreamHost: sandbox ? null : new URL(upstreamUrl).host,
-    thumbnails,
-    open(signal) {
-      const upstream = openUpstream('front-page', undefined, signal);
-      return { upstream, uniprot: loaders(upstream).uniprot };
-    },
-    readiness,
-    picturesOpen: !config.proofNeeded,
-  });
+  };
   return [
     healthRoute,
     readyRoute(readiness),
     ...metricsRoutes(sources),
-    ...pages.routes,
+    ...pageRoutes(site, schema),
     thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
     structureRoute(openContext, openLink, config.CACHE_RECORDS_SECONDS),
     taskRoutes(openContext, openLink),
     batchRoutes(openContext),
     bulkRoutes(openContext),
-    pages.missing,
+    missingRoute,
   ];
 }

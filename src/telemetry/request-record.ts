@@ -80,7 +80,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
   [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
 ];
-const PLAIN = new Set(['/', '/graphql', '/reference', '/schema.graphql', '/health', '/ready', '/metrics']);
+const PLAIN = new Set(['/', '/graphql', '/llms.txt', '/schema.graphql', '/health', '/ready', '/metrics']);
 
 /** The template of a path: one of a fixed set. */
 function routeOf(pathname: string): string {

@@ -1,14 +1,23 @@
-// The front page in a real browser: what it tells, that its links lead somewhere, that everybody can read and use it.
+// The front page and /llms.txt: what they tell, that their links lead somewhere, that everybody can read and use the page.
+import { readFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { testLogger } from '../record.ts';
-import { fault } from '../subscriptions/support.ts';
 import { openWorld } from '../support.ts';
-import { reached } from '../transport.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { faintTexts, headingLevels, openSite, type Site, shoot } from './site.ts';
+import {
+  faintTexts,
+  headingLevels,
+  misplacedParts,
+  openSite,
+  type Site,
+  seriousIssues,
+  shoot,
+} from './site.ts';
 
 let site: Site;
 beforeAll(async () => {
@@ -20,28 +29,15 @@ const asPage = (path: string, host = 'gateway.test'): Request =>
   new Request(`http://${host}${path}`, { headers: { accept: 'text/html' } });
 
 describe.skipIf(NO_BROWSER)('the front page', () => {
-  it('tells the state, shows proteins and leads to every example', async () => {
+  it('tells the state and leads to every example', async () => {
     const page = await site.open();
     await page.goto(site.url);
     expect(await page.title()).toBe('FoldAtlas');
     const state = page.getByRole('region', { name: 'This gateway' });
-    // Where the machine is busy, a first page may be sent before the upstream has answered.
     await expect
-      .poll(async () => (await page.reload()) && state.innerText(), { interval: 1000 })
+      .poll(() => state.innerText())
       .toMatch(/embedded sandbox\s+answers[\s\S]*in memory\s+answers/);
     expect(await page.getByRole('complementary').innerText()).toContain('not predictions');
-    const proteins = page.getByRole('region', { name: 'Some proteins of the Atlas' });
-    expect(await proteins.getByRole('link').count()).toBeGreaterThan(5);
-    expect(await proteins.innerText()).toContain('Insulin');
-    const drawn = await proteins
-      .locator('img')
-      .first()
-      .evaluate(async (image) => {
-        if (!(image instanceof HTMLImageElement)) return 0;
-        await image.decode();
-        return image.naturalWidth;
-      });
-    expect(drawn).toBeGreaterThan(100);
     const examples = page.getByRole('region', { name: 'Examples' });
     const titles = await examples.locator('.examples').getByRole('link').allInnerTexts();
     expect(titles.toSorted()).toEqual(
@@ -50,11 +46,34 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
         .toSorted(),
     );
     expect(await examples.locator('a[href^="examples/"]').count()).toBe(3);
-    const guides = page.getByRole('region', { name: 'Guides' });
-    expect(await guides.getByRole('link').first().innerText()).toBe('FoldAtlas');
     await shoot(page, 'home-light', true);
+    expect(await misplacedParts(page)).toEqual([]);
+    expect(await seriousIssues(page)).toEqual([]);
     expect(page.troubles).toEqual([]);
     await page.context().close();
+  });
+
+  it('says that the upstream does not answer', async () => {
+    const config = readConfig({
+      UPSTREAM_URL: 'http://127.0.0.1:9',
+      STORE_URL: 'memory:',
+      LOG_LEVEL: 'silent',
+    });
+    const gateway = createGateway({ config, upstreamUrl: 'http://127.0.0.1:9', log: testLogger() });
+    const server = createServer(gateway.listener);
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+    site.allowed.push(url);
+    const page = await site.open();
+    await page.goto(url);
+    const state = page.getByRole('region', { name: 'This gateway' });
+    await expect
+      .poll(() => state.innerText())
+      .toMatch(/127\.0\.0\.1:9\s+does not answer[\s\S]*in memory\s+answers/);
+    await page.context().close();
+    server.closeAllConnections();
+    server.close();
+    await gateway.close();
   });
 
   it('has no link that leads nowhere', async () => {
@@ -63,7 +82,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     const links = await page
       .locator('a, link, script, img')
       .evaluateAll((all) => all.map((one) => Reflect.get(one, 'href') ?? Reflect.get(one, 'src')));
-    expect(links.length).toBeGreaterThan(30);
+    expect(links.length).toBeGreaterThan(20);
     for (const link of new Set(links.map((text: string) => text.replace(/[?#].*$/, '')))) {
       const response = await fetch(link, { headers: { accept: 'text/html,*/*' } });
       await response.body?.cancel();
@@ -99,7 +118,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
     expect(await page.evaluate('document.activeElement.textContent')).toBe('Open GraphiQL');
     expect(await page.evaluate('getComputedStyle(document.activeElement).outlineStyle')).toBe('solid');
     expect(await page.locator('html').getAttribute('lang')).toBe('en');
-    for (const landmark of ['banner', 'navigation', 'main'] as const)
+    for (const landmark of ['banner', 'main'] as const)
       expect(await page.getByRole(landmark).count(), landmark).toBe(1);
     const levels = await headingLevels(page);
     expect(levels.filter((level) => level === 1)).toHaveLength(1);
@@ -121,25 +140,39 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
 });
 
 describe('the front page, without a browser', () => {
-  it('stands when the upstream is away, and says so', async () => {
-    const config = readConfig({
-      UPSTREAM_URL: 'http://127.0.0.1:9',
-      STORE_URL: 'memory:',
-      LOG_LEVEL: 'silent',
-      NODE_ENV: 'production',
-    });
-    const upstreamUrl = 'http://127.0.0.1:9';
-    const gateway = reached(createGateway({ config, upstreamUrl, log: testLogger() }));
-    const response = await gateway.fetch(asPage('/'));
-    const text = await response.text();
-    expect(response.status).toBe(200);
-    expect(text).toMatch(/127\.0\.0\.1:9 <span class="state bad">does not answer/);
-    expect(text).toMatch(/in memory <span class="state good">answers/);
-    expect(text).toContain('No proteins yet');
-    expect(text).not.toMatch(/href="(graphql|reference)/);
-    expect(text).toContain('How to query');
-    expect(text).not.toContain('Sandbox');
-    await gateway.close();
+  it('links neither GraphiQL nor the schema where they are closed', async () => {
+    const world = await openWorld({ NODE_ENV: 'production' });
+    const text = await (await world.gateway.fetch(asPage('/'))).text();
+    await world.close();
+    expect(text).toContain('Query from a shell');
+    expect(text).not.toMatch(/href="(graphql|schema\.graphql)/);
+  });
+
+  it('is told to agents as text, with every example and the rules', async () => {
+    const world = await openWorld({ PUBLIC_URL: 'https://atlas.test/api' });
+    const read = async (path: string, accept: string) =>
+      (await world.gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { accept } }))).text();
+    const text = await read('/llms.txt', 'text/html');
+    expect(await read('/', '*/*')).toBe(text);
+    expect(text).toMatch(/null means[\s\S]*idempotencyKey/);
+    const paths = [...text.matchAll(/https:\/\/atlas\.test\/api(\/\S*)/g)].map(([, path = '']) => path);
+    expect(paths).toEqual(
+      expect.arrayContaining([
+        '/schema.graphql',
+        '/ready',
+        ...readExamples().map(({ name }) => `/examples/${name}.graphql`),
+      ]),
+    );
+    for (const path of new Set(paths.filter((path) => path !== '/graphql'))) {
+      const response = await world.gateway.fetch(new Request(`http://gateway.test${path}`));
+      expect([path, response.status]).toEqual([path, 200]);
+    }
+    // Every error code that the text names is one that the README explains.
+    const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
+    const codes = /Codes: ([^.]+)\./.exec(text)?.[1]?.match(/[A-Z_]+/g) ?? [];
+    expect(codes.length).toBeGreaterThan(5);
+    expect(codes.filter((code) => !readme.includes(code))).toEqual([]);
+    await world.close();
   });
 
   const KEY = 'key-of-the-folding-service';
@@ -147,21 +180,21 @@ describe('the front page, without a browser', () => {
     [
       'each caller has a key',
       {},
-      /needs no key[\s\S]*under your own key/,
-      /Folding needs/,
+      /Folding needs your key of the folding service/,
+      /graphql -H &#39;content-type: application\/json&#39; -d/,
       'key of the folding service',
     ],
     [
       'the gateway holds one',
       { UPSTREAM_API_KEY: KEY },
-      /you need none/,
+      /its own key for everybody on this machine/,
       /send no key/,
       'no key is needed here',
     ],
     [
       'it holds one for callers with keys',
       { UPSTREAM_API_KEY: KEY, GATEWAY_API_KEYS: 'lab=a-key-of-sixteen-characters' },
-      /Every query\s+needs a key of this gateway/,
+      /Every query needs a key of this gateway/,
       /Bearer &lt;your key&gt;&#39; -d/,
       'key of this gateway',
     ],
@@ -174,32 +207,6 @@ describe('the front page, without a browser', () => {
     expect(front).toMatch(note);
     expect(graphiql).toContain(`placeholder="${hint}"`);
     expect(front + graphiql).not.toContain(KEY);
-  });
-
-  it('leaves out a protein that has no picture', async () => {
-    const world = await openWorld({}, { control: true });
-    // The first one that is asked for is insulin.
-    const body = { detail: 'No structure.' };
-    await fault(world.sandboxUrl, { operation: 'thumbnail', status: 404, body, times: 1 });
-    const shown = async () =>
-      [...(await (await world.gateway.fetch(asPage('/'))).text()).matchAll(/class="name">([^<]+)/g)].map(
-        ([, name]) => name,
-      );
-    await expect
-      .poll(shown, { interval: 200 })
-      .toSatisfy((names: string[]) => names.length > 5 && !names.includes('Insulin'));
-    await world.close();
-  });
-
-  it('asks for no proteins where their pictures need a key', async () => {
-    const world = await openWorld({
-      UPSTREAM_API_KEY: KEY,
-      GATEWAY_API_KEYS: 'lab=a-key-of-sixteen-characters',
-    });
-    const front = await (await world.gateway.fetch(asPage('/', 'localhost'))).text();
-    expect(front).not.toContain('Some proteins of the Atlas');
-    expect(world.counts().uniprot).toBeUndefined();
-    await world.close();
   });
 
   it('gives no command where only listed operations run', async () => {

@@ -121,8 +121,6 @@ describe('the image', () => {
       const page = await home.text();
       const style = /href="(assets\/[^"]+\.css)"/.exec(page)?.[1] ?? 'none';
       expect((await fetch(`http://127.0.0.1:${port}/${style}`)).status).toBe(200);
-      for (const guide of page.match(/(?<=href=")docs\/[^"#]+/g) ?? [])
-        expect((await fetch(`http://127.0.0.1:${port}/${guide}`)).status, guide).toBe(200);
       const answer = await fetch(`http://127.0.0.1:${port}/graphql`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },

@@ -13,6 +13,7 @@ import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.t
 import { SOFTWARE_WEBGL } from '../browser/chromium.ts';
 import { look, NO_FRONTEND, openPreview, type Preview } from '../browser/preview.ts';
 import { type OpenPage, openSite, picture, type Site, seriousIssues } from '../browser/site.ts';
+import { readGuide } from '../docs/guides.ts';
 import { ROOT } from '../root.ts';
 import { unknownHash } from '../subscriptions/support.ts';
 
@@ -211,41 +212,22 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
     await leave(page);
   });
 
-  it('an operator reads how the gateway is, and finds in the guide what to do', async () => {
+  it('an operator reads how the gateway is', async () => {
     const page = await visit(site.url, { colorScheme: 'dark' });
     const state = page.getByRole('region', { name: 'This gateway' });
-    await expect
-      .poll(async () => (await page.reload()) && state.innerText(), { interval: 1000 })
-      .toMatch(/sandbox\s+answers[\s\S]*in memory\s+answers/);
+    await expect.poll(() => state.innerText()).toMatch(/sandbox\s+answers[\s\S]*in memory\s+answers/);
     expect(await seriousIssues(page)).toEqual([]);
-    for (const [address, what] of [
-      ['/health', '{"alive":true}'],
-      ['/ready', '"state":"ready"'],
-      ['/metrics', '# TYPE foldatlas_'],
-    ] as const) {
-      await page.getByRole('link', { name: address, exact: true }).click();
-      expect(await page.locator('body').innerText()).toContain(what);
-      await page.goBack();
-    }
-    await page.getByRole('link', { name: 'Running it', exact: true }).click();
-    expect(await seriousIssues(page)).toEqual([]);
-    await page.getByRole('link', { name: 'operations.md' }).first().click();
-    await page.getByRole('heading', { level: 1 }).waitFor();
-    expect(page.url()).toMatch(/docs\/operations\.md$/);
-    const missing = await page.goto(`${site.url}docs/operator.md`);
-    expect(missing?.status()).toBe(404);
-    await page.getByRole('main').getByRole('link', { name: 'The guides' }).click();
-    await page.getByRole('link', { name: 'Running it', exact: true }).click();
-    await page.getByRole('heading', { name: 'Running it' }).waitFor();
-    page.troubles.splice(0, Infinity, ...page.troubles.filter((line) => !/404/.test(line)));
+    for (const [path, what] of [
+      ['health', '{"alive":true}'],
+      ['ready', '"state":"ready"'],
+      ['metrics', '# TYPE foldatlas_'],
+    ] as const)
+      expect(await (await fetch(site.url + path)).text()).toContain(what);
     await leave(page);
   });
 
   it('a platform engineer takes schema and commands from the federation guide, and composes a supergraph', async () => {
-    const page = await visit(site.url, { viewport: { width: 390, height: 780 } });
-    await page.getByRole('link', { name: /subgraph/ }).click();
-    expect(await seriousIssues(page)).toEqual([]);
-    const blocks = await page.locator('pre').allInnerTexts();
+    const blocks = readGuide('docs/federation.md').blocks.map(({ text }) => text);
     writeFileSync(join(folder, 'lab.graphql'), blocks.find((text) => text.startsWith('# lab.graphql')) ?? '');
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const command = blocks.find((text) => text.includes('composeServices')) ?? '';
@@ -256,6 +238,5 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
     const schema = (await bash(`curl -s ${site.url}schema.graphql`)).stdout;
     expect(schema).toContain('type Protein implements Node');
     expect(schema).not.toContain('_entities');
-    await leave(page);
   });
 });

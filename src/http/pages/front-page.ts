@@ -1,28 +1,24 @@
-// The front page: what the gateway is, its state, how to query it, and links.
+// The front page: what the gateway is, its state, and where to begin. A script of the page reads the
+// state from /ready.
 import type { Config } from '../../config.ts';
-import type { FrontFacts, ShownProtein } from '../routes/front-page-data.ts';
-import type { DocsFile } from './docs-files.ts';
+import type { Assets } from './assets.ts';
 import type { BrowserExample, Example } from './examples.ts';
 import { type Html, html, inline, type Part } from './html.ts';
-import { layout, type Site } from './layout.ts';
 
-export interface FrontPage {
+/** What the pages of a gateway share. */
+export interface Site {
   readonly config: Config;
-  readonly site: Site;
+  readonly assets: Assets;
   readonly examples: readonly Example[];
   readonly browserExamples: readonly BrowserExample[];
-  readonly guides: readonly DocsFile[];
-  /** Where this gateway is reached, without a final slash. */
-  readonly publicUrl: string;
+  readonly isSandbox: () => boolean;
   /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
   readonly upstreamHost: string | null;
-  readonly facts: FrontFacts;
-  /** Whether thumbnails are shown to callers without a key. */
-  readonly picturesOpen: boolean;
 }
 
-/** A page before the state of upstream and store is known. */
-type Settings = Omit<FrontPage, 'facts'>;
+/** Sandbox data must never be taken for predictions. */
+export const SANDBOX_NOTICE =
+  'The upstream is a sandbox: its structures and scores are geometry, not predictions.';
 
 /**
  * Whose key folds: each caller's own; the gateway's, for anybody on this machine; or the gateway's,
@@ -30,268 +26,136 @@ type Settings = Omit<FrontPage, 'facts'>;
  */
 type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
 
-const accessOf = ({ config }: Pick<Settings, 'config'>): Access =>
-  config.UPSTREAM_API_KEY === undefined
-    ? 'own-key'
-    : config.proofNeeded
-      ? 'held-key-for-callers'
-      : 'held-key';
+const accessMode = ({ UPSTREAM_API_KEY, proofNeeded }: Config): Access =>
+  UPSTREAM_API_KEY === undefined ? 'own-key' : proofNeeded ? 'held-key-for-callers' : 'held-key';
 
-/** A token that works in the embedded sandbox, unless the sandbox takes certain keys only. */
-export const sandboxToken = ({ config, upstreamHost }: Pick<Settings, 'config' | 'upstreamHost'>) =>
+/** What a folding caller sends, and the placeholder of GraphiQL's field for a token. */
+const KEYS: Readonly<Record<Access, { readonly rule: string; readonly placeholder: string }>> = {
+  'own-key': {
+    rule: 'The Atlas needs no key. Folding needs your key of the folding service.',
+    placeholder: 'key of the folding service',
+  },
+  'held-key': {
+    rule: 'This gateway folds with its own key for everybody on this machine: send no key.',
+    placeholder: 'no key is needed here',
+  },
+  'held-key-for-callers': {
+    rule: 'Every query needs a key of this gateway. Ask its operator for yours.',
+    placeholder: 'key of this gateway',
+  },
+};
+
+export const keyRule = (config: Config): string => KEYS[accessMode(config)].rule;
+export const keyPlaceholder = (config: Config): string => KEYS[accessMode(config)].placeholder;
+
+/** A token that works in the embedded sandbox; null where the sandbox takes certain keys only. */
+export const sandboxToken = ({ config, upstreamHost }: Pick<Site, 'config' | 'upstreamHost'>) =>
   upstreamHost === null && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined
     ? 'sandbox'
     : null;
 
-/** What keeps the state, without its address: that may hold a password. */
+/** The kind of the store without its address, which may hold a password. */
 const storeKind = ({ STORE_URL: url }: Config): string =>
   url.startsWith('sqlite:') ? 'SQLite file' : url.startsWith('memory:') ? 'in memory' : 'Redis or Valkey';
 
-const onlyListed = ({ config }: Settings): boolean => config.PERSISTED_OPERATIONS === 'only';
+export const upstreamName = ({ isSandbox, upstreamHost }: Site): string =>
+  upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${isSandbox() ? ', a sandbox' : ''}`;
 
-/** Whether a visitor may read /metrics: without a token, and not at a port of their own. */
-const hasOpenMetrics = ({ METRICS, METRICS_PORT, METRICS_TOKEN, production }: Config): boolean =>
-  METRICS && METRICS_PORT === undefined && METRICS_TOKEN === undefined && !production;
-
-const state = (answers: boolean | undefined): Html =>
-  answers === undefined
-    ? html`<span class="state unknown">not known yet</span>`
-    : answers
-      ? html`<span class="state good">answers</span>`
-      : html`<span class="state bad">does not answer</span>`;
-
-const KEY_HEADER = "-H 'authorization: Bearer <your key>'";
-
-/** A command that asks this gateway, to be pasted into a shell. */
-const curlCommand = (page: Settings): string =>
-  `curl -s ${page.publicUrl}/graphql -H 'content-type: application/json' ${
-    accessOf(page) === 'held-key-for-callers' ? `${KEY_HEADER} ` : ''
+/** A first query for a shell. @param origin - of the gateway, without a final slash */
+export const curlCommand = ({ config }: Site, origin: string): string =>
+  `curl -s ${origin}/graphql -H 'content-type: application/json' ${
+    config.proofNeeded ? "-H 'authorization: Bearer <your key>' " : ''
   }-d '{"query":
   "{ uniprotEntry(id: \\"P01308\\") { name organism protein { hash length ptm } } }"}'`;
 
-const upstreamName = ({ site, upstreamHost }: Settings): string =>
-  upstreamHost === null ? 'embedded sandbox' : `${upstreamHost}${site.isSandbox() ? ', a sandbox' : ''}`;
+const checkState = (name: 'upstream' | 'store'): Html =>
+  html`<span class="state unknown" data-check="${name}">see <a href="ready">/ready</a></span>`;
 
-const stateCard = (page: FrontPage): Html => html`
+const stateCard = (site: Site, origin: string): Html => html`
 <section class="card" aria-labelledby="state">
 <h2 id="state">This gateway</h2>
 <dl>
-<div><dt>Upstream</dt>
-<dd>${upstreamName(page)} ${state(page.facts.upstream)}</dd></div>
-<div><dt>Store</dt><dd>${storeKind(page.config)} ${state(page.facts.store)}</dd></div>
-<div><dt>Endpoint</dt><dd><code class="wrap">${page.publicUrl}/graphql</code></dd></div>
+<div><dt>Upstream</dt><dd>${upstreamName(site)} ${checkState('upstream')}</dd></div>
+<div><dt>Store</dt><dd>${storeKind(site.config)} ${checkState('store')}</dd></div>
+<div><dt>Endpoint</dt><dd><code class="wrap">${origin}/graphql</code></dd></div>
 </dl>
 </section>`;
 
-/** What each service of the two wants of a caller, and what GraphiQL's field for a token asks for. */
-const SERVICES: Readonly<Record<Access, { readonly text: string; readonly keyHint: string }>> = {
-  'own-key': {
-    text:
-      'the Atlas of proteins, clusters and learned features, which needs no key, and the Batch API, ' +
-      'which folds your molecules under your own key',
-    keyHint: 'key of the folding service',
-  },
-  'held-key': {
-    text:
-      'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
-      'molecules under the key of this gateway: you need none',
-    keyHint: 'no key is needed here',
-  },
-  'held-key-for-callers': {
-    text:
-      'the Atlas of proteins, clusters and learned features, and the Batch API, which folds your ' +
-      'molecules. Every query needs a key of this gateway',
-    keyHint: 'key of this gateway',
-  },
-};
-
-/** Whose key GraphiQL's field is for. */
-export const keyHint = (config: Config): string => SERVICES[accessOf({ config })].keyHint;
-
-const hero = (page: FrontPage): Html => html`
-<section class="hero">
-<div>
-<h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
-<p class="lead">FoldAtlas answers from two services at once: ${SERVICES[accessOf(page)].text}.
-It makes as few upstream calls as your query allows.</p>
-<p class="actions">
-${page.site.places.graphiql && html`<a class="button" href="graphql">Open GraphiQL</a>`}
-${page.site.places.reference && html`<a class="button quiet" href="reference">Schema reference</a>`}
-${!page.site.places.graphiql && html`<a class="button quiet" href="#ask">How to query</a>`}
-</p>
-</div>
-${stateCard(page)}
-</section>`;
-
-/** What a query has to carry. */
-function keyNote(page: FrontPage): Part {
-  const access = accessOf(page);
-  if (access === 'held-key')
-    return 'This gateway folds under its own key for everybody on this machine: send no key.';
-  if (access === 'held-key-for-callers') return 'Ask the operator for your key.';
-  const anyKey = sandboxToken(page) !== null && '; in the sandbox any key will do';
-  return html`Folding needs <code>${KEY_HEADER}</code>${anyKey}.`;
-}
-
-const command = (page: FrontPage): Html =>
-  onlyListed(page)
+const query = (site: Site, origin: string): Html =>
+  site.config.PERSISTED_OPERATIONS === 'only'
     ? html`<p>Only the operations that the operator has listed run here:
 send their <code>documentId</code>.</p>`
     : html`<div class="code">
-<pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(page)}</code></pre>
+<pre tabindex="0" aria-label="Command"><code id="curl">${curlCommand(site, origin)}</code></pre>
 <button type="button" data-copy="curl" hidden>Copy</button></div>`;
 
-const ask = (page: FrontPage): Html => html`
-<section aria-labelledby="ask">
-<h2 id="ask">Query from a shell</h2>
-${command(page)}
-<p>${keyNote(page)}
-The same address takes queries by GET, and subscriptions over Server-Sent Events or
-WebSocket.</p>
-</section>`;
-
-/** Where a card leads: the protein card example, about this protein. */
-const cardLink = ({ hash }: ShownProtein): string =>
-  `graphql?example=04-protein-card&variables=${encodeURIComponent(JSON.stringify({ hash }))}`;
-
-const proteinCard = (page: FrontPage, protein: ShownProtein): Html => {
-  const { accession, organism, length } = protein;
-  const inside = html`<img src="thumbnails/${protein.hash}/plddt.png" alt="" width="240" height="240"
-loading="lazy">
-<span class="name">${protein.name}</span>
-<span class="dim">${organism !== null && html`<i>${organism}</i> · `}${accession}${
-    length !== null && html` · ${length} residues`
-  }</span>`;
-  return page.site.places.graphiql
-    ? html`<li><a href="${cardLink(protein)}">${inside}</a></li>`
-    : html`<li><div>${inside}</div></li>`;
-};
-
-const BANDS = [
-  ['very-high', '90 and more'],
-  ['confident', '70 to 90'],
-  ['low', '50 to 70'],
-  ['very-low', 'below 50'],
-] as const;
-
-const gallery = (page: FrontPage): Part =>
-  page.picturesOpen &&
-  html`
-<section aria-labelledby="proteins">
-<h2 id="proteins">Some proteins of the Atlas</h2>
-${
-  page.facts.proteins.length === 0
-    ? html`<p class="empty">No proteins yet. Reload in a moment; if the upstream
-does not answer, its state is above.</p>`
-    : html`<p>Coloured by confidence, pLDDT: ${BANDS.map(
-        ([band, range]) => html`<span class="band ${band}">${range}</span> `,
-      )}</p>
-<ul class="proteins">${page.facts.proteins.map((protein) => proteinCard(page, protein))}</ul>`
-}
-</section>`;
-
-const GROUPS: readonly (readonly [string, RegExp])[] = [
+const GROUPS: readonly (readonly [title: string, files: RegExp])[] = [
   ['Look things up', /^0/],
   ['Fold', /^1/],
   ['Watch, and look up many', /^[2-9]/],
 ];
 
-const exampleItem = (page: FrontPage, example: Example): Html => html`
-<li><p class="title">${
-  page.site.places.graphiql
-    ? html`<a href="graphql?example=${example.name}">${example.title}</a>`
-    : example.title
-}
-<span class="chip ${example.kind}">${example.kind}</span></p><p>${inline(example.about)}</p></li>`;
+const exampleItem = ({ config }: Site, { name, title, kind, about }: Example): Html => html`
+<li><p class="title"><a href="${config.GRAPHIQL ? `graphql?example=${name}` : `examples/${name}.graphql`}">${title}</a>
+<span class="chip ${kind}">${kind}</span></p><p>${inline(about)}</p></li>`;
 
-const examples = (page: FrontPage): Part =>
-  page.examples.length > 0 &&
+const examples = (site: Site): Part =>
+  site.examples.length > 0 &&
   html`
 <section aria-labelledby="examples">
 <h2 id="examples">Examples</h2>
-${page.site.places.graphiql && html`<p>Each opens in GraphiQL with its variables filled in.</p>`}
 <div class="groups">${GROUPS.map(
-    ([title, those]) =>
-      html`<div><h3>${title}</h3><ul class="examples">${page.examples
-        .filter(({ name }) => those.test(name))
-        .map((example) => exampleItem(page, example))}</ul></div>`,
+    ([title, files]) =>
+      html`<div><h3>${title}</h3><ul class="examples">${site.examples
+        .filter(({ name }) => files.test(name))
+        .map((example) => exampleItem(site, example))}</ul></div>`,
   )}</div>
-${
-  page.browserExamples.length > 0 &&
-  html`<p>Pages without a framework, each one file to copy from: ${page.browserExamples.map(
+<p>Pages without a framework, each one file to copy from: ${site.browserExamples.map(
     ({ name, title }, i) => html`${i > 0 && ' · '}<a href="examples/${name}">${title}</a>`,
-  )}</p>`
+  )}</p>
+</section>`;
+
+/** The page. @param origin - where this gateway is reached, without a final slash */
+export const frontPage = (site: Site, origin: string): Html => html`<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<meta name="description" content="One GraphQL endpoint over a protein folding service and its Atlas of proteins.">
+<title>FoldAtlas</title>
+<link rel="icon" type="image/svg+xml" href="${site.assets.url('favicon.svg')}">
+<link rel="stylesheet" href="${site.assets.url('pages.css')}">
+<script src="${site.assets.url('pages.js')}" defer></script>
+</head>
+<body>
+<a class="skip" href="#main">Skip to the content</a>
+${
+  site.isSandbox() &&
+  html`<aside class="sandbox" aria-label="Sandbox"><strong>Sandbox</strong> ${SANDBOX_NOTICE}</aside>`
 }
-</section>`;
-
-const row = (href: string | null, address: string, what: Part): Html =>
-  html`<tr><th scope="row">${
-    href === null ? html`<code>${address}</code>` : html`<a href="${href}"><code>${address}</code></a>`
-  }</th><td>${what}</td></tr>`;
-
-function addresses(page: FrontPage): Html {
-  const isOpen = page.site.places.reference;
-  const key = accessOf(page) === 'held-key' ? '' : ', with your key';
-  return html`
-<section aria-labelledby="addresses">
-<h2 id="addresses">Addresses</h2>
-<div class="table" tabindex="0"><table>
-<thead><tr><th scope="col">Address</th><th scope="col">What</th></tr></thead>
-<tbody>
-${row(
-  page.site.places.graphiql ? 'graphql' : null,
-  '/graphql',
-  'GraphQL by POST, GET, Server-Sent Events and WebSocket',
-)}
-${isOpen && row('reference', '/reference', 'every type and field, described, to be searched')}
-${isOpen && row('schema.graphql', '/schema.graphql', 'the schema as SDL, for code generators')}
-${row('health', '/health', 'whether the process runs')}
-${row('ready', '/ready', 'whether it can take traffic: the state of store and upstream')}
-${hasOpenMetrics(page.config) && row('metrics', '/metrics', 'counters for Prometheus')}
-${row(null, '/thumbnails/{hash}/plddt.png', 'picture of a structure')}
-${row(null, '/structures/{hash}.cif', 'structure of an Atlas protein, also .pdb')}
-${row(null, '/tasks/{taskId}/structure.cif', `structure of your fold, also .pdb and result.json${key}`)}
-${row(
-  null,
-  '/batches/{batchId}/results.zip',
-  `every result of a batch in one archive, also scores.tsv${key}`,
-)}
-${page.examples.length > 0 && row(null, '/examples/{name}.graphql', 'the examples above')}
-${page.guides.length > 0 && row('docs/README.md', '/docs/{name}.md', 'the guides below')}
-${row(null, '/bulk/{lookupId}.tsv', 'a bulk look-up as a table, also .ndjson')}
-</tbody></table></div>
-</section>`;
-}
-
-const guides = (page: FrontPage): Part =>
-  page.guides.length > 0 &&
-  html`
-<section aria-labelledby="guides">
-<h2 id="guides">Guides</h2>
-<ul class="guides">${page.guides.map(
-    ({ name, title }) => html`<li><a href="docs/${name}">${title}</a> <span class="dim">${name}</span></li>`,
-  )}</ul>
-</section>`;
-
-/** The page. */
-export const frontPage = (page: FrontPage): Html =>
-  layout({
-    title: 'FoldAtlas',
-    here: 'home',
-    description: 'One GraphQL endpoint over a protein folding service and its Atlas of proteins.',
-    site: page.site,
-    scripts: ['pages.js'],
-    main: html`${hero(page)}${gallery(page)}${ask(page)}${examples(page)}${addresses(page)}${guides(page)}`,
-  });
-
-/** The same for a shell: a few lines of text. */
-export const frontText = (page: Settings): string =>
-  [
-    `FoldAtlas answers GraphQL at ${page.publicUrl}/graphql.`,
-    `Upstream: ${upstreamName(page)}${
-      page.site.isSandbox() ? ' (its structures and scores are geometry, not predictions)' : ''
-    }.`,
-    '',
-    ...(onlyListed(page) ? ['Only listed operations run here: send their documentId.'] : [curlCommand(page)]),
-    ...(page.site.places.reference ? ['', `The schema: ${page.publicUrl}/schema.graphql`] : []),
-  ].join('\n');
+<header class="top"><p class="brand"><img src="${site.assets.url('favicon.svg')}" alt="" width="28" height="28">FoldAtlas</p></header>
+<main id="main" tabindex="-1">
+<section class="hero">
+<div>
+<h1>Proteins, folds and features in one <span>GraphQL</span> query</h1>
+<p class="lead">FoldAtlas answers from two services at once: the Atlas of proteins, clusters and learned
+features, and the Batch API, which folds your molecules. ${keyRule(site.config)}</p>
+<p class="actions">
+${site.config.GRAPHIQL && html`<a class="button" href="graphql">Open GraphiQL</a>`}
+${site.config.INTROSPECTION && html`<a class="button quiet" href="schema.graphql">Schema</a>`}
+<a class="button quiet" href="llms.txt">For agents</a>
+</p>
+</div>
+${stateCard(site, origin)}
+</section>
+<section aria-labelledby="ask">
+<h2 id="ask">Query from a shell</h2>
+${query(site, origin)}
+${sandboxToken(site) !== null && html`<p>In the sandbox any key will do.</p>`}
+</section>
+${examples(site)}
+</main>
+</body>
+</html>
+`;

@@ -34,9 +34,6 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
   [MARKUP]: strings.map((text, i) => text + rendered(parts[i])).join(''),
 });
 
-/** Markup of another renderer, which has escaped all values. */
-export const trusted = (markup: string): Html => ({ [MARKUP]: markup });
-
 /** The markup as text, to be sent. */
 export const textOf = (markup: Html): string => markup[MARKUP];
 
@@ -45,13 +42,6 @@ export function dataBlock(id: string, data: unknown): Html {
   const json = JSON.stringify(data).replace(/</g, '\\u003c');
   return { [MARKUP]: `<script type="application/json" id="${escaped(id)}">${json}</script>` };
 }
-
-/** A description: paragraphs at empty lines, `code` in backticks. */
-export const prose = (text: string): Html[] =>
-  text
-    .trim()
-    .split(/\n\s*\n/)
-    .map((paragraph) => html`<p>${inline(paragraph)}</p>`);
 
 /** One line of a description, with `code` in backticks. */
 export const inline = (text: string): Part[] =>

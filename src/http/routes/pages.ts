@@ -1,102 +1,111 @@
-// The routes of the pages for people, as configured: / (front page), /graphiql, /reference,
-// /schema.graphql, and the files that belong to them.
+// The routes for people and agents: / and /llms.txt, GraphiQL, /schema.graphql, /examples, and the files of
+// the pages under /assets.
 import type { GraphQLSchema } from 'graphql';
-import type { Config } from '../../config.ts';
 import { apiSdl } from '../../resolvers/sdl.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
 import type { Assets } from '../pages/assets.ts';
-import { readDocsFiles } from '../pages/docs-files.ts';
-import { type Example, readBrowserExamples } from '../pages/examples.ts';
-import { type FrontPage, frontPage, frontText, keyHint, sandboxToken } from '../pages/front-page.ts';
+import { readGraphqlWs } from '../pages/examples.ts';
+import { frontPage, type Site } from '../pages/front-page.ts';
 import { graphiqlPage } from '../pages/graphiql-page.ts';
 import { pageCsp, textOf } from '../pages/html.ts';
-import type { Site } from '../pages/layout.ts';
-import { referencePage } from '../pages/reference/page.ts';
-import { createFileCache, type ServeFile } from './file-cache.ts';
-import { createFrontPageData, type FactSources, type FrontFacts } from './front-page-data.ts';
+import { llmsText } from '../pages/llms-text.ts';
+import { createFileCache, type ServeFile, type StaticFile } from './file-cache.ts';
 import { PAGE_HEADERS, type Route, TEXT_HEADERS, textResponse } from './responses.ts';
-import { assetRoute, exampleRoute, guideRoute, missingRoute } from './site-files.ts';
 
-/** What the pages are made from. */
-export interface PageSources extends FactSources {
-  readonly config: Config;
-  readonly schema: GraphQLSchema;
-  readonly assets: Assets;
-  readonly examples: readonly Example[];
-  readonly isSandbox: () => boolean;
-  /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
-  readonly upstreamHost: string | null;
-}
-
-/** The routes, and the one for addresses that no route has, which must be the last of all. */
-export function pageRoutes(world: PageSources): { readonly routes: Route[]; readonly missing: Route } {
-  const { config, assets, examples, isSandbox } = world;
-  const places = { graphiql: config.GRAPHIQL, reference: config.INTROSPECTION };
-  const site = { assets, places, isSandbox };
-  const guides = readDocsFiles();
-  const browserExamples = readBrowserExamples();
-  const exampleFiles = new Set([
-    ...browserExamples.map(({ name }) => name),
-    ...examples.map(({ name }) => `${name}.graphql`),
-  ]);
-  const guidePages = { site, guides, exampleFiles };
+export function pageRoutes(site: Site, schema: GraphQLSchema): Route[] {
   const serve = createFileCache();
-  return {
-    routes: [
-      homeRoute({ ...world, site, browserExamples, guides }, createFrontPageData(world)),
-      referenceRoute(world, site, serve),
-      assetRoute(assets, serve),
-      guideRoute(guidePages, serve),
-      exampleRoute(browserExamples, examples, guidePages, serve),
-      ...(config.GRAPHIQL ? [graphiqlRoute(world, site, serve)] : []),
-    ],
-    missing: missingRoute(guidePages),
-  };
+  return [
+    homeRoute(site),
+    schemaRoute(site, schema, serve),
+    assetRoute(site.assets, serve),
+    exampleRoute(site, serve),
+    ...(site.config.GRAPHIQL ? [graphiqlRoute(site, serve)] : []),
+  ];
 }
 
-const graphiqlRoute = (world: PageSources, site: Site, serve: ServeFile): Route => ({
+/** The front page for browsers; /llms.txt, and / for other clients, as text. */
+const homeRoute = (site: Site): Route => ({
+  path: /^\/(llms\.txt)?$/,
+  answer({ request, url, parts: [file] }) {
+    const origin = site.config.PUBLIC_URL ?? url.origin;
+    const headers = { 'cache-control': 'no-store', vary: 'accept' };
+    if (file !== undefined || !prefersHtml(request.headers.get('accept'), 'text/plain'))
+      return textResponse(200, llmsText(site, origin), headers);
+    return new Response(textOf(frontPage(site, origin)), { headers: { ...PAGE_HEADERS, ...headers } });
+  },
+});
+
+const graphiqlRoute = (site: Site, serve: ServeFile): Route => ({
   path: /^\/graphql$/,
   takes: ({ method, headers }) =>
     (method === 'GET' || method === 'HEAD') && prefersHtml(headers.get('accept'), 'application/json'),
   answer: ({ request }) =>
     serve(request, `graphiql ${site.isSandbox()}`, () => {
-      const { examples } = world;
-      const token = sandboxToken(world);
-      const content = textOf(graphiqlPage({ site, examples, token, keyHint: keyHint(world.config) }));
+      const content = textOf(graphiqlPage(site));
       return { content, headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(content) } };
     }),
 });
 
-const homeRoute = (
-  settings: Omit<FrontPage, 'publicUrl' | 'facts'>,
-  readFacts: () => Promise<FrontFacts>,
-): Route => ({
-  path: /^\/$/,
-  async answer({ request, url }) {
-    const publicUrl = settings.config.PUBLIC_URL ?? url.origin;
-    if (!prefersHtml(request.headers.get('accept'), 'text/plain'))
-      return textResponse(200, frontText({ ...settings, publicUrl }), { vary: 'accept' });
-    const page = { ...settings, publicUrl, facts: await readFacts() };
-    return new Response(textOf(frontPage(page)), {
-      headers: { ...PAGE_HEADERS, 'cache-control': 'no-store', vary: 'accept' },
+const schemaRoute = ({ config }: Site, schema: GraphQLSchema, serve: ServeFile): Route => ({
+  path: /^\/schema\.graphql$/,
+  answer: ({ request }) =>
+    config.INTROSPECTION
+      ? serve(request, 'schema', () => ({ content: apiSdl(schema), headers: TEXT_HEADERS }))
+      : textResponse(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
+});
+
+/** An address with the version of another release gets the present file, which caches must not store. */
+const assetRoute = (assets: Assets, serve: ServeFile): Route => ({
+  path: /^\/assets\/([^/]+)$/,
+  answer({ request, parts: [file = ''] }) {
+    const found = assets.find(file);
+    if (found === null) return textResponse(404, 'There is no such file.');
+    const { name, type, load, isCurrent } = found;
+    const make = async (): Promise<StaticFile> => ({
+      content: await load(),
+      headers: { 'content-type': type, 'cross-origin-resource-policy': 'same-origin' },
+    });
+    return serve(request, name, make, {
+      'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-store',
     });
   },
 });
 
-/** Rendered on first use: the schema of a process does not change. */
-const referenceRoute = ({ schema, examples }: PageSources, site: Site, serve: ServeFile): Route => ({
-  path: /^\/(reference|schema\.graphql)$/,
-  answer({ request, parts: [name] }) {
-    if (!site.places.reference)
-      return textResponse(
-        404,
-        'The schema is not shown here, because introspection is closed (INTROSPECTION).',
-      );
-    if (name !== 'reference')
-      return serve(request, 'schema', () => ({ content: apiSdl(schema), headers: TEXT_HEADERS }));
-    return serve(request, `reference ${site.isSandbox()}`, () => ({
-      content: textOf(referencePage({ schema, examples, site })),
-      headers: PAGE_HEADERS,
-    }));
-  },
-});
+const SCRIPT_HEADERS = {
+  'content-type': 'text/javascript; charset=utf-8',
+  'cache-control': 'no-cache',
+  'cross-origin-resource-policy': 'same-origin',
+};
+
+/**
+ * The operations examples/*.graphql, the pages examples/browser/*.html, and under /examples/graphql-ws/
+ * the library that one of the pages imports. No other file can be asked for.
+ */
+function exampleRoute({ examples, browserExamples }: Site, serve: ServeFile): Route {
+  const files = new Map<string, StaticFile>();
+  for (const { name, text } of browserExamples)
+    files.set(`/examples/${name}`, {
+      content: text,
+      headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(text) },
+    });
+  for (const { name, query } of examples)
+    files.set(`/examples/${name}.graphql`, { content: query, headers: TEXT_HEADERS });
+  for (const [name, content] of browserExamples.length > 0 ? readGraphqlWs() : [])
+    files.set(`/examples/graphql-ws/${name}`, { content, headers: SCRIPT_HEADERS });
+  const missing = `There is no such example. There are ${[...files.keys()].join(', ')}.`;
+  return {
+    path: /^\/examples\//,
+    answer({ request, url }) {
+      const file = files.get(url.pathname);
+      return file === undefined ? textResponse(404, missing) : serve(request, url.pathname, () => file);
+    },
+  };
+}
+
+/** The last route: an address that no other route has. */
+export const missingRoute: Route = {
+  path: /^(?!\/graphql$)/,
+  isForAllMethods: true,
+  answer: () =>
+    textResponse(404, 'There is nothing at this address. GraphQL is at /graphql, an overview at /llms.txt.'),
+};

@@ -27,7 +27,6 @@ export const files: Target = ({ gateway }) => {
     (a: string, b: string) => `/bulk/${a}/${b}.zip`,
     (a: string, b: string) => `/${a}/${b}`,
     (a: string) => `/schema/${a}`,
-    (a: string) => `/docs/${a}`,
   );
   const header = fc.tuple(
     fc.constantFrom(
