@@ -202,18 +202,13 @@ function addLimiterMetrics(registers: Registry[], state: HostLimiters['state']):
   }
   new Gauge({
     name: 'foldatlas_upstream_breaker',
-    help: 'Circuit breakers: 0 closed, 1 half-open, 2 open. The operation `*` is the host itself.',
-    labelNames: ['host', 'operation'],
+    help: 'Circuit breakers of hosts: 0 closed, 1 half-open, 2 open.',
+    labelNames: ['host'],
     aggregator: 'max',
     registers,
     collect() {
-      for (const [host, limiters] of hosts()) {
-        this.set({ host, operation: '*' }, Math.max(0, ...limiters.map((limiter) => LEVELS[limiter.host])));
-        for (const operation of new Set(limiters.flatMap(({ operations }) => Object.keys(operations)))) {
-          const levels = limiters.map(({ operations }) => LEVELS[operations[operation] ?? 'closed']);
-          this.set({ host, operation }, Math.max(...levels));
-        }
-      }
+      for (const [host, limiters] of hosts())
+        this.set({ host }, Math.max(0, ...limiters.map((limiter) => LEVELS[limiter.host])));
     },
   });
   new Counter({

@@ -129,17 +129,14 @@ const codeOf = (error: unknown): string =>
 /** What an error says without an address: its code, such as ENOTFOUND, or its name. */
 export const faultName = (error: unknown): string => codeOf(error) || asError(error).name;
 
-/** System calls whose failure proves that nothing was sent; that of `read` or `write` does not. */
-const BEFORE_SENDING = new Set(['connect', 'getaddrinfo']);
-
-/** Connection errors without a system call: connect timeouts and certificates. */
-const OF_CONNECTING = /^(UND_ERR_CONNECT_TIMEOUT|CERT_|ERR_TLS_CERT|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
-
-/** Whether a fault came before there was a connection, so that nothing can have been sent. */
-function neverSent(error: unknown): boolean {
-  if (error instanceof AggregateError && error.errors.length > 0) return error.errors.every(neverSent);
-  if (error instanceof Error && 'syscall' in error) return BEFORE_SENDING.has(String(error.syscall));
-  return OF_CONNECTING.test(codeOf(error));
+/** No connection could be made: name, network or TLS. Nothing of the request was sent. */
+export class ConnectError extends Error {
+  readonly code: string;
+  constructor(cause: unknown) {
+    super('no connection', { cause });
+    this.name = 'ConnectError';
+    this.code = codeOf(cause);
+  }
 }
 
 const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
@@ -158,10 +155,10 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
     );
   }
   const late = (error instanceof Error && error.name === 'TimeoutError') || /TIMEOUT|TIMEDOUT/.test(code);
-  const unsent = neverSent(error);
+  const isUnsent = error instanceof ConnectError;
   // What is no HTTP has no code, only a name.
   const garbled = error instanceof Error && error.name === 'HTTPParserError';
-  if (!late && !unsent && !garbled && !OF_NETWORK.test(code)) return error;
+  if (!late && !isUnsent && !garbled && !OF_NETWORK.test(code)) return error;
   return new UpstreamError(
     late
       ? `The upstream did not answer ${operation} in time. Try again.`
@@ -170,7 +167,7 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
       operation,
       code: late ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',
       retryable: true,
-      ...(unsent ? { sent: false } : {}),
+      ...(isUnsent ? { sent: false } : {}),
     },
     { cause: error },
   );

@@ -6,8 +6,8 @@ import { runChecks } from '../../src/contract/checks/run-checks.ts';
 import { proposalText, suggestMapping } from '../../src/contract/mapping.ts';
 import type { Finding, Report } from '../../src/contract/report.ts';
 import { tableOf } from '../../src/contract/report.ts';
+import { openAgent } from '../../src/upstream/http/connections.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
-import { openAgent } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 

@@ -1,7 +1,8 @@
 // Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
+import { openAgent } from '../../src/upstream/http/connections.ts';
 import { download, isPublicAddress, openPublicAgent, signedUrl } from '../../src/upstream/http/download.ts';
-import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
+import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 const agent = openAgent();
 const publicAgent = openPublicAgent();

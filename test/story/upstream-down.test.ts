@@ -1,8 +1,18 @@
-// When the upstream is down: it is left alone for a while, everybody is told so at once and when to come back, what does not need
-// it answers, and nothing is sent whose outcome would be unknown.
+// When the upstream cannot be reached it is left alone for a while, and every caller is told when to try again. What it answers to
+// one caller never shuts it for others.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { HASH, hangs, inTurn, type Liar, openLiar, openPlace, SEQUENCE, says } from '../upstream/liar.ts';
+import {
+  HASH,
+  hangs,
+  inTurn,
+  type Liar,
+  openLiar,
+  openPlace,
+  type Script,
+  SEQUENCE,
+  says,
+} from '../upstream/liar.ts';
 
 let liar: Liar;
 beforeAll(async () => {
@@ -17,79 +27,68 @@ const SUBMIT = `mutation($key: String) { submitFold(input: {idempotencyKey: $key
   __typename ... on Problem { message } ... on Refused { reason retryable retryAfterSeconds } ... on FoldSubmitted { replayed } } }`;
 const breaker = { failures: 6, first: 250, longest: 1000 };
 
-describe('one operation that fails again and again', () => {
-  it('is left alone, tried by one call after a while, and asked again when that went well; the others go on', async () => {
-    liar.script('uniprot', says(503, { message: 'restarting' }));
+const SEARCH = '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }';
+const as = (token: string) => ({ authorization: `Bearer ${token}` });
+
+describe('a caller whose input the service cannot bear', () => {
+  const drops: Script = ({ request }) => void request.socket.destroy();
+  const forPoison =
+    (script: Script, others: Script): Script =>
+    (call) =>
+      (`${call.request.url} ${call.body}`.includes('WWWWW') ? script : others)(call);
+
+  it.each([
+    ['a 500', says(500, { status: 'error', message: 'broken' })],
+    ['a 503 without a body', says(503, '')],
+    ['a connection that is dropped', drops],
+  ])('shuts nothing for others, when each of its calls is answered with %s', async (_, script) => {
+    const accepted = says(200, { status: 'success', data: { batch_id: 'b1', task_id: 'b1-00000' } });
+    liar.script('submit', forPoison(script, accepted));
+    liar.script('similarity', forPoison(script, says(200, { similar_proteins: [] })));
     const place = openPlace(liar.url, {}, { breaker });
+    const thirtyTimes = (query: string) =>
+      Promise.all(
+        Array.from({ length: 30 }, () =>
+          place.query(query.replace('MKTAYIAKQR', 'WWWWW'), {}, as('poisoner')),
+        ),
+      );
+    for (const { data } of await thirtyTimes(SUBMIT))
+      expect(at(data, 'submitFold.__typename')).toBe('OutcomeUnknown');
+    for (const { errors } of await thirtyTimes(SEARCH)) expect(errors).toHaveLength(1);
+    for (let i = 0; i < 5; i++) {
+      const { data } = await place.query(SUBMIT, {}, as('another'));
+      expect(at(data, 'submitFold.__typename')).toBe('FoldSubmitted');
+      const found = await place.query(SEARCH, {}, as('another'));
+      expect(found).toEqual({ data: { similarProteins: { queryHash: expect.any(String) } } });
+    }
+    expect(place.gateway.upstream().api).toMatchObject({ host: 'closed', refused: { breaker: 0 } });
+    await place.gateway.close();
+  });
+});
+
+describe('a host that cannot be reached', () => {
+  it('is left alone, tried by one call after a while, and asked again when that went well', async () => {
+    const gone = await openLiar();
+    const { port } = new URL(gone.url);
+    await gone.close();
+    const place = openPlace(gone.url, {}, { breaker });
+    const host = () => place.gateway.upstream().api.host;
     for (let i = 0; i < 2; i++) {
       const { errors } = await place.query(UNIPROT);
-      expect(errors).toMatchObject([{ message: 'restarting', extensions: { code: 'UPSTREAM_UNAVAILABLE' } }]);
+      expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }]);
+      expect(JSON.stringify(errors)).not.toMatch(/127\.0\.0\.1|ECONN/);
     }
-    expect(liar.seen).toHaveLength(6);
-    expect(place.gateway.upstream().api).toMatchObject({ host: 'closed', operations: { uniprot: 'open' } });
+    expect(host()).toBe('open');
 
     const refused = await place.query(UNIPROT);
     expect(refused.errors).toMatchObject([
       {
         path: ['uniprotEntry'],
+        message: expect.stringMatching(/cannot be reached.*not sent/),
         extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true, retryAfterSeconds: 1 },
       },
     ]);
-    expect(refused.errors?.[0]?.message).toMatch(/has been failing.*not sent/);
     expect(at(refused.data, 'limits.maxItems')).toBe(2000);
-    expect(liar.seen).toHaveLength(6);
-    expect(at((await place.query(PROTEIN)).data, 'protein.sequence')).toBe(SEQUENCE);
-
-    // One trial that fails keeps it shut, for longer.
-    await expect
-      .poll(() => place.gateway.upstream().api.operations.uniprot, { interval: 5 })
-      .toBe('half-open');
-    liar.seen.length = 0;
-    expect((await place.query(UNIPROT)).errors?.[0]?.message).toBe('restarting');
-    expect(liar.seen).toHaveLength(1);
-    expect(place.gateway.upstream().api.operations.uniprot).toBe('open');
-
-    // Of several at once one tries, the others are told to wait.
-    await expect
-      .poll(() => place.gateway.upstream().api.operations.uniprot, { interval: 5 })
-      .toBe('half-open');
-    let release: () => void = () => undefined;
-    liar.script('uniprot', (call) => {
-      release = () => says(200, { protein_name: 'Insulin' })(call);
-    });
-    liar.seen.length = 0;
-    const trial = place.query(UNIPROT);
-    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
-    const second = await place.query('{ uniprotEntry(id: "P69905") { name } }');
-    expect(second.errors?.[0]?.extensions).toMatchObject({
-      code: 'UPSTREAM_UNAVAILABLE',
-      retryAfterSeconds: 1,
-    });
-    release();
-    expect(at((await trial).data, 'uniprotEntry.name')).toBe('Insulin');
-    expect(place.gateway.upstream().api).toMatchObject({ operations: { uniprot: 'closed' }, inFlight: 0 });
-    await place.gateway.close();
-  });
-
-  it('4xx are answers, no failures', async () => {
-    const place = openPlace(liar.url, {}, { breaker });
-    for (const status of [400, 404, 409, 410, 422]) {
-      liar.script('uniprot', says(status, { detail: 'no' }));
-      for (let i = 0; i < 4; i++) await place.query(UNIPROT);
-    }
-    expect(place.gateway.upstream().api.operations.uniprot).toBe('closed');
-    await place.gateway.close();
-  });
-});
-
-describe('a submission', () => {
-  it('that is held back was certainly not sent: a refusal that says so, and its key is free', async () => {
-    const place = openPlace(liar.url, {}, { breaker });
-    liar.script('submit', says(500, { status: 'error', message: 'broken' }));
-    for (let i = 0; i < breaker.failures; i++) {
-      expect(at((await place.query(SUBMIT)).data, 'submitFold.__typename')).not.toBe('Refused');
-    }
-    liar.reset();
     const { data } = await place.query(SUBMIT, { key: 'once' });
     expect(at(data, 'submitFold')).toMatchObject({
       __typename: 'Refused',
@@ -98,18 +97,54 @@ describe('a submission', () => {
       retryAfterSeconds: 1,
       message: expect.stringContaining('This call was not sent'),
     });
-    expect(liar.seen).toEqual([]);
-    await expect
-      .poll(() => place.gateway.upstream().api.operations.submit, { interval: 5 })
-      .toBe('half-open');
+    const picture = await place.get(`/thumbnails/${HASH}/plddt.png`);
+    expect([picture.status, picture.headers.get('retry-after')]).toEqual([503, '1']);
+
+    // One trial that fails keeps it shut, for longer.
+    await expect.poll(host, { interval: 5 }).toBe('half-open');
+    expect((await place.query(UNIPROT)).errors).toHaveLength(1);
+    expect(host()).toBe('open');
+
+    // Of several at once one tries, the others are told to wait.
+    const back = await openLiar(Number(port));
+    await expect.poll(host, { interval: 5 }).toBe('half-open');
+    let release: () => void = () => undefined;
+    back.script('uniprot', (call) => {
+      release = () => says(200, { protein_name: 'Insulin' })(call);
+    });
+    const trial = place.query(UNIPROT);
+    await expect.poll(() => back.seen.length, { interval: 5 }).toBe(1);
+    const second = await place.query('{ uniprotEntry(id: "P69905") { name } }');
+    expect(second.errors?.[0]?.extensions).toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryAfterSeconds: 1,
+    });
+    expect(back.seen).toHaveLength(1);
+    release();
+    expect(at((await trial).data, 'uniprotEntry.name')).toBe('Insulin');
+    expect(place.gateway.upstream().api).toMatchObject({ host: 'closed', inFlight: 0 });
+    // The key of a submission that was held back is free.
     expect(at((await place.query(SUBMIT, { key: 'once' })).data, 'submitFold')).toEqual({
       __typename: 'FoldSubmitted',
       replayed: false,
     });
-    expect(liar.seen).toHaveLength(1);
     await place.gateway.close();
+    await back.close();
   });
 
+  it('is one whose TLS fails, too: nothing was sent, and a submission says so', async () => {
+    const place = openPlace(liar.url.replace('http:', 'https:'), {}, { breaker });
+    for (let i = 0; i < breaker.failures; i++) {
+      const { data } = await place.query(SUBMIT, { key: 'tls' });
+      expect(at(data, 'submitFold')).toMatchObject({ __typename: 'Refused', reason: 'UNREACHABLE' });
+    }
+    expect(place.gateway.upstream().api.host).toBe('open');
+    expect(liar.seen).toEqual([]);
+    await place.gateway.close();
+  });
+});
+
+describe('a submission', () => {
   it('is sent once, whatever came of it', async () => {
     const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
     for (const script of [says(503, ''), says(429, { message: 'too many' }), says(200, ''), hangs]) {
@@ -125,7 +160,6 @@ describe('a submission', () => {
 describe('a caller who is told to slow down', () => {
   it('by the Batch API waits alone: others go on, folding goes on, the Atlas goes on', async () => {
     const place = openPlace(liar.url);
-    const as = (token: string) => ({ authorization: `Bearer ${token}` });
     const BATCH = '{ batch(batchId: "b1") { state } }';
     liar.script(
       'list',
@@ -179,25 +213,6 @@ describe('a caller who is told to slow down', () => {
     );
     expect(at((await place.query(UNIPROT)).data, 'uniprotEntry.name')).toBe('Insulin');
     expect(liar.seen).toHaveLength(2);
-    await place.gateway.close();
-  });
-});
-
-describe('a host that cannot be reached', () => {
-  it('is not tried by everybody: after some failures all are told at once', async () => {
-    const gone = await openLiar();
-    await gone.close();
-    const place = openPlace(gone.url, {}, { breaker });
-    for (let i = 0; i < 2; i++) {
-      const { errors } = await place.query(UNIPROT);
-      expect(errors?.[0]).toMatchObject({ extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } });
-      expect(JSON.stringify(errors)).not.toMatch(/127\.0\.0\.1|ECONN/);
-    }
-    expect(place.gateway.upstream().api.host).toBe('open');
-    const { data } = await place.query(SUBMIT);
-    expect(at(data, 'submitFold')).toMatchObject({ __typename: 'Refused', reason: 'UNREACHABLE' });
-    const picture = await place.get(`/thumbnails/${HASH}/plddt.png`);
-    expect([picture.status, picture.headers.get('retry-after')]).toEqual([503, '1']);
     await place.gateway.close();
   });
 });

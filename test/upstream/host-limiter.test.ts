@@ -88,8 +88,8 @@ describe('the limiter', () => {
             const one = inside()[step.which % Math.max(1, inside().length)];
             if (one === undefined) continue;
             one.ended = true;
-            one.entry.leave?.('well');
-            one.entry.leave?.('failed');
+            one.entry.leave?.('reached');
+            one.entry.leave?.('unreachable');
             await turn();
           } else {
             const one = waiting()[step.which % Math.max(1, waiting().length)];
@@ -107,7 +107,7 @@ describe('the limiter', () => {
         while (inside().length > 0) {
           for (const one of inside()) {
             one.ended = true;
-            one.entry.leave?.('well');
+            one.entry.leave?.('reached');
           }
           await turn();
         }
@@ -134,8 +134,8 @@ describe('the limiter', () => {
       sent: false,
       retryable: true,
     });
-    crowd[0]?.entry.leave?.('well');
-    crowd[1]?.entry.leave?.('well');
+    crowd[0]?.entry.leave?.('reached');
+    crowd[1]?.entry.leave?.('reached');
     await turn();
     expect(single.entry.leave).toBeDefined();
     expect(limiter.state().refused).toMatchObject({ full: 1 });
@@ -150,19 +150,20 @@ describe('the limiter', () => {
     expect(limiter.state()).toMatchObject({ queued: 0, refused: { waited: 1 } });
   });
 
-  it('shuts one operation that fails, and everything only when the host cannot be reached', () => {
+  it('shuts when the host cannot be reached again and again, and opens when one call reaches it', () => {
     const clock = { now: 0 };
     const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
-    const call = (operation: string) => limiter.enter(queuedCall({ operation })) as Permit;
-    for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('protein')('failed');
-    expect(limiter.state()).toMatchObject({ host: 'closed', operations: { protein: 'open' } });
-    expect(() => call('protein')).toThrow(/not sent/);
-    call('uniprot')('well');
-    for (let i = 0; i < defaultHostLimits.breaker.failures; i++) call('uniprot')('unreachable');
-    expect(limiter.state()).toMatchObject({ host: 'open', operations: { uniprot: 'closed' } });
-    expect(() => call('cluster')).toThrow(/has been failing/);
-    clock.now += defaultHostLimits.breaker.first;
-    call('cluster')('well');
+    const call = () => limiter.enter(queuedCall()) as Permit;
+    const { failures, first } = defaultHostLimits.breaker;
+    for (let i = 1; i < failures; i++) call()('unreachable');
+    call()('slowed');
+    for (let i = 1; i < failures; i++) call()('unreachable');
+    expect(limiter.state().host).toBe('closed');
+    call()('unreachable');
+    expect(limiter.state().host).toBe('open');
+    expect(call).toThrow(/cannot be reached.*not sent/);
+    clock.now += first;
+    call()('reached');
     expect(limiter.state().host).toBe('closed');
   });
 
@@ -203,7 +204,7 @@ describe('the limiter', () => {
     expect(lengths[3]).toBeGreaterThan(1000);
     expect(Math.max(...lengths)).toBeLessThan(13_000);
     clock.now += 20_000;
-    (limiter.enter(queuedCall()) as Permit)('well');
+    (limiter.enter(queuedCall()) as Permit)('reached');
     limiter.slowDown('atlas', undefined);
     expect(limiter.pauseOf('atlas')).toBeLessThan(400);
   });

@@ -108,8 +108,8 @@ const HONEST: Readonly<Record<string, Script>> = {
   cancel: says(200, inEnvelope({ message: 'cancelled', cancelled: 1 })),
 };
 
-/** Starts one. */
-export async function openLiar(): Promise<Liar> {
+/** Starts one. @param port - 0: any that is free */
+export async function openLiar(port = 0): Promise<Liar> {
   const scripts = new Map<string, Script>();
   const seen: SeenRequest[] = [];
   const closed: string[] = [];
@@ -129,10 +129,10 @@ export async function openLiar(): Promise<Liar> {
       script({ request, response, body });
     });
   });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const { port } = server.address() as AddressInfo;
+  await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
+  const { port: own } = server.address() as AddressInfo;
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `http://127.0.0.1:${own}`,
     seen,
     closed,
     script: (operation, script) => scripts.set(operation, script),

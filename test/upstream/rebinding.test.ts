@@ -5,8 +5,9 @@ import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { openAgent } from '../../src/upstream/http/connections.ts';
 import { download, openPublicAgent, type Resolve } from '../../src/upstream/http/download.ts';
-import { openAgent, type Upstream } from '../../src/upstream/http/upstream-client.ts';
+import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 /** Answers each question for an address with the next of `answers`, time to live 0. */
 async function openNames(answers: string[][]) {

@@ -2,8 +2,9 @@
 // message and no report contains it.
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { BlockList, isIP, isIPv4, isIPv6, type LookupFunction } from 'node:net';
-import { Agent, type Dispatcher } from 'undici';
+import type { Agent, Dispatcher } from 'undici';
 import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
+import { openAgent } from './connections.ts';
 import type { HostLimiter } from './host-limiter.ts';
 import { discard } from './response-body.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
@@ -92,7 +93,7 @@ const publicLookup =
 
 /** Connections that can only go to public addresses. Close it when the process ends. */
 export const openPublicAgent = (resolve: Resolve = lookup): Agent =>
-  new Agent({ connect: { timeout: 8_000, lookup: publicLookup(resolve) } });
+  openAgent({ lookup: publicLookup(resolve) });
 
 const notFollowed = (): UpstreamError =>
   new UpstreamError(

@@ -5,13 +5,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
-import {
-  type Breaker,
-  type BreakerOutcome,
-  type BreakerRules,
-  createRateLimitBackoff,
-  openBreaker,
-} from './backoff.ts';
+import { createRateLimitBackoff } from './backoff.ts';
+import { type BreakerRules, createBreaker, type Reachability } from './breaker.ts';
 
 export function fairQueue<T>() {
   /** Items by caller and request; of each map the first has its turn, and stands last after it. */
@@ -98,8 +93,8 @@ export interface QueuedCall {
   readonly maxWaitMs: number;
 }
 
-/** How a call ended: `unreachable` without a connection to the host, `slowed` with a 429. */
-export type CallOutcome = BreakerOutcome | 'unreachable' | 'slowed';
+/** How a call ended: `slowed` with a 429. */
+export type CallOutcome = Reachability | 'slowed';
 
 /** Ends the call that has it, which must happen once; later times do nothing. */
 export type Permit = (outcome: CallOutcome) => void;
@@ -118,27 +113,18 @@ interface Waiting {
 
 /** Creates the limiter of a host. @param now - milliseconds of a clock that only goes forward */
 export function createHostLimiter(limits: HostLimits, now: () => number = () => performance.now()) {
-  const host = openBreaker(limits.breaker, now);
-  const operations = new Map<string, Breaker>();
+  const breaker = createBreaker(limits.breaker, now);
   const slow = createRateLimitBackoff(now);
   const queue = fairQueue<Waiting>();
   const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
   let inFlight = 0;
-
-  const breakerOf = (operation: string): Breaker => {
-    const known = operations.get(operation);
-    if (known !== undefined) return known;
-    const opened = openBreaker(limits.breaker, now);
-    operations.set(operation, opened);
-    return opened;
-  };
 
   const refusal = (why: Refused, operation: string, wait: number): UpstreamError => {
     refused[why] += 1;
     const again = Math.max(1, Math.ceil(wait / 1000));
     const text = {
       breaker:
-        `The upstream has been failing; it is asked for ${operation} again in ${again} s. ` +
+        `The upstream cannot be reached; it is asked for ${operation} again in ${again} s. ` +
         'This call was not sent.',
       paused: `The upstream asked to slow down for ${again} s. The call for ${operation} was not sent.`,
       full:
@@ -160,7 +146,7 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
 
   /** @throws UpstreamError when the call may not go now */
   const check = ({ operation, scope }: QueuedCall): number => {
-    const shut = Math.max(host.wait(), breakerOf(operation).wait());
+    const shut = breaker.wait();
     if (shut > 0) throw refusal('breaker', operation, shut);
     const wait = scope === undefined ? 0 : slow.wait(scope);
     if (wait > MAX_PAUSE_MS) throw refusal('paused', operation, wait);
@@ -173,16 +159,14 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
   };
 
   /** The permit of a call that has a place. */
-  const permit = ({ operation, scope }: QueuedCall): Permit => {
-    const tellHost = host.enter();
-    const tellOperation = breakerOf(operation).enter();
+  const permit = ({ scope }: QueuedCall): Permit => {
+    const leave = breaker.enter();
     let ended = false;
     return (outcome) => {
       if (ended) return;
       ended = true;
-      tellHost(outcome === 'unreachable' ? 'failed' : outcome === 'left' ? 'left' : 'well');
-      tellOperation(outcome === 'unreachable' ? 'left' : outcome === 'slowed' ? 'well' : outcome);
-      if (outcome === 'well' && scope !== undefined) slow.served(scope);
+      leave(outcome === 'slowed' ? 'reached' : outcome);
+      if (outcome === 'reached' && scope !== undefined) slow.served(scope);
       next();
     };
   };
@@ -251,10 +235,8 @@ export function createHostLimiter(limits: HostLimits, now: () => number = () => 
     state: () => ({
       inFlight,
       queued: queue.size,
-      /** Whether the host itself is tried: it opens when no connection can be made. */
-      host: host.state(),
-      /** Whether an operation is tried: those that have been called. */
-      operations: Object.fromEntries([...operations].map(([name, breaker]) => [name, breaker.state()])),
+      /** Whether the host is tried: it opens when no connection can be made. */
+      host: breaker.state(),
       paused: slow.count,
       refused: { ...refused },
     }),

@@ -63,20 +63,12 @@ export interface OutgoingRequest
   readonly scope?: string | undefined;
 }
 
-const outcomeOfStatus = (status: number): CallOutcome =>
-  status >= 500 ? 'failed' : status === 429 ? 'slowed' : 'well';
+const outcomeOfStatus = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
-/** What an error says of the upstream; nothing for an abort or an error of the gateway itself. */
+/** What an error shows of the host; nothing for an abort or an error of the gateway itself. */
 function outcomeOfFault(failure: unknown): CallOutcome {
-  if (!(failure instanceof UpstreamError)) return 'left';
-  return failure.failure.sent === false ? 'unreachable' : 'failed';
-}
-
-/** What the end of a body says of the upstream. One that the reader has dropped says nothing. */
-function outcomeOfBody({ errored }: Readable, status: number, signal: AbortSignal | undefined): CallOutcome {
-  if (errored == null) return outcomeOfStatus(status);
-  const dropped = 'code' in errored && errored.code === 'UND_ERR_ABORTED';
-  return dropped || signal?.aborted === true ? 'left' : 'failed';
+  if (!(failure instanceof UpstreamError)) return 'unknown';
+  return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
 
 const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
@@ -203,7 +195,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
       signal: deadline.signal,
     });
     const passed = report(statusCode);
-    body.once('close', () => end(outcomeOfBody(body, statusCode, up.signal)));
+    body.once('close', () => end(outcomeOfStatus(statusCode)));
     const answer = decoded(statusCode, received, body, callOf(wanted, statusCode));
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));

@@ -1,7 +1,7 @@
 // A call to the service: its URL, its token, and its retries. atlas.ts and batch.ts read the
 // answers.
 import type { Readable } from 'node:stream';
-import { Agent, type Dispatcher } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import type { Operation } from '../operations.ts';
 import { toWire, type WireMapping } from '../renames.ts';
@@ -84,11 +84,6 @@ export interface Upstream {
   /** What the request has found not to be there, and may be there any moment. */
   readonly absences?: Set<string> | undefined;
   readonly onResponse?: OnResponse | undefined;
-}
-
-/** The connection pool to the service, as large as the limiter allows. */
-export function openAgent(): Agent {
-  return new Agent({ keepAliveTimeout: 30_000, connect: { timeout: 8_000 } });
 }
 
 export interface Call {
