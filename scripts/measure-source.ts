@@ -7,7 +7,7 @@ import { startSandbox } from '../sandbox/src/sandbox.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
 import { createHttpServer } from '../src/http/limits/http-server.ts';
-import { closeServer, listen } from '../src/process/ports.ts';
+import { openPort } from '../src/process/ports.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 
 const SRC = new URL('../src/', import.meta.url);
@@ -34,7 +34,7 @@ const gateway = createGateway({
 });
 await gateway.ready();
 const server = createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
-const url = await listen(server, 0, '127.0.0.1');
+const { url, close } = await openPort(server, 0, '127.0.0.1');
 const session = new Session();
 session.connect();
 await session.post('Profiler.enable');
@@ -84,6 +84,6 @@ await fetch(`${url}/health`);
 await passed('a query over a connection', CATALOGUE, {}, fetch);
 await passed('the same again, from the response cache', CATALOGUE, {}, fetch);
 session.disconnect();
-await closeServer(server, 0);
+await close(0);
 await gateway.close();
 await sandbox.close();

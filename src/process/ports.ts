@@ -1,7 +1,7 @@
 // The ports of the process: listening, closing, and /metrics on a port of its own, for a network that
 // only Prometheus reaches. It does not import the gateway, which a primary with workers never loads.
 import { createServer, type Server } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import type { AddressInfo, Socket } from 'node:net';
 import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/api-keys.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
@@ -9,8 +9,19 @@ const BACKLOG = 4096;
 /** How often connections that have become idle are closed while others are still answered. */
 const IDLE_MS = 200;
 
+export interface OpenPort {
+  readonly url: string;
+  /** Takes no more connections, closes unused ones, and cuts what lasts longer than `milliseconds`. */
+  close(milliseconds: number): Promise<void>;
+}
+
 /** Listens. @throws Error with a sentence on why it cannot */
-export async function listen(server: Server, port: number, host: string): Promise<string> {
+export async function openPort(server: Server, port: number, host: string): Promise<OpenPort> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  });
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error: NodeJS.ErrnoException) => {
       reject(
@@ -24,13 +35,26 @@ export async function listen(server: Server, port: number, host: string): Promis
     server.listen({ port, host, backlog: BACKLOG }, () => resolve());
   });
   const { address, port: given } = server.address() as AddressInfo;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${given}`;
+  return {
+    url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
+    close: (milliseconds) => closeServer(server, sockets, milliseconds),
+  };
 }
 
-/** Closes a server once its answers are through; cuts what lasts longer. */
-export async function closeServer(server: Server, milliseconds: number): Promise<void> {
+/**
+ * Closes a server once its answers are through; cuts what lasts longer.
+ *
+ * @param sockets - its open connections
+ */
+async function closeServer(
+  server: Server,
+  sockets: ReadonlySet<Socket>,
+  milliseconds: number,
+): Promise<void> {
   const closed = new Promise<void>((resolve) => server.close(() => resolve()));
   server.closeIdleConnections();
+  // Browsers and load balancers open connections before they need them. Node counts them as busy.
+  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
   const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
   const late = setTimeout(() => server.closeAllConnections(), milliseconds);
   await closed;
@@ -64,6 +88,6 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       return tell(503, PLAIN, 'The metrics cannot be read at present.\n');
     }
   });
-  const url = await listen(server, port, host);
-  return { url, close: () => closeServer(server, CLOSE_MS) };
+  const { url, close } = await openPort(server, port, host);
+  return { url, close: () => close(CLOSE_MS) };
 }

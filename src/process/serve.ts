@@ -7,7 +7,7 @@ import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { awaitStore } from './await-store.ts';
-import { closeServer, listen } from './ports.ts';
+import { type OpenPort, openPort } from './ports.ts';
 
 export interface ServeOptions {
   readonly config: Config;
@@ -59,14 +59,15 @@ export async function serve(options: ServeOptions) {
     onFault: (error) => log.error({ error }, 'websocket'),
     keyForLoopback: config.keyForLoopback,
   });
-  let url: string;
+  let port: OpenPort;
   try {
     await awaitStore(config, log, gateway.ready);
-    url = await listen(server, config.PORT, config.HOST);
+    port = await openPort(server, config.PORT, config.HOST);
   } catch (error) {
     await close();
     throw error;
   }
+  const { url } = port;
   let stopping: Promise<void> | undefined;
   return {
     /** Where callers reach it. */
@@ -83,7 +84,7 @@ export async function serve(options: ServeOptions) {
         const until = performance.now() + config.SHUTDOWN_SECONDS * 1000;
         const left = () => Math.max(0, until - performance.now());
         gateway.drain();
-        await Promise.all([sockets.close(left()), closeServer(server, left())]);
+        await Promise.all([sockets.close(left()), port.close(left())]);
         await withTimeout(gateway.submitted(), left(), () => log.warn('a submission did not end in time'));
         await close();
       })();
