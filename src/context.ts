@@ -2,7 +2,6 @@
 // the services of the process. gateway/request-context.ts creates one for each request.
 import type { Underway } from './async/single-flight.ts';
 import type { Config } from './config.ts';
-import type { ContractWatch } from './contract/watch.ts';
 import type { SignedLinks } from './http/auth/signed-links.ts';
 import type { BulkLookups } from './lookups/bulk.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
@@ -47,8 +46,6 @@ export interface Services {
   readonly submitting: Underway;
   /** Bulk look-ups, which go on without any request. */
   readonly bulk: BulkLookups;
-  /** What is known of the upstream's contract. */
-  readonly contract: ContractWatch;
   /** Seals and opens addresses of files that need no token. */
   readonly links: SignedLinks;
   readonly log: Logger;

@@ -52,7 +52,7 @@ export function createGateway(options: GatewayOptions) {
     load: () => accessControl.load(),
   });
   const telemetry = openTelemetry(log, metrics, operationNames(examples), options.tracing);
-  const connections = connectUpstream(options, limiters, metrics, telemetry);
+  const connections = connectUpstream(options, limiters, telemetry);
   const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
   const { services, loaders } = shared;
@@ -98,13 +98,12 @@ export function createGateway(options: GatewayOptions) {
     /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
     upstream: limiters.state,
     /**
-     * Checks the store before there is traffic, then starts the contract watch.
+     * Checks the store before there is traffic.
      *
      * @throws Error when it fails
      */
     async ready(): Promise<void> {
       await services.ledger.check();
-      connections.contract.start();
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },

@@ -55,7 +55,6 @@ export async function startServer(
         NODE_ENV: 'production',
         LOG_LEVEL: 'warn',
         PORT: '0',
-        CONTRACT_CHECK_MINUTES: '0',
         // The machines of tests are shared; whether they are busy is not what is tried.
         MAX_EVENT_LOOP_DELAY_MS: '0',
         ...env,

@@ -106,7 +106,6 @@ export const variables = z.object({
   WIRE_MAPPING_FILE: z.string().min(1).optional(),
   DOCTOR_ATLAS_PREFIXES: prefixes.default([]),
   DOCTOR_BATCH_PREFIXES: prefixes.default([]),
-  CONTRACT_CHECK_MINUTES: whole(0, 44_640).default(60),
   UPSTREAM_API_KEY: z
     .string()
     .regex(/^[!-~]+$/, 'must have no spaces, and only letters that a header may have')

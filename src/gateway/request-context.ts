@@ -29,27 +29,24 @@ export type OpenUpstream = (
 
 /** @param gatewayKey - the gateway's own key of the service */
 export function createUpstreamOpener(
-  { settings, agent, limiter, onResponse }: Pick<Upstream, 'settings' | 'agent' | 'limiter' | 'onResponse'>,
+  { settings, agent, limiter }: Pick<Upstream, 'settings' | 'agent' | 'limiter'>,
   telemetry: Telemetry,
   gatewayKey: string | undefined,
 ): OpenUpstream {
-  return (requestId, token, signal, exchange) => {
-    return {
-      settings,
-      agent,
-      token,
-      isGatewayKey: token !== undefined && token === gatewayKey,
-      requestId,
-      signal,
-      collecting: new CollectWindow(),
-      absences: new Set(),
-      onResponse,
-      limiter,
-      caller: exchange?.principal ?? undefined,
-      ...exchange?.report?.hooks,
-      ...telemetry.upstreamHooks(requestId, exchange),
-    };
-  };
+  return (requestId, token, signal, exchange) => ({
+    settings,
+    agent,
+    token,
+    isGatewayKey: token !== undefined && token === gatewayKey,
+    requestId,
+    signal,
+    collecting: new CollectWindow(),
+    absences: new Set(),
+    limiter,
+    caller: exchange?.principal ?? undefined,
+    ...exchange?.report?.hooks,
+    ...telemetry.upstreamHooks(requestId, exchange),
+  });
 }
 
 export type Contexts = ReturnType<typeof createContextFactory>;

@@ -1,11 +1,10 @@
 // What all requests of a gateway share: the outgoing connections to the upstream API and its file store with
-// their host limiters and the watch over the upstream's contract; stores, read caches, batch progress and
+// their host limiters; stores, read caches, batch progress and
 // bulk look-ups. And what a gateway is made of besides its configuration.
 import { createUnderway } from '../async/single-flight.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
-import { type ContractWatch, openContractMetrics, openContractWatch } from '../contract/watch.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { openBulkLookups } from '../lookups/bulk.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
@@ -14,7 +13,6 @@ import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
 import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
@@ -64,9 +62,8 @@ export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined):
 
 /** Opens the connections. They connect on the first call. */
 export function connectUpstream(
-  { config, upstreamUrl, sandbox = false, log }: GatewayOptions,
+  { config, upstreamUrl, sandbox = false }: GatewayOptions,
   limiters: HostLimiters,
-  metrics: Metrics,
   telemetry: Telemetry,
 ) {
   const agent = openAgent();
@@ -74,19 +71,8 @@ export function connectUpstream(
   const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent, limiter: limiters.files };
 
-  const contract: ContractWatch = openContractWatch({
-    openUpstream: (requestId, signal) => openUpstream(requestId, config.UPSTREAM_API_KEY, signal),
-    baseUrl: upstreamUrl,
-    downloads,
-    sandbox,
-    prefixes: { atlas: config.DOCTOR_ATLAS_PREFIXES, batch: config.DOCTOR_BATCH_PREFIXES },
-    minutes: config.CONTRACT_CHECK_MINUTES,
-    onDrift: (finding) => countDrift(finding),
-    onError: (error) => log.error({ error }, 'contract'),
-  });
-  const countDrift = openContractMetrics(metrics.registers, contract.report);
   const openUpstream = createUpstreamOpener(
-    { settings, agent, limiter: limiters.api, onResponse: contract.onResponse },
+    { settings, agent, limiter: limiters.api },
     telemetry,
     config.UPSTREAM_API_KEY,
   );
@@ -99,7 +85,6 @@ export function connectUpstream(
   return {
     openUpstream,
     downloads,
-    contract,
     /** Whether the upstream is a sandbox, as far as its answers have shown. */
     isSandbox: () => known.isSandbox === true,
     /** The same, after a request where there was no answer yet. @throws Error when it fails */
@@ -115,7 +100,6 @@ export function connectUpstream(
       await checkPrefixes({ settings, agent, token, requestId: 'ready', signal: undefined, onCall });
     },
     async close(): Promise<void> {
-      await contract.close();
       await Promise.all([agent.close(), publicAgent.close()]);
     },
   };
@@ -134,7 +118,7 @@ export function createServices(
   connections: UpstreamConnections,
   secret: string,
 ) {
-  const { downloads, openUpstream, contract, isSandbox, checkSandbox } = connections;
+  const { downloads, openUpstream, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
@@ -169,7 +153,7 @@ export function createServices(
   const links = createSignedLinks(secret);
   const scoreReads = new Map<string, Promise<unknown>>();
   const submitting = createUnderway();
-  const kept = { ledger, live, scoreReads, submitting, bulk, contract, links, log, storeFailed };
+  const kept = { ledger, live, scoreReads, submitting, bulk, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {

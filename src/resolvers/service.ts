@@ -1,12 +1,10 @@
-// limits, models, service, viewer and contractReport: what the specification, the configuration,
-// the request and the contract watch say.
+// limits, models, service and viewer: what the specification, the configuration and the request say.
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
-import type { Check, CheckStatus as CheckStatusName, Finding, Report } from '../contract/report.ts';
 import { MAX_HASHES } from '../lookups/lookup.ts';
 import { VERSION } from '../package.ts';
-import { builder, enumValues } from '../schema/builder.ts';
-import { nonNull, publicNonNull, publicNullable } from '../schema/field-options.ts';
+import { builder } from '../schema/builder.ts';
+import { publicNonNull, publicNullable } from '../schema/field-options.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../submission/check.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';
@@ -180,96 +178,5 @@ builder.queryFields((t) => ({
     ...publicNonNull('record', 'Limits of this gateway and its upstream.'),
     type: Limits,
     resolve: (_root, _args, { services: { config } }) => config,
-  }),
-}));
-
-const CheckStatus = builder.enumType('CheckStatus', {
-  description: 'How a check of the upstream ended.',
-  values: enumValues<CheckStatusName>({
-    OK: 'As promised.',
-    CHANGED: 'Something differs from what is promised.',
-    UNREACHABLE: 'There was no usable answer: the upstream was too busy or failed.',
-    SKIPPED: 'Not checked, or not yet.',
-  }),
-});
-
-/** A difference, or a check without one. */
-type Row = Pick<Check, 'name' | 'status'> & {
-  readonly [K in 'path' | 'expected' | 'seen' | 'meaning']?: Finding[K] | undefined;
-};
-
-const rowsOf = ({ name, status, note, findings }: Check): Row[] =>
-  findings.length === 0
-    ? [{ name, status, seen: note }]
-    : // What is added takes nothing away.
-      findings.map((one) => ({ ...one, name, status: one.kind === 'added' ? 'OK' : status }));
-
-const ContractCheck = builder.objectRef<Row>('ContractCheck').implement({
-  description:
-    'One difference between what the upstream promises and what it does, or a check without a difference.',
-  fields: (t) => ({
-    name: t.exposeString('name', {
-      nullable: false,
-      description:
-        'Name of the check, such as "protein" or "protein, unknown hash"; "…, seen in traffic" for a ' +
-        'difference in the answer to an ordinary query.',
-    }),
-    status: t.expose('status', { ...nonNull('How the check ended.'), type: CheckStatus }),
-    path: t.exposeString('path', {
-      description: 'Where in the answer, such as "sae_features[].value"; null where nothing differs.',
-    }),
-    expected: t.exposeString('expected', { description: 'What is promised there, such as "number".' }),
-    seen: t.exposeString('seen', {
-      description:
-        'What was there: a kind, or another name, never a value; such as "string" or "named score".',
-    }),
-    consequence: t.exposeString('meaning', {
-      description: 'What it means for queries, such as "ptm is null or empty in protein(hash:) and Protein".',
-    }),
-  }),
-});
-
-const ContractReport = builder.objectRef<Report>('ContractReport').implement({
-  description:
-    'Whether the upstream keeps its contract: the last examination, and what was noticed in answers since.',
-  fields: (t) => ({
-    checkedAt: t.expose('checkedAt', {
-      ...nonNull('When it was last checked; when the gateway started if it never was.'),
-      type: 'DateTime',
-    }),
-    upstream: t.expose('upstream', {
-      ...nonNull('The upstream\'s address without credentials, such as "https://api.example.org".'),
-      type: 'URL',
-    }),
-    status: t.expose('status', {
-      ...nonNull('Overall: CHANGED when any check is, SKIPPED before the first checks.'),
-      type: CheckStatus,
-    }),
-    checks: t.field({
-      ...nonNull('One for each difference, and one for each check without any.'),
-      type: [ContractCheck],
-      args: { status: t.arg({ type: CheckStatus, description: 'Only checks with this status.' }) },
-      resolve: ({ checks }, { status }) =>
-        checks.flatMap(rowsOf).filter((row) => status == null || row.status === status),
-    }),
-  }),
-});
-
-builder.queryFields((t) => ({
-  contractReport: t.field({
-    type: ContractReport,
-    nullable: false,
-    description:
-      'Whether the upstream keeps its contract. The gateway checks in the background ' +
-      '(CONTRACT_CHECK_MINUTES) and adds differences in ordinary answers at once.',
-    args: {
-      refresh: t.arg.boolean({
-        defaultValue: false,
-        description: 'Wait for new checks: about twenty free upstream calls, at most once in 30 seconds.',
-      }),
-    },
-    cost: ({ refresh }) => ({ calls: refresh === true ? 25 : 0 }),
-    resolve: (_root, { refresh }, { services: { contract } }) =>
-      refresh === true ? contract.refresh() : contract.report(),
   }),
 }));

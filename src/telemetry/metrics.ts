@@ -122,6 +122,11 @@ export function openMetrics(sights: MetricSources) {
   for (const store of ['cache', 'ledger', 'documents', 'rates', 'connection']) storeErrors.inc({ store }, 0);
 
   return {
+    drifts: counter(
+      'upstream_drifts_total',
+      'Errors in answers because the service changed, by operation and place in its answer.',
+      ['operation', 'path'],
+    ),
     operations: counter('operations_total', 'GraphQL operations by their end.', ['type', 'name', 'outcome']),
     operationSeconds: histogram(
       'operation_duration_seconds',

@@ -3,6 +3,7 @@
 import type { ServerResponse } from 'node:http';
 import { createPrivateField } from '../private-field.ts';
 import type { Found } from '../store/cache/cache.ts';
+import type { Failure } from '../upstream/errors.ts';
 import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -28,6 +29,9 @@ export type Telemetry = ReturnType<typeof openTelemetry>;
 /** Asked every few seconds by machines: no news. */
 const QUIET = new Set(['/health', '/ready', '/metrics']);
 
+/** Places of drifts that metrics tell apart: keys of maps come from the service. */
+const MAX_DRIFT_PLACES = 200;
+
 const outcomeOf = (status: number): string => {
   if (status === 0) return 'no_answer';
   if (status === 429) return 'limited';
@@ -42,6 +46,7 @@ export function openTelemetry(
   knownNames: ReadonlySet<string>,
   tracing: Tracing = noopTracing,
 ) {
+  const driftPlaces = new Set<string>();
   const exchanges = createPrivateField<Request, RequestRecord>();
 
   /** Runs what observes. An error in it is logged, and reaches nothing that is observed. */
@@ -160,6 +165,14 @@ export function openTelemetry(
     failed(code: string, exchange: RequestRecord | undefined) {
       if (exchange !== undefined) exchange.errors += 1;
       observe(() => metrics.errors.inc({ code }));
+    },
+    /** Counts a change of the service that a caller was shown. Other failures are ignored. */
+    upstreamFailed({ code, operation, path = '$' }: Failure) {
+      if (code !== 'UPSTREAM_DRIFT') return;
+      const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
+      if (driftPlaces.size < MAX_DRIFT_PLACES) driftPlaces.add(place);
+      const shown = driftPlaces.has(place) ? place : 'other';
+      observe(() => metrics.drifts.inc({ operation, path: shown }));
     },
     end,
     /** Ends a request when its response is sent, or its client has left. */

@@ -7,14 +7,7 @@ import { UpstreamError } from './errors.ts';
 import { foundOrNull } from './http/prefix.ts';
 import { bodyJson, parseJsonBody, readBytes, readUtf8, requestIdOf, tooLarge } from './http/response-body.ts';
 import { type Call, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import {
-  drifted,
-  namedJson,
-  readContractJson,
-  readValidated,
-  toContractNames,
-  validate,
-} from './http/validate-response.ts';
+import { drifted, readContractJson, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
@@ -56,7 +49,7 @@ export async function record<S extends z.ZodType>(
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
   const raw = await readContractJson(up, name, answer);
-  return { record: readValidated(up, name, schema, raw), raw };
+  return { record: validate(name, schema, raw), raw };
 }
 
 const recordOrNull = <S extends z.ZodType>(
@@ -78,7 +71,7 @@ const ROWS_AT_ONCE = 1000;
 /** Reads the catalogue: `{data: [...]}`, or the bare array. @throws UpstreamError UPSTREAM_DRIFT */
 export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
   const raw = toContractNames(up, 'features', await parseJsonBody('features', json));
-  const rows = readValidated(up, 'features', wire.catalogue, raw);
+  const rows = validate('features', wire.catalogue, raw);
   // It would be cached, and say for a day that there are no features.
   if (rows.length === 0) throw drifted('features', '$', 'expected features, seen none', true);
   const entries: wire.CatalogueEntry[] = [];
@@ -128,21 +121,14 @@ async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadR
   const split = (json: Uint8Array) => splitRecord(json, up.settings);
   let parts = up.settings.mapping === undefined ? split(bytes) : undefined;
   if (parts === undefined) {
-    const raw = await namedJson(up, 'protein', bodyJson(answer, bytes));
+    const raw = toContractNames(up, 'protein', await bodyJson(answer, bytes));
     parts = split(Buffer.from(JSON.stringify(raw) ?? ''));
     if (parts === undefined) {
-      readValidated(up, 'protein', wire.proteinRecord, raw);
+      validate('protein', wire.proteinRecord, raw);
       throw drifted('protein', '$', 'expected an object');
     }
   }
-  const whole = parts;
-  let record: wire.ProteinRecord | undefined;
-  try {
-    record = recordOf(whole);
-  } finally {
-    up.onResponse?.('protein', () => whole.readAll(), record !== undefined);
-  }
-  return { record, parts, requestId: requestIdOf(up, answer) };
+  return { record: recordOf(parts), parts, requestId: requestIdOf(up, answer) };
 }
 
 export interface ProteinQuery {

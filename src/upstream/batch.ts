@@ -13,7 +13,7 @@ import {
 import { confirmNotFound, foundOrNull } from './http/prefix.ts';
 import { isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import { readContractJson, readValidated, validate } from './http/validate-response.ts';
+import { readContractJson, validate } from './http/validate-response.ts';
 import { isFields } from './renames.ts';
 import * as wire from './wire.ts';
 
@@ -54,7 +54,7 @@ async function open<S extends z.ZodType>(
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
   const inside = validate(operation, envelope, isFields(data) ? data : {});
   return {
-    data: readValidated(up, operation, schema, data, body),
+    data: validate(operation, schema, data),
     warnings: [...new Set([...(around.warning_messages ?? []), ...(inside.warning_messages ?? [])])],
   };
 }

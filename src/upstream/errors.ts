@@ -20,6 +20,8 @@ export interface Failure {
   readonly code: FailureCode;
   /** HTTP status; absent when no answer came. */
   readonly status?: number | undefined;
+  /** Where in the answer something has changed, such as `$.items.3.status`. */
+  readonly path?: string | undefined;
   /** The upstream's own id of the request, to quote when reporting a problem. */
   readonly requestId?: string | undefined;
   /** False when the request certainly never left, so that it cannot have had an effect. */

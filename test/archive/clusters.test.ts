@@ -7,14 +7,12 @@ async function* arriving(bytes: Uint8Array) {
   yield bytes;
 }
 
-/** What is read of a member's text, and what of it is shown to who watches for drift. */
+/** What is read of a member's text. */
 async function read(text: string) {
-  const shown: unknown[] = [];
   const zip = zipSync({ 'cluster_info.json': strToU8(text) });
-  const onResponse = (name: string, read: () => unknown) => void shown.push([name, read()]);
-  const { clusters, clusterOf, problems } = await readBulkArchive(arriving(zip), { onResponse });
+  const { clusters, clusterOf, problems } = await readBulkArchive(arriving(zip));
   const failures = problems.map(({ code, message, entry }) => ({ code, message, entry }));
-  return { clusters, clusterOf, failures, shown };
+  return { clusters, clusterOf, failures };
 }
 
 const A = 'b840eb6446f9f188023424af40675a36';
@@ -27,11 +25,6 @@ test('a record that is whole, and who belongs to it', async () => {
     clusterOf: new Map([[A, A]]),
     failures: [],
   });
-});
-
-test('the whole is shown to who watches for drift', async () => {
-  const file = { clusters: { [A]: { cluster_size: 2 } }, proteins: { [B]: A } };
-  expect((await read(JSON.stringify(file))).shown).toEqual([['clusterInfo', file]]);
 });
 
 test.each([

@@ -3,10 +3,8 @@ import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readMapping } from '../../src/contract/mapping.ts';
-import { schema } from '../../src/resolvers/schema.ts';
 import { endWithFile } from '../child-processes.ts';
 import { ROOT } from '../root.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
@@ -117,8 +115,7 @@ describe('docs/doctor.md', () => {
     expect((await shell(bridging)).status).toBe(0);
   });
 
-  it('shows a mapping file and a query that are valid', () => {
+  it('shows a valid mapping file', () => {
     expect(readMapping(blocks('doctor.md', 'yaml')[0] ?? '?')).toHaveProperty('mapping');
-    expect(validate(schema, parse(blocks('doctor.md', 'graphql')[0] ?? ''))).toEqual([]);
   });
 });

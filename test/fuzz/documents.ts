@@ -15,8 +15,6 @@ import {
 } from 'graphql';
 
 const DEEPEST = 5;
-/** They are examined or waited for elsewhere, and cost more than all others together. */
-const LEFT_OUT = new Set(['contractReport']);
 const HASHES = [
   '12e9c9e4e2835c302e8ba615115edda3',
   'efebacde779fb9ede77f2039ec6cfe09',
@@ -84,8 +82,7 @@ export function documentOf(schema: GraphQLSchema, choices: readonly number[]): s
   function fieldsOf(type: GraphQLObjectType, depth: number): string[] {
     const all = Object.values(type.getFields()).filter(
       (field) =>
-        !LEFT_OUT.has(field.name) &&
-        (depth > 1 || !(isObjectType(getNamedType(field.type)) || isAbstractType(getNamedType(field.type)))),
+        depth > 1 || !(isObjectType(getNamedType(field.type)) || isAbstractType(getNamedType(field.type))),
     );
     if (all.length === 0) return ['__typename'];
     return Array.from({ length: 1 + pick(4) }, () => {

@@ -30,7 +30,6 @@ function open(upstreamUrl: string): Gateway {
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_MINUTE: '0',
     MAX_EVENT_LOOP_DELAY_MS: '0',
-    CONTRACT_CHECK_MINUTES: '0',
     CACHE_RECORDS_SECONDS: '0',
   });
   return reached(

@@ -150,14 +150,6 @@ describe('two workers', () => {
     expect((await fetch(`${url}/metrics`, { headers: METRICS })).status).toBe(404);
   });
 
-  it('give 1 for the state of an operation, however many of them have checked it', async () => {
-    const query = '{ contractReport(refresh: true) { status } }';
-    await Promise.all(Array.from({ length: 6 }, () => ask(query)));
-    const states = [...(await scrape()).matchAll(/^foldatlas_upstream_contract\{.*\} (\d+)$/gm)];
-    expect(states.length).toBeGreaterThan(5);
-    expect(new Set(states.map(([, value]) => value))).toEqual(new Set(['1']));
-  });
-
   it('stream a batch to sockets at both of them', async () => {
     const input = { items: [protein('GIVEQCCTSICSLYQLENYCN'.repeat(5))] };
     const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
@@ -247,7 +239,6 @@ describe('a process', () => {
     const server = start({
       STORE_URL: 'memory:',
       UPSTREAM_URL: `http://127.0.0.1:${(silent.address() as AddressInfo).port}`,
-      CONTRACT_CHECK_MINUTES: '0',
       SHUTDOWN_SECONDS: '300',
       REQUEST_TIMEOUT_MS: '600000',
     });

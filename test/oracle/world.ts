@@ -190,7 +190,6 @@ export async function openOracleWorld() {
       LOG_LEVEL: 'silent',
       RATE_LIMIT_PER_MINUTE: '0',
       MAX_EVENT_LOOP_DELAY_MS: '0',
-      CONTRACT_CHECK_MINUTES: '0',
       MAX_QUERY_COST: '1000000',
     });
     return createGateway({

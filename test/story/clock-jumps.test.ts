@@ -146,19 +146,6 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     await store.close();
   });
 
-  it('the contract of the service is checked again', async () => {
-    const checked = async (): Promise<unknown> => {
-      const { data } = await ask(gateway, '{ contractReport(refresh: true) { checkedAt } }', {}, TOKEN);
-      return at(data, 'contractReport.checkedAt');
-    };
-    const first = await checked();
-    expect(await checked()).toBe(first);
-    jump(by);
-    const now = performance.now.bind(performance);
-    vi.spyOn(performance, 'now').mockImplementation(() => now() + 60_000);
-    expect(await checked()).not.toBe(first);
-  });
-
   it('readiness is looked at anew', async () => {
     const gone = await startSandbox({ size: 'small', clock });
     const other = openGateway(gone.url);

@@ -20,7 +20,12 @@ const extensionsOf = (failure: Failure) => ({
   retryAfterSeconds: failure.retryAfterSeconds,
   issues: failure.issues?.map(({ path, message }) => ({ path, message })),
   resultsExpireAt: failure.resultsExpireAt,
-  upstream: { operation: failure.operation, status: failure.status, requestId: failure.requestId },
+  upstream: {
+    operation: failure.operation,
+    status: failure.status,
+    path: failure.path,
+    requestId: failure.requestId,
+  },
 });
 
 /** An error that the request's own deadline or a caller that left caused. */
@@ -171,6 +176,8 @@ export function createClientErrors(
       const shown = withErrorCode(masked instanceof GraphQLError ? masked : new GraphQLError(masked.message));
       counted.add(shown);
       countFor(shown, exchange);
+      const cause = rootOf(error);
+      if (cause instanceof UpstreamError && !exchange.left) telemetry.upstreamFailed(cause.failure);
       return shown;
     });
   const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();

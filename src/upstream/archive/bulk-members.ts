@@ -1,6 +1,5 @@
 // Reads the members of a bulk archive that speak of many proteins: sequences, clusters and features.
 import { executionTurns } from '../../async/turn-clock.ts';
-import type { OnResponse } from '../http/upstream-client.ts';
 import { removeMembers } from '../json/json-filter.ts';
 import { type Member, memberNamed, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
@@ -49,8 +48,6 @@ export interface BulkOptions {
   readonly isDone?: () => boolean;
   /** Names that the deployment uses instead of those of the contract. */
   readonly mapping?: WireMapping | undefined;
-  /** Shown what members say, to notice drift. */
-  readonly onResponse?: OnResponse | undefined;
   /** Called after some records when the next may take a while. */
   readonly onPause?: () => void;
 }
@@ -89,10 +86,9 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
 
 const members = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
-async function clusters(entry: ZipEntry, { mapping, onResponse }: BulkOptions, tell: Tell): Promise<void> {
+async function clusters(entry: ZipEntry, { mapping }: BulkOptions, tell: Tell): Promise<void> {
   const parsed = await parseJson(await entry.bytes());
   const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
-  onResponse?.('clusterInfo', () => parsed, true);
   for (const [representative, record] of members(top.get('clusters')))
     tell({ part: 'cluster', representative: normal(representative), record });
   for (const [hash, representative] of members(top.get('proteins')))
@@ -114,7 +110,7 @@ function tellFeatures(
   key: string,
   value: FeaturesValue,
   entry: ZipEntry,
-  { mapping, perResidue = false, level = true, onResponse }: BulkOptions,
+  { mapping, perResidue = false, level = true }: BulkOptions,
   tell: Tell,
 ): void {
   let read = mapping?.bulkFeatures === undefined ? value.member : undefined;
@@ -123,14 +119,6 @@ function tellFeatures(
     if (isFields(named)) read = (name) => named[name];
   }
   const found = read && readFeatures(read, { perResidue, level });
-  const show = (): unknown => {
-    try {
-      return { [key]: value.whole() };
-    } catch {
-      return undefined;
-    }
-  };
-  onResponse?.('bulkFeatures', show, found !== undefined);
   if (found !== undefined) tell({ part: 'features', hash: normal(key), features: found });
   else tell(faultOf(entry, 'The features are not a JSON object.'));
 }

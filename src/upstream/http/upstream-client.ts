@@ -43,15 +43,6 @@ export interface StartedCall {
   ended(report: CallReport): void;
 }
 
-/**
- * Called with an answer, or with a file within one.
- *
- * @param name - in contract/answers.ts
- * @param read - the answer in the contract's names; undefined when it is no JSON
- * @param isReadable - whether the gateway could use it
- */
-export type OnResponse = (name: string, read: () => unknown, isReadable: boolean) => void;
-
 /** The service for one request: address, the caller's token, request id and time limits. */
 export interface Upstream {
   readonly settings: UpstreamSettings;
@@ -83,7 +74,6 @@ export interface Upstream {
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
   /** What the request has found not to be there, and may be there any moment. */
   readonly absences?: Set<string> | undefined;
-  readonly onResponse?: OnResponse | undefined;
 }
 
 export interface Call {

@@ -12,6 +12,7 @@ export const drifted = (operation: string, path: string, what: string, retryable
   new UpstreamError(redact(`The upstream's answer to ${operation} has changed at ${path}: ${what}.`), {
     operation,
     code: 'UPSTREAM_DRIFT',
+    path,
     retryable,
   });
 
@@ -34,35 +35,9 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
 export const toContractNames = <T>(up: Upstream, name: string, value: T): T =>
   fromWire(up.settings.mapping, name, value);
 
-/** A body as JSON in the contract's names. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
-export async function namedJson(up: Upstream, name: string, reading: Promise<unknown>): Promise<unknown> {
-  try {
-    return toContractNames(up, name, await reading);
-  } catch (error) {
-    if (error instanceof UpstreamError && error.failure.code === 'UPSTREAM_DRIFT')
-      up.onResponse?.(name, () => undefined, false);
-    throw error;
-  }
-}
-
-/** Reads an answer as JSON in the contract's names. @throws UpstreamError as namedJson */
-export const readContractJson = (up: Upstream, name: string, answer: StreamedResponse): Promise<unknown> =>
-  namedJson(up, name, readJson(up, answer));
-
-/** Checks an answer and passes it, or `whole`, to the watcher for drift. @throws UpstreamError */
-export function readValidated<S extends z.ZodType>(
+/** Reads an answer as JSON in the contract's names. @throws UpstreamError UPSTREAM_DRIFT for no JSON */
+export const readContractJson = async (
   up: Upstream,
   name: string,
-  schema: S,
-  value: unknown,
-  whole: unknown = value,
-): z.output<S> {
-  let readable = false;
-  try {
-    const answer = validate(name, schema, value);
-    readable = true;
-    return answer;
-  } finally {
-    up.onResponse?.(name, () => whole, readable);
-  }
-}
+  answer: StreamedResponse,
+): Promise<unknown> => toContractNames(up, name, await readJson(up, answer));

@@ -137,7 +137,7 @@ export interface ReadProteins {
  * ends when nothing more is needed.
  */
 async function readArchive(
-  { settings: { mapping }, onResponse }: Upstream,
+  { settings: { mapping } }: Upstream,
   arriving: ArchiveBody,
   limits: ArchiveLimits,
   { needs, asksSequences }: BulkCall,
@@ -153,7 +153,6 @@ async function readArchive(
     perResidue: needsRows(needs),
     level: needs.level === true,
     mapping,
-    onResponse,
     hashes: each,
     isDone: () => arriving.isDone,
     limits,
