@@ -14,6 +14,7 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import pLimit from 'p-limit';
+import { plainText } from '../plain-text.ts';
 import { fileNames, type NamedTask } from '../resolvers/folds/score-table.ts';
 import { type GatewayTarget, sayErrors } from './gateway-client.ts';
 import { CliExit, EXIT, messageOf, readText, type Session } from './session.ts';
@@ -213,7 +214,7 @@ export async function openResultSaver(
         const failed = saving.has(taskId) && (await saving.get(taskId)) !== undefined;
         const problem = failed ? await saveTask(taskId) : error?.message;
         if (state !== 'DONE' || problem !== undefined)
-          without.push([files.get(taskId) ?? taskId, state, problem].filter(Boolean).join(': '));
+          without.push(plainText([files.get(taskId) ?? taskId, state, problem].filter(Boolean).join(': ')));
       }
       session.live('');
       const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;

@@ -1,6 +1,7 @@
 // The submission of `foldatlas fold`: parses its input, which is FASTA, or a submission as GraphQL
 // takes it (YAML or JSON), sends it, and reads the outcome. The gateway validates it.
 import { createHash } from 'node:crypto';
+import { plainText } from '../plain-text.ts';
 import { isFields } from '../upstream/renames.ts';
 import { type Answer, errorLines, type GatewayTarget } from './gateway-client.ts';
 import { parseYaml } from './parse-yaml.ts';
@@ -167,7 +168,8 @@ export async function submitFold(
     throw new CliExit(mistake ? EXIT.data : EXIT.unreachable, lines.join('\n'));
   }
   if (ended.__typename === 'FoldSubmitted' && ended.batch != null) {
-    for (const { path, message } of ended.warnings ?? []) session.say(`warning: ${path}: ${message}`);
+    for (const { path, message } of ended.warnings ?? [])
+      session.say(plainText(`warning: ${path}: ${message}`));
     if (ended.replayed === true) {
       const more = resubmit === undefined ? ' (--again makes another one)' : '';
       session.say(`Submitted before: the same batch, nothing is paid again${more}.`);
@@ -182,6 +184,6 @@ export async function submitFold(
     kind === 'OutcomeUnknown' && resubmit === undefined ? '--again WORD makes another key.' : null,
     wait == null ? null : `Try again in ${wait} seconds.`,
     existingBatch == null ? null : `The earlier batch is ${existingBatch.batchId}.`,
-  ].filter((line) => line != null);
+  ].flatMap((line) => (line == null ? [] : [plainText(line)]));
   throw new CliExit(kind === 'InvalidInput' ? EXIT.data : EXIT.unreachable, lines.join('\n'));
 }

@@ -1,5 +1,6 @@
 // foldatlas fold: submits, follows and saves. Each step can be resumed later by the batch's id.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { plainText } from '../plain-text.ts';
 import type { TaskCounts } from '../upstream/folds/batch-states.ts';
 import { command, flag, option, word } from './command.ts';
 import { checkFolder, makeFolder, openResultSaver } from './fold-save.ts';
@@ -70,7 +71,8 @@ function show(session: Session, progress: Progress, saved: number, before: strin
     ...(estimatedSecondsLeft === null || final ? [] : [timeText(estimatedSecondsLeft)]),
   ].join(' · ');
   for (const { state, name, taskId, error } of changedTasks) {
-    if (state === 'FAILED') session.say(`failed: ${name ?? taskId}: ${error?.message ?? 'no reason given'}`);
+    const reason = error?.message ?? 'no reason given';
+    if (state === 'FAILED') session.say(plainText(`failed: ${name ?? taskId}: ${reason}`));
   }
   if (session.terminal) session.live(`${bar(batch.counts)} ${text}`);
   else if (text !== before) session.say(text);

@@ -1,6 +1,7 @@
 // The gateway that a command queries: one by URL, the one that runs in this folder, or one within
 // this process.
 import type { Config } from '../config.ts';
+import { plainText } from '../plain-text.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { option, TOKEN_FILE } from './command.ts';
 import { CliExit, configOf, EXIT, messageOf, type Session, tokenOf } from './session.ts';
@@ -185,10 +186,11 @@ export async function connect(
   };
 }
 
+/** Errors of an answer, a line each. */
 export const errorLines = ({ errors = [] }: Answer): string[] =>
   errors.map(({ message, path, extensions }) => {
     const where = path === undefined ? '' : ` at ${path.join('.')}`;
-    return `${String(extensions?.code ?? 'ERROR')}${where}: ${message}`;
+    return plainText(`${String(extensions?.code ?? 'ERROR')}${where}: ${message}`);
   });
 
 /** Says the errors of an answer. @returns how many there are */

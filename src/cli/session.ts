@@ -2,8 +2,8 @@
 // AbortSignal.
 import { readFileSync } from 'node:fs';
 import { text } from 'node:stream/consumers';
-import { stripVTControlCharacters } from 'node:util';
 import type { Config } from '../config.ts';
+import { plainText } from '../plain-text.ts';
 
 /** Exit codes, the same for every command. */
 export const EXIT = {
@@ -33,6 +33,9 @@ export class CliExit extends Error {
     this.exit = exit;
   }
 }
+
+/** Lines and columns stay; nothing else in them controls the terminal. */
+const forTerminal = (text: string): string => text.replace(/[^\n\t]+/g, plainText);
 
 export type Session = ReturnType<typeof createSession>;
 
@@ -72,22 +75,22 @@ export function createSession() {
     },
     /** Why it was aborted; undefined when it was not. */
     interruption: () => (interrupt.signal.aborted ? interrupt.signal.reason : undefined),
-    /** Data. Resolves when it may go on: a slow reader is waited for. */
+    /** Data, as it is unless it goes to a terminal. Resolves when it may go on: a slow reader is waited for. */
     out(text: string): Promise<void> {
       clear();
-      const plain = outIsTerminal ? text : stripVTControlCharacters(text);
-      return new Promise((resolve) => process.stdout.write(plain, () => resolve()));
+      const shown = outIsTerminal ? forTerminal(text) : text;
+      return new Promise((resolve) => process.stdout.write(shown, () => resolve()));
     },
     /** Whatever is no data. */
     say(line: string) {
       clear();
-      process.stderr.write(`${line}\n`);
+      process.stderr.write(`${forTerminal(line)}\n`);
     },
     /** Replaces the last line on a terminal; prints nothing elsewhere. */
     live(line: string) {
       if (!terminal) return;
       clear();
-      process.stderr.write(line);
+      process.stderr.write(plainText(line));
       hanging = true;
     },
   };

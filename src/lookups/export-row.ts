@@ -1,5 +1,6 @@
 // One row of a look-up as JSON or tab-separated text. Units are those of the schema: pLDDT and
 // shares 0 to 100, pTM 0 to 1.
+import { type Cell, tableRow } from '../plain-text.ts';
 import type { BulkOptions } from './lookup.ts';
 
 /** Increased when columns or keys of the rows change; part of the file's name. */
@@ -112,24 +113,3 @@ export const exportTable = (options: BulkOptions) =>
     ...Object.fromEntries(groupsOf(options).flatMap((group) => Object.entries(CELLS[group]))),
     problem: (row) => PROBLEMS[row.status],
   });
-
-export type Cell = string | number | null | undefined;
-
-/** First characters of a formula. Tab and carriage return are replaced before the test. */
-const FORMULA = new Set(['=', '+', '-', '@']);
-/** A number, signed or in scientific notation, is data in every spreadsheet program. */
-const NUMBER = /^[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?$/;
-
-function cellText(cell: Cell): string {
-  if (cell === null || cell === undefined) return '';
-  if (typeof cell === 'number') return String(cell);
-  const text = cell.replace(/[\t\r\n]+/g, ' ');
-  // Programs skip white space before a formula.
-  const first = text.trimStart().charAt(0);
-  const safe = FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
-  // To readers of tables a bare quote begins a text that ends, rows later, with the next one.
-  return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
-}
-
-/** A row as a line; unknown values are empty, formulas begin with an apostrophe, quotes are doubled. */
-export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;

@@ -153,6 +153,35 @@ describe('what stands in the place of a gateway', () => {
   });
 });
 
+describe('what the gateway and the service wrote', () => {
+  const evil = 'a\u001b[2Jb\u001b]0;title\u0007\u202ec\r\nSubmitted before\u009b31m';
+  it('controls no terminal, and begins no line of its own', async () => {
+    const gateway = createServer((incoming, response) => {
+      incoming.resume();
+      const warnings = [{ path: evil, message: evil }];
+      const result = { __typename: 'Refused', problem: evil, hint: evil, reason: 'CREDITS', warnings };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ data: { result }, errors: [{ message: evil, path: [evil] }] }));
+    });
+    await new Promise<void>((resolve) => gateway.listen(0, '127.0.0.1', resolve));
+    const url = `http://127.0.0.1:${(gateway.address() as AddressInfo).port}`;
+    const input = '>x\nMQIFVK\n';
+    const [fold, query] = await Promise.all([
+      run(['fold', '-', '--url', url], { input }),
+      run(['query', '-', '--url', url], { input: '{ __typename }' }),
+    ]);
+    gateway.close();
+    expect([fold.code, query.code]).toEqual([2, 1]);
+    for (const { err } of [fold, query]) {
+      expect(err).toContain('ab');
+      expect(err).not.toMatch(/[^\P{Cc}\n]|[\u202a-\u202e]/u);
+      expect(err).not.toMatch(/^Submitted before/m);
+    }
+    // Data in a pipe are as they came.
+    expect(JSON.parse(query.out)).toMatchObject({ errors: [{ message: evil }] });
+  });
+});
+
 describe('lookup', () => {
   const list =
     'P01308, ACTA_HUMAN\n# a remark\n00000000000000000000000000000000 ENSG00000139618\n=1+1 P01308\n';

@@ -15,6 +15,7 @@ import { pageCsp } from '../../src/http/pages/html.ts';
 import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
 import { addVary } from '../../src/http/plugins/response-headers.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
+import { plainText, tableRow } from '../../src/plain-text.ts';
 import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
 import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
@@ -75,6 +76,7 @@ const READERS: Readonly<Record<string, Read>> = {
       ...{ characters: 1e9, tokens: 1e9, nesting: 64, aliases: 9, directives: 9, fragments: 9 },
       ...{ lines: 1e9, operations: 9, rootFields: 9, fields: 9, pairs: 9, introspections: 9 },
     }),
+  'tables and terminals': (text) => [plainText(text), tableRow([text])],
   'a cursor': (text) => readCursor(z.unknown(), text),
   'a hash': (text) => readHash(text),
   'an identifier': (text) => readIdentifier(text),

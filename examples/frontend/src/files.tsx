@@ -30,10 +30,14 @@ export function Download({ url, name, what }: { url: string; name: string; what:
 }
 
 /** A spreadsheet would run a text that begins so as a formula, also behind white space. */
-const FORMULA = /^\s*[=+\-@]/;
+const FORMULA = /^\s*[=+\-@＝＋－＠]/;
+/** Marks that change the direction of the text behind them. */
+const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
 
 const cellOf = (value: string | number | null | undefined): string => {
-  const text = String(value ?? '').replace(/\s+/g, ' ');
+  const text = String(value ?? '')
+    .replace(BIDI_MARKS, '')
+    .replace(/[\s\p{Cc}]+/gu, ' ');
   const safe = typeof value === 'string' && FORMULA.test(text) ? `'${text}` : text;
   return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 };

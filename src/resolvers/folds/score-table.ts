@@ -1,6 +1,6 @@
 // File names for the tasks of a batch, and their table of scores, best ipTM first. The archive, the
 // table and the command line use the same names.
-import { type Cell, tableRow } from '../../lookups/export-row.ts';
+import { type Cell, tableRow } from '../../plain-text.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 
 export interface NamedTask {

@@ -1,0 +1,33 @@
+// Text of callers and of the service as tables and terminals may show it: nothing in it moves the
+// cursor, turns the direction of the line, or runs as a formula.
+import { stripVTControlCharacters } from 'node:util';
+
+/** Marks that change the direction of the text behind them (UAX #9). */
+const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/** C0, DEL, C1, and the separators of lines and paragraphs. */
+const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
+
+/** The text in one line, without escape sequences, control characters and bidi marks. */
+export const plainText = (text: string): string =>
+  stripVTControlCharacters(text).replace(BIDI_MARKS, '').replace(CONTROLS, ' ');
+
+export type Cell = string | number | null | undefined;
+
+/** First characters of a formula, also in their wide forms: some programs read `＝` as `=`. */
+const FORMULA = new Set(['=', '+', '-', '@']);
+/** A number, signed or in scientific notation, is data in every spreadsheet program. */
+const NUMBER = /^[+-]?\d{1,40}(\.\d{1,40})?([eE][+-]?\d{1,3})?$/;
+
+function cellText(cell: Cell): string {
+  if (cell === null || cell === undefined) return '';
+  if (typeof cell === 'number') return String(cell);
+  const text = plainText(cell);
+  // Programs skip white space before a formula.
+  const first = text.trimStart().charAt(0).normalize('NFKC');
+  const safe = FORMULA.has(first) && !NUMBER.test(text) ? `'${text}` : text;
+  // To readers of tables a bare quote begins a text that ends, rows later, with the next one.
+  return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
+}
+
+/** A row as a line; unknown values are empty, formulas begin with an apostrophe, quotes are doubled. */
+export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;
