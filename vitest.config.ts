@@ -12,7 +12,15 @@ export default defineConfig({
     ],
   },
   test: {
-    include: ['test/**/*.test.ts'],
+    // `gateway` is what `npm test` runs. `system` starts processes, browsers, replicas and foreign programs.
+    projects: [
+      {
+        extends: true,
+        test: { name: 'gateway', include: ['test/**/*.test.ts'], exclude: ['test/system/**'] },
+      },
+      { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'] } },
+      { extends: true, test: { name: 'sandbox', include: ['sandbox/test/**/*.test.ts'] } },
+    ],
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
     // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two take 8.

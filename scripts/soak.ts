@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { startSandboxThread } from '../sandbox/src/sandbox.ts';
-import { startServer } from '../test/server-process.ts';
+import { startServer } from '../test/system/server-process.ts';
 import { judge } from './soak/judge.ts';
 import { startLoad } from './soak/load.ts';
 import { METRICS_TOKEN, type Sample, sampleOf } from './soak/sample.ts';

@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { startSandboxThread } from '../../sandbox/src/sandbox.ts';
-import { type ServerProcess, startServer } from '../../test/server-process.ts';
+import { type ServerProcess, startServer } from '../../test/system/server-process.ts';
 import { ATTACKS, type Attack, type Target } from './attacks.ts';
 import { startHostileService } from './hostile-service.ts';
 import { descriptors, forgetPeak, peakBytes, residentBytes } from './process.ts';

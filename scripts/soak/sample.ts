@@ -1,6 +1,6 @@
 // One look at a running gateway: memory and event loop as it tells them in /metrics, its open files as the system does. It judges nothing.
 import { readdirSync, readlinkSync } from 'node:fs';
-import type { ServerProcess } from '../../test/server-process.ts';
+import type { ServerProcess } from '../../test/system/server-process.ts';
 
 /** What it is told the metrics for. */
 export const METRICS_TOKEN = 'the-metrics-of-a-soak';

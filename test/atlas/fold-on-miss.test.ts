@@ -1,6 +1,6 @@
 // Folding on demand: said with every call, waited for when the structure comes only with a later answer, refused for crowds.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { allProteins } from '../sandbox-atlas/harness.ts';
+import { allProteins } from '../../sandbox/test/atlas/harness.ts';
 import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 

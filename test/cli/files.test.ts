@@ -5,7 +5,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { fault } from '../subscriptions/support.ts';
 import { openWorld, type World } from '../support.ts';
-import { run, start } from './bin.ts';
+import { run, start } from '../system/cli/bin.ts';
 
 const HBA =
   'MVLSPADKTNVKAAWGKVGAHAGEYGAEALERMFLSFPTTKTYFPHFDLSHGSAQVKGHGKKVADALTNAVAHVDDMPNALSALSDLHAHKLRVDPVNFKLLSHCLLVTLAAHLPAEFTPAVHASLDKFLASVSTVLTSKYR';

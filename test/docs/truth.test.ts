@@ -3,8 +3,8 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig, SETTINGS } from '../../src/config.ts';
-import { FOLD, SUBMIT } from '../clients/place.ts';
 import { at, openWorld, type World } from '../support.ts';
+import { FOLD, SUBMIT } from '../system/clients/place.ts';
 import { guides, ROOT, readGuide } from './guides.ts';
 
 let world: World;

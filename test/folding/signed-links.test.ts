@@ -10,10 +10,10 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { readPrincipalKey, replacePrincipalKey, rotateSecret } from '../../src/store/ledger/principal-key.ts';
-import { launchBrowser, NO_BROWSER } from '../browser/chromium.ts';
 import { testLogger } from '../record.ts';
 import { serve } from '../subscriptions/streams.ts';
 import { at, openWorld, type World } from '../support.ts';
+import { launchBrowser, NO_BROWSER } from '../system/browser/chromium.ts';
 import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
 
 const TOKEN = 'key-of-a-test';

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
-import { type ServerProcess, startServer } from '../server-process.ts';
+import { type ServerProcess, startServer } from '../system/server-process.ts';
 import { type Served, serve } from './streams.ts';
 import { openGateway, until } from './support.ts';
 

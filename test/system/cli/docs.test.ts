@@ -1,0 +1,121 @@
+// What docs/command-line.md and docs/doctor.md show is so: their commands run as they stand, and their mapping file is one.
+import { spawn } from 'node:child_process';
+import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { readMapping } from '../../../src/contract/mapping.ts';
+import { endWithFile } from '../../child-processes.ts';
+import { ROOT } from '../../root.ts';
+import { type Served, serve } from '../../subscriptions/streams.ts';
+import { openWorld, type World } from '../../support.ts';
+import { BIN } from './bin.ts';
+
+let folder: string;
+let world: World;
+let served: Served;
+
+beforeAll(async () => {
+  world = await openWorld({}, { speed: 1000 });
+  served = await serve(world.gateway);
+  folder = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
+  symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
+  const bin = `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`;
+  writeFileSync(join(folder, 'foldatlas'), bin, { mode: 0o755 });
+});
+afterAll(async () => {
+  await served.close();
+  await world.close();
+  rmSync(folder, { recursive: true });
+});
+
+const blocks = (file: string, language: string): string[] =>
+  [...readFileSync(join(ROOT, 'docs', file), 'utf8').matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)].flatMap(
+    ([, kind, text]) => (kind === language && text !== undefined ? [text] : []),
+  );
+
+interface Ran {
+  status: number | null;
+  stdout: string;
+  stderr: string;
+}
+
+/** Runs a script over the gateway that is there, unless told otherwise. */
+const shell = (script: string, env: Record<string, string> = {}): Promise<Ran> =>
+  new Promise((resolve) => {
+    const child = endWithFile(
+      spawn('sh', ['-ec', script], {
+        cwd: folder,
+        detached: true,
+        env: {
+          PATH: `${folder}:${process.env.PATH}`,
+          FOLDATLAS_URL: served.url,
+          FOLDATLAS_TOKEN: 'a-reader-of-the-docs',
+          UPSTREAM_URL: world.sandboxUrl,
+          STORE_URL: 'sqlite:gateway.db',
+          SANDBOX_SIZE: 'small',
+          NO_COLOR: '1',
+          ...env,
+        },
+      }),
+      true,
+    );
+    const ran = { status: null, stdout: '', stderr: '' } as Ran;
+    child.stdout.on('data', (chunk: Buffer) => {
+      ran.stdout += chunk.toString();
+    });
+    child.stderr.on('data', (chunk: Buffer) => {
+      ran.stderr += chunk.toString();
+    });
+    child.on('close', (status) => resolve({ ...ran, status }));
+  });
+
+describe('docs/command-line.md', () => {
+  it('shows commands that run as they stand', async () => {
+    const [asking = '', folding = ''] = blocks('command-line.md', 'sh');
+    const asked = await shell(asking);
+    expect(asked.stderr).not.toMatch(/Error|at async/);
+    expect(asked.status).toBe(0);
+    expect(asked.stdout).toContain('"maxTasks": 2000');
+    expect(asked.stdout).toMatch(/^P01308\tFOUND\t12e9c9e4e2835c302e8ba615115edda3\t/m);
+    expect(asked.stdout).toMatch(/^\{"requested":"P01308","status":"FOUND"/m);
+
+    writeFileSync(join(folder, 'complex.yaml'), blocks('command-line.md', 'yaml')[0] ?? '');
+    const folded = await shell(folding);
+    expect(folded.stderr).toContain('Results and scores.tsv are in results.');
+    expect(folded.status).toBe(0);
+    expect(readdirSync(join(folder, 'results')).sort()).toEqual([
+      'batch.txt',
+      'insulin_A_dimer_0.cif',
+      'insulin_A_dimer_0.json',
+      'insulin_A_dimer_1.cif',
+      'insulin_A_dimer_1.json',
+      'scores.tsv',
+    ]);
+  });
+});
+
+describe('a command without a gateway', () => {
+  it('brings up one of its own', async () => {
+    const own = await shell(`echo '{ feature(index: 7) { index } }' | foldatlas query -`, {
+      FOLDATLAS_URL: '',
+    });
+    expect(own.status).toBe(0);
+    expect(JSON.parse(own.stdout)).toEqual({ data: { feature: { index: 7 } } });
+  });
+});
+
+describe('docs/doctor.md', () => {
+  it('shows commands that run as they stand', async () => {
+    const [plain = '', bridging = ''] = blocks('doctor.md', 'sh');
+    // Without an upstream it brings up a sandbox of its own.
+    const examined = await shell(plain, { UPSTREAM_URL: '' });
+    expect(examined.stdout).toContain('The upstream keeps its contract.');
+    expect(examined.status).toBe(0);
+    expect((await shell(bridging)).status).toBe(0);
+  });
+
+  it('shows a valid mapping file', () => {
+    expect(readMapping(blocks('doctor.md', 'yaml')[0] ?? '?')).toHaveProperty('mapping');
+  });
+});

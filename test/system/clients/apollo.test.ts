@@ -1,0 +1,253 @@
+// Apollo Client 4 as an application sets it up: cache keys made from the schema, short queries by GET with automatic persisted queries,
+// @defer, subscriptions, and errors as its error classes.
+
+import { createHash } from 'node:crypto';
+import {
+  ApolloClient,
+  ApolloLink,
+  CombinedGraphQLErrors,
+  gql,
+  HttpLink,
+  InMemoryCache,
+  Observable,
+  type TypePolicies,
+} from '@apollo/client';
+import { Defer20220824Handler } from '@apollo/client/incremental';
+import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import { isInterfaceType, isObjectType, isUnionType, print } from 'graphql';
+import { createClient as createSse } from 'graphql-sse';
+import { createClient as createWs } from 'graphql-ws';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import { readExamples } from '../../../src/http/pages/examples.ts';
+import { schema } from '../../../src/resolvers/schema.ts';
+import { at } from '../../support.ts';
+import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
+
+/** The members of unions and interfaces, as `possibleTypes` wants them. */
+const possibleTypes = Object.fromEntries(
+  Object.values(schema.getTypeMap())
+    .filter((type) => isUnionType(type) || isInterfaceType(type))
+    .map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]),
+);
+
+/** Types by their natural key, the first of their `@key`s in subgraph.graphql, so that a cache finds them by what people have in their hands. */
+const typePolicies: TypePolicies = {
+  Protein: { keyFields: ['hash'] },
+  Cluster: { keyFields: ['representativeHash'] },
+  Feature: { keyFields: ['index'] },
+  Batch: { keyFields: ['batchId'] },
+  Task: { keyFields: ['taskId'] },
+  UniprotEntry: { keyFields: ['accession'] },
+  // Parts of an object: what one query reads of them does not replace what another has read.
+  ...Object.fromEntries(
+    ['Plddt', 'Structure', 'Thumbnail', 'Taxonomy', 'FeatureStatistics', 'FoldResult', 'FoldScores'].map(
+      (type) => [type, { merge: true }],
+    ),
+  ),
+  Query: {
+    fields: {
+      // `protein(hash:)` of a protein in a list needs no request, and null is an answer.
+      protein: (kept, { args, toReference }) =>
+        kept !== undefined || args?.foldOnMiss === true
+          ? kept
+          : toReference({ __typename: 'Protein', hash: String(args?.hash).toLowerCase() }),
+    },
+  },
+};
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace();
+});
+afterAll(() => place.close());
+beforeEach(() => {
+  place.world.forget();
+  place.requests.length = 0;
+});
+
+const open = (link: ApolloLink) =>
+  new ApolloClient({
+    link,
+    cache: new InMemoryCache({ possibleTypes, typePolicies }),
+    incrementalHandler: new Defer20220824Handler(),
+  });
+const overHttp = (headers: Record<string, string> = TOKEN) => open(new HttpLink({ uri: place.url, headers }));
+
+describe('Apollo Client', () => {
+  it('keeps every object under its key: what a list brought is not asked again', async () => {
+    const client = overHttp();
+    const list = await client.query({
+      query: gql`query ($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash name length } }`,
+      variables: { hashes: [INSULIN, '0'.repeat(32), INSULIN] },
+    });
+    expect(at(list.data, 'proteins.0.name')).toBe('Insulin');
+    expect(at(list.data, 'proteins.1')).toBeNull();
+    expect(Object.keys(client.cache.extract() as object)).toContain(`Protein:{"hash":"${INSULIN}"}`);
+    expect(place.world.counts()).toEqual({ protein: 2 });
+    const one = await client.query({
+      query: gql`query ($hash: ProteinHash!) { protein(hash: $hash) { hash name } }`,
+      variables: { hash: INSULIN },
+    });
+    expect(at(one.data, 'protein.name')).toBe('Insulin');
+    expect(place.requests).toHaveLength(1);
+    client.stop();
+  });
+
+  it('asks once for a protein that is not there, and always has a structure predicted on request', async () => {
+    const client = overHttp();
+    const read = async (hash: string, argument = '') => {
+      const query = gql`{ protein(hash: "${hash}"${argument}) { hash length } }`;
+      return (await client.query({ query })).data;
+    };
+    for (let i = 0; i < 2; i += 1) expect(await read('0'.repeat(32))).toEqual({ protein: null });
+    expect(place.requests).toHaveLength(1);
+    expect(at(await read(INSULIN), 'protein.length')).toBe(110);
+    expect(at(await read(INSULIN), 'protein.length')).toBe(110);
+    expect(place.requests).toHaveLength(2);
+    expect(at(await read(INSULIN, ', foldOnMiss: true'), 'protein.length')).toBe(110);
+    expect(place.requests).toHaveLength(3);
+    client.stop();
+  });
+
+  it('keeps what one query has read of a part when another reads more of it', async () => {
+    const client = overHttp();
+    for (const fields of ['mean', 'length', 'mean length'])
+      await client.query({ query: gql`{ protein(hash: "${INSULIN}") { hash plddt { ${fields} } } }` });
+    expect(place.requests).toHaveLength(2);
+    client.stop();
+  });
+
+  it('has keys for every type that the schema knows by one', () => {
+    const sdl = Object.values(schema.getTypeMap()).filter(
+      (type) => isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node'),
+    );
+    expect(sdl.length).toBeGreaterThan(4);
+    for (const { name } of sdl) expect(Object.keys(typePolicies)).toContain(name);
+    for (const [name, policy] of Object.entries(typePolicies)) {
+      const type = schema.getType(name);
+      if (!isObjectType(type)) throw new Error(`${name} is no type`);
+      const keys = Array.isArray(policy.keyFields) ? policy.keyFields : [];
+      for (const key of keys) expect(String(type.getFields()[String(key)]?.type)).toMatch(/!$/);
+    }
+  });
+
+  it('tells the endings of a mutation by their type, and a batch by its key', async () => {
+    const client = overHttp();
+    const good = await client.mutate({ mutation: gql(SUBMIT), variables: FOLD });
+    expect(at(good.data, 'submitFold.__typename')).toBe('FoldSubmitted');
+    const batchId = String(at(good.data, 'submitFold.batch.batchId'));
+    expect(Object.keys(client.cache.extract() as object)).toContain(`Batch:{"batchId":"${batchId}"}`);
+    const bad = await client.mutate({
+      mutation: gql(SUBMIT),
+      variables: { input: { items: [{ chains: [{ protein: { sequence: 'GIVEQ1' } }] }] } },
+    });
+    expect(bad.error).toBeUndefined();
+    expect(at(bad.data, 'submitFold.issues.0.path')).toBe('items.0.chains.0.protein.sequence');
+    expect(place.world.counts()).toEqual({ submit: 1 });
+    client.stop();
+  });
+
+  it('shows the card before its similarity search', async () => {
+    const card = readExamples().find(({ name }) => name === '06-protein-card-deferred')?.query ?? '';
+    const client = overHttp();
+    const seen: boolean[] = [];
+    await new Promise<void>((resolve, reject) => {
+      client.watchQuery({ query: gql(card), notifyOnNetworkStatusChange: false }).subscribe({
+        next({ data, dataState, error }) {
+          if (error !== undefined) return reject(error);
+          if (at(data, 'protein.name') !== undefined) seen.push(at(data, 'protein.similar') !== undefined);
+          if (dataState === 'complete') resolve();
+        },
+        error: reject,
+      });
+    });
+    expect([seen[0], seen.at(-1)]).toEqual([false, true]);
+    expect(place.world.counts().similarity).toBe(1);
+    client.stop();
+  });
+
+  it('reads by GET with the hash of a query alone, once the gateway knows it', async () => {
+    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+    const client = open(
+      ApolloLink.from([
+        new PersistedQueryLink({
+          generateHash: (document) => sha256(print(document)),
+          useGETForHashedQueries: true,
+        }),
+        new HttpLink({ uri: place.url, fetchOptions: { method: 'POST' } }),
+      ]),
+    );
+    const query = gql`query NamesOf($index: Int!) { feature(index: $index) { index label } }`;
+    for (const index of [7, 8]) {
+      const { data } = await client.query({ query, variables: { index } });
+      expect(at(data, 'feature.index')).toBe(index);
+    }
+    // Asked by hash, registered with its text, asked by hash.
+    expect(place.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
+    expect(place.requests.at(-1)?.url).not.toMatch(/[?&]query=/);
+    client.stop();
+  });
+
+  it.each(['graphql-ws', 'graphql-sse'])('watches a batch to its last event over %s', async (kind) => {
+    const submitted = await overHttp().mutate({ mutation: gql(SUBMIT), variables: FOLD });
+    const id = String(at(submitted.data, 'submitFold.batch.batchId'));
+    const ws = createWs({
+      url: place.url.replace('http', 'ws'),
+      webSocketImpl: WebSocket,
+      connectionParams: TOKEN,
+    });
+    const sse = createSse({ url: place.url, headers: TOKEN });
+    const overSse = new ApolloLink(
+      ({ query, operationName, variables }) =>
+        new Observable((sink) =>
+          sse.subscribe<Record<string, unknown>, Record<string, unknown>>(
+            { query: print(query), variables, ...(operationName ? { operationName } : {}) },
+            {
+              next: (result) => sink.next(result as ApolloLink.Result),
+              error: (error) => sink.error(error),
+              complete: () => sink.complete(),
+            },
+          ),
+        ),
+    );
+    const client = open(kind === 'graphql-ws' ? new GraphQLWsLink(ws) : overSse);
+    const events: unknown[] = [];
+    await new Promise<void>((resolve, reject) => {
+      // A stream that stands still says how far it came.
+      setTimeout(() => reject(new Error(`no end after ${JSON.stringify(events)}`)), 25_000).unref();
+      client.subscribe({ query: gql(WATCH), variables: { id } }).subscribe({
+        next: ({ data, error }) => (error === undefined ? events.push(data) : reject(error)),
+        error: reject,
+        complete: resolve,
+      });
+    });
+    expect(at(events.at(-1), 'batchProgress')).toMatchObject({ final: true, batch: { counts: { done: 1 } } });
+    // Each event wrote the batch into the cache, where every component that shows it sees it.
+    expect(client.cache.extract()).toMatchObject({ [`Batch:{"batchId":"${id}"}`]: { counts: { done: 1 } } });
+    client.stop();
+    await ws.dispose();
+    sse.dispose();
+  });
+
+  it('gives the codes of errors, of the whole answer and of a part of it', async () => {
+    const client = overHttp({});
+    const refusedAs = async (query: string, headers: Record<string, string> = {}): Promise<unknown> => {
+      const { data, error } = await client.query({
+        query: gql(query),
+        errorPolicy: 'all',
+        context: { headers },
+        fetchPolicy: 'no-cache',
+      });
+      if (!CombinedGraphQLErrors.is(error)) throw error ?? new Error('no error');
+      return { data, codes: error.errors.map(({ extensions }) => extensions?.code) };
+    };
+    const id = '00000000-0000-4000-8000-000000000000';
+    expect(await refusedAs('{ nothing }')).toMatchObject({ codes: ['BAD_USER_INPUT'] });
+    expect(
+      await refusedAs(`{ feature(index: 3) { index } batch(batchId: "${id}") { batchId } }`),
+    ).toMatchObject({ data: { feature: { index: 3 }, batch: null }, codes: ['UNAUTHENTICATED'] });
+    client.stop();
+  });
+});

@@ -1,0 +1,160 @@
+// The notebook, its cells run in order by a real python3, as Jupyter runs them: a table in the order of what was pasted, plots, folds
+// and a ranking.
+import { execFile, spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fault } from '../../subscriptions/support.ts';
+import { openPlace, type Place } from './place.ts';
+
+const run = promisify(execFile);
+const FOLDER = fileURLToPath(new URL('../../../examples/notebook', import.meta.url));
+const missing = spawnSync('python3', ['--version']).status !== 0 && process.env.CI === undefined;
+
+let place: Place;
+beforeAll(async () => {
+  place = await openPlace();
+});
+afterAll(() => place.close());
+
+/** Runs Python in the example's folder. */
+const python = (args: readonly string[], token = 'notebook') =>
+  run('python3', ['-B', ...args], {
+    cwd: FOLDER,
+    env: { ...process.env, FOLDATLAS_URL: place.url, FOLDATLAS_TOKEN: token, PYTHONUTF8: '1' },
+    timeout: 100_000,
+  });
+const json = async (code: string, token?: string): Promise<unknown> => {
+  const { stdout } = await python(['-c', `import json, foldatlas\n${code}`], token);
+  return JSON.parse(stdout);
+};
+
+/** Runs the cells of the notebook in one namespace and prints what Jupyter would show of each last expression. */
+const RUN = `
+import ast, json
+scope = {}
+for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
+    if cell["cell_type"] != "code":
+        continue
+    tree = ast.parse("".join(cell["source"]))
+    last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
+    exec(compile(tree, "cell", "exec"), scope)
+    value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
+    if hasattr(value, "_repr_html_"):
+        assert "<td>" in value._repr_html_()
+        print(value)
+    elif hasattr(value, "_repr_svg_"):
+        print("SVG", value._repr_svg_())
+`;
+
+describe.skipIf(missing)('the notebook example', () => {
+  it('shows what was pasted as a table, plots, folds, waits and ranks', async () => {
+    place.world.forget();
+    const { stdout } = await python(['-c', RUN]);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines[0]).toMatch(/is a sandbox: not predictions$/);
+    expect(lines[1]).toMatch(
+      /^requested +status +name +organism +length +mean_plddt +cluster_size +problem$/,
+    );
+    expect(lines.slice(2, 8).map((line) => line.split(/ +/).slice(0, 2))).toEqual([
+      ['P01308', 'FOUND'],
+      ['HBA_HUMAN', 'FOUND'],
+      ['00000000000000000000000000000000', 'NOT_IN_ATLAS'],
+      ['6077c452d1dc6151040b2b179e2294c7', 'FOUND'],
+      ['P01308', 'FOUND'],
+      ['insulin?', 'NOT_AN_IDENTIFIER'],
+    ]);
+    expect(lines[2]).toMatch(/^P01308 +FOUND +Insulin +Homo sapiens +110 +[\d.]+ +\d+ +–$/);
+    expect(lines[4]).toMatch(/^0{32} +NOT_IN_ATLAS( +–){5} +\S.*\S$/);
+    expect(lines[6]).toBe(lines[2]);
+    expect(stdout).toMatch(/^4 of 4 done, 0 running$/m);
+    const plots = lines.filter((line) => line.startsWith('SVG <svg '));
+    expect(plots.map((plot) => /<title>(.*?)<\/title>/.exec(plot)?.[1])).toEqual([
+      expect.stringMatching(/^Insulin, mean pLDDT \d/),
+      'features',
+      expect.stringMatching(/^PAE of with/),
+    ]);
+    // A bar for each residue, a line for each feature, a cell for each pair of tokens or more.
+    const rects = plots.map((plot) => plot.split('<rect ').length - 1);
+    expect(rects[0]).toBe(110);
+    expect(rects[1]).toBeGreaterThan(8);
+    expect(rects[2]).toBeGreaterThan(600);
+    const ranked = lines.slice(-5, -1).map((line) => Number(/SUCCEEDED +([\d.]+)/.exec(line)?.[1]));
+    expect(ranked.toSorted((a, b) => b - a)).toEqual(ranked);
+    expect(place.world.counts()).toMatchObject({ submit: 1 });
+  });
+
+  it('runs again without spending again', async () => {
+    await python(['-c', RUN], 'twice');
+    place.world.forget();
+    const { stdout } = await python(['-c', RUN], 'twice');
+    expect(stdout).toMatch(/^4 of 4 done, 0 running$/m);
+    expect(place.world.counts()).not.toHaveProperty('submit');
+  });
+
+  const failOnce = (rule: Record<string, unknown>) => fault(place.world.sandboxUrl, { times: 1, ...rule });
+
+  it('looks up any number from any collection, and says which of them the service did not answer', async () => {
+    const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
+print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
+    expect(many).toEqual([3001, 'no. 3000', 'NOT_AN_IDENTIFIER']);
+    await failOnce({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
+    const rows = await json(
+      'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
+    );
+    expect(rows).toMatchObject([
+      { requested: 'Q9Y6K9', status: 'UNAVAILABLE', hash: null, problem: 'not now' },
+      { status: 'FOUND', accession: 'P69905', problem: null },
+    ]);
+  });
+
+  it('gives all other scores where one result is damaged', async () => {
+    const items = ['GIV', 'GIVE', 'GIVEQ'].map((sequence) => ({ chains: [{ protein: { sequence } }] }));
+    const done = `id = foldatlas.submit(${JSON.stringify(items)}, key="damaged")\nlist(foldatlas.watch(id))`;
+    await python(['-c', `import foldatlas\n${done}`]);
+    await failOnce({
+      operation: 'status',
+      status: 200,
+      body: { data: { status: 'done', response: { ptm: 81 } } },
+    });
+    const rows = await json(
+      `${done}\nprint(json.dumps([[r["ptm"], r["error"]] for r in foldatlas.scores(id)]))`,
+    );
+    const scored = [expect.any(Number), null];
+    expect((rows as unknown[][]).toSorted((a, b) => Number(a[1] !== null) - Number(b[1] !== null))).toEqual([
+      scored,
+      scored,
+      [null, expect.stringContaining('$.ptm')],
+    ]);
+  });
+
+  it('warns of paying twice where the outcome is unknown', async () => {
+    await failOnce({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
+    const submit = 'foldatlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
+    await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('you may pay twice');
+  });
+
+  it('tells what is wrong with its code or its place', async () => {
+    const caught = `
+try:
+    ASK
+except foldatlas.FoldAtlasError as error:
+    print(json.dumps([error.code, error.retryable]))
+except ValueError as error:
+    print(json.dumps(str(error)))`;
+    const ask = (code: string, token?: string) => json(caught.replace('ASK', code), token);
+    const item = `{"chains": [{"protein": {"sequence": "GIVEQ1"}}]}`;
+    expect(await ask(`foldatlas.submit([${item}], key="bad")`)).toMatch(
+      /items\.0\.chains\.0\.protein\.sequence: /,
+    );
+    expect(await ask('foldatlas.query("{ nothing }")')).toEqual(['BAD_USER_INPUT', false]);
+    expect(await ask('foldatlas.scores("00000000-0000-4000-8000-000000000000")')).toMatch(
+      /^There is no batch/,
+    );
+    expect(
+      await ask('list(foldatlas.watch("00000000-0000-4000-8000-000000000000"))', 'sandbox-revoked'),
+    ).toEqual(['UNAUTHENTICATED', false]);
+    const nowhere = 'foldatlas.URL = "http://127.0.0.1:1/graphql"; list(foldatlas.watch("any"))';
+    await expect(python(['-c', `import foldatlas; ${nowhere}`])).rejects.toThrow('Connection refused');
+  });
+});

@@ -1,0 +1,167 @@
+// Relay: operations compiled by its compiler as examples/relay.config.json says, run by its runtime over fetch and graphql-sse; its store
+// finds objects by their Relay ids.
+import { execFile } from 'node:child_process';
+import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { promisify } from 'node:util';
+import { createClient as createSse } from 'graphql-sse';
+import relay, { type ConcreteRequest, type GraphQLResponse, type OperationType } from 'relay-runtime';
+import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import relayConfig from '../../../examples/relay.config.json' with { type: 'json' };
+import { at, listAt } from '../../support.ts';
+import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
+
+const {
+  commitMutation,
+  Environment,
+  fetchQuery,
+  Network,
+  Observable,
+  RecordSource,
+  requestSubscription,
+  Store,
+} = relay;
+const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
+const require = createRequire(import.meta.url);
+
+/** One operation for each use; the module must be named as the operation begins. */
+const OPERATIONS: Readonly<Record<string, string>> = {
+  cardQuery: `query cardQuery($hash: ProteinHash!) {
+    protein(hash: $hash) { name cluster { size members(first: 3) { edges { cursor node { hash length } } pageInfo { hasNextPage endCursor } } } } }`,
+  againQuery: 'query againQuery($id: ID!) { node(id: $id) { __typename ... on Protein { name length } } }',
+  submitMutation: SUBMIT.replace('mutation Submit', 'mutation submitMutation'),
+  watchSubscription: WATCH.replace('subscription Watch', 'subscription watchSubscription'),
+};
+
+let folder = '';
+let place: Place;
+const compiled = new Map<string, ConcreteRequest>();
+beforeAll(async () => {
+  place = await openPlace();
+  folder = mkdtempSync(join(tmpdir(), 'foldatlas-relay-'));
+  mkdirSync(join(folder, 'src'));
+  copyFileSync(join(ROOT, 'schema.graphql'), join(folder, 'schema.graphql'));
+  writeFileSync(join(folder, 'package.json'), JSON.stringify({ type: 'module' }));
+  for (const [name, text] of Object.entries(OPERATIONS)) {
+    const module = name.replace(/(Query|Mutation|Subscription)$/, '');
+    const source = `import { graphql } from 'relay-runtime';\nexport const operation = graphql\`${text}\`;\n`;
+    writeFileSync(join(folder, `src/${module}.js`), source);
+  }
+  writeFileSync(
+    join(folder, 'relay.config.json'),
+    JSON.stringify({
+      ...relayConfig,
+      language: 'javascript',
+      customScalarTypes: undefined,
+      requireCustomScalarTypes: undefined,
+    }),
+  );
+  const cli = require.resolve('relay-compiler/cli.js');
+  await promisify(execFile)(process.execPath, [cli, 'relay.config.json'], { cwd: folder });
+  for (const name of Object.keys(OPERATIONS)) {
+    const made: unknown = await import(
+      pathToFileURL(join(folder, `src/__generated__/${name}.graphql.js`)).href
+    );
+    compiled.set(name, at(made, 'default') as ConcreteRequest);
+  }
+});
+afterAll(async () => {
+  await place.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+beforeEach(() => place.world.forget());
+
+const artifact = (name: string): ConcreteRequest => {
+  const found = compiled.get(name);
+  if (found === undefined) throw new Error(`nothing compiled is called ${name}`);
+  return found;
+};
+
+function openEnvironment() {
+  const events = createSse({ url: place.url, headers: TOKEN });
+  return new Environment({
+    store: new Store(new RecordSource()),
+    network: Network.create(
+      async ({ text }, variables) => {
+        const response = await fetch(place.url, {
+          method: 'POST',
+          headers: { 'content-type': 'application/json', ...TOKEN },
+          body: JSON.stringify({ query: text, variables }),
+        });
+        return (await response.json()) as GraphQLResponse;
+      },
+      ({ text }, variables) =>
+        Observable.create((sink) =>
+          events.subscribe(
+            { query: text ?? '', variables },
+            {
+              next: (result) => sink.next(result as GraphQLResponse),
+              error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
+              complete: () => sink.complete(),
+            },
+          ),
+        ),
+    ),
+  });
+}
+
+const query = (environment: ReturnType<typeof openEnvironment>, name: string, variables: object) =>
+  fetchQuery<OperationType>(environment, artifact(name), variables).toPromise();
+
+it('walks a connection, keeps records under their Relay ids, and finds them by node(id:)', async () => {
+  const environment = openEnvironment();
+  const card = await query(environment, 'cardQuery', { hash: INSULIN });
+  expect(at(card, 'protein.name')).toBe('Insulin');
+  expect(listAt(card, 'protein.cluster.members.edges')).toHaveLength(3);
+  expect(at(card, 'protein.cluster.members.pageInfo.hasNextPage')).toBe(true);
+  const id = Buffer.from(`Protein:${INSULIN}`).toString('base64');
+  expect(environment.getStore().getSource().get(id)).toMatchObject({
+    __typename: 'Protein',
+    name: 'Insulin',
+  });
+  const again = await query(environment, 'againQuery', { id });
+  expect(again).toEqual({ node: { __typename: 'Protein', name: 'Insulin', length: 110 } });
+});
+
+it('submits, and an event of the subscription updates the record of the batch', async () => {
+  const environment = openEnvironment();
+  const submitted = await new Promise<unknown>((resolve, reject) =>
+    commitMutation<
+      OperationType & {
+        readonly response: Record<string, unknown>;
+        readonly rawResponse?: Record<string, unknown>;
+      }
+    >(environment, {
+      mutation: artifact('submitMutation'),
+      variables: FOLD,
+      onCompleted: resolve,
+      onError: reject,
+    }),
+  );
+  expect(at(submitted, 'submitFold.__typename')).toBe('FoldSubmitted');
+  const id = String(at(submitted, 'submitFold.batch.id'));
+  const batchId = at(submitted, 'submitFold.batch.batchId');
+  let last: unknown;
+  await new Promise<void>((resolve, reject) =>
+    requestSubscription(environment, {
+      subscription: artifact('watchSubscription'),
+      variables: { id: batchId },
+      onNext: (event) => {
+        last = event;
+      },
+      onCompleted: resolve,
+      onError: reject,
+    }),
+  );
+  expect(at(last, 'batchProgress')).toMatchObject({ final: true, batch: { id, counts: { done: 1 } } });
+  expect(environment.getStore().getSource().get(id)).toMatchObject({ batchId });
+});
+
+it('rejects when a query was refused', async () => {
+  const environment = openEnvironment();
+  await expect(query(environment, 'cardQuery', { hash: 'no hash' })).rejects.toThrow(/hash/i);
+  expect(place.world.calls).toEqual([]);
+});
