@@ -329,6 +329,37 @@ describe('tokens of an issuer', () => {
     await own.close();
   });
 
+  it('that end while their socket is open are UNAUTHENTICATED with the next operation, and 4401', async () => {
+    // Clocks may differ by 30 seconds; of these, two to three are left.
+    const exp = Math.floor(Date.now() / 1000) - 27;
+    const token = await issuer.sign('ann', { exp });
+    const socket = new WebSocket(served.url.replace('http', 'ws'), 'graphql-transport-ws');
+    const messages: Record<string, unknown>[] = [];
+    socket.on('message', (data) => messages.push(JSON.parse(String(data)) as Record<string, unknown>));
+    const closed = new Promise<number>((resolve) => socket.on('close', resolve));
+    const query = (id: string) =>
+      socket.send(JSON.stringify({ id, type: 'subscribe', payload: { query: QUERY } }));
+    socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init', payload: { token } })));
+    await until('the acknowledgement', () => messages.length === 1);
+    query('before');
+    await until('the answer', () => messages.length === 3);
+    await until('the end of the token', () => Date.now() > (exp + 30) * 1000);
+    query('after');
+    expect(await closed).toBe(4401);
+    expect(messages).toEqual([
+      { type: 'connection_ack' },
+      { type: 'next', id: 'before', payload: { data: { myBatches: { totalCount: 0 } } } },
+      { type: 'complete', id: 'before' },
+      {
+        type: 'error',
+        id: 'after',
+        payload: [
+          expect.objectContaining({ extensions: expect.objectContaining({ code: 'UNAUTHENTICATED' }) }),
+        ],
+      },
+    ]);
+  });
+
   it('let no caller in while the keys of the issuer cannot be fetched, and leave the keys of the gateway alone', async () => {
     const down = await openIssuer();
     down.fail(true);

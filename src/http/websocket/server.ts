@@ -214,7 +214,12 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
       const exchange = gateway.telemetry.begin(request, 'WS');
       connection.operations.set(id, { exchange, leaving });
       subscriptions[id] = untilStreamed(() => end(connection, id, true));
-      const refusal = await gateway.admit(request, connection.incoming);
+      const refusal =
+        (await gateway.admit(request, connection.incoming)) ??
+        (await gateway.identify(request, connection.incoming));
+      // The token of the connection has ended since: only a new connection can bring another.
+      if (refusal?.extensions.code === 'UNAUTHENTICATED')
+        setImmediate(refuseConnection, connection.socket, CloseCode.Unauthorized, 'Unauthorized');
       if (refusal !== null) return refuseOperation(connection, id, [refusal]);
       try {
         const asked = readMembers({ ...params });
