@@ -38,8 +38,28 @@ export const featureIndex = count.max(MAX_FEATURE_INDEX);
 export const isFeatureIndex = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FEATURE_INDEX;
 export const text = z.string();
+/** Control and format characters, which no id has: they would reach terminals, tables and file names. */
+const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
+export const isId = (value: string): boolean => !INVISIBLE.test(value);
+const MAX_SHOWN_CHARACTERS = 60;
+const idError = {
+  error: ({ input }: { readonly input?: unknown }) =>
+    'expected an id without control characters, seen ' +
+    JSON.stringify(input).slice(0, MAX_SHOWN_CHARACTERS).replace(new RegExp(INVISIBLE, 'gu'), '\uFFFD'),
+};
+/** An id of the service: of a batch, a task, a job, or an entry of another database. */
+export const id = text.refine(isId, idError);
+const maybeIsId = (value: string | null | undefined): boolean => value == null || isId(value);
+/** The same where it may be missing. */
+export const maybeId = maybe(text).refine(maybeIsId, idError);
+const normalizeHash = (value: string): string => value.trim().toLowerCase();
 /** The hash of a protein, by which answers are joined: lower-case, however it came. */
-export const hash = text.transform((value) => value.trim().toLowerCase());
+export const hash = text.transform(normalizeHash).refine(isId, idError);
+/** The same where it may be missing; an empty one is unknown. */
+export const maybeHash = maybe(text.transform((value) => normalizeHash(value) || undefined)).refine(
+  maybeIsId,
+  idError,
+);
 /** Amino acids: stop codons and white space are no residues and no part of the hash. */
 export const sequence = text.transform((value) => value.replace(/[\s*]/g, '').toUpperCase());
 export const number = z.number();

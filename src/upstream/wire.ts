@@ -7,11 +7,14 @@ import {
   featureIndex,
   featuresWith,
   hash,
+  id,
   isFeatureIndex,
   isShare,
   lifetimeSeconds,
   maybe,
   maybeFilled,
+  maybeHash,
+  maybeId,
   meanPlddt,
   normalizeState,
   number,
@@ -28,9 +31,9 @@ import {
 
 export const submitted = z.object({
   message: maybe(text),
-  batch_id: text.min(1),
+  batch_id: id.min(1),
   total_items: maybe(count),
-  task_id: maybe(text),
+  task_id: maybeId,
   expires_at: maybe(text),
   results_expire_at: maybe(text),
 });
@@ -62,7 +65,7 @@ const taskError = z
   });
 
 export const listItem = z.object({
-  task_id: text,
+  task_id: id,
   status: state,
   response: z.unknown().optional(),
   response_available: maybe(z.boolean()),
@@ -81,7 +84,7 @@ function countsByState(counts: Readonly<Record<string, number>>): Record<string,
 }
 
 export const batchPage = z.object({
-  batch_id: maybe(text),
+  batch_id: maybeId,
   status: state,
   counts: z.record(text, count).transform(countsByState),
   items: maybe(z.array(listItem)),
@@ -149,8 +152,8 @@ export const featureDetail = z.object({
   uniref90_frequency: maybe(number),
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
-  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: text, activation: number }))),
-  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: text, activation: number }))),
+  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: id, activation: number }))),
+  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: id, activation: number }))),
   decoder_nearest_neighbors: maybe(z.array(featureIndex)),
   threshold: maybe(number),
 });
@@ -190,7 +193,7 @@ export const isPlainFeature = (value: unknown): value is FeatureValue =>
 
 export const proteinRecord = z.object({
   protein_hash: hash,
-  accession: maybe(text),
+  accession: maybeId,
   source: maybe(text),
   header: maybe(text),
   protein_name: maybe(text),
@@ -201,7 +204,7 @@ export const proteinRecord = z.object({
   residues_plddt: residuesPlddt,
   pdb: maybe(text),
   folded_on_demand: maybe(z.boolean()),
-  cluster_rep_protein_hash: maybe(hash),
+  cluster_rep_protein_hash: maybeHash,
   /** Of another type it is drift: an empty list would say that nothing is active. */
   sae_features: featureValues.nullish(),
 });
@@ -223,7 +226,7 @@ export const clusterInfo = z.object({
   cluster_top_pfam_domains: maybe(pfamDomains),
   protein_name: maybe(text),
   source: maybe(text),
-  accession: maybe(text),
+  accession: maybeId,
   cluster_taxonomy_info: maybe(z.object({ rank: maybe(text), name: maybe(text) })),
   top_phyla: maybe(z.record(text, count)),
   mean_plddt: meanPlddt,
@@ -239,7 +242,7 @@ export const clusterRecord = clusterInfo.extend({
 export type ClusterRecord = z.output<typeof clusterRecord>;
 
 export const uniprotRecord = z.object({
-  accession: maybe(text),
+  accession: maybeId,
   entry_name: maybe(text),
   protein_name: maybe(text),
   gene: maybe(text),
@@ -247,13 +250,13 @@ export const uniprotRecord = z.object({
   function: maybe(text),
   sequence: maybeFilled(sequence),
   sequence_length: maybe(count),
-  protein_hash: maybeFilled(hash),
+  protein_hash: maybeHash,
 });
 export type UniprotRecord = z.output<typeof uniprotRecord>;
 
 export const similarProtein = z.object({
   protein_hash: hash,
-  protein_accession: maybe(text),
+  protein_accession: maybeId,
   sequence_length: maybe(count),
   similarity_score: number.refine(isShare, outside(0, 1)),
   ptm: share,
@@ -267,7 +270,7 @@ export type SimilarProtein = z.output<typeof similarProtein>;
 
 export const similarityAnswer = z.object({
   query_sequence: maybe(text),
-  protein_hash: maybeFilled(hash),
+  protein_hash: maybeHash,
   restricted_count: maybe(count),
   similar_proteins: z.array(similarProtein),
   top_features_across_results: maybe(
@@ -286,7 +289,7 @@ export type SimilarityAnswer = z.output<typeof similarityAnswer>;
 
 export const bulkJob = z.object({
   status: maybe(state),
-  job_id: maybe(text),
+  job_id: maybeId,
   poll_url: maybe(text),
   completed_count: maybe(count),
   total_count: maybe(count),

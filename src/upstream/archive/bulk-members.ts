@@ -5,6 +5,7 @@ import { type Member, memberNamed, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { archiveName, fromWire, isFields, namesSeen, type WireMapping } from '../renames.ts';
+import { isId } from '../wire-values.ts';
 import { ArchiveError, type ZipLimits } from './archive-limits.ts';
 import {
   type BulkFeatures,
@@ -79,8 +80,9 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   for (const [hash, sequence] of readFasta(fasta)) {
     records += 1;
     if (records % RECORDS_AT_ONCE === 0) await executionTurns.turn();
-    if (HASH.test(hash)) tell({ part: 'sequence', hash, sequence });
-    else tell(faultOf(entry, 'A header has no protein hash.'));
+    if (!HASH.test(hash)) tell(faultOf(entry, 'A header has no protein hash.'));
+    else if (isId(sequence.accession ?? '')) tell({ part: 'sequence', hash, sequence });
+    else tell(faultOf(entry, 'An accession has control characters.'));
   }
 }
 

@@ -3,7 +3,7 @@ import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../renames.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
-import { normalizeState } from '../wire-values.ts';
+import { id, normalizeState } from '../wire-values.ts';
 
 const TASK_WORDS = {
   QUEUED: 'queued',
@@ -79,7 +79,7 @@ export function readItems(
     const path = ['$.items', i, ...(issue?.path ?? [])].map(String).join('.');
     const fault = drifted('list', path, issue?.message ?? 'unreadable');
     const fields = isFields(raw) ? raw : {};
-    const known = typeof fields.task_id === 'string' ? fields.task_id : undefined;
+    const known = id.safeParse(fields.task_id).data;
     const placed = before === undefined || status !== undefined ? undefined : taskIdAt(batchId, before + i);
     const task_id = known ?? placed;
     if (task_id === undefined || unreadable === items.length) throw fault;
