@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { plainText } from '../plain-text.ts';
 import { isFields } from '../upstream/renames.ts';
-import { type Answer, errorLines, type GatewayTarget } from './gateway-client.ts';
+import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
@@ -116,9 +116,6 @@ const RESULT = `
     ... on Refused { reason retryAfterSeconds }
     ... on IdempotencyConflict { existingBatch { batchId } }`;
 const SUBMIT = `mutation Submit($input: SubmitFoldInput!) { result: submitFold(input: $input) {${RESULT} } }`;
-const RESUBMIT = `mutation Resubmit($batchId: ID!, $input: SubmitFoldInput!) {
-  result: resubmitFold(batchId: $batchId, input: $input) {${RESULT} }
-}`;
 
 interface Issue {
   readonly path: string;
@@ -138,27 +135,9 @@ interface Ended {
   readonly retryAfterSeconds?: number | null;
 }
 
-/** Sends an input; of a resubmission the gateway derives the key, from the tasks that it submits again. */
-function send(place: GatewayTarget, input: FoldInput, resubmit: string | undefined): Promise<Answer> {
-  if (resubmit === undefined) return place.ask(SUBMIT, { input });
-  const { idempotencyKey: _, ...content } = input;
-  return place.ask(RESUBMIT, { batchId: resubmit, input: content });
-}
-
-/**
- * Submits.
- *
- * @param resubmit - the batch whose failed and cancelled tasks are submitted again
- * @returns the batch's id
- * @throws CliExit that tells every mistake
- */
-export async function submitFold(
-  place: GatewayTarget,
-  session: Session,
-  input: FoldInput,
-  resubmit?: string,
-): Promise<string> {
-  const answer = await send(place, input, resubmit);
+/** Submits. @returns the batch's id @throws CliExit that tells every mistake */
+export async function submitFold(place: GatewayTarget, session: Session, input: FoldInput): Promise<string> {
+  const answer = await place.ask(SUBMIT, { input });
   const { result: ended } = (answer.data ?? {}) as { result?: Ended | null };
   if (ended === undefined || ended === null) {
     const lines = errorLines(answer);
@@ -171,8 +150,7 @@ export async function submitFold(
     for (const { path, message } of ended.warnings ?? [])
       session.say(plainText(`warning: ${path}: ${message}`));
     if (ended.replayed === true) {
-      const more = resubmit === undefined ? ' (--again makes another one)' : '';
-      session.say(`Submitted before: the same batch, nothing is paid again${more}.`);
+      session.say('Submitted before: the same batch, nothing is paid again (--again makes another one).');
     }
     return ended.batch.batchId;
   }
@@ -181,7 +159,7 @@ export async function submitFold(
     `${kind}: ${problem}`,
     ...issues.map((one) => `  ${one.path}: ${one.message} ${one.hint ?? ''}`.trimEnd()),
     hint,
-    kind === 'OutcomeUnknown' && resubmit === undefined ? '--again WORD makes another key.' : null,
+    kind === 'OutcomeUnknown' ? '--again WORD makes another key.' : null,
     wait == null ? null : `Try again in ${wait} seconds.`,
     existingBatch == null ? null : `The earlier batch is ${existingBatch.batchId}.`,
   ].flatMap((line) => (line == null ? [] : [plainText(line)]));

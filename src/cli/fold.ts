@@ -133,11 +133,6 @@ export default command({
     watch: flag('Follow it to its end and save each result when it is there'),
     out: option('DIR', 'Folder for the results of this batch (foldatlas-BATCH when not given)'),
     batch: option('ID', 'Take up this batch instead of submitting: follow it and save its results'),
-    resubmit: option(
-      'ID',
-      'Submit again what failed or was cancelled in this batch. The file holds its input, or only the ' +
-        'items to submit, mended or not, each under its name',
-    ),
     label: option('TEXT', 'Name of the batch, in place of the one in the file'),
     repeat: option('N', 'How many times each item is folded, 1 to 2000'),
     model: option('NAME', 'Model that folds, in place of the default'),
@@ -155,10 +150,7 @@ export default command({
       'Only submit; writes the id of the batch. A:B in a sequence is a complex',
     ],
     ['foldatlas fold --batch ID --out results', 'Go on where a run was interrupted'],
-    [
-      'foldatlas fold mended.yaml --resubmit ID --watch',
-      'What failed in batch ID, mended under the same names',
-    ],
+    ['foldatlas fold mended.yaml --watch', 'A file with only the items that failed, mended'],
     ['foldatlas fold designs.fasta --label round-1 --repeat 2 --pae --watch', 'Options in place of the file'],
     [
       'foldatlas fold complex.yaml --again second',
@@ -177,7 +169,7 @@ export default command({
     [EXIT.interrupted, 'interrupted; the batch continues, and the command to watch it again is printed'],
   ],
   async run(args, session) {
-    const { file, watch, out, batch, resubmit, again, label, repeat, model, pae, url } = args;
+    const { file, watch, out, batch, again, label, repeat, model, pae, url } = args;
     const { 'token-file': tokenFile } = args;
     if ((file === undefined) === (batch === undefined))
       throw new CliExit(
@@ -185,16 +177,11 @@ export default command({
         'Give a file to submit, or --batch ID to take up. See foldatlas fold --help.',
       );
     const options = { label, repeat, model, pae, again };
-    const given = Object.entries({ resubmit, ...options }).find(([, value]) => value !== undefined);
+    const given = Object.entries(options).find(([, value]) => value !== undefined);
     if (file === undefined && given !== undefined)
       throw new CliExit(EXIT.usage, `--${given[0]} belongs to a file, and --batch submits none.`);
-    if (resubmit !== undefined && again !== undefined)
-      throw new CliExit(
-        EXIT.usage,
-        '--again does not go with --resubmit: resubmit the second batch instead.',
-      );
     const input = file === undefined ? undefined : readFoldInput(await readInput(file), options);
-    const submission = input && JSON.stringify([input.idempotencyKey, resubmit]);
+    const submission = input?.idempotencyKey;
     if (submission !== undefined && out !== undefined) checkFolder(out, submission);
     if (input !== undefined && watch === true) makeFolder(out ?? '.');
     const place = await connect(session, { url, tokenFile });
@@ -205,7 +192,7 @@ export default command({
       ['foldatlas fold', ...optionsOf({ batch: batchId, out, url, 'token-file': tokenFile })].join(' ');
     try {
       if (input !== undefined) {
-        batchId = await submitFold(place, session, input, resubmit);
+        batchId = await submitFold(place, session, input);
         isThere = true;
         await session.out(`${batchId}\n`);
       }

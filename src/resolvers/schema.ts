@@ -16,7 +16,6 @@ import './lookups/start-bulk-lookup.ts';
 import './folds/task.ts';
 import './folds/submit.ts';
 import './folds/check-fold.ts';
-import './folds/resubmit.ts';
 import './folds/cancel.ts';
 import './service.ts';
 import './relay/node.ts';

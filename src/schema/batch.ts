@@ -18,8 +18,6 @@ export const TaskState = builder.enumType('TaskState', {
 export interface BatchShape {
   readonly batchId: string;
   read(): Promise<BatchAnswer>;
-  /** Whether this request has queued it: it has no resubmissions, whether or not the store answers. */
-  readonly isNew?: true;
 }
 
 export const Batch = builder.objectRef<BatchShape>('Batch');

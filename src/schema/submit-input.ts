@@ -1,4 +1,4 @@
-// The input of submitFold, which checkFold and resubmitFold take, too; src/submission checks it.
+// The input of submitFold, which checkFold takes, too; src/submission checks it.
 import { builder } from './builder.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {

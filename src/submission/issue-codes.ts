@@ -2,9 +2,7 @@
 // a code is never renamed.
 
 export const ISSUE_CODES = {
-  ALREADY_RESUBMITTED: 'These tasks were submitted again before.',
   ALREADY_SUBMITTED: 'The same input was submitted before.',
-  AMBIGUOUS_NAME: 'A name that different items have.',
   ATOM_OUT_OF_RANGE: 'The residue has no atom with this index.',
   BAD_CCD: 'Not a code of the Chemical Component Dictionary.',
   BAD_CHAIN_ID: 'Not a chain id.',
@@ -28,7 +26,6 @@ export const ISSUE_CODES = {
   EMPTY_SEQUENCE: 'A sequence without letters.',
   IDENTICAL_ITEM: 'Two items have the same input.',
   LARGE_PAE: 'The predicted aligned error of an item this long is a very large file.',
-  LEFT_OUT: 'Tasks whose items the input does not have.',
   LIGAND_AMBIGUOUS: 'A ligand with both SMILES and CCD codes.',
   LIGAND_EMPTY: 'A ligand with neither SMILES nor CCD codes.',
   LONG_ITEM: 'An item with very many residues.',
@@ -36,15 +33,11 @@ export const ISSUE_CODES = {
   LOOKS_LIKE_NUCLEOTIDES: 'A protein with only the letters of DNA or RNA.',
   MIXED_CHAIN_IDS: 'Some chains have ids and others do not.',
   MORE: 'There are more issues than are listed.',
-  NAME_NEEDED: 'An item without the name that finds its tasks.',
   NOTHING_ASKED: 'Every part is left out.',
-  NOTHING_TO_RESUBMIT: 'No task of the batch is in one of these states.',
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
   NOT_FOUND: 'What the id names does not exist.',
   NOT_REMEMBERED:
     'The batch is queued, but the gateway could not store it yet; it tries again for two minutes.',
-  OTHER_INPUT: 'Not the input that the batch was made from.',
-  OTHER_STATE: 'A task in another state than those that were named.',
   OUT_OF_RANGE: 'A number below or above what is allowed.',
   POSITION_LOOKS_ONE_BASED: 'A position that fits if positions are counted from 1; they are counted from 0.',
   POSITION_OUT_OF_RANGE: 'A position behind the end of the sequence.',
@@ -60,9 +53,7 @@ export const ISSUE_CODES = {
   TOO_MANY_TASKS: 'Items times repeats are more than 2000.',
   UNKNOWN_CHAIN: 'An id that no chain of the item has.',
   UNKNOWN_MODEL: 'A model that this gateway does not offer.',
-  UNKNOWN_NAME: 'A name that no item of the batch has.',
   UNKNOWN_RESIDUE: 'A letter that counts as an unknown residue.',
-  UNKNOWN_TASK: 'An id that no task of the batch has.',
   UNNAMED_CHAIN: 'An id that only a chain named by the upstream can have.',
   UNUSUAL_CHAIN_ID: 'A chain id that structure files cannot hold well.',
   UNUSUAL_MODIFICATION: 'A modification that does not belong to this residue.',

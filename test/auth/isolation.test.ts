@@ -19,7 +19,6 @@ interface Ids {
 }
 
 const idOf = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
-const ITEM = '{ chains: [{ protein: { sequence: "MKTAYIAKAM" } }] }';
 const BATCH = '__typename batchId label state counts { total } tasks { nodes { taskId name state } }';
 const TASK =
   '__typename taskId name taskState: state scores { ptm } result { url ptm raw } artifacts { url } batch { batchId label } inputChains { proteinHash }';
@@ -41,8 +40,6 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
     `mutation { cancelBatch(batchId: "${batch}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
   'Mutation.cancelTask': ({ task }) =>
     `mutation { cancelTask(taskId: "${task}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
-  'Mutation.resubmitFold': ({ batch }) =>
-    `mutation { resubmitFold(batchId: "${batch}", input: { items: [${ITEM}] }, states: [DONE, QUEUED]) { __typename ${PROBLEM} ... on InvalidInput { issues { code message } } } }`,
   // The key was used by the other caller, for another input: here it is nobody's, and the fault is found before it is taken.
   'Mutation.submitFold': () =>
     `mutation { submitFold(input: { items: [], idempotencyKey: "the owner's" }) { __typename ${PROBLEM} } }`,

@@ -429,7 +429,7 @@ describe('a store on disk', () => {
     database.close();
     const { data } = await broken.ask(
       `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch {
-        batchId label submittedAt resubmissionOf { batchId } resubmissions { batchId } counts { queued }
+        batchId label submittedAt counts { queued }
         tasks(first: 1) { nodes { taskId name } } } } } }`,
       { input: { items: [protein(INSULIN_A)] } },
     );
@@ -486,28 +486,6 @@ describe('a store on disk', () => {
     mended.close();
     expect(await ending('a')).toMatchObject({ __typename: 'FoldSubmitted', replayed: true, warnings: [] });
     await broken.close();
-  });
-
-  it('that fails lets no task be submitted again twice', async () => {
-    const failing = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
-    const item = (sequence: string) => protein(sequence, 'too long at first');
-    const id = await failing.submit({ items: [item('V'.repeat(4100))] });
-    await failing.pass(120_000);
-    failing.forget();
-    const database = new DatabaseSync(`${folder}/gateway.db`);
-    database.exec(
-      `CREATE TRIGGER full BEFORE INSERT ON batch BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
-    );
-    database.close();
-    const again = async (input: Record<string, unknown>) => {
-      const query =
-        'mutation($id: ID!, $input: SubmitFoldInput!) { resubmitFold(batchId: $id, input: $input) { __typename } }';
-      return at((await failing.ask(query, { id, input })).data, 'resubmitFold.__typename');
-    };
-    expect(await again({ items: [item(INSULIN_A)], idempotencyKey: 'mine' })).toBe('FoldSubmitted');
-    expect(await again({ items: [item(INSULIN_B)] })).toBe('IdempotencyConflict');
-    expect(failing.counts().submit).toBe(1);
-    await failing.close();
   });
 
   it('that is full sends nothing whose owner only the gateway could know', async () => {

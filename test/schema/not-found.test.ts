@@ -34,12 +34,10 @@ describe('an id that names nothing', () => {
     expect([data, errors]).toEqual([{ it: null }, undefined]);
   });
 
-  const input = '{ items: [{ chains: [{ protein: { sequence: "GIVEQCCTSI" } }] }] }';
   it.each([
     ['batch', 'cancelBatch(batchId: "nobody")'],
     ['task', 'cancelTask(taskId: "nobody")'],
     ['bulk look-up', 'cancelBulkLookup(lookupId: "nobody")'],
-    ['batch', `resubmitFold(batchId: "nobody", input: ${input})`],
   ])('is NotFound, with what there is no %s of and a hint, from %s', async (what, field) => {
     const { data } = await world.query(
       `mutation { it: ${field} { __typename ... on Problem { message hint } } }`,

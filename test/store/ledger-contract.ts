@@ -24,7 +24,6 @@ export const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): Ledge
   repeat: 3,
   inputHash: `hash of ${batchId}`,
   onlyTaskId: null,
-  origin: null,
   ...more,
 });
 
@@ -51,24 +50,6 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     afterEach(async () => {
       await ledger.close();
       await place.remove();
-    });
-
-    it('finds the batches that submit tasks of another one again, of their caller only', async () => {
-      const again = { origin: { batchId: 'a', indexes: [2, 0] } };
-      await ledger.record('one', null, batchOf('a'), items);
-      const one = (batchId: string, submittedAt: number) => batchOf(batchId, { ...again, submittedAt });
-      const known = [one('b', 2000), one('c', 3000), one('d', 4000), one('e', 5000), one('f', 6000)];
-      for (const batch of known.toReversed())
-        await ledger.record('one', `key of ${batch.batchId}`, batch, items);
-      expect(await ledger.resubmissions('one', 'a')).toEqual(known);
-      expect(await ledger.batch('one', 'b')).toMatchObject(again);
-      expect(await ledger.items('one', 'b', [0, 1])).toEqual(new Map(items.entries()));
-      expect(await ledger.resubmissions('one', 'b')).toEqual([]);
-      expect(await ledger.resubmissions('two', 'a')).toEqual([]);
-      now += RETENTION_MS + 5000;
-      const later = await place.open(clock);
-      expect(await later.resubmissions('one', 'a')).toEqual([]);
-      await later.close();
     });
 
     it('writes the sealed key only where what is expected stands', async () => {

@@ -37,10 +37,10 @@ describe('a ledger file', () => {
       await ledger.claim('p', 'k', 'h');
       const item = { name: 'n', chains: [] };
       for (let i = 0; i < 5; i++) {
-        await ledger.record('p', null, { batchId: 'b' + i, label: null, model: 'm', submittedAt: Date.now(), itemCount: 1, repeat: 1, inputHash: 'h', onlyTaskId: null, origin: null }, [item]);
+        await ledger.record('p', null, { batchId: 'b' + i, label: null, model: 'm', submittedAt: Date.now(), itemCount: 1, repeat: 1, inputHash: 'h', onlyTaskId: null }, [item]);
       }
       const dying = { get name() { process.kill(process.pid, 'SIGKILL'); return 'x'; }, chains: [] };
-      await ledger.record('p', 'k', { batchId: 'half', label: null, model: 'm', submittedAt: Date.now(), itemCount: 2, repeat: 1, inputHash: 'h', onlyTaskId: null, origin: null }, [item, dying]);
+      await ledger.record('p', 'k', { batchId: 'half', label: null, model: 'm', submittedAt: Date.now(), itemCount: 2, repeat: 1, inputHash: 'h', onlyTaskId: null }, [item, dying]);
     `;
     const run = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
     expect(run.signal, run.stderr.toString()).toBe('SIGKILL');

@@ -234,28 +234,6 @@ describe('a page of List', () => {
     expect(errors).toBeUndefined();
     expect(at(answer, 'batch.tasks.nodes')).toHaveLength(3);
   });
-
-  it('in another order each time is submitted again in the order of the submission, once', async () => {
-    liar.script('submit', data({ message: 'queued', batch_id: 'b2', total_items: 3 }));
-    const failed = [2, 0, 1].map((index) => item(index, { status: 'failed' }));
-    const listed = (items: unknown) => page(items, { counts: { failed: 3 } });
-    liar.script('list', inTurn(listed(failed), listed(failed.toReversed())));
-    const again = async () =>
-      at(
-        (
-          await place.query(
-            `mutation { it: resubmitFold(batchId: "b1", input: {items: [
-              {chains: [{protein: {sequence: "A"}}]}, {chains: [{protein: {sequence: "C"}}]}, {chains: [{protein: {sequence: "D"}}]}
-            ]}) { __typename ... on FoldSubmitted { replayed } } }`,
-          )
-        ).data,
-        'it',
-      );
-    expect(await again()).toEqual({ __typename: 'FoldSubmitted', replayed: false });
-    const [sent] = liar.seen.filter(({ operation }) => operation === 'submit');
-    expect(sent?.body.match(/(?<="sequence":")\w/g)).toEqual(['A', 'C', 'D']);
-    expect(await again()).toEqual({ __typename: 'FoldSubmitted', replayed: true });
-  });
 });
 
 describe('a search', () => {
@@ -546,23 +524,6 @@ describe('Submit', () => {
         ... on FoldSubmitted { batch { tasks { nodes { taskId } } } } } }`,
     );
     expect(at(answer, 'it.batch.tasks.nodes')).toEqual([{ taskId: 't9' }]);
-  });
-
-  it('again is for the model of the batch, where the input names none', async () => {
-    const own = openPlace(liar.url, { FOLD_MODELS: 'one,two' });
-    liar.script('submit', data({ message: 'queued', batch_id: 'b9', task_id: 't9' }));
-    const items = [{ task_id: 't9', status: 'failed' }];
-    liar.script('list', data({ status: 'failed', counts: { failed: 1 }, items, cursor: null }));
-    const chains = '[{protein: {sequence: "MKTAYIAKQR"}}]';
-    await own.query(
-      `mutation { submitFold(input: {model: "two", items: [{chains: ${chains}}]}) { __typename } }`,
-    );
-    await own.query(
-      `mutation { resubmitFold(batchId: "b9", input: {items: [{chains: ${chains}}]}) { __typename } }`,
-    );
-    const bodies = liar.seen.filter(({ operation }) => operation === 'submit').map(({ body }) => body);
-    expect(bodies.map((body) => at(JSON.parse(body), 'payload.0.model'))).toEqual(['two', 'two']);
-    await own.gateway.close();
   });
 
   it('warns when the service queued another number of tasks than were sent', async () => {

@@ -7,9 +7,9 @@ import { graphql } from './graphql.ts';
 import { Failures, Problem } from './problems.tsx';
 import type { WatchedBatch, WatchedTask } from './use-batch-progress.ts';
 
-const ResubmitFold = graphql(`
-  mutation ResubmitFold($batchId: ID!, $input: SubmitFoldInput!) {
-    resubmitFold(batchId: $batchId, input: $input) {
+const SubmitAgain = graphql(`
+  mutation SubmitAgain($input: SubmitFoldInput!) {
+    submitFold(input: $input) {
       __typename
       ... on FoldSubmitted { batch { batchId } }
       ... on Problem { message hint }
@@ -18,7 +18,7 @@ const ResubmitFold = graphql(`
   }
 `);
 
-/** The items of the tasks that are submitted again, as the new batch has them. */
+/** The items of the tasks that are submitted again, one for each task. */
 const partOf = (input: FoldInput, failed: readonly WatchedTask[]): FoldInput => ({
   ...input,
   repeat: 1,
@@ -28,18 +28,19 @@ const partOf = (input: FoldInput, failed: readonly WatchedTask[]): FoldInput => 
 });
 
 export function ResubmitFailures({ batchId, failed }: { batchId: string; failed: readonly WatchedTask[] }) {
-  const [{ data, error, fetching }, resubmit] = useMutation(ResubmitFold);
+  const [{ data, error, fetching }, submit] = useMutation(SubmitAgain);
   const [idempotencyKey] = useState(() => crypto.randomUUID());
   if (failed.length === 0) return null;
   const input = keptInput(batchId);
-  const result = data?.resubmitFold;
+  const result = data?.submitFold;
   const send = async () => {
     if (input === undefined) return;
-    const again = { ...input, label: `${input.label ?? 'batch'}, again` };
-    const answer = await resubmit({ batchId, input: { ...again, idempotencyKey } });
-    const ending = answer.data?.resubmitFold;
+    const again = partOf({ ...input, label: `${input.label ?? 'batch'}, again` }, failed);
+    // The key makes a second click the same submission: nothing is paid twice.
+    const answer = await submit({ input: { ...again, idempotencyKey } });
+    const ending = answer.data?.submitFold;
     if (ending?.__typename !== 'FoldSubmitted') return;
-    keepInput(ending.batch.batchId, partOf(again, failed));
+    keepInput(ending.batch.batchId, again);
     location.hash = `#/batch/${ending.batch.batchId}`;
   };
   return (
@@ -49,8 +50,8 @@ export function ResubmitFailures({ batchId, failed }: { batchId: string; failed:
       </button>
       {input === undefined && (
         <p className="note">
-          Only the tab that submitted a batch has its sequences. With your file, use{' '}
-          <code>foldatlas fold FILE --resubmit {batchId}</code>.
+          Only the tab that submitted a batch has its sequences. Elsewhere, submit a file with only the items
+          that failed.
         </p>
       )}
       <Failures error={error} />

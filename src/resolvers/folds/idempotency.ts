@@ -55,8 +55,8 @@ export async function checkLedger({
 }
 
 /** Whether what was sent under a key can no longer be found out: the sender has given up by then. */
-export function hasUnknownOutcome({ upstream }: GatewayContext, entry: KeyEntry | null): boolean {
-  if (entry?.state !== 'pending') return entry?.state === 'unknown';
+function hasUnknownOutcome({ upstream }: GatewayContext, entry: KeyEntry): boolean {
+  if (entry.state !== 'pending') return entry.state === 'unknown';
   // It may wait for its turn as long as for the beginning of its answer.
   const { start, whole } = limitsOf('submit', upstream.settings.patience);
   return Date.now() - entry.at >= start + whole + RECORD_MS;

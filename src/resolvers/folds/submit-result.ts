@@ -1,4 +1,4 @@
-// The results of submitFold and resubmitFold, and the service's refusals of a submission or
+// The results of submitFold, and the service's refusals of a submission or
 // cancellation as problems of the schema.
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
@@ -9,8 +9,6 @@ import {
   InvalidInput,
   type InvalidInputShape,
   type IssueShape,
-  NotFound,
-  type NotFoundShape,
   notSent,
   Problem,
   type ProblemBase,
@@ -44,8 +42,7 @@ export type SubmitFoldResultShape =
   | InvalidInputShape
   | RefusedShape
   | OutcomeUnknownShape
-  | IdempotencyConflictShape
-  | NotFoundShape;
+  | IdempotencyConflictShape;
 
 const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').implement({
   description: 'The folds are queued.',
@@ -91,9 +88,7 @@ const existingBatch = {
 } as const;
 
 const IdempotencyConflict = builder.objectRef<IdempotencyConflictShape>('IdempotencyConflict').implement({
-  description:
-    'The idempotency key was used before with another input, or another resubmission of the batch has ' +
-    'not ended or has an unknown outcome. Nothing was sent.',
+  description: 'The idempotency key was used before with another input. Nothing was sent.',
   interfaces: [Problem],
   fields: (t) => ({
     existingBatch: t.field(existingBatch),
@@ -107,8 +102,8 @@ const IdempotencyConflict = builder.objectRef<IdempotencyConflictShape>('Idempot
 });
 
 export const SubmitFoldResult = builder.unionType('SubmitFoldResult', {
-  description: 'Result of a submission. Only resubmitFold, which names a batch, gives NotFound.',
-  types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict, NotFound],
+  description: 'Result of a submission.',
+  types: [FoldSubmitted, InvalidInput, Refused, OutcomeUnknown, IdempotencyConflict],
   resolveType: ({ kind }) => kind,
 });
 

@@ -4,7 +4,7 @@ import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import type { LedgerBatch, LedgerItem } from '../../store/ledger/ledger.ts';
+import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
 import {
   readSubmission,
@@ -43,25 +43,13 @@ export interface Examined {
   readonly check: SubmissionCheck;
   /** Hash of the submission; empty when the check has issues. */
   readonly hash: string;
-  /** The batch whose tasks it submits again. */
-  readonly origin?: LedgerBatch['origin'];
-  /** The positions of its items in the input of the client, where they are other ones. */
-  readonly positions?: readonly number[];
 }
 
-/** A path in a submission as one in the input of the client. */
-export const inputPath = (path: string, positions: Examined['positions']): string =>
-  path.replace(/^items\.(\d+)/, (_, at: string) => `items.${positions?.[Number(at)] ?? at}`);
-
-/** Cleans and checks an input. @param model - where the input names none; else the configured one */
-export async function checkInput(
-  ctx: GatewayContext,
-  input: SubmissionInput,
-  model?: string,
-): Promise<Examined> {
+/** Cleans and checks an input. */
+export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
   const models = ctx.services.config.FOLD_MODELS;
   const { clientSignal } = ctx;
-  const submission = await takeSteps(readSubmission(input, model ?? models[0] ?? ''), clientSignal);
+  const submission = await takeSteps(readSubmission(input, models[0] ?? ''), clientSignal);
   const check = await takeSteps(checkSubmission(submission, models), clientSignal);
   const hash = check.issues.length > 0 ? '' : await submissionHash(submission, clientSignal);
   return { submission, check, hash };
@@ -110,7 +98,7 @@ async function recordLater(record: () => Promise<void>): Promise<void> {
 
 async function recordBatch(
   ctx: GatewayContext,
-  { submission, check, hash, origin = null }: Examined,
+  { submission, check, hash }: Examined,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
@@ -124,7 +112,6 @@ async function recordBatch(
     repeat: submission.repeat,
     inputHash: hash,
     onlyTaskId: data.task_id ?? null,
-    origin,
   };
   const record = () =>
     ledger.record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem));
@@ -139,7 +126,7 @@ async function recordBatch(
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   return {
     kind: 'FoldSubmitted',
-    batch: { ...batchById(ctx, data.batch_id), isNew: true },
+    batch: batchById(ctx, data.batch_id),
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...[...otherCount(data, check), ...warnings].map(upstreamWarning), ...lost],
@@ -155,14 +142,11 @@ const otherCount = ({ total_items }: Submitted, { taskCount }: SubmissionCheck):
           'tasks may be wrong.',
       ];
 
-/** The code of the warning that a batch is queued and not written down. */
-export const NOT_REMEMBERED = 'NOT_REMEMBERED';
-
 /** The batch is queued: a store that fails must not hide it. */
 const createNotRecordedWarning = (): IssueShape[] => [
   {
     path: '',
-    code: NOT_REMEMBERED,
+    code: 'NOT_REMEMBERED',
     message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
     hint:
       'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
@@ -173,20 +157,20 @@ const createNotRecordedWarning = (): IssueShape[] => [
 const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
 /** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
-export const keepKeyPending = (): void => undefined;
+const keepKeyPending = (): void => undefined;
 
 /**
  * The mistakes that the service found, with their places (spec: 422 with `detail`); nothing was
  * queued.
  */
-function foundFaults(error: unknown, positions: Examined['positions']): InvalidInputShape | null {
+function foundFaults(error: unknown): InvalidInputShape | null {
   if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
     return null;
   const { issues = [], requestId } = error.failure;
   if (issues.length === 0) return null;
   const faults = issues.map(({ path, code, message }): IssueShape => {
     const hint = `The upstream calls this ${code}.`;
-    return { path: inputPath(path, positions), code: 'REFUSED_BY_UPSTREAM', message, hint };
+    return { path, code: 'REFUSED_BY_UPSTREAM', message, hint };
   });
   return {
     kind: 'InvalidInput',
@@ -208,14 +192,14 @@ function messageOf({ failure: { code, status }, message }: UpstreamError): strin
 /** Records a failed Submit: a refusal releases the key, everything else uses it up. */
 async function recordFailure(
   ctx: GatewayContext,
-  { submission, hash, positions }: Examined,
+  { submission, hash }: Examined,
   error: unknown,
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
   const { signal } = ctx.upstream;
   const isUnsent = signal?.aborted === true && error === signal.reason;
-  const refused = isUnsent ? tooLate : (foundFaults(error, positions) ?? toRefusedProblem(error));
+  const refused = isUnsent ? tooLate : (foundFaults(error) ?? toRefusedProblem(error));
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
@@ -240,32 +224,15 @@ async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<Su
   return recordBatch(ctx, sending, answer);
 }
 
-/**
- * Sends a checked submission whose key is claimed. It completes also when the client disconnects, and
- * the gateway does not stop before.
- */
-export const send = (ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> =>
-  ctx.services.submitting.run(() => sendAndRecord(ctx, sending));
-
-/**
- * Sends a checked submission, once for its idempotency key, if its client still waits.
- *
- * @param requestHash - identifies the request of the key; by default the hash of the submission
- */
-export async function submitOnce(
-  ctx: GatewayContext,
-  sending: Examined,
-  requestHash: string = sending.hash,
-): Promise<SubmitFoldResultShape> {
-  const key = sending.submission.idempotencyKey;
-  const standing = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, requestHash);
-  return standing ?? send(ctx, sending);
-}
-
+/** Sends a submission once for its idempotency key. It completes also when the client disconnects. */
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
   const examined = await checkInput(ctx, input);
   const { issues } = examined.check;
-  return issues.length > 0 ? invalidInput(issues) : submitOnce(ctx, examined);
+  if (issues.length > 0) return invalidInput(issues);
+  const key = examined.submission.idempotencyKey;
+  const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, examined.hash);
+  // The gateway does not stop before the outcome is recorded.
+  return earlier ?? ctx.services.submitting.run(() => sendAndRecord(ctx, examined));
 }
 
 builder.mutationFields((t) => ({

@@ -34,11 +34,6 @@ export const ledgerBatch = z.object({
    * The id of the only task, which does not follow from the batch id; null when there are several.
    */
   onlyTaskId: z.string().nullable(),
-  /** The batch whose tasks it submits again, and their positions there; null for a first one. */
-  origin: z
-    .object({ batchId: z.string(), indexes: z.array(z.number()) })
-    .nullable()
-    .default(null),
 });
 
 /** A batch as it is remembered. */
@@ -138,8 +133,6 @@ export interface Ledger {
   /** The newest earlier submission of the same input; null when there is none. */
   earlier(principal: string, inputHash: string): Promise<EarlierSubmission | null>;
   batch(principal: string, batchId: string): Promise<LedgerBatch | null>;
-  /** Batches that submit tasks of this one again, oldest first. */
-  resubmissions(principal: string, batchId: string): Promise<readonly LedgerBatch[]>;
   /** The batch that consists of this one task only. */
   batchOfOnlyTask(principal: string, taskId: string): Promise<LedgerBatch | null>;
   /** Items of a batch by their position; positions that are not known are left out. */

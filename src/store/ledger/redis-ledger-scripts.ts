@@ -52,8 +52,8 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
     end`;
 
 /**
- * KEYS batch, batches, input, only task, key, origin; ARGV time, retention, time of submission, place among
- * the batches, batch id, batch, whether it has an only task, a key, and an origin; items.
+ * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among the
+ * batches, batch id, batch, whether it has an only task, and a key; items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -63,8 +63,8 @@ export const RECORD = `${NOW}
   -- A server without memory refuses no write after this one: the batch is paid.
   redis.call('DEL', KEYS[1])
   local fields = { 'batch', ARGV[6], 'place', ARGV[4] }
-  for i = 10, #ARGV do
-    fields[#fields + 1] = tostring(i - 10)
+  for i = 9, #ARGV do
+    fields[#fields + 1] = tostring(i - 9)
     fields[#fields + 1] = ARGV[i]
   end
   redis.call('HSET', KEYS[1], unpack(fields))
@@ -78,10 +78,6 @@ export const RECORD = `${NOW}
     redis.call('PEXPIRE', KEYS[3], ttl)
   end
   if ARGV[7] ~= '' then redis.call('SET', KEYS[4], ARGV[5], 'PX', ttl) end
-  if ARGV[9] ~= '' then
-    redis.call('SADD', KEYS[6], ARGV[5])
-    redis.call('PEXPIRE', KEYS[6], retention)
-  end
   if ARGV[8] ~= '' then
     ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end

@@ -39,7 +39,6 @@ const namesOf = (principal: string) => {
     task: name('task'),
     input: name('input'),
     batches: `${PREFIX}${principal}:batches`,
-    origin: name('origin'),
     scores: `${PREFIX}${principal}:scores`,
   };
 };
@@ -155,7 +154,7 @@ export function openRedisLedger(
       return entry !== null && isRetained(entry.at) ? entry : null;
     },
     async record(principal, key, batch, items) {
-      const { batchId, submittedAt, inputHash, onlyTaskId, origin } = batch;
+      const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
       const names = namesOf(principal);
       await redis.run(
         RECORD,
@@ -165,7 +164,6 @@ export function openRedisLedger(
           names.input(inputHash),
           names.task(onlyTaskId ?? ''),
           names.key(key ?? ''),
-          names.origin(origin?.batchId ?? ''),
         ],
         [
           time(),
@@ -176,7 +174,6 @@ export function openRedisLedger(
           JSON.stringify(batch),
           onlyTaskId === null ? '' : 'task',
           key === null ? '' : 'key',
-          origin === null ? '' : 'origin',
           ...items.map(({ name, chains }) => JSON.stringify({ name, chains })),
         ],
       );
@@ -194,13 +191,6 @@ export function openRedisLedger(
       return found !== null && isRetained(found.at) ? found : null;
     },
     batch: batchById,
-    async resubmissions(principal, batchId) {
-      const ids = textReplies.parse(await redis.send('SMEMBERS', namesOf(principal).origin(batchId)));
-      const found = await Promise.all(ids.map((id) => (id === null ? null : batchById(principal, id))));
-      return found
-        .filter((batch) => batch !== null)
-        .sort((a, b) => a.submittedAt - b.submittedAt || (a.batchId < b.batchId ? -1 : 1));
-    },
     async batchOfOnlyTask(principal, taskId) {
       const batchId = textReply.parse(await redis.send('GET', namesOf(principal).task(taskId)));
       return batchId === null ? null : batchById(principal, batchId);

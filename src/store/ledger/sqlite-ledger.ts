@@ -26,16 +26,9 @@ const PRUNE_PAUSE_MS = 20;
 /** The columns under the names of the records. */
 const BATCH =
   'batch_id AS batchId, label, model, submitted_at AS submittedAt, item_count AS itemCount, repeat, ' +
-  'input_hash AS inputHash, only_task_id AS onlyTaskId, origin';
+  'input_hash AS inputHash, only_task_id AS onlyTaskId';
 const KEY =
   'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
-
-const batchRow = ledgerBatch.extend({
-  origin: z.preprocess(
-    (text) => (typeof text === 'string' ? JSON.parse(text) : text),
-    ledgerBatch.shape.origin,
-  ),
-});
 
 const countRow = z.object({ total: z.number() });
 const sizeRow = z.object({ used: z.number() });
@@ -68,14 +61,12 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   );
   const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
   const insertBatch = statement(
-    'INSERT OR REPLACE INTO batch VALUES (:principal, :batchId, :label, :model, :submittedAt, ' +
-      ':itemCount, :repeat, :inputHash, :onlyTaskId, :originBatchId, :origin)',
+    'INSERT OR REPLACE INTO batch (principal, batch_id, label, model, submitted_at, item_count, repeat, ' +
+      'input_hash, only_task_id) VALUES (:principal, :batchId, :label, :model, :submittedAt, :itemCount, ' +
+      ':repeat, :inputHash, :onlyTaskId)',
   );
   const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
   const selectBatch = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`);
-  const selectResubmissions = statement(
-    `SELECT ${BATCH} FROM batch WHERE principal = ? AND origin_batch_id = ? ORDER BY submitted_at, batch_id`,
-  );
   const selectOnlyTask = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`);
   const selectItem = statement('SELECT * FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?');
   const countBatches = statement('SELECT count(*) AS total FROM batch WHERE principal = ?');
@@ -141,7 +132,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   };
   inTransaction(database, prune);
 
-  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : batchRow.parse(row));
+  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
     async check() {
@@ -164,13 +155,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async record(principal, key, batch, items) {
       await write(() => {
         prune();
-        const { origin, ...fields } = batch;
-        insertBatch.run({
-          principal,
-          originBatchId: origin?.batchId ?? null,
-          origin: origin === null ? null : JSON.stringify(origin),
-          ...fields,
-        });
+        insertBatch.run({ principal, ...batch });
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
@@ -191,9 +176,6 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
     async batch(principal, batchId) {
       return oneBatch(selectBatch.get(principal, batchId));
     },
-    async resubmissions(principal, batchId) {
-      return selectResubmissions.all(principal, batchId).map((row) => batchRow.parse(row));
-    },
     async batchOfOnlyTask(principal, taskId) {
       return oneBatch(selectOnlyTask.get(principal, taskId));
     },
@@ -209,7 +191,7 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       const { total } = countRow.parse(countBatches.get(principal));
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
-      return { total, batches: rows.map((row) => batchRow.parse(row)) };
+      return { total, batches: rows.map((row) => ledgerBatch.parse(row)) };
     },
     async scores(principal, taskIds) {
       return new Map(

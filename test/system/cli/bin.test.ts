@@ -53,7 +53,7 @@ describe('help and mistakes', () => {
       expect(main.out).toMatch(new RegExp(`^ {2}${name} `, 'm'));
     expect(none.code).toBe(64);
     expect(fold.code).toBe(0);
-    const options = ['--watch', '--resubmit', '--label', '--repeat', '--pae', '--model', '--token-file'];
+    const options = ['--watch', '--label', '--repeat', '--pae', '--model', '--token-file'];
     for (const part of [...options, 'EXAMPLES', 'EXIT CODES', '130']) expect(fold.out).toContain(part);
     expect(version).toMatchObject({ code: 0, out: expect.stringMatching(/^\d+\.\d+\.\d+\n$/) });
   });
@@ -445,37 +445,6 @@ items:
     expect(world.counts().download).toBeLessThanOrEqual(24 + 8);
   });
 
-  it('submits again what failed, mended under its name, and only once', async () => {
-    const input = write('failing.fasta', `>fine\nMQIFVKTLTGK\n>large\n${'MQIFVA'.repeat(350)}\n`);
-    const first = await untilEnded(run(['fold', input, '--watch', '--out', 'failing'], there()));
-    expect(first.code).toBe(1);
-    world.forget();
-    const mended = write('mended.fasta', '>large\nMQIFVA\n');
-    const words = ['fold', mended, '--resubmit', first.out.trim(), '--watch', '--out', 'mended'];
-    const second = await untilEnded(run(words, there()));
-    expect(second.code).toBe(0);
-    expect(second.out).not.toBe(first.out);
-    expect(readdirSync(join(folder, 'mended')).sort()).toEqual([
-      'batch.txt',
-      'large.cif',
-      'large.json',
-      'scores.tsv',
-    ]);
-    const third = await untilEnded(run(words, there()));
-    expect(third).toMatchObject({ code: 0, out: second.out });
-    expect(third.err).toContain('nothing is paid again');
-    expect(submits()).toBe(1);
-    const nothing = await run(
-      ['fold', write('other.fasta', '>fine\nMQIFV\n'), ...words.slice(2, 4)],
-      there(),
-    );
-    expect(nothing).toMatchObject({
-      code: 65,
-      out: '',
-      err: expect.stringContaining('No task of these items'),
-    });
-  });
-
   it('never leaves the results of another batch in a folder as its own', async () => {
     const wrong = write('typo.fasta', '>binder\nMQIFVKTLTGK\n');
     const first = await untilEnded(run(['fold', wrong, '--watch', '--out', 'shared'], there()));
@@ -494,7 +463,6 @@ items:
     expect(await run(['fold', mended, '--watch', ...words], there())).toEqual(refused);
     expect(await run(['fold', mended, ...words], there())).toEqual(refused);
     expect(await run(['fold', wrong, '--again', 'b', '--watch', ...words], there())).toEqual(refused);
-    expect(await run(['fold', wrong, '--resubmit', id, '--watch', ...words], there())).toEqual(refused);
     expect(world.calls).toEqual([]);
     const second = await run(['fold', mended], there());
     const taken = await run(['fold', '--batch', second.out.trim(), ...words], there());
@@ -537,16 +505,14 @@ items:
       { authorization: `Bearer ${TOKEN}` },
     );
     expect(data).toEqual({ batch: { label: 'round 1' } });
-    const [repeat, model, batch, again] = await Promise.all([
+    const [repeat, model, batch] = await Promise.all([
       run(['fold', file, '--repeat', 'two'], there()),
       run(['fold', file, '--model', 'another'], there()),
       run(['fold', '--batch', 'x', '--label', 'y'], there()),
-      run(['fold', file, '--resubmit', 'x', '--again', 'y'], there()),
     ]);
     expect(repeat).toMatchObject({ code: 64, err: expect.stringContaining('--repeat must be') });
     expect(model).toMatchObject({ code: 65, err: expect.stringContaining('model') });
     expect(batch).toMatchObject({ code: 64, err: expect.stringContaining('--label belongs to a file') });
-    expect(again.code).toBe(64);
     expect(submits()).toBe(1);
   });
 

@@ -43,6 +43,33 @@ describe('graphql-request', () => {
     expect(failed).toMatchObject({ response: { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] } });
   });
 
+  it('submits again what failed, mended, and pays once however often it is sent', async () => {
+    const client = new GraphQLClient(place.url, { headers: TOKEN });
+    const item = (name: string, sequence: string) => ({ name, chains: [{ protein: { sequence } }] });
+    // Too many tokens for the service, and so documented to fail.
+    const input = { items: [item('fine', 'GIVEQCCTSIC'), item('large', 'MQIFVK'.repeat(350))] };
+    const batchId = String(at(await client.request(SUBMIT, { input }), 'submitFold.batch.batchId'));
+    const sse = createSse({ url: place.url, headers: TOKEN });
+    for await (const _ of sse.iterate({ query: WATCH, variables: { id: batchId } }));
+    sse.dispose();
+    const FAILED =
+      'query ($id: ID!) { batch(batchId: $id) { tasks(states: [FAILED, CANCELLED]) { nodes { inputIndex } } } }';
+    const failed = at(await client.request(FAILED, { id: batchId }), 'batch.tasks.nodes') as {
+      inputIndex: number;
+    }[];
+    expect(failed).toEqual([{ inputIndex: 1 }]);
+    const mend = (large: unknown) => ({ ...(large as object), chains: item('', 'MQIFVK').chains });
+    const items = failed.map(({ inputIndex }) => mend(input.items[inputIndex]));
+    const again = { items, idempotencyKey: `${batchId} again` };
+    const answer = await client.request(SUBMIT, { input: again });
+    expect(await client.request(SUBMIT, { input: again })).toEqual(answer);
+    expect(at(answer, 'submitFold')).toMatchObject({
+      __typename: 'FoldSubmitted',
+      batch: { counts: { total: 1 } },
+    });
+    expect(place.world.counts().submit).toBe(2);
+  });
+
   it('keeps the rest of an answer of which a part failed, with errorPolicy all', async () => {
     const client = new GraphQLClient(place.url, { errorPolicy: 'all' });
     const { data, errors } = await client.rawRequest(
