@@ -15,6 +15,7 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
 import { openCallRecord } from '../upstream/http/call-record.ts';
+import type { CallSource } from '../upstream/http/host-limiter.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
@@ -25,6 +26,7 @@ export type OpenUpstream = (
   token: string | undefined,
   signal: AbortSignal | undefined,
   exchange?: RequestRecord,
+  source?: CallSource,
 ) => Upstream;
 
 /** @param gatewayKey - the gateway's own key of the service */
@@ -33,7 +35,7 @@ export function createUpstreamOpener(
   telemetry: Telemetry,
   gatewayKey: string | undefined,
 ): OpenUpstream {
-  return (requestId, token, signal, exchange) => ({
+  return (requestId, token, signal, exchange, source) => ({
     settings,
     agent,
     token,
@@ -43,11 +45,17 @@ export function createUpstreamOpener(
     collecting: new CollectWindow(),
     absences: new Set(),
     limiter,
-    caller: exchange?.principal ?? undefined,
+    source,
     ...exchange?.report?.hooks,
     ...telemetry.upstreamHooks(requestId, exchange),
   });
 }
+
+/** A caller without a token is its address; any number of tokens can be invented behind one. */
+const callSource = ({ principal, proven }: Caller, address: string | undefined): CallSource => ({
+  caller: principal ?? address ?? '',
+  network: proven ? undefined : address,
+});
 
 export type Contexts = ReturnType<typeof createContextFactory>;
 
@@ -93,7 +101,8 @@ class LazyContext implements GatewayContext {
     this.requestId = exchange.requestId;
     this.principal = principal;
     this.clientSignal = request.signal;
-    this.upstream = openUpstream(exchange.requestId, token, signal, exchange);
+    const source = callSource(caller, clientIpOf(request));
+    this.upstream = openUpstream(exchange.requestId, token, signal, exchange, source);
     this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {

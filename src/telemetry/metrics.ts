@@ -190,8 +190,8 @@ function addLimiterMetrics(registers: Registry[], state: HostLimiters['state']):
   const hosts = () => Object.entries({ api: [state().api], files: state().files });
   const sumOf = (counts: readonly number[]): number => counts.reduce((sum, count) => sum + count, 0);
   for (const [name, help, key] of [
-    ['in_flight', 'Upstream calls under way.', 'inFlight'],
-    ['queued', 'Upstream calls that wait for their turn.', 'queued'],
+    ['in_flight', 'Upstream reads in flight.', 'inFlight'],
+    ['queued', 'Upstream reads that wait for their turn.', 'queued'],
     ['paused', 'Callers whose calls wait after a 429 of the upstream.', 'paused'],
   ] as const) {
     new Gauge({

@@ -1,14 +1,12 @@
-// When the upstream is slow, or the client does not wait for it: no connection is held for nothing, and who asks for little
-// is served before who asks for much.
+// When the upstream is slow, or the client does not wait for it: no connection is held for nothing, and no caller keeps others
+// from the service.
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
-import { executionTurns } from '../../src/async/turn-clock.ts';
-import { block } from '../cpu-time.ts';
 import { serve } from '../subscriptions/streams.ts';
 import { at } from '../support.ts';
 import {
@@ -19,7 +17,6 @@ import {
   openLiar,
   openPlace,
   type Place,
-  type Script,
   SEQUENCE,
   says,
   TOKEN,
@@ -207,53 +204,69 @@ describe('a submission that is not on its way yet', () => {
   });
 });
 
-/** Takes all the time of executions in each turn of the event loop. @returns ends it */
-function keepExecutionsBusy(): () => void {
-  let isBusy = true;
-  const takeTurn = () => {
-    executionTurns.hasTime();
-    block(10);
-    if (isBusy) setImmediate(takeTurn);
-  };
-  takeTurn();
-  const end = () => {
-    isBusy = false;
-  };
-  onTestFinished(end);
-  return end;
-}
+/** Distinct searches, each a call that the script of `similarity` decides about. */
+const searches = (place: Place, count: number, headers: (i: number) => Record<string, string>) =>
+  Array.from({ length: count }, (_, i) => {
+    const sequence = `MK${'A'.repeat(i)}V`;
+    return place.query(`{ similarProteins(sequence: "${sequence}") { queryHash } }`, {}, headers(i));
+  });
 
-describe('a submission that waits for its turn at the service', () => {
-  it('is not sent when its client has left, and its key is free', async () => {
-    let release: () => void = () => undefined;
-    liar.script('uniprot', (call) => {
-      release = () => says(200, { protein_name: 'Insulin', sequence: 'MKV' })(call);
-    });
-    const submits = () => liar.seen.filter(({ operation }) => operation === 'submit').length;
-    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '1' });
-    const server = await listen(place);
-    const others = place.query('{ uniprotEntry(id: "P01308") { name } }');
-    await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
-    const SUBMIT =
-      'mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename ... on FoldSubmitted { replayed } } }';
-    const queued = () => place.gateway.upstream().api.queued;
-    const leave = server.begin(SUBMIT);
-    await expect.poll(queued, { interval: 5 }).toBe(1);
-    // Also where the answers of many other requests are worked out.
-    const rest = keepExecutionsBusy();
-    leave();
-    await expect.poll(server.ended, { interval: 5 }).toBe(1);
-    release();
-    await expect.poll(queued, { interval: 5 }).toBe(0);
-    rest();
-    await others;
-    await place.gateway.submitted();
-    expect(submits()).toBe(0);
-    expect((await place.query(SUBMIT)).data).toEqual({
-      submitFold: { __typename: 'FoldSubmitted', replayed: false },
-    });
-    expect(submits()).toBe(1);
-    await server.close();
+describe('a caller whose reads are slow', () => {
+  const as = (token: string) => ({ authorization: `Bearer ${token}` });
+  const SUBMIT =
+    'mutation { submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) { __typename } }';
+  const READ = `{ protein(hash: "${HASH}") { sequence } }`;
+
+  it('leaves places to others, and no submission waits behind its reads', async () => {
+    liar.script('similarity', hangs);
+    const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '4000' });
+    const state = () => place.gateway.upstream().api;
+    const slow = searches(place, 100, () => as('greedy'));
+    await expect.poll(() => state().queued, { interval: 5 }).toBe(68);
+    expect(state().inFlight).toBe(32);
+    for (const headers of [as('another'), { authorization: '' }])
+      expect(at((await place.query(READ, {}, headers)).data, 'protein.sequence')).toBe(SEQUENCE);
+    for (const token of ['another', 'greedy'])
+      expect((await place.query(SUBMIT, {}, as(token))).data).toEqual({
+        submitFold: { __typename: 'FoldSubmitted' },
+      });
+    expect(state()).toMatchObject({ inFlight: 32, queued: 68, refused: { full: 0, waited: 0 } });
+    for (const { errors } of await Promise.all(slow))
+      expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_TIMEOUT');
+    expect(state()).toMatchObject({ inFlight: 0, queued: 0 });
+    await place.gateway.close();
+  });
+
+  it('is its address without a token, and also with many that are invented', async () => {
+    liar.script('similarity', hangs);
+    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '8', TRUST_PROXY: '1' });
+    const served = await serve(place.gateway);
+    const state = () => place.gateway.upstream().api;
+    const query = (address: string, token: object, text: string, signal: AbortSignal | null = null) =>
+      fetch(served.url, {
+        method: 'POST',
+        signal,
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...token },
+        body: JSON.stringify({ query: text }),
+      });
+    const leaving = new AbortController();
+    const SEARCH = '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }';
+    const slow = Array.from({ length: 12 }, (_, i) =>
+      query(
+        '192.0.2.1',
+        i < 8 ? {} : as(`invented-${i}`),
+        SEARCH.replace('MK', `MK${'A'.repeat(i)}`),
+        leaving.signal,
+      ),
+    );
+    await expect.poll(state, { interval: 5 }).toMatchObject({ inFlight: 6, queued: 6 });
+    const answer = await query('198.51.100.1', {}, READ);
+    expect(at(await answer.json(), 'data.protein.sequence')).toBe(SEQUENCE);
+    leaving.abort();
+    await Promise.allSettled(slow);
+    await expect.poll(state, { interval: 5 }).toMatchObject({ inFlight: 0, queued: 0 });
+    await served.close();
+    await place.gateway.close();
   });
 });
 
@@ -322,43 +335,6 @@ describe('an upstream that is slow', () => {
     const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '300' });
     const answer = await place.get(path);
     expect([answer.status, await answer.text()]).toEqual([504, expect.stringContaining('took longer')]);
-    await place.gateway.close();
-  });
-
-  it('serves a small question before the rest of a crowd of large ones', async () => {
-    const order: string[] = [];
-    const waiting: (() => void)[] = [];
-    const held: Script = (call) => {
-      order.push(call.request.headers.authorization ?? /"(\w)0/.exec(call.body)?.[1] ?? '');
-      waiting.push(() => says(404, { detail: 'none' })(call));
-    };
-    liar.script('list', held);
-    const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '2' });
-    const as = (token: string) => ({ authorization: `Bearer ${token}` });
-    const one = (id: string) => `${id}: batch(batchId: "${id}") { state }`;
-    const crowd = Array.from({ length: 4 }, (_, request) =>
-      place.query(
-        `{ ${Array.from({ length: 5 }, (_, i) => one(`r${request}n${i}`)).join(' ')} }`,
-        {},
-        as('crowd'),
-      ),
-    );
-    await expect.poll(() => place.gateway.upstream().api.queued, { interval: 5 }).toBe(18);
-    const single = place.query(`{ ${one('single')} }`, {}, as('single'));
-    await expect.poll(() => place.gateway.upstream().api.queued, { interval: 5 }).toBe(19);
-    let singleDone = false;
-    void single.then(() => {
-      singleDone = true;
-    });
-    while (waiting.length > 0 || place.gateway.upstream().api.queued > 0) {
-      waiting.shift()?.();
-      await new Promise((resolve) => setTimeout(resolve, 2));
-    }
-    await Promise.all([...crowd, single]);
-    expect(singleDone).toBe(true);
-    // Two of the crowd were under way; of those that waited the single caller was the second at the latest.
-    expect(order.indexOf('Bearer single')).toBeLessThanOrEqual(3);
-    expect(order).toHaveLength(21);
     await place.gateway.close();
   });
 

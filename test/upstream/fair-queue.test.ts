@@ -1,11 +1,10 @@
 // The queue before the upstream: a caller with few requests does not wait behind a caller with many.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fairQueue } from '../../src/upstream/http/host-limiter.ts';
+import { createFairQueue } from '../../src/upstream/http/fair-queue.ts';
 
 interface Item {
   readonly caller: string;
-  readonly request: string;
   readonly number: number;
 }
 
@@ -16,10 +15,12 @@ const steps = fc.array(
       arbitrary: fc.record({
         do: fc.constant('push' as const),
         caller: fc.constantFrom('a', 'b', 'c'),
-        request: fc.constantFrom('1', '2'),
       }),
     },
-    { weight: 3, arbitrary: fc.record({ do: fc.constant('shift' as const) }) },
+    {
+      weight: 3,
+      arbitrary: fc.record({ do: fc.constant('take' as const), except: fc.constantFrom('', 'a', 'b') }),
+    },
     { weight: 1, arbitrary: fc.record({ do: fc.constant('remove' as const), at: fc.nat(50) }) },
     {
       weight: 1,
@@ -30,13 +31,13 @@ const steps = fc.array(
 );
 
 describe('the fair queue', () => {
-  it('serves callers in turn, their requests in turn, and each request in order; nothing is lost or served twice', () => {
+  it('serves callers in turn, each in order, and passes those who may not leave; nothing is lost or served twice', () => {
     fc.assert(
       fc.property(steps, (script) => {
-        const queue = fairQueue<Item>();
+        const queue = createFairQueue<Item>();
         let waiting: Item[] = [];
         let number = 0;
-        /** Callers and requests that were served while these waited. */
+        /** Callers that were served while these waited. */
         const since = new Map<Item, string[]>();
         const out = (item: Item | undefined): Item => {
           if (item === undefined) throw new Error('nothing came out');
@@ -47,15 +48,15 @@ describe('the fair queue', () => {
         const countOf = (caller: string) => waiting.filter((item) => item.caller === caller).length;
         for (const step of script) {
           if (step.do === 'push') {
-            const item: Item = { caller: step.caller, request: step.request, number: ++number };
-            queue.push(item.caller, item.request, item);
+            const item: Item = { caller: step.caller, number: ++number };
+            queue.push(item);
             waiting.push(item);
             since.set(item, []);
           } else if (step.do === 'remove') {
             const item = waiting[step.at];
             if (item === undefined) continue;
-            expect(queue.remove(item.caller, item.request, item)).toBe(true);
-            expect(queue.remove(item.caller, item.request, item)).toBe(false);
+            expect(queue.remove(item)).toBe(true);
+            expect(queue.remove(item)).toBe(false);
             out(item);
           } else if (step.do === 'drop') {
             const most = Math.max(0, ...['a', 'b', 'c'].map(countOf));
@@ -68,14 +69,15 @@ describe('the fair queue', () => {
               if (countOf(step.caller) === most) expect(caller).toBe(step.caller);
             }
           } else {
-            const item = queue.shift();
-            if (waiting.length === 0) expect(item).toBeUndefined();
+            const item = queue.take(({ caller }) => caller !== step.except);
+            if (waiting.every(({ caller }) => caller === step.except)) expect(item).toBeUndefined();
             else {
               const served = out(item);
-              // First in, first out within a request.
-              const own = waiting.filter((o) => o.caller === served.caller && o.request === served.request);
+              expect(served.caller).not.toBe(step.except);
+              const own = waiting.filter(({ caller }) => caller === served.caller);
               expect(own.every((other) => other.number > served.number)).toBe(true);
               for (const other of waiting) {
+                if (other.caller === step.except) continue;
                 const seen = since.get(other) ?? [];
                 seen.push(served.caller);
                 // No caller is served twice while another waits and is not served.
@@ -94,9 +96,10 @@ describe('the fair queue', () => {
   });
 
   it('gives a caller with one call its turn before the second of a caller with thousands', () => {
-    const queue = fairQueue<string>();
-    for (let i = 0; i < 5000; i++) queue.push('crowd', `request ${i % 10}`, `crowd ${i}`);
-    queue.push('single', 'request', 'single');
-    expect([queue.shift(), queue.shift(), queue.shift()]).toEqual(['crowd 0', 'single', 'crowd 1']);
+    const queue = createFairQueue<Item>();
+    for (let i = 0; i < 5000; i++) queue.push({ caller: 'crowd', number: i });
+    queue.push({ caller: 'single', number: 0 });
+    const taken = [1, 2, 3].map(() => queue.take(() => true));
+    expect(taken.map((item) => item?.caller)).toEqual(['crowd', 'single', 'crowd']);
   });
 });

@@ -5,16 +5,17 @@ import { UpstreamError } from '../../src/upstream/errors.ts';
 import {
   createHostLimiter,
   defaultHostLimits,
+  type HostLimiter,
+  type LimitedCall,
   type Permit,
-  type QueuedCall,
 } from '../../src/upstream/http/host-limiter.ts';
 
-const BOUNDS = { ...defaultHostLimits, inFlight: 3, queue: 5 };
+const BOUNDS = { ...defaultHostLimits, inFlight: 6, queue: 5 };
 
-const queuedCall = (over: Partial<QueuedCall> = {}): QueuedCall => ({
+const read = (over: Partial<LimitedCall> = {}): LimitedCall => ({
   operation: 'protein',
   caller: 'a',
-  request: '1',
+  isUrgent: false,
   scope: 'atlas',
   signal: undefined,
   maxWaitMs: 10_000,
@@ -22,9 +23,9 @@ const queuedCall = (over: Partial<QueuedCall> = {}): QueuedCall => ({
 });
 
 /** What came of an entry: in, refused or gone; undefined while it waits. */
-function follow(entering: () => Permit | Promise<Permit>) {
+function follow(entering: Promise<Permit>) {
   const entry: { leave?: Permit; error?: unknown } = {};
-  const settled = (async () => entering())().then(
+  const settled = entering.then(
     (leave) => {
       entry.leave = leave;
     },
@@ -35,6 +36,16 @@ function follow(entering: () => Permit | Promise<Permit>) {
   return { entry, settled };
 }
 
+/** Lets so many calls of a caller in, or into the queue. */
+async function enterMany(limiter: HostLimiter, count: number, over: Partial<LimitedCall>) {
+  const calls = Array.from({ length: count }, () => follow(limiter.enter(read(over))));
+  await turn();
+  return calls;
+}
+
+const countInside = (calls: readonly ReturnType<typeof follow>[]): number =>
+  calls.filter(({ entry }) => entry.leave !== undefined).length;
+
 const turn = () => new Promise((resolve) => setImmediate(resolve));
 
 const failureOf = (error: unknown) => {
@@ -43,7 +54,7 @@ const failureOf = (error: unknown) => {
 };
 
 describe('the limiter', () => {
-  it('keeps its bounds, loses no caller, and refuses none while there is room', async () => {
+  it('keeps its bounds and shares, loses no caller, and keeps none waiting whose share is free', async () => {
     const steps = fc.array(
       fc.oneof(
         {
@@ -66,24 +77,21 @@ describe('the limiter', () => {
         const inside = () => all.filter(({ entry, ended }) => entry.leave !== undefined && !ended);
         const waiting = () =>
           all.filter(({ entry }) => entry.leave === undefined && entry.error === undefined);
+        const hasShare = (caller: string) =>
+          inside().filter((call) => call.caller === caller).length < BOUNDS.inFlight - inside().length;
         for (const step of script) {
           if (step.do === 'come') {
-            const room = inside().length < BOUNDS.inFlight || waiting().length < BOUNDS.queue;
+            const isRoom = hasShare(step.caller) || waiting().length < BOUNDS.queue;
+            const before = inside().length;
+            const isShared = hasShare(step.caller);
             const controller = new AbortController();
-            const before = all.filter(({ entry }) => entry.error !== undefined).length;
-            const one = follow(() =>
-              limiter.enter(
-                queuedCall({
-                  caller: step.caller,
-                  request: String(all.length % 2),
-                  signal: controller.signal,
-                }),
-              ),
-            );
-            all.push({ ...one, caller: step.caller, controller, ended: false });
+            const refused = () => all.filter(({ entry }) => entry.error !== undefined).length;
+            const refusedBefore = refused();
+            const entering = limiter.enter(read({ caller: step.caller, signal: controller.signal }));
+            all.push({ ...follow(entering), caller: step.caller, controller, ended: false });
             await turn();
-            const refused = all.filter(({ entry }) => entry.error !== undefined).length - before;
-            expect(refused).toBe(room ? 0 : 1);
+            expect(refused() - refusedBefore).toBe(isRoom ? 0 : 1);
+            expect(inside().length - before).toBe(isShared ? 1 : 0);
           } else if (step.do === 'end') {
             const one = inside()[step.which % Math.max(1, inside().length)];
             if (one === undefined) continue;
@@ -101,7 +109,7 @@ describe('the limiter', () => {
           expect(limiter.state()).toMatchObject({ inFlight: inside().length, queued: waiting().length });
           expect(inside().length).toBeLessThanOrEqual(BOUNDS.inFlight);
           expect(waiting().length).toBeLessThanOrEqual(BOUNDS.queue);
-          if (waiting().length > 0) expect(inside().length).toBe(BOUNDS.inFlight);
+          for (const { caller } of waiting()) expect(hasShare(caller)).toBe(false);
         }
         // Everybody who did not leave gets through when the others end.
         while (inside().length > 0) {
@@ -119,14 +127,44 @@ describe('the limiter', () => {
     );
   });
 
+  it('gives one caller half of the places, two a third each, and the next one some at once', async () => {
+    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 60, queue: 1000 });
+    const first = await enterMany(limiter, 100, { caller: 'first' });
+    expect(countInside(first)).toBe(30);
+    const second = await enterMany(limiter, 100, { caller: 'second' });
+    expect(countInside(second)).toBe(15);
+    // The first gives up what is more than its share as its calls end.
+    for (const { entry } of first.slice(0, 30)) entry.leave?.('reached');
+    await turn();
+    const shares = [countInside(first) - 30, countInside(second)];
+    expect(shares.every((share) => share >= 20 && share <= 21)).toBe(true);
+    const third = await enterMany(limiter, 5, { caller: 'third' });
+    expect(countInside(third)).toBe(5);
+  });
+
+  it('counts callers of one address together who have not proved who they are', async () => {
+    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 64, queue: 1000 });
+    for (let i = 0; i < 100; i++) void limiter.enter(read({ caller: `invented ${i}`, network: 'address' }));
+    await turn();
+    expect(limiter.state()).toMatchObject({ inFlight: 48, queued: 52 });
+    expect(countInside(await enterMany(limiter, 5, { caller: 'elsewhere', network: 'another' }))).toBe(5);
+    expect(countInside(await enterMany(limiter, 5, { caller: 'proven' }))).toBe(5);
+  });
+
+  it('sends what is urgent at once, however many reads wait', async () => {
+    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 1, queue: 1 });
+    await enterMany(limiter, 2, {});
+    expect(limiter.state()).toMatchObject({ inFlight: 1, queued: 1 });
+    const urgent = await enterMany(limiter, 10, { isUrgent: true, scope: undefined });
+    expect(countInside(urgent)).toBe(10);
+    for (const { entry } of urgent) entry.leave?.('reached');
+    expect(limiter.state()).toMatchObject({ inFlight: 1, queued: 1, refused: { full: 0 } });
+  });
+
   it('refuses those of a crowd rather than a caller with one call', async () => {
-    const limiter = createHostLimiter(BOUNDS);
-    const crowd = Array.from({ length: 8 }, () =>
-      follow(() => limiter.enter(queuedCall({ caller: 'crowd' }))),
-    );
-    await turn();
-    const single = follow(() => limiter.enter(queuedCall({ caller: 'single' })));
-    await turn();
+    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 1 });
+    const crowd = await enterMany(limiter, 6, { caller: 'crowd' });
+    const [single] = await enterMany(limiter, 1, { caller: 'single' });
     const refused = crowd.filter(({ entry }) => entry.error !== undefined);
     expect(refused).toHaveLength(1);
     expect(failureOf(refused[0]?.entry.error)).toMatchObject({
@@ -135,35 +173,37 @@ describe('the limiter', () => {
       retryable: true,
     });
     crowd[0]?.entry.leave?.('reached');
+    await turn();
     crowd[1]?.entry.leave?.('reached');
     await turn();
-    expect(single.entry.leave).toBeDefined();
+    expect(single?.entry.leave).toBeDefined();
     expect(limiter.state().refused).toMatchObject({ full: 1 });
   });
 
   it('refuses who has waited too long', async () => {
     const limiter = createHostLimiter({ ...BOUNDS, inFlight: 1 });
-    limiter.enter(queuedCall());
-    const { entry, settled } = follow(() => limiter.enter(queuedCall({ maxWaitMs: 5 })));
+    await limiter.enter(read());
+    const { entry, settled } = follow(limiter.enter(read({ maxWaitMs: 5 })));
     await settled;
     expect(failureOf(entry.error)).toMatchObject({ code: 'UPSTREAM_UNAVAILABLE', sent: false });
     expect(limiter.state()).toMatchObject({ queued: 0, refused: { waited: 1 } });
   });
 
-  it('shuts when the host cannot be reached again and again, and opens when one call reaches it', () => {
+  it('shuts when the host cannot be reached again and again, and opens when one call reaches it', async () => {
     const clock = { now: 0 };
     const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
-    const call = () => limiter.enter(queuedCall()) as Permit;
+    const call = async (outcome: Parameters<Permit>[0]) => (await limiter.enter(read()))(outcome);
     const { failures, first } = defaultHostLimits.breaker;
-    for (let i = 1; i < failures; i++) call()('unreachable');
-    call()('slowed');
-    for (let i = 1; i < failures; i++) call()('unreachable');
+    for (let i = 1; i < failures; i++) await call('unreachable');
+    await call('slowed');
+    for (let i = 1; i < failures; i++) await call('unreachable');
     expect(limiter.state().host).toBe('closed');
-    call()('unreachable');
+    await call('unreachable');
     expect(limiter.state().host).toBe('open');
-    expect(call).toThrow(/cannot be reached.*not sent/);
+    await expect(call('reached')).rejects.toThrow(/cannot be reached.*not sent/);
+    await expect(limiter.enter(read({ isUrgent: true }))).rejects.toThrow(/not sent/);
     clock.now += first;
-    call()('reached');
+    await call('reached');
     expect(limiter.state().host).toBe('closed');
   });
 
@@ -171,12 +211,12 @@ describe('the limiter', () => {
     const limiter = createHostLimiter(defaultHostLimits);
     limiter.slowDown('batch one', 60);
     limiter.slowDown('atlas', 0.02);
-    expect(() => limiter.enter(queuedCall({ operation: 'status', scope: 'batch one' }))).toThrow(
+    await expect(limiter.enter(read({ operation: 'status', scope: 'batch one' }))).rejects.toThrow(
       /slow down for 60 s/,
     );
-    expect(limiter.enter(queuedCall({ operation: 'status', scope: 'batch two' }))).toBeTypeOf('function');
-    expect(limiter.enter(queuedCall({ operation: 'submit', scope: undefined }))).toBeTypeOf('function');
-    const { entry, settled } = follow(() => limiter.enter(queuedCall()));
+    expect(await limiter.enter(read({ operation: 'status', scope: 'batch two' }))).toBeTypeOf('function');
+    expect(await limiter.enter(read({ operation: 'submit', scope: undefined }))).toBeTypeOf('function');
+    const { entry, settled } = follow(limiter.enter(read()));
     await turn();
     expect(entry).toEqual({});
     await settled;
@@ -188,7 +228,7 @@ describe('the limiter', () => {
     expect(limiter.pauseOf('batch three')).toBeLessThan(400_000);
   });
 
-  it('doubles its own pauses while a 429 names none, and begins anew when it is served', () => {
+  it('doubles its own pauses while a 429 names none, and begins anew when it is served', async () => {
     const clock = { now: 0 };
     const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
     const lengths: number[] = [];
@@ -204,7 +244,7 @@ describe('the limiter', () => {
     expect(lengths[3]).toBeGreaterThan(1000);
     expect(Math.max(...lengths)).toBeLessThan(13_000);
     clock.now += 20_000;
-    (limiter.enter(queuedCall()) as Permit)('reached');
+    (await limiter.enter(read()))('reached');
     limiter.slowDown('atlas', undefined);
     expect(limiter.pauseOf('atlas')).toBeLessThan(400);
   });

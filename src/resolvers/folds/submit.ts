@@ -216,8 +216,7 @@ async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<Su
     // Only what is not sent yet ends with its client.
     const { signal } = ctx.upstream;
     signal?.throwIfAborted();
-    const upstream = { ...ctx.upstream, signal: undefined, turnSignal: signal };
-    answer = await submit(upstream, wireBody(sending.submission));
+    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
   } catch (error) {
     return recordFailure(ctx, sending, error);
   }

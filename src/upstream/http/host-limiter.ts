@@ -1,78 +1,20 @@
-// The limiter of one host, for all requests of a process: concurrency with a fair queue, in which
-// callers, and the requests of one caller, take turns; circuit breaker, back-off after 429. Every
-// call passes it.
+// Limiter of one host, for all requests of a process: calls in flight with fair shares, a circuit
+// breaker, and pauses after 429.
+//
+// The rule of the shares: a caller may have as many calls in flight as places are free. A caller
+// alone gets half of the places, two get a third each, and the next one always finds some free.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
 import { createRateLimitBackoff } from './backoff.ts';
-import { type BreakerRules, createBreaker, type Reachability } from './breaker.ts';
-
-export function fairQueue<T>() {
-  /** Items by caller and request; of each map the first has its turn, and stands last after it. */
-  const callers = new Map<string, Map<string, T[]>>();
-  let size = 0;
-
-  /** Takes out one item; a request and a caller without any more are forgotten. */
-  const take = (caller: string, request: string, at: number): T | undefined => {
-    const requests = callers.get(caller);
-    const items = requests?.get(request);
-    const item = items?.splice(at, 1)[0];
-    if (items?.length === 0) requests?.delete(request);
-    if (requests?.size === 0) callers.delete(caller);
-    size -= 1;
-    return item;
-  };
-
-  return {
-    get size() {
-      return size;
-    },
-    /** Puts an item behind the others of its caller's request. */
-    push(caller: string, request: string, item: T) {
-      const requests = callers.get(caller) ?? new Map<string, T[]>();
-      const items = requests.get(request) ?? [];
-      callers.set(caller, requests.set(request, items));
-      items.push(item);
-      size += 1;
-    },
-    shift(): T | undefined {
-      for (const [caller, requests] of callers) {
-        for (const [request, items] of requests) {
-          callers.delete(caller);
-          callers.set(caller, requests);
-          requests.delete(request);
-          requests.set(request, items);
-          return take(caller, request, 0);
-        }
-      }
-      return undefined;
-    },
-    /** Takes out an item that does not want to wait any longer. @returns whether it was waiting */
-    remove(caller: string, request: string, item: T): boolean {
-      const at = callers.get(caller)?.get(request)?.indexOf(item) ?? -1;
-      if (at !== -1) take(caller, request, at);
-      return at !== -1;
-    },
-    /** Removes the last item of the longest queue; of this caller's when none is longer. */
-    dropLast(caller: string): T | undefined {
-      const lengthOf = (name: string): number =>
-        [...(callers.get(name)?.values() ?? [])].reduce((sum, items) => sum + items.length, 0);
-      let longest = { name: caller, length: lengthOf(caller) };
-      for (const name of callers.keys())
-        if (lengthOf(name) > longest.length) longest = { name, length: lengthOf(name) };
-      const requests = [...(callers.get(longest.name) ?? [])];
-      const most = Math.max(...requests.map(([, items]) => items.length));
-      const fullest = requests.findLast(([, items]) => items.length === most);
-      return fullest && take(longest.name, fullest[0], most - 1);
-    },
-  };
-}
+import { type BreakerRules, type BreakerState, createBreaker, type Reachability } from './breaker.ts';
+import { createFairQueue } from './fair-queue.ts';
 
 export interface HostLimits {
-  /** Calls under way at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
+  /** Reads in flight at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
   readonly inFlight: number;
-  /** Calls that wait (`UPSTREAM_MAX_QUEUE`); one more is refused. */
+  /** Reads that wait (`UPSTREAM_MAX_QUEUE`); one more is refused. */
   readonly queue: number;
   readonly breaker: BreakerRules;
 }
@@ -83,11 +25,19 @@ export const defaultHostLimits: HostLimits = {
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-export interface QueuedCall {
-  readonly operation: string;
+/** Whose share a call counts for. */
+export interface CallSource {
+  /** A name of the caller; its address when it gave no token. */
   readonly caller: string;
-  readonly request: string;
-  /** Scope of a shared pause; undefined for a call that ignores pauses. */
+  /** Address of a caller that has not proved who it is: any number of tokens can be invented. */
+  readonly network?: string | undefined;
+}
+
+export interface LimitedCall extends CallSource {
+  readonly operation: string;
+  /** Whether it is sent at once, beside the shares, such as Submit. */
+  readonly isUrgent: boolean;
+  /** Scope of a pause after a 429; undefined for a call that ignores pauses. */
   readonly scope: string | undefined;
   readonly signal: AbortSignal | undefined;
   readonly maxWaitMs: number;
@@ -96,165 +46,216 @@ export interface QueuedCall {
 /** How a call ended: `slowed` with a 429. */
 export type CallOutcome = Reachability | 'slowed';
 
-/** Ends the call that has it, which must happen once; later times do nothing. */
+/** Ends the call that has it. Only the first call of it counts. */
 export type Permit = (outcome: CallOutcome) => void;
 
-type Refused = 'breaker' | 'paused' | 'full' | 'waited';
+/** Why a call was not sent. */
+type HoldReason = 'breaker' | 'paused' | 'full' | 'waited';
 
-export type HostLimiter = ReturnType<typeof createHostLimiter>;
+export interface HostLimiterState {
+  readonly inFlight: number;
+  readonly queued: number;
+  /** The circuit breaker, which opens when no connection can be made. */
+  readonly host: BreakerState;
+  /** Scopes that wait after a 429. */
+  readonly paused: number;
+  readonly refused: Readonly<Record<HoldReason, number>>;
+}
+
+export interface HostLimiter {
+  /** Waits until the call may be sent. @throws UpstreamError with `sent: false`, or the abort reason */
+  enter(call: LimitedCall): Promise<Permit>;
+  /** Pauses a scope after a 429. @param seconds - its Retry-After; undefined without one */
+  slowDown(scope: string, seconds: number | undefined): void;
+  /** Milliseconds that a scope still waits. */
+  pauseOf(scope: string): number;
+  /** For metrics. */
+  state(): HostLimiterState;
+}
 
 /** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
 const MAX_PAUSE_MS = 5_000;
+/** Unproven callers of one address may together hold so many times the places that are free. */
+const NETWORK_SHARES = 3;
 
-interface Waiting {
-  readonly go: () => void;
-  readonly refuse: (why: Refused) => void;
+interface Waiting extends CallSource {
+  start(): void;
+  refuse(reason: HoldReason): void;
+}
+
+function refusal(reason: HoldReason, operation: string, waitMs: number): UpstreamError {
+  const seconds = Math.max(1, Math.ceil(waitMs / 1000));
+  const text = {
+    breaker:
+      `The upstream cannot be reached; it is asked for ${operation} again in ${seconds} s. ` +
+      'This call was not sent.',
+    paused: `The upstream asked to slow down for ${seconds} s. The call for ${operation} was not sent.`,
+    full:
+      `Too many calls wait for the upstream. The call for ${operation} was not sent; ` +
+      'try again in a moment.',
+    waited: `The call for ${operation} waited too long and was not sent; try again in a moment.`,
+  }[reason];
+  return new UpstreamError(text, {
+    operation,
+    code: reason === 'paused' || reason === 'full' ? 'RATE_LIMITED' : 'UPSTREAM_UNAVAILABLE',
+    retryable: true,
+    retryAfterSeconds: seconds,
+    sent: false,
+    heldBack: true,
+  });
+}
+
+/** Counts by name; names without a count are forgotten. */
+function createCounts() {
+  const counts = new Map<string, number>();
+  return {
+    of: (name: string): number => counts.get(name) ?? 0,
+    add(name: string, change: 1 | -1): void {
+      const count = (counts.get(name) ?? 0) + change;
+      if (count === 0) counts.delete(name);
+      else counts.set(name, count);
+    },
+  };
 }
 
 /** Creates the limiter of a host. @param now - milliseconds of a clock that only goes forward */
-export function createHostLimiter(limits: HostLimits, now: () => number = () => performance.now()) {
+export function createHostLimiter(
+  limits: HostLimits,
+  now: () => number = () => performance.now(),
+): HostLimiter {
   const breaker = createBreaker(limits.breaker, now);
-  const slow = createRateLimitBackoff(now);
-  const queue = fairQueue<Waiting>();
+  const pauses = createRateLimitBackoff(now);
+  const queue = createFairQueue<Waiting>();
   const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
+  const byCaller = createCounts();
+  const byNetwork = createCounts();
   let inFlight = 0;
 
-  const refusal = (why: Refused, operation: string, wait: number): UpstreamError => {
-    refused[why] += 1;
-    const again = Math.max(1, Math.ceil(wait / 1000));
-    const text = {
-      breaker:
-        `The upstream cannot be reached; it is asked for ${operation} again in ${again} s. ` +
-        'This call was not sent.',
-      paused: `The upstream asked to slow down for ${again} s. The call for ${operation} was not sent.`,
-      full:
-        `Too many calls wait for the upstream. The call for ${operation} was not sent; ` +
-        'try again in a moment.',
-      waited:
-        `The call for ${operation} waited too long for its turn and was not sent. ` +
-        'Try again in a moment.',
-    }[why];
-    return new UpstreamError(text, {
-      operation,
-      code: why === 'paused' || why === 'full' ? 'RATE_LIMITED' : 'UPSTREAM_UNAVAILABLE',
-      retryable: true,
-      retryAfterSeconds: again,
-      sent: false,
-      heldBack: true,
-    });
+  const refuse = (reason: HoldReason, operation: string, waitMs: number): UpstreamError => {
+    refused[reason] += 1;
+    return refusal(reason, operation, waitMs);
   };
 
-  /** @throws UpstreamError when the call may not go now */
-  const check = ({ operation, scope }: QueuedCall): number => {
-    const shut = breaker.wait();
-    if (shut > 0) throw refusal('breaker', operation, shut);
-    const wait = scope === undefined ? 0 : slow.wait(scope);
-    if (wait > MAX_PAUSE_MS) throw refusal('paused', operation, wait);
-    return wait;
+  const hasShare = ({ caller, network }: CallSource): boolean => {
+    const free = limits.inFlight - inFlight;
+    return (
+      byCaller.of(caller) < free && (network === undefined || byNetwork.of(network) < NETWORK_SHARES * free)
+    );
   };
 
-  const next = (): void => {
-    inFlight -= 1;
-    queue.shift()?.go();
+  const count = ({ caller, network }: CallSource, change: 1 | -1): void => {
+    inFlight += change;
+    byCaller.add(caller, change);
+    if (network !== undefined) byNetwork.add(network, change);
   };
 
-  /** The permit of a call that has a place. */
-  const permit = ({ scope }: QueuedCall): Permit => {
-    const leave = breaker.enter();
-    let ended = false;
+  /** Ends a call in flight and starts those that have their share now. */
+  const leave = (source: CallSource): void => {
+    count(source, -1);
+    for (let next = queue.take(hasShare); next !== undefined; next = queue.take(hasShare)) next.start();
+  };
+
+  /** Milliseconds of a short pause. @throws UpstreamError when the call may not be sent soon */
+  const pauseBefore = ({ operation, scope }: LimitedCall): number => {
+    const closedMs = breaker.wait();
+    if (closedMs > 0) throw refuse('breaker', operation, closedMs);
+    const pauseMs = scope === undefined ? 0 : pauses.remaining(scope);
+    if (pauseMs > MAX_PAUSE_MS) throw refuse('paused', operation, pauseMs);
+    return pauseMs;
+  };
+
+  const createPermit = (call: LimitedCall): Permit => {
+    const tellBreaker = breaker.enter();
+    let hasEnded = false;
     return (outcome) => {
-      if (ended) return;
-      ended = true;
-      leave(outcome === 'slowed' ? 'reached' : outcome);
-      if (outcome === 'reached' && scope !== undefined) slow.served(scope);
-      next();
+      if (hasEnded) return;
+      hasEnded = true;
+      tellBreaker(outcome === 'slowed' ? 'reached' : outcome);
+      if (outcome === 'reached' && call.scope !== undefined) pauses.end(call.scope);
+      if (!call.isUrgent) leave(call);
     };
   };
 
-  const place = ({ operation, caller, request, signal, maxWaitMs }: QueuedCall): Promise<void> =>
+  const waitForShare = ({ operation, caller, network, signal, maxWaitMs }: LimitedCall): Promise<void> =>
     new Promise((resolve, reject) => {
       const deadline = startDeadline(signal, maxWaitMs);
       const waiting: Waiting = {
-        go() {
+        caller,
+        network,
+        start() {
           deadline.end();
-          inFlight += 1;
+          count(waiting, 1);
           resolve();
         },
-        refuse(why) {
+        refuse(reason) {
           deadline.end();
-          reject(refusal(why, operation, 1000));
+          reject(refuse(reason, operation, 1000));
         },
       };
-      const leave = () => {
-        queue.remove(caller, request, waiting);
+      const onAbort = () => {
+        queue.remove(waiting);
         if (signal?.aborted === true) reject(signal.reason);
         else waiting.refuse('waited');
       };
-      if (deadline.signal.aborted) return leave();
-      deadline.signal.addEventListener('abort', leave);
-      queue.push(caller, request, waiting);
+      if (deadline.signal.aborted) return onAbort();
+      deadline.signal.addEventListener('abort', onAbort);
+      queue.push(waiting);
       if (queue.size > limits.queue) queue.dropLast(caller)?.refuse('full');
       return undefined;
     });
 
-  /** The way of a call that has to wait for something. */
-  const wait = async (call: QueuedCall): Promise<Permit> => {
-    for (;;) {
-      const slowed = check(call);
-      if (slowed > 0) {
-        await sleep(slowed, undefined, { signal: call.signal }).catch(() => {
-          throw call.signal?.reason;
-        });
-        continue;
-      }
-      if (inFlight < limits.inFlight && queue.size === 0) inFlight += 1;
-      else await place(call);
-      // While it waited for its place things may have changed.
-      let isPermitted = false;
-      try {
-        isPermitted = check(call) === 0;
-      } finally {
-        if (!isPermitted) next();
-      }
-      if (isPermitted) return permit(call);
-    }
-  };
-
   return {
-    /** Gives a permit, at once if nothing prevents it. @throws UpstreamError with `sent: false` */
-    enter(call: QueuedCall): Permit | Promise<Permit> {
-      if (inFlight >= limits.inFlight || check(call) > 0) return wait(call);
-      inFlight += 1;
-      return permit(call);
+    async enter(call) {
+      for (;;) {
+        const pauseMs = pauseBefore(call);
+        if (pauseMs > 0) {
+          await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => {
+            throw call.signal?.reason;
+          });
+          continue;
+        }
+        if (call.isUrgent) return createPermit(call);
+        if (hasShare(call)) count(call, 1);
+        else await waitForShare(call);
+        // The breaker may have opened, or a pause begun, while it waited.
+        let isPermitted = false;
+        try {
+          isPermitted = pauseBefore(call) === 0;
+        } finally {
+          if (!isPermitted) leave(call);
+        }
+        if (isPermitted) return createPermit(call);
+      }
     },
-    /** Notes a 429. @param seconds - as its Retry-After says */
-    slowDown: slow.note,
-    /** Milliseconds that a scope waits yet. */
-    pauseOf: slow.wait,
-    /** What can be seen of it from outside, for metrics. */
+    slowDown: pauses.start,
+    pauseOf: pauses.remaining,
     state: () => ({
       inFlight,
       queued: queue.size,
-      /** Whether the host is tried: it opens when no connection can be made. */
       host: breaker.state(),
-      paused: slow.count,
+      paused: pauses.count,
       refused: { ...refused },
     }),
   };
 }
 
-export type HostLimiters = ReturnType<typeof createHostLimiters>;
+export interface HostLimiters {
+  readonly api: HostLimiter;
+  /** The limiter of a host of files, whose failure delays no other. */
+  files(host: string): HostLimiter;
+  state(): { readonly api: HostLimiterState; readonly files: readonly HostLimiterState[] };
+}
 
 /** Hosts that are remembered; the one asked least recently is forgotten first. */
 const MAX_HOSTS = 50;
 
-/** The limiters of a process. Each host of files has its own, whose failure delays no other. */
-export function createHostLimiters(limits: HostLimits) {
+/** Creates the limiters of a process. */
+export function createHostLimiters(limits: HostLimits): HostLimiters {
   const api = createHostLimiter(limits);
   const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
     api,
-    files(host: string): HostLimiter {
+    files(host) {
       const limiter = hosts.get(host) ?? createHostLimiter(limits);
       hosts.set(host, limiter);
       return limiter;

@@ -9,7 +9,7 @@ import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError } from '../errors.ts';
 import { limitsOf, STALL_MS } from '../operations.ts';
-import type { CallOutcome, HostLimiter } from './host-limiter.ts';
+import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
@@ -60,8 +60,12 @@ export interface OutgoingRequest
   /** Whether to send the trace context; not to file stores. */
   readonly traced?: boolean;
   readonly limiter: HostLimiter | undefined;
+  readonly isUrgent?: boolean;
   readonly scope?: string | undefined;
 }
+
+/** The gateway's own calls share one place in the queue. */
+const NO_SOURCE: CallSource = { caller: '' };
 
 const outcomeOfStatus = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
@@ -155,11 +159,11 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
   const { patience = 1 } = up.settings;
   const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
   const permit = await limiter?.enter({
+    ...(up.source ?? NO_SOURCE),
     operation,
-    caller: up.caller ?? '',
-    request: up.requestId,
+    isUrgent: wanted.isUrgent === true,
     scope,
-    signal: up.turnSignal ?? up.signal,
+    signal: up.signal,
     maxWaitMs: start,
   });
   const started = performance.now();

@@ -6,7 +6,7 @@ import type { CollectWindow } from '../../async/collect-window.ts';
 import type { Operation } from '../operations.ts';
 import { toWire, type WireMapping } from '../renames.ts';
 import { noteAnswer } from '../settings.ts';
-import type { HostLimiter } from './host-limiter.ts';
+import type { CallSource, HostLimiter } from './host-limiter.ts';
 import { isWhole, upstreamErrorOf } from './response-body.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 
@@ -52,15 +52,13 @@ export interface Upstream {
   /** Whether the token is the gateway's own, of which its callers know nothing. */
   readonly isGatewayKey?: boolean;
   readonly requestId: string;
-  /** The caller, for fair queueing; calls without one share a queue. */
-  readonly caller?: string | undefined;
+  /** Whose share of the calls in flight it uses; calls without a source share one. */
+  readonly source?: CallSource | undefined;
   /** What all requests know of the service together; without it every call goes at once. */
   readonly limiter?: HostLimiter | undefined;
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Ends the wait for a call's turn; `signal` where absent. */
-  readonly turnSignal?: AbortSignal | undefined;
   /** When the request's loaders make their calls; at the end of every turn by default. */
   readonly collecting?: CollectWindow;
   /** Called at the start of every try; its result is sent with the try and receives its end. */
@@ -131,7 +129,9 @@ function outgoing(up: Upstream, call: Call): OutgoingRequest {
   const { agent: dispatcher, limiter } = up;
   const { origin, path } = urlOf(up.settings, call);
   const scope = scopeOf(up, call);
-  return { origin, headers, dispatcher, traced: true, limiter, scope, ...call, path };
+  // Submit and Cancel wait for no read.
+  const isUrgent = !call.repeatable;
+  return { origin, headers, dispatcher, traced: true, limiter, isUrgent, scope, ...call, path };
 }
 
 /** The call in the names of the deployment. */
