@@ -160,11 +160,6 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
       v.METRICS && v.PORT !== 0 && v.METRICS_PORT === v.PORT,
       'METRICS_PORT: is PORT; set another one, or leave it out to have /metrics beside /graphql',
     ],
-    [
-      v.MAX_BODY_BYTES > 0.75 * v.MAX_BUFFERED_BYTES,
-      'MAX_BUFFERED_BYTES: one client address has three quarters of it, which is less than a body of ' +
-        `MAX_BODY_BYTES=${v.MAX_BODY_BYTES}; set it to ${Math.ceil(v.MAX_BODY_BYTES / 0.75)} or more`,
-    ],
   ];
   return conflicts.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
 }

@@ -81,9 +81,9 @@ export function createGateway(options: GatewayOptions) {
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
-  const { admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket } = accessControl;
+  const { admit, connections: clientConnections, enter, identify, pressure } = accessControl;
   return {
-    ...{ admit, connections: accepted, enter, identify, inTurn, pressure, watchSocket },
+    ...{ admit, connections: clientConnections, enter, identify, pressure },
     fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
     /** The same as a listener for node:http. */
     listener,

@@ -141,13 +141,6 @@ describe('readConfig', () => {
     expect(problemsOf({ ...jwt, GATEWAY_JWKS_URL: 'http://127.x.evil/jwks' })).toHaveLength(1);
   });
 
-  it('refuses bodies for which one client could never have the memory, and says how much it takes', () => {
-    expect(problemsOf({ MAX_BODY_BYTES: '75000000', MAX_BUFFERED_BYTES: '100000000' })).toEqual([]);
-    expect(problemsOf({ MAX_BODY_BYTES: '75000000' })).toEqual([
-      expect.stringMatching(/^MAX_BUFFERED_BYTES: .*set it to 100000000 or more/),
-    ]);
-  });
-
   it('refuses keys that are easily guessed, says how to make one, and quotes none', () => {
     const problems = problemsOf({
       UPSTREAM_API_KEY: 'k',

@@ -7,7 +7,7 @@ import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { loopbackRefusal } from '../http/auth/node-request.ts';
 import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
-import { destroyResponse, oneAtATime, toOriginForm, wrapListener } from '../http/limits/http-server.ts';
+import { destroyResponse, oneAtATime, refuseTarget } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
 import { createResponseCaching } from '../http/plugins/response-caching.ts';
@@ -15,6 +15,7 @@ import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
 import { useRequestParser } from '../http/plugins/use-request-parser.ts';
+import { normalizeTarget } from '../http/request-target.ts';
 import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/responses.ts';
 import { schema, subgraphSchema } from '../resolvers/schema.ts';
@@ -60,7 +61,7 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
     caching.plugin,
-    useRequestParser(config, operations),
+    useRequestParser(config, sources.accessControl.callers, operations),
     useDelivery(errors, telemetry, sources.pulseMs),
     useExecution(config, sources.openContext, sources.accessControl.admission, telemetry),
   ];
@@ -109,21 +110,19 @@ function gatewayListener(
   yoga: GatewayYoga,
   store: ResponseStore,
 ): RequestListener {
-  const { turns } = accessControl;
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
-  const uncached = wrapListener(yoga);
-  const cached = withResponseCache(uncached, store, telemetry, turns, origins, onFault);
+  const cached = withResponseCache(yoga, store, telemetry, origins, onFault);
   // What useHttp refuses is not answered from the cache either.
   const answer: RequestListener = (req, res) =>
-    (config.keyForLoopback && loopbackRefusal(req.headers) !== null ? uncached : cached)(req, res);
+    (config.keyForLoopback && loopbackRefusal(req.headers) !== null ? yoga : cached)(req, res);
   const limited = limitRequests(answer, config, accessControl, (error, res) => {
     onFault(error);
     destroyResponse(res);
   });
   const oneByOne = oneAtATime(limited);
   return (request, response) => {
-    toOriginForm(request);
-    return oneByOne(request, response);
+    if (normalizeTarget(request)) oneByOne(request, response);
+    else refuseTarget(response);
   };
 }

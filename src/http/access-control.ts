@@ -8,9 +8,8 @@ import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createAuthenticator } from './auth/authenticate.ts';
 import { overloaded } from './errors.ts';
-import { openRequestBodies, openSlowReaders } from './limits/buffered-bytes.ts';
-import { createConnectionLimits } from './limits/http-server.ts';
-import { createLoadShedder, createShares, openTurns } from './limits/load-shedding.ts';
+import type { ConnectionMetrics } from './limits/http-server.ts';
+import { createLoadShedder } from './limits/load-shedding.ts';
 import { openRateLimit, rateLimitError } from './limits/rate-limit.ts';
 import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
 
@@ -31,63 +30,31 @@ export function createAccessControl(
   );
   const admission = openAdmission(config, secret, limit, callers, log);
   const pressure = createLoadShedder(config);
-  const buffered = createShares(config.MAX_BUFFERED_BYTES);
-  const turns = openTurns();
-  const bodies = openRequestBodies({
-    maxBytes: config.MAX_BODY_BYTES,
-    maxUnfinished: config.MAX_UNFINISHED_BODIES,
-    timeoutMs: config.REQUEST_BODY_SECONDS * 1000,
-    buffered,
-    turns,
-  });
-  const slowReaders = openSlowReaders(config.SLOW_READER_SECONDS * 1000, buffered, (reason) =>
-    metrics.cutOff.inc({ reason }),
-  );
-  const connections = createConnectionLimits({
-    maxConnections: config.MAX_CONNECTIONS,
-    isShared: config.TRUST_PROXY === 0,
-    onCut: () => metrics.cutOff.inc({ reason: 'too_many_connections' }),
-    onAccepted: turns.accepted,
-  });
+  let openConnections = 0;
+  const connections: ConnectionMetrics = {
+    opened: () => {
+      openConnections += 1;
+    },
+    closed: () => {
+      openConnections -= 1;
+    },
+    cut: (reason) => metrics.cutOff.inc({ reason }),
+  };
   return {
     callers,
     admission,
     pressure,
-    bodies,
-    slowReaders,
     connections,
-    turns,
     /**
-     * Takes a place for an operation that came by no HTTP.
+     * Counts an operation that came by no HTTP among the requests in flight.
      *
-     * @returns gives it back; null when there is none
+     * @returns ends it; null when there is no room for it
      */
-    enter: (incoming: IncomingMessage) => pressure.enter(admission.addressOf(incoming)),
-    /** Does work for what came by no HTTP in a turn of the event loop that has time. */
-    inTurn: (incoming: IncomingMessage, work: () => void) => turns.begin(admission.addressOf(incoming), work),
-    /**
-     * Watches how a socket is read, as connections of HTTP are.
-     *
-     * @returns counts the bytes of its messages
-     */
-    watchSocket(incoming: IncomingMessage) {
-      const address = admission.addressOf(incoming);
-      slowReaders.watch(incoming.socket, address);
-      return {
-        take(bytes: number): boolean {
-          const isTaken = buffered.take(address, bytes);
-          if (!isTaken) metrics.refused.inc({ reason: 'buffered_bytes' });
-          return isTaken;
-        },
-        give: (bytes: number) => buffered.give(address, bytes),
-      };
-    },
+    enter: pressure.enter,
     /** What is taken at present, for metrics. */
     load: (): Load => ({
-      connections: connections.open,
-      places: pressure.underWay,
-      unfinishedBodies: bodies.unfinished,
-      bufferedBytes: buffered.used,
+      connections: openConnections,
+      places: pressure.inFlight,
     }),
     /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
     async admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
@@ -108,7 +75,6 @@ export function createAccessControl(
     async close() {
       callers.close();
       pressure.close();
-      slowReaders.close();
       await rates.close();
     },
   };

@@ -50,9 +50,13 @@ export const overloaded = (): GraphQLError =>
     },
   );
 
-/** The body of a request is too large. @param maxBytes - as configured */
+/** The body of a request is too large. @param maxBytes - for this caller */
 export const bodyTooLarge = (maxBytes: number): GraphQLError =>
-  httpError(413, `The body is larger than ${maxBytes} bytes (MAX_BODY_BYTES); send less at once.`);
+  httpError(
+    413,
+    `The body is larger than ${maxBytes} bytes; send less at once. (Callers with credentials may send ` +
+      'MAX_BODY_BYTES, others at most 1 MiB of it.)',
+  );
 
 /** What failures are as HTTP statuses where nothing was executed. */
 export const STATUS_OF_CODE: Readonly<Record<string, number>> = {

@@ -8,15 +8,10 @@ import { matchesIfNoneMatch } from '../etag.ts';
 import { makeRequestId, traceparent } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { destroyResponse } from './limits/http-server.ts';
-import type { Turns } from './limits/load-shedding.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
-import {
-  type AdmittedClient,
-  type LimitedRequest,
-  limitedRequestOf,
-  pathOf,
-} from './limits/request-limits.ts';
+import { type AdmittedClient, type LimitedRequest, limitedRequestOf } from './limits/request-limits.ts';
 import { corsHeaders } from './plugins/response-headers.ts';
+import { pathOf } from './request-target.ts';
 
 /**
  * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not cached.
@@ -78,11 +73,8 @@ export interface CachedResponse {
   readonly operationName: string | null | undefined;
 }
 
-/**
- * What came of a pending response. Null: each follower is answered separately; undefined: its client
- * has left, so that one follower takes its place, and the others follow that one.
- */
-type Settled = CachedResponse | null | undefined;
+/** The shared response; null where each follower is executed by itself. */
+type Settled = CachedResponse | null;
 type Follower = (response: Settled) => void;
 
 /** A request whose response others may wait for. */
@@ -127,7 +119,7 @@ export function createResponseStore(maxBytes: number, now = () => performance.no
     /** Settles a pending response, once. @param seconds - time to live */
     settle(pending: PendingResponse, response: Settled, seconds = 0): void {
       const { key, followers } = pending;
-      if (response != null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
+      if (response !== null && seconds > 0) stored?.set(key, response, { ttl: seconds * 1000 });
       if (flights.get(key) === pending) flights.delete(key);
       for (const follower of followers.splice(0)) follower(response);
     },
@@ -152,7 +144,6 @@ export function withResponseCache(
   next: RequestListener,
   store: ResponseStore,
   telemetry: Telemetry,
-  turns: Pick<Turns, 'begin'>,
   origins: readonly string[],
   onFault: (error: unknown) => void,
 ): RequestListener {
@@ -195,22 +186,22 @@ export function withResponseCache(
   function begin(limited: LimitedRequest, res: ServerResponse, key: string): void {
     const pending = store.begin(key);
     limited.pending = pending;
-    res.once('close', () => store.settle(pending, undefined));
+    res.once('close', () => store.settle(pending, null));
   }
 
   return (req, res) => {
     const limited = limitedRequestOf(req);
-    if (limited === undefined || limited.refusal !== undefined) return next(req, res);
+    if (limited === undefined || limited.isBusy) return next(req, res);
     const { arrival, body } = limited;
     const isRefused = arrival.caller === null || arrival.verdict?.allowed === false;
     if (isRefused || (body !== undefined && !Buffer.isBuffer(body))) return next(req, res);
     const key = cacheKey(req, body);
     if (key === undefined) return next(req, res);
     const startedAt = performance.now();
-    const answer = (cached: CachedResponse | null | undefined): void => {
+    const answer = (cached: Settled): void => {
       if (res.closed) return;
       try {
-        if (cached == null) next(req, res);
+        if (cached === null) next(req, res);
         else respond(req, res, arrival, cached, startedAt);
       } catch (error) {
         if (res.closed) return;
@@ -218,22 +209,10 @@ export function withResponseCache(
         destroyResponse(res);
       }
     };
-    const seek = (run: (work: () => void) => void): void => {
-      const found = store.get(key);
-      if (found === undefined && store.follow(key, settled)) return;
-      if (found === undefined) begin(limited, res, key);
-      run(() => answer(found));
-    };
-    // Hundreds may follow one response.
-    const inTurn = (work: () => void): void => turns.begin(arrival.address, work);
-    const settled = (response: CachedResponse | null | undefined): void => {
-      if (res.closed) return;
-      if (response === undefined) seek(inTurn);
-      else {
-        if (response === null) begin(limited, res, key);
-        inTurn(() => answer(response));
-      }
-    };
-    seek((work) => work());
+    const found = store.get(key);
+    if (found !== undefined) return answer(found);
+    if (store.follow(key, answer)) return;
+    begin(limited, res, key);
+    answer(null);
   };
 }

@@ -47,8 +47,8 @@ export async function serve(options: ServeOptions) {
   };
   const server = createHttpServer(gateway, {
     maxHeaderBytes: config.MAX_HEADER_BYTES,
+    maxConnections: config.MAX_CONNECTIONS,
     slowReaderMs: config.SLOW_READER_SECONDS * 1000,
-    bodyMs: config.REQUEST_BODY_SECONDS * 1000,
   });
   const sockets = attachWebSocket(server, gateway, {
     // A proxy may have sent another Host than the one that the gateway's own pages come from.

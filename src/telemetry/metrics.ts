@@ -33,10 +33,6 @@ export interface Load {
   readonly connections: number;
   /** Requests that are worked on. */
   readonly places: number;
-  /** Requests whose body is not complete. */
-  readonly unfinishedBodies: number;
-  /** Bytes of bodies, and of answers that clients have not taken yet. */
-  readonly bufferedBytes: number;
 }
 
 /** What is read at each scrape. */
@@ -105,9 +101,6 @@ export function openMetrics(sights: MetricSources) {
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
   watched('connections', 'Connections of clients that are open.', () => load().connections);
   watched('request_places', 'Requests that are worked on.', () => load().places);
-  watched('unfinished_bodies', 'Requests whose body is not complete.', () => load().unfinishedBodies);
-  const buffered = 'Bytes of request bodies, and of answers that clients have not taken yet.';
-  watched('buffered_bytes', buffered, () => load().bufferedBytes);
   const usedBytes = async () => (await storeUsage()).usedBytes;
   const limitBytes = async () => (await storeUsage()).limitBytes ?? 0;
   ofStore('bulk_stored_bytes', 'Approximate bytes of stored bulk look-ups.', sights.bulkBytes);
@@ -156,13 +149,12 @@ export function openMetrics(sights: MetricSources) {
     storeErrors,
     refused: counter(
       'requests_refused_total',
-      'HTTP requests refused before they ran: too many requests or connections of a process or address, ' +
-        'or a rate limit.',
+      'HTTP requests refused before they ran: too many in flight, a late event loop, or a rate limit.',
       ['reason'],
     ),
     cutOff: counter(
       'clients_cut_off_total',
-      'Clients cut off because they took too little of their answers, or had too many connections.',
+      'Connections closed because their clients took nothing of a response, or because there were too many.',
       ['reason'],
     ),
     /** Where other parts of the gateway keep what they count. */

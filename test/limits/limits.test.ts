@@ -195,7 +195,7 @@ describe('shedding', () => {
         body: JSON.stringify({ query: `{ protein(hash: "${String(i).padStart(32, '0')}") { length } }` }),
       }),
     );
-    await until('both to be under way', () => gateway.pressure.underWay === 2);
+    await until('both to be under way', () => gateway.pressure.inFlight === 2);
     const refused = await asked(served.url);
     expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
     expect(refused.headers.get('retry-after')).toBe('1');
@@ -205,7 +205,7 @@ describe('shedding', () => {
     await until('both calls', () => held.length === 2);
     for (const response of held) response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200]);
-    await until('both to be over', () => gateway.pressure.underWay === 0);
+    await until('both to be over', () => gateway.pressure.inFlight === 0);
     expect((await asked(served.url)).status).toBe(200);
     await served.close();
     await gateway.close();

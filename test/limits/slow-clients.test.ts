@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createConnectionLimits, createHttpServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/limits/http-server.ts';
 
 let server: Server;
 afterEach(async () => {
@@ -11,21 +11,32 @@ afterEach(async () => {
   await new Promise((resolve) => server.close(resolve));
 });
 
-async function listen(listener: RequestListener, slowReaderMs: number, bodyMs = 0): Promise<() => Socket> {
+interface Options {
+  readonly slowReaderMs?: number;
+  readonly maxConnections?: number;
+}
+
+/** Connections that the server has closed, by their reasons. */
+const cut: string[] = [];
+
+async function listen(
+  listener: RequestListener,
+  { slowReaderMs = 5000, maxConnections = 0 }: Options = {},
+): Promise<() => Socket> {
+  cut.length = 0;
   server = createHttpServer(
     {
       listener,
-      connections: createConnectionLimits({
-        maxConnections: 0,
-        isShared: true,
-        onCut: () => undefined,
-        onAccepted: () => undefined,
-      }),
+      connections: {
+        opened: () => undefined,
+        closed: () => undefined,
+        cut: (reason) => void cut.push(reason),
+      },
     },
     {
       maxHeaderBytes: 4096,
+      maxConnections,
       slowReaderMs,
-      bodyMs,
       headersMs: 300,
       requestMs: 300,
       checkEveryMs: 50,
@@ -46,10 +57,7 @@ async function saidBy(socket: Socket): Promise<string> {
 
 describe('a server', () => {
   it('answers 408 to headers and bodies that do not come, and 431 to headers that are too long', async () => {
-    const dial = await listen(
-      (request, response) => request.resume().on('end', () => response.end('ok')),
-      5000,
-    );
+    const dial = await listen((request, response) => request.resume().on('end', () => response.end('ok')));
     const cases: [string, RegExp][] = [
       ['GET / HTTP/1.1\r\nHost: loc', /^HTTP\/1.1 408/],
       ['POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123', /^HTTP\/1.1 408/],
@@ -64,31 +72,36 @@ describe('a server', () => {
     );
   });
 
-  it('waits for a body as long as that may take, also where other requests may not', async () => {
-    const dial = await listen(
-      (request, response) => request.resume().on('end', () => response.end('ok')),
-      5000,
-      5000,
-    );
-    const slow = dial();
-    slow.write('POST / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\nContent-Length: 10\r\n\r\n123');
-    setTimeout(() => slow.write('4567890'), 1000);
-    expect(await saidBy(slow)).toMatch(/^HTTP\/1.1 200/);
+  it('closes connections over their number at once, and takes new ones when others have ended', async () => {
+    const dial = await listen((_, response) => response.end('ok'), { maxConnections: 2 });
+    const held = [dial(), dial()];
+    await Promise.all(held.map((socket) => once(socket, 'connect')));
+    const surplus = dial();
+    await once(surplus.resume(), 'close');
+    expect(cut).toEqual(['too_many_connections']);
+    held[0]?.destroy();
+    await expect.poll(() => new Promise((resolve) => server.getConnections((_, n) => resolve(n)))).toBe(1);
+    const next = dial();
+    next.write(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    expect(await saidBy(next)).toMatch(/^HTTP\/1.1 200/);
   });
 
   it('cuts off who takes nothing of an answer, and waits for itself', async () => {
-    let cut = false;
-    const dial = await listen((request, response) => {
-      if (request.url === '/late') return void setTimeout(() => response.end('late'), 700);
-      response.once('close', () => {
-        cut = !response.writableFinished;
-      });
-      const more = () => {
-        while (!response.destroyed && response.write(Buffer.alloc(65_536)));
-      };
-      response.on('drain', more);
-      more();
-    }, 200);
+    let isCut = false;
+    const dial = await listen(
+      (request, response) => {
+        if (request.url === '/late') return void setTimeout(() => response.end('late'), 700);
+        response.once('close', () => {
+          isCut = !response.writableFinished;
+        });
+        const more = () => {
+          while (!response.destroyed && response.write(Buffer.alloc(65_536)));
+        };
+        response.on('drain', more);
+        more();
+      },
+      { slowReaderMs: 200 },
+    );
     const waiting = dial();
     waiting.write('GET /late HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     const late = saidBy(waiting);
@@ -96,14 +109,15 @@ describe('a server', () => {
     stuck.write(GET);
     await once(stuck, 'readable');
     await once(stuck, 'close', { signal: AbortSignal.timeout(100) }).catch(() => undefined);
-    await expect.poll(() => cut).toBe(true);
+    await expect.poll(() => isCut).toBe(true);
+    expect(cut).toEqual(['slow_reader']);
     expect(await late).toMatch(/late$/);
     stuck.destroy();
   });
 
   it('keeps who reads slowly but steadily', async () => {
     const whole = Buffer.alloc(24 * 1024 * 1024, 'a');
-    const dial = await listen((_, response) => response.end(whole), 3000);
+    const dial = await listen((_, response) => response.end(whole), { slowReaderMs: 3000 });
     const slow = dial();
     slow.write('GET / HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n');
     let taken = 0;

@@ -79,19 +79,6 @@ describe('the first message of a socket', () => {
     later.close();
   });
 
-  it('may be followed by no message with more values than any request needs', async () => {
-    const socket = connect(served.url);
-    const closed = once(socket, 'close');
-    socket.on('open', () => socket.send(init({ token: 'good-key-of-this-test' })));
-    await once(socket, 'message');
-    const variables = `[${'{},'.repeat(200_000)}{}]`;
-    socket.send(
-      `{"id":"1","type":"subscribe","payload":{"query":"{ __typename }","variables":{"x":${variables}}}}`,
-    );
-    const [code, reason] = await closed;
-    expect([code, String(reason)]).toEqual([1009, 'The message holds more values than any request needs']);
-  });
-
   it('is closed with 4401 before it is acknowledged when it proves nothing', async () => {
     for (const payload of [
       undefined,
@@ -126,95 +113,6 @@ describe('the first message of a socket', () => {
     Object.assign(console, { error, warn });
     expect(written).toEqual([]);
     expect(faults).toEqual([]);
-  });
-});
-
-describe('messages of a socket', () => {
-  it('begin in turns of the event loop, and nothing is read ahead of the one that waits', async () => {
-    const gateway = openGateway(sandbox.url, {});
-    const waiting: (() => void)[] = [];
-    const served = await serve({ ...gateway, inTurn: (_, work) => void waiting.push(work) }, []);
-    const begin = async (count: number) => {
-      await until('a message', () => waiting.length >= count);
-      for (const work of waiting.splice(0)) work();
-    };
-    const socket = connect(served.url);
-    const answers: string[] = [];
-    socket.on('message', (text) => answers.push(String(text)));
-    await once(socket, 'open');
-    socket.send(init({}));
-    await begin(1);
-    await until('the acknowledgement', () => answers.length === 1);
-    const query = `{ limits { maxItems } } #${'x'.repeat(150_000)}`;
-    for (let i = 0; i < 50; i += 1)
-      socket.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query } }));
-    await sleep(300);
-    expect(waiting.length).toBe(1);
-    expect(answers.length).toBe(1);
-    for (let i = 0; i < 50; i += 1) await begin(1);
-    await until('all answers', () => answers.length === 101);
-    socket.close();
-    await served.close();
-    await gateway.close();
-  });
-});
-
-describe('bytes of sockets', () => {
-  it('are shared out by address with those of bodies, and free when their sockets are gone', async () => {
-    const gateway = openGateway(sandbox.url, {
-      MAX_BODY_BYTES: '1000000',
-      MAX_BUFFERED_BYTES: '4000000',
-      SLOW_READER_SECONDS: '600',
-    });
-    // However long the answers take to be made, it is not for the time that a reader is cut off.
-    const served = await serve(gateway, [], { patience: { ping: 600_000 } });
-    const metric = async (name: string): Promise<number> =>
-      Number((await gateway.metrics.text()).split(`\nfoldatlas_${name} `)[1]?.split('\n', 1)[0]);
-    const acknowledged = async (): Promise<WebSocket> => {
-      const socket = connect(served.url);
-      socket.on('error', () => undefined);
-      await once(socket, 'open');
-      socket.send(init({}));
-      await once(socket, 'message');
-      return socket;
-    };
-    const unfinished = async () => {
-      const socket = await acknowledged();
-      const closed = once(socket, 'close').then(([code]) => Number(code));
-      socket.send('x'.repeat(900_000), { fin: false });
-      return { socket, closed };
-    };
-    const sockets = [await unfinished(), await unfinished(), await unfinished()];
-    await until('all to be counted', async () => (await metric('buffered_bytes')) > 2_700_000);
-    const surplus = await unfinished();
-    expect([1006, 1013]).toContain(await surplus.closed);
-    for (const { socket } of sockets) socket.terminate();
-    // Each message is counted until it has been answered.
-    const busy = await acknowledged();
-    for (let i = 0; i < 8; i += 1) {
-      const answered = Promise.race([once(busy, 'message'), once(busy, 'close')]);
-      busy.send(
-        JSON.stringify({ type: 'subscribe', id: String(i), payload: { query: 'x'.repeat(900_000) } }),
-      );
-      await answered;
-    }
-    expect(busy.readyState).toBe(WebSocket.OPEN);
-    busy.terminate();
-    await until('all to be free', async () => (await metric('buffered_bytes')) === 0);
-    // Answers that are not read count, too: of two who read nothing, the one that waits longer is cut off.
-    const readers = [await acknowledged(), await acknowledged()];
-    const query = '{ __schema { types { name description fields { name description } } } }';
-    for (const reader of readers) {
-      reader.pause();
-      for (let i = 0; i < 200; i += 1)
-        reader.send(JSON.stringify({ type: 'subscribe', id: String(i), payload: { query } }));
-    }
-    const cut = 'clients_cut_off_total{reason="too_much_unread"}';
-    await until('one of them to be cut off', async () => (await metric(cut)) === 1);
-    for (const reader of readers) reader.terminate();
-    await until('all to be free again', async () => (await metric('buffered_bytes')) === 0);
-    await served.close();
-    await gateway.close();
   });
 });
 

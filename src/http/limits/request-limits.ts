@@ -1,8 +1,7 @@
 // The limits of every request, over any transport: which rate-limit buckets it is counted against, and
 // whether they have tokens left. Of every HTTP request, before the cache and Yoga: authentication, rate
-// limit, body size and time, and a slot among the running requests. A slot is taken when the request is
-// complete and released when its response is, however long the client takes to read it. Refusals are
-// answered by Yoga's plugins, with all headers.
+// limit, body size, and the number of requests in flight, counted from when the request is whole until its
+// response is closed. Yoga's plugins answer refusals, with all headers.
 import { createHmac } from 'node:crypto';
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { GraphQLError } from 'graphql';
@@ -13,11 +12,11 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { AccessControl } from '../access-control.ts';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/node-request.ts';
-import { bodyTooLarge, httpError, overloaded } from '../errors.ts';
+import { bodyTooLarge } from '../errors.ts';
+import { isMonitoring, pathOf } from '../request-target.ts';
 import type { PendingResponse } from '../response-cache.ts';
-import type { BodyFailure } from './buffered-bytes.ts';
-import { isAwaitingContinue, sendContinue } from './http-server.ts';
 import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
+import { MAX_ANONYMOUS_BODY_BYTES, readBody } from './read-body.ts';
 
 /** A request that has come over a connection, before anything is made of it. */
 export interface AdmittedClient {
@@ -37,7 +36,7 @@ export type Admission = ReturnType<typeof openAdmission>;
 const MAX_ADDRESSES = 10_000;
 
 /** A hashed address with the buckets of a client without credentials. */
-interface Place {
+interface ClientAddress {
   readonly address: string;
   readonly accounts: readonly RateLimitBucket[];
 }
@@ -55,14 +54,14 @@ export function openAdmission(
   log: Logger,
 ) {
   // By size: room for a `max` would be taken at once.
-  const addresses = new LRUCache<string, Place>({ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1 });
+  const addresses = new LRUCache<string, ClientAddress>({ maxSize: MAX_ADDRESSES, sizeCalculation: () => 1 });
   let told = false;
 
   // Invalid credentials are refused elsewhere; here the request counts against its address.
   const accounts = async (request: Request): Promise<readonly RateLimitBucket[]> =>
     bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
 
-  function placeOf(incoming: SocketInfo): Place {
+  function addressOf(incoming: SocketInfo): ClientAddress {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
@@ -75,9 +74,9 @@ export function openAdmission(
     if (known !== undefined) return known;
     const shown = hops === 0 ? clientIp(incoming, hops) : seen;
     const address = createHmac('sha256', secret).update(`address ${shown}`).digest('base64url');
-    const place = { address, accounts: bucketsOf(null, address) };
-    addresses.set(seen, place);
-    return place;
+    const found = { address, accounts: bucketsOf(null, address) };
+    addresses.set(seen, found);
+    return found;
   }
 
   /** Spends of one account after the other; waits only where a store has to be asked. */
@@ -97,17 +96,20 @@ export function openAdmission(
   }
 
   /** Whose budgets a request is counted against. */
-  const chargedTo = ({ address, accounts }: Place, caller: Caller | null): readonly RateLimitBucket[] =>
+  const chargedTo = (
+    { address, accounts }: ClientAddress,
+    caller: Caller | null,
+  ): readonly RateLimitBucket[] =>
     caller === null || caller.principal === null ? accounts : bucketsOf(caller, address);
 
   function arrived(
-    place: Place,
+    from: ClientAddress,
     caller: Caller | null,
     identified: AdmittedClient['identified'],
     isCounted: boolean,
   ): AdmittedClient | Promise<AdmittedClient> {
-    const { address } = place;
-    const spent = isCounted ? consume(chargedTo(place, caller)) : null;
+    const { address } = from;
+    const spent = isCounted ? consume(chargedTo(from, caller)) : null;
     return spent !== null && 'then' in spent
       ? spent.then((verdict) => ({ address, caller, identified, verdict }))
       : { address, caller, identified, verdict: spent };
@@ -116,15 +118,13 @@ export function openAdmission(
   return {
     /** Looks at a request's headers, and counts it. */
     admit(incoming: SocketInfo & Pick<IncomingMessage, 'method'>): AdmittedClient | Promise<AdmittedClient> {
-      const place = placeOf(incoming);
+      const from = addressOf(incoming);
       const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
-      const identified = callers.whoIs(incoming.headers.authorization, place.address);
+      const identified = callers.whoIs(incoming.headers.authorization, from.address);
       return 'then' in identified
-        ? identified.catch(() => null).then((caller) => arrived(place, caller, identified, isCounted))
-        : arrived(place, identified, identified, isCounted);
+        ? identified.catch(() => null).then((caller) => arrived(from, caller, identified, isCounted))
+        : arrived(from, identified, identified, isCounted);
     },
-    /** The address that a connection counts as, hidden. */
-    addressOf: (incoming: SocketInfo): string => placeOf(incoming).address,
     /** Says what came of looking at a request before it was one. */
     attachToRequest(request: Request, { address, identified }: AdmittedClient): void {
       setClientIp(request, address);
@@ -132,7 +132,7 @@ export function openAdmission(
     },
     /** Notes where a request comes from, by its connection. */
     note(request: Request, incoming: IncomingMessage | undefined): void {
-      if (incoming !== undefined) setClientIp(request, placeOf(incoming).address);
+      if (incoming !== undefined) setClientIp(request, addressOf(incoming).address);
     },
     /** Whose budget a request is counted against. */
     accounts,
@@ -143,70 +143,32 @@ export function openAdmission(
 }
 
 /** Why a request is refused before it runs, as metrics name it. */
-export type RefusalReason =
-  | 'busy'
-  | 'rate'
-  | 'connections'
-  | 'unfinished_bodies'
-  | 'buffered_bytes'
-  | 'slow_body';
+export type RefusalReason = 'busy' | 'rate';
 
-export interface Refusal {
-  readonly reason: RefusalReason;
-  readonly error: GraphQLError;
-}
-
-/** What is known of a request that came over a connection. */
+/** The result of the limit checks of a request that came over a connection. */
 export interface LimitedRequest {
   readonly arrival: AdmittedClient;
-  /**
-   * The body of a POST; an error when there is none to work with, undefined when it was not read.
-   */
+  /** The body of a POST; an error when it is too large, undefined when it was not read. */
   readonly body: Buffer | GraphQLError | undefined;
-  /** Why it is not to be worked on; undefined when it is. */
-  readonly refusal: Refusal | undefined;
-  /** Gives the place back early, once or more often. */
+  /** Whether there was room for it among the requests in flight. */
+  readonly isBusy: boolean;
+  /** Ends its count among the requests in flight before its response is closed: of a subscription. */
   readonly leave: () => void;
   /** Set by the response cache for an answer that others may wait for. */
   pending?: PendingResponse;
 }
 
-/** Monitoring is always answered. */
-export const EXEMPT_PATHS: readonly string[] = ['/health', '/ready', '/metrics'];
-
-/** How long a client whose request was not read to its end has to read the answer. */
-const LINGER_MS = 5_000;
-
 const limited = createPrivateField<IncomingMessage, LimitedRequest>();
 
-/** What the limits have said of a request; undefined for one that never met them. */
+/** What the limits have said of a request; undefined for monitoring, and for `gateway.fetch`. */
 export const limitedRequestOf = (incoming: IncomingMessage | undefined): LimitedRequest | undefined =>
   incoming === undefined ? undefined : limited.get(incoming);
 
-type Response = ServerResponse & { req: IncomingMessage };
-
-/** The path of a request, without its search. */
-export const pathOf = ({ url = '/' }: IncomingMessage): string => url.split('?', 1)[0] ?? '/';
-const keepsNoPlace = (): void => undefined;
-
-/** What a body that cannot be worked with is answered with. */
-function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedRequest, 'body' | 'refusal'> {
-  if (failure === 'too_large') return { body: bodyTooLarge(maxBodyBytes), refusal: undefined };
-  const refusals: Record<typeof failure, Refusal> = {
-    too_slow: {
-      reason: 'slow_body',
-      error: httpError(
-        408,
-        'The body of this request did not arrive in time (REQUEST_BODY_SECONDS). ' +
-          'Nothing was done; send it again.',
-        { headers: { connection: 'close' } },
-      ),
-    },
-    too_many: { reason: 'unfinished_bodies', error: overloaded() },
-    no_memory: { reason: 'buffered_bytes', error: overloaded() },
-  };
-  return { body: undefined, refusal: refusals[failure] };
-}
+/** Bytes that the body of a caller may have. */
+export const maxBodyBytes = (caller: Caller | null, { MAX_BODY_BYTES }: Config): number =>
+  caller === null || caller.principal === null
+    ? Math.min(MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES)
+    : MAX_BODY_BYTES;
 
 /**
  * The same listener behind the limits.
@@ -215,71 +177,32 @@ function answerTo(failure: BodyFailure, maxBodyBytes: number): Pick<LimitedReque
  */
 export function limitRequests(
   listener: RequestListener,
-  { proofNeeded, MAX_BODY_BYTES: maxBodyBytes }: Config,
-  { admission, pressure, bodies, connections, slowReaders, turns }: AccessControl,
+  config: Config,
+  { admission, pressure }: Pick<AccessControl, 'admission' | 'pressure'>,
   onFault: (error: unknown, res: ServerResponse) => void,
 ): RequestListener {
-  function pass(req: IncomingMessage, res: Response, met: LimitedRequest): void {
-    limited.set(req, met);
-    if (!req.complete) {
-      const cut = () => setTimeout(() => req.complete || req.socket.destroy(), LINGER_MS).unref();
-      res.once('finish', cut);
-      bodies.discard(req, met.arrival.address);
-      // The client may now omit the body; the next bytes could then not be told from one.
-      if (isAwaitingContinue(req)) res.setHeader('connection', 'close');
+  async function limit(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
+    const arrival = await admission.admit(req);
+    const { caller, verdict } = arrival;
+    const isPost = req.method === 'POST';
+    // Its body is not even read.
+    const isRefused = isPost && (verdict?.allowed === false || (config.proofNeeded && caller === null));
+    let body: LimitedRequest['body'];
+    if (isPost && !isRefused) {
+      const maxBytes = maxBodyBytes(caller, config);
+      const read = await readBody(req, maxBytes);
+      if (read === 'disconnected') return;
+      body = read === 'too_large' ? bodyTooLarge(maxBytes) : read;
     }
-    turns.begin(met.arrival.address, () => {
-      if (!res.closed) listener(req, res);
-    });
-  }
-
-  function passComplete(
-    req: IncomingMessage,
-    res: Response,
-    arrival: AdmittedClient,
-    body: Buffer | undefined,
-  ): void {
-    const leave = pressure.enter(arrival.address);
-    const refusal: Refusal | undefined = leave === null ? { reason: 'busy', error: overloaded() } : undefined;
-    // The first when the answer is complete, the other when it never is.
-    if (leave !== null) res.once('prefinish', leave).once('close', leave);
-    pass(req, res, { arrival, body, refusal, leave: leave ?? keepsNoPlace });
-  }
-
-  function arrived(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
     if (res.closed) return;
-    slowReaders.watch(req.socket, arrival.address);
-    const isRefused = arrival.verdict?.allowed === false || (proofNeeded && arrival.caller === null);
-    if (!connections.isWithin(req.socket)) refuseConnection(req, res, arrival);
-    else if (req.method !== 'POST') passComplete(req, res, arrival, undefined);
-    else if (isRefused) pass(req, res, { arrival, body: undefined, refusal: undefined, leave: keepsNoPlace });
-    else read(req, res, arrival);
-  }
-
-  /** Refuses a request over a connection beyond the limit, and closes the connection. */
-  function refuseConnection(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
-    res.setHeader('connection', 'close');
-    const refusal: Refusal = { reason: 'connections', error: overloaded() };
-    pass(req, res, { arrival, body: undefined, refusal, leave: keepsNoPlace });
-  }
-
-  function read(req: IncomingMessage, res: Response, arrival: AdmittedClient): void {
-    let isRead = false;
-    const release = bodies.read(req, arrival.address, (body) => {
-      isRead = true;
-      if (res.closed) return;
-      if (Buffer.isBuffer(body)) passComplete(req, res, arrival, body);
-      else pass(req, res, { arrival, ...answerTo(body, maxBodyBytes), leave: keepsNoPlace });
-    });
-    res.once('close', release);
-    if (!isRead) sendContinue(req, res);
+    const leave = isRefused ? undefined : pressure.enter();
+    if (leave) res.once('close', leave);
+    limited.set(req, { arrival, body, isBusy: leave === null, leave: leave ?? (() => undefined) });
+    listener(req, res);
   }
 
   return (req, res) => {
-    if (EXEMPT_PATHS.includes(pathOf(req))) return listener(req, res);
-    const arriving = admission.admit(req);
-    if ('then' in arriving)
-      arriving.then((arrival) => arrived(req, res, arrival)).catch((error) => onFault(error, res));
-    else arrived(req, res, arriving);
+    if (isMonitoring(pathOf(req))) return listener(req, res);
+    limit(req, res).catch((error: unknown) => onFault(error, res));
   };
 }

@@ -17,7 +17,8 @@ import { isJson, negotiateResponseType } from '../graphql/media-type.ts';
 import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
 import { brokenResponse } from '../limits/http-server.ts';
 import { type RateLimitResult, rateLimitError, rateLimitHeaders } from '../limits/rate-limit.ts';
-import { EXEMPT_PATHS, limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
+import { limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
+import { isMonitoring } from '../request-target.ts';
 import { answerRoute, type Route } from '../routes/responses.ts';
 import type { ClientErrors } from './errors.ts';
 import { bodyOf, type ResponseCaching } from './response-caching.ts';
@@ -25,7 +26,7 @@ import { addCors, answerOptions, setCommonHeaders } from './response-headers.ts'
 
 export interface HttpSources {
   readonly config: Config;
-  readonly accessControl: Pick<AccessControl, 'pressure' | 'admission' | 'callers'>;
+  readonly accessControl: Pick<AccessControl, 'admission' | 'callers'>;
   readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
   readonly log: Logger;
   readonly telemetry: Telemetry;
@@ -39,7 +40,7 @@ interface AccessVerdict {
   readonly refusal?: GraphQLError;
   /** What is left of its caller's rate limit; absent where nothing is counted. */
   readonly rate?: RateLimitResult | null;
-  /** Gives its place among the running requests back, once or more often. */
+  /** Ends its count among the requests in flight early, once or more often. */
   readonly leave?: () => void;
 }
 
@@ -54,19 +55,17 @@ async function checkAccess(
   pathname: string,
   incoming: IncomingMessage | undefined,
 ): Promise<AccessVerdict> {
-  const { pressure, admission, callers } = accessControl;
+  const { admission, callers } = accessControl;
   const limited = limitedRequestOf(incoming);
   if (limited === undefined) admission.note(request, incoming);
   else admission.attachToRequest(request, limited.arrival);
-  if (EXEMPT_PATHS.includes(pathname)) return {};
+  if (isMonitoring(pathname)) return {};
   const refuse = (reason: RefusalReason, refusal: GraphQLError): GraphQLError => {
     errors.countRefusal(reason, refusal, request);
     return refusal;
   };
-  const leave = limited === undefined ? pressure.enter() : limited.leave;
-  if (leave === null) return { refusal: refuse('busy', overloaded()) };
-  if (limited?.refusal !== undefined)
-    return { leave, refusal: refuse(limited.refusal.reason, limited.refusal.error) };
+  if (limited?.isBusy) return { refusal: refuse('busy', overloaded()) };
+  const leave = limited?.leave ?? (() => undefined);
   const rate = limited === undefined ? await admission.spend(request) : limited.arrival.verdict;
   if (rate?.allowed === false) return { leave, rate, refusal: refuse('rate', rateLimitError(rate)) };
   if (!config.proofNeeded || request.method !== 'POST') return { leave, rate };
@@ -146,7 +145,7 @@ export function useHttp(sources: HttpSources): Plugin {
     if (!isConnected) telemetry.end(exchange, { status: given.status, bytes: undefined, left: false });
     const { leave, rate } = verdicts.get(request) ?? {};
     // Subscriptions have a limit of their own.
-    if (!isConnected || exchange.operation?.type === 'subscription') leave?.();
+    if (exchange.operation?.type === 'subscription') leave?.();
     given.headers.set('traceresponse', traceparent(exchange.step.context));
     // First what is the same for every caller, and may be stored.
     setCommonHeaders(request, given.headers, isSandbox(), proofNeeded);

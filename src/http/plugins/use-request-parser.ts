@@ -7,13 +7,14 @@ import type { Plugin } from 'graphql-yoga';
 import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
 import { schema } from '../../resolvers/schema.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { bodyTooLarge, httpError } from '../errors.ts';
 import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
 import { checkContentType, type PersistedOperations, readBody, readSearch } from '../graphql/read-params.ts';
 import { createValidator } from '../graphql/validate-document.ts';
-import { limitedRequestOf } from '../limits/request-limits.ts';
+import { limitedRequestOf, maxBodyBytes } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
 /**
@@ -25,11 +26,13 @@ import { isListed } from './response-headers.ts';
 async function bytesOf(
   request: Request,
   incoming: IncomingMessage | undefined,
-  maxBytes: number,
+  callers: Pick<Authenticator, 'identify'>,
+  config: Config,
 ): Promise<Uint8Array> {
   const read = limitedRequestOf(incoming)?.body;
   if (read instanceof GraphQLError) throw read;
   if (incoming !== undefined) return read ?? new Uint8Array();
+  const maxBytes = maxBodyBytes(await callers.identify(request), config);
   const announced = request.headers.get('content-length');
   if (announced !== null && !/^\d+$/.test(announced))
     throw httpError(400, 'The header content-length is not a number.');
@@ -83,8 +86,12 @@ const isForClients = memoize1((document: DocumentNode): boolean => {
   return /\b__(schema|type)\b/.test(text) && !/\b_(service|entities)\b/.test(text);
 });
 
-export function useRequestParser(config: Config, operations: PersistedOperations): Plugin {
-  const { MAX_BODY_BYTES, CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
+export function useRequestParser(
+  config: Config,
+  callers: Pick<Authenticator, 'identify'>,
+  operations: PersistedOperations,
+): Plugin {
+  const { CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
   const limits = documentLimits(config);
   const validator = createValidator(!INTROSPECTION);
   return {
@@ -94,7 +101,7 @@ export function useRequestParser(config: Config, operations: PersistedOperations
         const params =
           request.method === 'GET'
             ? readSearch(url.search)
-            : await readBody(await bytesOf(request, nodeRequestOf(serverContext), MAX_BODY_BYTES));
+            : await readBody(await bytesOf(request, nodeRequestOf(serverContext), callers, config));
         const { query: _query, documentId: _documentId, ...rest } = params;
         return { query: operations.documentOf(params), ...rest };
       });

@@ -5,7 +5,6 @@ import type { Duplex } from 'node:stream';
 import { CloseCode, type Server } from 'graphql-ws';
 import type { WebSocket } from 'ws';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import { hasTooManyValues } from '../graphql/input-limits.ts';
 
 export const PATH = '/graphql';
 /** Bytes that a client may send before the acknowledgement: enough for a token. */
@@ -39,8 +38,6 @@ export interface Connection {
   /** Value of the Authorization header that the connection stands for. */
   authorization: string | undefined;
   isAcknowledged: boolean;
-  /** Whether nothing more of the client is taken into memory. */
-  isOver: boolean;
 }
 
 /**
@@ -70,21 +67,10 @@ export function requestOf({ incoming, authorization }: Connection, signal: Abort
 
 export interface ConnectionOptions {
   readonly server: Server<Connection>;
-  /** Share of the client's address in the bytes that the process buffers. */
-  readonly buffered: MessageBytes;
-  /** Does work for the connection in a turn of the event loop that has time. */
-  readonly inTurn: (work: () => void) => void;
   /** Milliseconds between pings; a client without a pong by the next ping is disconnected. */
   readonly pingMs: number;
   /** Called with what a handler of a message throws. */
   readonly onFault: (error: unknown) => void;
-}
-
-/** Counts bytes of messages for the address of a client. */
-export interface MessageBytes {
-  /** @returns false, with nothing taken, when it is more than the address may have */
-  take(bytes: number): boolean;
-  give(bytes: number): void;
 }
 
 /** Closes a connection, and disconnects a client that does not close its end soon. */
@@ -94,53 +80,23 @@ export function refuseConnection(socket: WebSocket, code: number, reason: string
   socket.once('close', () => clearTimeout(late));
 }
 
-/** Refuses a client that sends too much; nothing more of it is taken into memory. */
-function refuseBytes(connection: Connection, code: number, reason: string): void {
-  connection.isOver = true;
-  refuseConnection(connection.socket, code, reason);
-  connection.socket.pause();
-}
-
 /**
- * Counts what a client sends: each message until its operation has ended, and what has come of one
- * that is not complete, which ws buffers. Refuses a client with more than its address may have, or
- * with more than a token before its acknowledgement.
- *
- * @returns takes over the bytes of a message that is complete; gives the function that releases them
+ * Closes a connection whose client sends more than a token before its acknowledgement; nothing more
+ * of it is taken into memory.
  */
-function countMessages(raw: Duplex, connection: Connection, buffered: MessageBytes): () => () => void {
-  let held = 0;
-  let unfinished = 0;
+function limitInit(raw: Duplex, connection: Connection): void {
   let received = 0;
-  let isClosed = false;
-  const refuse = (code: number, reason: string): void => {
-    raw.off('data', count);
-    refuseBytes(connection, code, reason);
-  };
   const count = ({ length }: Buffer): void => {
     received += length;
-    if (!connection.isAcknowledged && received > MAX_INIT_BYTES)
-      refuse(TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
-    else if (buffered.take(length)) {
-      held += length;
-      unfinished += length;
-    } else refuse(TRY_AGAIN_LATER, 'Too many bytes of your address wait');
+    if (connection.isAcknowledged) raw.off('data', count);
+    else if (received > MAX_INIT_BYTES) {
+      raw.off('data', count);
+      refuseConnection(connection.socket, TOO_BIG, `connection_init takes at most ${MAX_INIT_BYTES} bytes`);
+      connection.socket.pause();
+    }
   };
   // Before ws reads them, and gives the message that they complete.
   raw.prependListener('data', count);
-  connection.socket.once('close', () => {
-    isClosed = true;
-    buffered.give(held);
-  });
-  return () => {
-    const bytes = unfinished;
-    unfinished = 0;
-    return () => {
-      if (isClosed) return;
-      held -= bytes;
-      buffered.give(bytes);
-    };
-  };
 }
 
 function pingEvery(socket: WebSocket, milliseconds: number): void {
@@ -172,7 +128,7 @@ export function openConnection(
   socket: WebSocket,
   raw: Duplex,
   incoming: IncomingMessage,
-  { server, buffered, inTurn, pingMs, onFault }: ConnectionOptions,
+  { server, pingMs, onFault }: ConnectionOptions,
 ): Connection {
   const gone = new AbortController();
   setMaxListeners(0, gone.signal);
@@ -183,7 +139,6 @@ export function openConnection(
     operations: new Map(),
     authorization: undefined,
     isAcknowledged: false,
-    isOver: false,
   };
   const fail = (error: unknown): void => {
     onFault(error);
@@ -191,7 +146,7 @@ export function openConnection(
   };
   // A broken frame, or a connection that was reset: ws closes it, and it is the client's fault.
   socket.on('error', () => undefined);
-  const takeMessage = countMessages(raw, connection, buffered);
+  limitInit(raw, connection);
   pingEvery(socket, pingMs);
   const closed = server.opened(
     {
@@ -203,18 +158,7 @@ export function openConnection(
           else resolve();
         }),
       close: (code, reason) => refuseConnection(socket, code ?? NORMAL, reason ?? ''),
-      onMessage: (handle) =>
-        void socket.on('message', (data) => {
-          const release = takeMessage();
-          // Nothing more is read before this message had its turn.
-          socket.pause();
-          inTurn(() => {
-            if (Buffer.isBuffer(data) && hasTooManyValues(data))
-              refuseBytes(connection, TOO_BIG, 'The message holds more values than any request needs');
-            else if (socket.readyState === socket.OPEN) handle(String(data)).catch(fail).finally(release);
-            if (!connection.isOver) socket.resume();
-          });
-        }),
+      onMessage: (handle) => void socket.on('message', (data) => void handle(String(data)).catch(fail)),
     },
     connection,
   );

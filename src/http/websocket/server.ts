@@ -14,6 +14,7 @@ import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { withErrorCode } from '../plugins/errors.ts';
+import { INVALID_TARGET, normalizeTarget } from '../request-target.ts';
 import {
   authorizationIn,
   type Connection,
@@ -81,7 +82,6 @@ export interface SocketServer {
 type Params = Record<string, unknown>;
 type SocketContext = Context<Params, Connection>;
 type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
-  readonly incoming: IncomingMessage;
   readonly exchange: RequestRecord;
 };
 
@@ -143,8 +143,8 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   /** Executes a query or mutation, which counts like a request. */
   const executeCounted = async (args: ExecutionArgs) => {
-    const { incoming, exchange, execute } = engineOf(args);
-    const leave = gateway.enter(incoming);
+    const { exchange, execute } = engineOf(args);
+    const leave = gateway.enter();
     if (leave === null) {
       gateway.metrics.refused.inc({ reason: 'busy' });
       const errors = [overloaded()];
@@ -238,7 +238,7 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
           variableValues: asked.variables ?? null,
           contextValue: await contextFactory(),
         };
-        engines.set(args, { execute, subscribe, exchange, incoming: connection.incoming });
+        engines.set(args, { execute, subscribe, exchange });
         return args;
       } catch (error) {
         if (error instanceof GraphQLError) return refuseOperation(connection, id, [error]);
@@ -250,20 +250,18 @@ export function attachWebSocket(server: Server, gateway: Gateway, options: WebSo
 
   const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer) => {
     raw.on('error', () => raw.destroy());
+    if (!normalizeTarget(request)) return refuseUpgrade(raw, '400 Bad Request', INVALID_TARGET);
     if (!isWebSocketRequest(request)) return refuseUpgrade(raw, '400 Bad Request', OTHER_PROTOCOL);
     const refusal = upgradeRefusal(request, { ...options, path: PATH });
     if (refusal !== undefined) return refuseUpgrade(raw, refusal);
     const notLocal = options.keyForLoopback === true ? loopbackRefusal(request.headers) : null;
     if (notLocal !== null) return refuseUpgrade(raw, '403 Forbidden', `${notLocal}\n`);
-    if (!gateway.connections.isWithin(request.socket)) return refuseUpgrade(raw, '503 Service Unavailable');
     const leave = places.take([{ key: clientIp(request, options.hops ?? 0), share: 1 }]);
     if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
     raw.once('close', leave);
     sockets.handleUpgrade(request, raw, head, (socket) => {
       const connection = openConnection(socket, raw, request, {
         server: graphql,
-        buffered: gateway.watchSocket(request),
-        inTurn: (work) => gateway.inTurn(request, work),
         pingMs: patience.ping,
         onFault,
       });

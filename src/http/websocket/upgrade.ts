@@ -1,6 +1,7 @@
 // Requests to become a WebSocket: which are accepted, and how the others are refused.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { pathOf } from '../request-target.ts';
 
 export interface UpgradeRules {
   /** Path that WebSockets are served at. */
@@ -26,12 +27,13 @@ function isAllowedOrigin({ headers }: IncomingMessage, origins: readonly string[
 export const isWebSocketRequest = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
-/** The status line that an upgrade is refused with; undefined when it is accepted. */
+/**
+ * The status line that an upgrade is refused with; undefined when it is accepted.
+ *
+ * @param request - with its target normalized
+ */
 export function upgradeRefusal(request: IncomingMessage, rules: UpgradeRules): string | undefined {
-  const { url = '/', headers } = request;
-  if (!URL.canParse(url, 'http://gateway')) return '400 Bad Request';
-  if (headers.host !== undefined && !URL.canParse(`http://${headers.host}`)) return '400 Bad Request';
-  if (new URL(url, 'http://gateway').pathname !== rules.path) return '404 Not Found';
+  if (pathOf(request) !== rules.path) return '404 Not Found';
   return isAllowedOrigin(request, rules.origins) ? undefined : '403 Forbidden';
 }
 

@@ -1,0 +1,61 @@
+// Reads path and host of a request, once: the checks, the cache, the routes and the log use what this
+// file has written into the request, so that they cannot read it in different ways.
+import type { IncomingMessage } from 'node:http';
+
+/** Characters of a host name, an IP address or a port. */
+const HOST = /^[A-Za-z0-9._:[\]-]+$/;
+
+/** Paths of monitoring, which is always answered: neither counted nor refused. */
+const MONITORING_PATHS: ReadonlySet<string> = new Set(['/health', '/ready', '/metrics']);
+
+/** The part of a request that is needed to read its target. */
+export type TargetRequest = Pick<
+  IncomingMessage,
+  'url' | 'headers' | 'rawHeaders' | 'httpVersionMajor' | 'httpVersionMinor'
+>;
+
+function countHostHeaders(rawHeaders: readonly string[]): number {
+  let count = 0;
+  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] ?? '')) count += 1;
+  return count;
+}
+
+/** The URL of a request; undefined where its Host header or its path is not valid. */
+function parseTarget({ url = '', headers, ...request }: TargetRequest): URL | undefined {
+  const count = countHostHeaders(request.rawHeaders);
+  // Only HTTP/1.0 knows requests without a Host.
+  const isHostOptional = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
+  if (count > 1 || (count === 0 && !isHostOptional)) return undefined;
+  const host = headers.host ?? 'localhost';
+  if (!HOST.test(host)) return undefined;
+  // Proxies may send an absolute address, whose host replaces the header (RFC 9112, section 3.2.2).
+  const absolute = url.startsWith('/') ? `http://${host}${url}` : url;
+  if (!/^https?:\/\//i.test(absolute) || !URL.canParse(absolute)) return undefined;
+  const parsed = new URL(absolute);
+  return HOST.test(parsed.host) && parsed.username === '' && parsed.password === '' ? parsed : undefined;
+}
+
+/**
+ * Replaces the target of a request by its path and search as a URL has them, and its Host header by
+ * the host of an absolute target.
+ *
+ * @returns false where the request must be refused with status 400: a Host header that is missing,
+ *   repeated or no host, or an invalid path
+ */
+export function normalizeTarget(request: TargetRequest): boolean {
+  const parsed = parseTarget(request);
+  if (parsed === undefined) return false;
+  if (!request.url?.startsWith('/')) request.headers.host = parsed.host;
+  request.url = parsed.pathname + parsed.search;
+  return true;
+}
+
+/** The path of a request whose target has been normalized, without its search. */
+export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => url.split('?', 1)[0] ?? '/';
+
+export const isMonitoring = (path: string): boolean => MONITORING_PATHS.has(path);
+
+/** What a request is told whose target cannot be read. */
+export const INVALID_TARGET =
+  'The Host header or the path of this request is not valid. Send one Host header with a host name or an ' +
+  'IP address, and a port if there is one.\n';
