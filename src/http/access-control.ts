@@ -25,9 +25,7 @@ export function createAccessControl(
   const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
   const rates = openRates(config.STORE_URL, onRatesError);
   const limit = openRateLimit({ rates, onError: onRatesError });
-  const callers = createAuthenticator(config, secret, limit, (what, error) =>
-    log.error({ error: String(error) }, what),
-  );
+  const callers = createAuthenticator(config, secret, limit, log);
   const admission = openAdmission(config, secret, limit, callers, log);
   const pressure = createLoadShedder(config);
   let openConnections = 0;

@@ -13,10 +13,10 @@ export interface Issuer {
   readonly fetches: number;
   /** Answers with an error from now on, or no more. */
   fail(failing: boolean): void;
-  /** Publishes the key of ES256 with a coordinate that is none from now on, or no more. */
-  spoil(spoiled: boolean): void;
-  /** A good token of a subject, changed as told. @param alg - ES256 unless said */
-  sign(sub: string, changes?: Record<string, unknown>, alg?: string): Promise<string>;
+  /** Publishes another key of ES256, by which `sign` signs when it is given its name. */
+  rotate(name: string): Promise<void>;
+  /** A good token of a subject, changed as told. @param kid - the name of a key, ES256 unless said */
+  sign(sub: string, changes?: Record<string, unknown>, kid?: string): Promise<string>;
   /** The public key of a kind, as everybody may know it. */
   publicKey(alg: string): JWK;
   close(): Promise<void>;
@@ -24,10 +24,11 @@ export interface Issuer {
 
 export async function openIssuer(): Promise<Issuer> {
   const pairs = new Map<string, { privateKey: CryptoKey; jwk: JWK }>();
-  for (const alg of ['ES256', 'RS256', 'EdDSA', 'PS256']) {
+  const publish = async (kid: string, alg = kid) => {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-    pairs.set(alg, { privateKey, jwk: { ...(await exportJWK(publicKey)), kid: alg, alg } });
-  }
+    pairs.set(kid, { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } });
+  };
+  for (const alg of ['ES256', 'RS256', 'EdDSA', 'PS256']) await publish(alg);
   const pairOf = (alg: string) => {
     const pair = pairs.get(alg);
     if (pair === undefined) throw new Error(`no key for ${alg}`);
@@ -35,14 +36,10 @@ export async function openIssuer(): Promise<Issuer> {
   };
   let fetches = 0;
   let failing = false;
-  let spoiled = false;
   const server = createServer((_, answer) => {
     fetches += 1;
     answer.statusCode = failing ? 500 : 200;
-    const keys = [...pairs.values()].map(({ jwk }) =>
-      spoiled && jwk.alg === 'ES256' ? { ...jwk, x: 'AAAA' } : jwk,
-    );
-    answer.end(JSON.stringify({ keys }));
+    answer.end(JSON.stringify({ keys: [...pairs.values()].map(({ jwk }) => jwk) }));
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
@@ -53,13 +50,12 @@ export async function openIssuer(): Promise<Issuer> {
     fail: (now) => {
       failing = now;
     },
-    spoil: (now) => {
-      spoiled = now;
-    },
-    sign(sub, changes = {}, alg = 'ES256') {
+    rotate: (name) => publish(name, 'ES256'),
+    sign(sub, changes = {}, kid = 'ES256') {
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: ISSUER, aud: AUDIENCE, sub, iat: now, exp: now + 300, ...changes };
-      return new SignJWT(claims).setProtectedHeader({ alg, kid: alg }).sign(pairOf(alg).privateKey);
+      const { privateKey, jwk } = pairOf(kid);
+      return new SignJWT(claims).setProtectedHeader({ alg: jwk.alg ?? kid, kid }).sign(privateKey);
     },
     publicKey: (alg) => pairOf(alg).jwk,
     async close() {

@@ -5,10 +5,11 @@ import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
-import { httpError, overloaded, rateLimited } from '../errors.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import { httpError, rateLimited } from '../errors.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
 import { type GatewayKey, openApiKeys } from './api-keys.ts';
-import { type JwtProof, openJwt, TooManyChecksError } from './jwt.ts';
+import { createJwtVerifier, type JwtProof, RefusedTokenError } from './jwt.ts';
 import { clientIpOf } from './node-request.ts';
 
 export interface Caller {
@@ -32,6 +33,18 @@ export type Authenticator = ReturnType<typeof createAuthenticator>;
 const ACCEPTED_MS = 60_000;
 const MAX_ACCEPTED = 10_000;
 
+/** Seconds after which a token that could not be checked is worth another try. */
+const RETRY_SECONDS = 5;
+
+/** Why the keys cannot be fetched, without their address, which may hold a secret. */
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return 'unknown';
+  const { cause } = error;
+  return cause instanceof Error && 'code' in cause
+    ? `${error.message} (${String(cause.code)})`
+    : error.message;
+}
+
 const bearerOf = (authorization: string | undefined): string | undefined =>
   authorization === undefined ? undefined : /^Bearer +(\S+)\s*$/i.exec(authorization)?.[1];
 
@@ -46,7 +59,7 @@ export function createAuthenticator(
   config: Config,
   secret: string,
   limit: RateLimit,
-  onError: (what: string, error: unknown) => void,
+  log: Pick<Logger, 'error' | 'info'>,
 ) {
   const {
     UPSTREAM_API_KEY: upstreamKey,
@@ -66,27 +79,21 @@ export function createAuthenticator(
   const keys = openApiKeys({
     keys: keysGiven,
     file,
-    onError: (error) => onError('the gateway keys stay as they were', error),
+    onError: (error) => log.error({ error: String(error) }, 'the gateway keys stay as they were'),
   });
-  const verify =
-    jwksUrl === undefined
-      ? undefined
-      : openJwt({
-          jwksUrl,
-          issuer,
-          audience,
-          onError: (error) => onError('the keys of the issuer stay as they were', error),
-        });
+  const verify = jwksUrl === undefined ? undefined : createJwtVerifier({ jwksUrl, issuer, audience });
   const ways = [
     ...(keysGiven.length > 0 || file !== undefined ? ['one of its own keys'] : []),
     ...(verify === undefined ? [] : ['a token of its issuer']),
   ].join(' or ');
 
-  const unauthenticated = () =>
+  const unauthenticated = (reason?: string) =>
     httpError(
       401,
-      `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after ` +
-        'the word `Bearer`.',
+      reason === 'expired'
+        ? 'Your token has expired: get a new one from its issuer.'
+        : `This gateway holds the upstream key itself: send ${ways} in the header \`Authorization\`, after ` +
+            'the word `Bearer`.',
       { code: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
     );
 
@@ -96,17 +103,22 @@ export function createAuthenticator(
   const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
   const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
 
-  const checkToken = (bearer: string): Promise<JwtProof | null> | undefined =>
-    verify?.(bearer).catch((error: unknown) => {
-      if (error instanceof TooManyChecksError) throw overloaded();
-      onError('tokens cannot be checked', error);
+  /** @returns why the token proves nothing, where it does not; undefined where no tokens are taken */
+  async function checkToken(bearer: string): Promise<JwtProof | RefusedTokenError | undefined> {
+    try {
+      return await verify?.(bearer);
+    } catch (error) {
+      if (error instanceof RefusedTokenError) log.info({ reason: error.reason }, 'a token was refused');
+      else log.error({ error: reasonOf(error) }, 'tokens cannot be checked');
+      if (error instanceof RefusedTokenError && error.reason !== 'new key') return error;
       throw httpError(
         503,
-        'The gateway cannot check your token at present: the keys of its issuer cannot be had. ' +
+        'The gateway cannot check your token at present: it waits for the keys of its issuer. ' +
           'Try again in a moment.',
-        { code: 'UPSTREAM_UNAVAILABLE', retryAfterSeconds: 5 },
+        { code: 'UPSTREAM_UNAVAILABLE', retryAfterSeconds: RETRY_SECONDS },
       );
-    });
+    }
+  }
 
   const nobody: Caller = { token: undefined, principal: null, proven: false };
   const whoIs = (
@@ -132,17 +144,18 @@ export function createAuthenticator(
   }
 
   async function proofByToken(bearer: string, digest: string, address: string | undefined): Promise<Caller> {
-    const proof = (await checkToken(bearer)) ?? null;
-    if (proof !== null) {
-      const caller = proven(nameOf(`jwt ${JSON.stringify([proof.issuer, proof.subject])}`));
-      const ttl = Math.max(1, Math.min(proof.expiresAt - Date.now(), ACCEPTED_MS));
+    const checked = await checkToken(bearer);
+    if (checked !== undefined && !(checked instanceof RefusedTokenError)) {
+      const caller = proven(nameOf(`jwt ${JSON.stringify([checked.issuer, checked.subject])}`));
+      const ttl = Math.max(1, Math.min(checked.expiresAt - Date.now(), ACCEPTED_MS));
       accepted.set(digest, caller, { ttl });
       return caller;
     }
-    if (address === undefined || perMinute === 0) throw unauthenticated();
+    const refusal = unauthenticated(checked?.reason);
+    if (address === undefined || perMinute === 0) throw refusal;
     const { retryAfterSeconds: wait } = await limit.spend({ key: `guess:${address}`, perMinute });
     throw wait === 0
-      ? unauthenticated()
+      ? refusal
       : rateLimited(`Too many wrong keys came from your address. Try again in ${wait} s.`, wait);
   }
 
