@@ -1,24 +1,16 @@
 // The schema with resolvers that count their results, for the executor of operations with `@defer`
 // or `@stream`.
-import { collectSubFields, MapperKind, mapSchema, memoize1, memoize5 } from '@graphql-tools/utils';
+import { MapperKind, mapSchema, memoize1 } from '@graphql-tools/utils';
 import {
   defaultFieldResolver,
-  type FieldNode,
-  type GraphQLError,
   type GraphQLFieldConfig,
-  type GraphQLOutputType,
-  type GraphQLResolveInfo,
   type GraphQLSchema,
-  getNamedType,
   getNullableType,
-  isAbstractType,
-  isCompositeType,
   isListType,
   isNonNullType,
-  isObjectType,
 } from 'graphql';
 import { createPrivateField } from '../private-field.ts';
-import { isStreamed, isStreamedFromFirst } from './document-facts.ts';
+import { isStreamedFromFirst } from './document-facts.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
 import { IncrementalList } from './incremental-list.ts';
 import { guard } from './promises.ts';
@@ -75,51 +67,12 @@ const failureIn =
     throw error;
   };
 
-type Variables = GraphQLResolveInfo['variableValues'];
-type Fragments = GraphQLResolveInfo['fragments'];
-
-/** How many parts each object that a field gives begins: of its possible types, the most. */
-const deferredBelow = memoize5(
-  (
-    schema: GraphQLSchema,
-    fragments: Fragments,
-    coerced: Variables,
-    returnType: GraphQLOutputType,
-    nodes: readonly FieldNode[],
-  ): number => {
-    const type = getNamedType(returnType);
-    const own = isObjectType(type) ? [type] : [];
-    const types = isAbstractType(type) ? schema.getPossibleTypes(type) : own;
-    const variables = { coerced, sources: {} };
-    return Math.max(
-      0,
-      ...types.map((one) => collectSubFields(schema, fragments, variables, one, [...nodes]).patches.length),
-    );
-  },
-);
-
-/** How many parts each value, or each item of a list, that a field gives begins. */
-const partsOfEach = (info: GraphQLResolveInfo): number =>
-  deferredBelow(info.schema, info.fragments, info.variableValues, info.returnType, info.fieldNodes) +
-  (isStreamed(info) ? 1 : 0);
-
-async function* countedItems(
-  items: AsyncIterable<unknown>,
-  count: () => void,
-): AsyncGenerator<unknown, void, undefined> {
-  for await (const item of items) {
-    count();
-    yield item;
-  }
-}
-
 function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConfig<unknown, unknown> {
   const resolve = config.resolve ?? defaultFieldResolver;
   const isJson = String(config.type).replace('!', '') === 'JSON';
   const mayBeNull = !isNonNullType(config.type);
   const list = getNullableType(config.type);
   const isItemNullable = isListType(list) && !isNonNullType(list.ofType);
-  const hasParts = isListType(list) || isCompositeType(getNamedType(config.type));
   return {
     ...config,
     resolve(source, args, context, info) {
@@ -132,11 +85,8 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
         if (budget.stopped !== undefined && mayBeNull) return null;
         if (value instanceof IncrementalList) {
           // A part that begins with items while others are not there forgets them as well.
-          if (!isStreamedFromFirst(info)) return value.all().then(count);
-          return countedItems(value, () => budget.spendParts(partsOfEach(info)));
+          return isStreamedFromFirst(info) ? value : value.all().then(count);
         }
-        if (hasParts && typeof value === 'object' && value !== null)
-          budget.spendParts(partsOfEach(info) * (Array.isArray(value) ? value.length : 1));
         if (Array.isArray(value)) return countedList(value, budget, failureIn(budget, isItemNullable));
         if (isJson || typeof value !== 'object') budget.spendLeaf(value);
         return value;
@@ -155,10 +105,3 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
 export const countedSchema = memoize1(
   (schema: GraphQLSchema): GraphQLSchema => mapSchema(schema, { [MapperKind.OBJECT_FIELD]: counted }),
 );
-
-/** Errors of a part without the repetitions of the one that ended the execution. */
-export function withoutRepetitions(errors: readonly GraphQLError[]): GraphQLError[] {
-  const isEnd = ({ extensions }: GraphQLError): boolean => extensions.code === 'QUERY_TOO_EXPENSIVE';
-  const end = errors.find(isEnd);
-  return errors.filter((error) => error === end || !isEnd(error));
-}

@@ -105,9 +105,6 @@ function streamOf({ fieldNodes: [node], variableValues }: GraphQLResolveInfo) {
 const streamOfRoot = (info: GraphQLResolveInfo) =>
   info.path.prev === undefined ? streamOf(info) : undefined;
 
-/** Whether items of a field are parts of their own. */
-export const isStreamed = (info: GraphQLResolveInfo): boolean => streamOf(info) !== undefined;
-
 /** Whether the items of a root field are given as they come. */
 export const hasStreamDirective = (info: GraphQLResolveInfo): boolean => streamOfRoot(info) !== undefined;
 

@@ -8,9 +8,11 @@ import {
   type ExecutionResult,
   getOperationAST,
   getVariableValues,
+  locatedError,
   OperationTypeNode,
 } from 'graphql';
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
+import { checkParts, type Results, withCuts } from './answer-parts.ts';
 import { countedSchema, countFor } from './counted-schema.ts';
 import { documentFacts, documentParts, type StreamedList } from './document-facts.ts';
 import { type Data, Execution } from './execution.ts';
@@ -92,20 +94,35 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
  * @param isIncremental - whether the transport takes a single-list answer item by item: the result
  *   may then be an IncrementalResult
  */
-export function limitedExecution<Result>(
+export function limitedExecution(
   limits: AnswerLimits,
-  other: (args: ExecutionArgs) => Result,
+  other: (args: ExecutionArgs) => ExecutionResult | Promise<ExecutionResult>,
+): (args: ExecutionArgs) => Promise<ExecutionResult>;
+export function limitedExecution(
+  limits: AnswerLimits,
+  other: (args: ExecutionArgs) => Results | Promise<Results>,
+  isIncremental: boolean,
+): (args: ExecutionArgs) => Promise<Results>;
+export function limitedExecution(
+  limits: AnswerLimits,
+  other: (args: ExecutionArgs) => Results | Promise<Results>,
   isIncremental = false,
-): (args: ExecutionArgs) => Result | Promise<ExecutionResult> {
-  return (args) => {
+): (args: ExecutionArgs) => Promise<Results> {
+  return async (args) => {
     const { stream, needsOtherExecutor } = documentParts(args.document);
     if (!needsOtherExecutor && (stream === undefined || isIncremental)) {
       const own = executeOperation({ limits, grows: isIncremental, stream, ...args });
       if (own !== undefined) return own;
     }
     const { contextValue, schema } = args;
-    if (typeof contextValue === 'object' && contextValue !== null)
-      countFor(contextValue, new ExecutionBudget(limits, contextValue));
-    return other({ ...args, schema: countedSchema(schema) });
+    try {
+      checkParts(args);
+    } catch (error) {
+      return { data: null, errors: [locatedError(error, undefined)] };
+    }
+    const budget = new ExecutionBudget(limits, contextValue);
+    if (typeof contextValue === 'object' && contextValue !== null) countFor(contextValue, budget);
+    const result = await other({ ...args, schema: countedSchema(schema) });
+    return withCuts(result, budget);
   };
 }

@@ -20,11 +20,6 @@ interface Ending {
   readonly reason: unknown;
 }
 
-/**
- * Parts that an answer may have below its lists. Each takes some kilobytes, whatever it holds, until
- * all are sent, and the executor looks through those that wait whenever one is there or fails.
- */
-const MAX_PARTS = 2000;
 /** A value that is waited for takes as much memory as so many that are there. */
 const PENDING_WEIGHT = 20;
 /** An error takes as much memory and time, until it is shown, as so many values. */
@@ -41,13 +36,6 @@ const tooLarge = (what: string, most: number, setting: string): GraphQLError =>
   new GraphQLError(
     `The answer has more than ${most} ${what} (${setting}). Select fewer fields or shorter lists, ` +
       'page through them, or use startBulkLookup for many proteins.',
-    { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
-  );
-
-const tooManyParts = (): GraphQLError =>
-  new GraphQLError(
-    `The answer has more than ${MAX_PARTS} parts: each @defer makes one for each object that it is ` +
-      'selected on, each @stream one for each item. Put @defer further up, or ask for shorter lists.',
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );
 
@@ -82,7 +70,6 @@ const sizeOfJson = memoize1((json: object) => {
 export class ExecutionBudget {
   values = 0;
   bytes = 0;
-  parts = 0;
   /** Why nothing more is executed. */
   stopped: { readonly error: unknown } | undefined;
   readonly #limits: AnswerLimits;
@@ -140,11 +127,6 @@ export class ExecutionBudget {
     this.bytes += bytes;
     if (this.bytes > this.#limits.bytes)
       this.#stop(tooLarge('bytes of text', this.#limits.bytes, 'MAX_ANSWER_BYTES'));
-  }
-  /** Counts parts that are about to begin. */
-  spendParts(parts: number): void {
-    this.parts += parts;
-    if (this.parts > MAX_PARTS) this.#stop(tooManyParts());
   }
   /** Whether other work is to get its turn. */
   isTurnOver(): boolean {

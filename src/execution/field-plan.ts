@@ -1,13 +1,7 @@
 // The fields selected below some nodes for one object type (CollectSubfields of the GraphQL
 // specification), and what is the same of them for every object of the type: their resolvers and
 // shapes. Planned once per selection, and cached with the document where no variable decides.
-import {
-  doesFragmentConditionMatch,
-  getDeferValues,
-  memoize1,
-  memoize2,
-  shouldIncludeNode,
-} from '@graphql-tools/utils';
+import { doesFragmentConditionMatch, memoize1, memoize2, shouldIncludeNode } from '@graphql-tools/utils';
 import {
   type DocumentNode,
   defaultFieldResolver,
@@ -40,15 +34,13 @@ export interface SelectionContext {
 }
 
 /**
- * The nodes of each selected field, by the name that it has in the answer.
- *
- * @param deferred - whether fragments with `@defer` count as selected
+ * The nodes of each selected field, by the name that it has in the answer. Fragments with `@defer` count
+ * as selected.
  */
 export function collectedFields(
   { schema, fragments, variableValues }: Operation,
   type: GraphQLObjectType,
   nodes: readonly SelectionContext[],
-  deferred = false,
 ): Map<string, FieldNode[]> {
   const fields = new Map<string, FieldNode[]>();
   const seen = new Set<string>();
@@ -63,7 +55,6 @@ export function collectedFields(
         else known.push(node);
         continue;
       }
-      if (!deferred && getDeferValues(variables, node) !== undefined) continue;
       const fragment = node.kind === Kind.INLINE_FRAGMENT ? node : fragments[node.name.value];
       if (fragment === undefined || !doesFragmentConditionMatch(schema, fragment, type)) continue;
       if (node.kind === Kind.FRAGMENT_SPREAD && seen.size === seen.add(node.name.value).size) continue;

@@ -1,18 +1,28 @@
 // Estimates the cost of an operation before it runs: upstream calls in the worst case, as its
 // fields declare. Lists multiply the cost of their selections.
 import {
+  doesFragmentConditionMatch,
+  GraphQLStreamDirective,
+  getDeferValues,
+  shouldIncludeNode,
+} from '@graphql-tools/utils';
+import {
   type FieldNode,
   type GraphQLCompositeType,
   type GraphQLField,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLResolveInfo,
   getArgumentValues,
+  getDirectiveValues,
   getNamedType,
   isAbstractType,
   isCompositeType,
   isListType,
   isNonNullType,
   isObjectType,
+  Kind,
+  type SelectionSetNode,
 } from 'graphql';
 import { collectedFields, type Operation, type SelectionContext } from './field-plan.ts';
 
@@ -26,6 +36,8 @@ export interface FieldCost {
   readonly once?: Readonly<Record<string, number>>;
   /** Length of the list; for a non-list field, of each list directly below it. 10 when absent. */
   readonly items?: number | undefined;
+  /** Length of the list in the answer, where repeated items cost nothing; `items` when absent. */
+  readonly length?: number | undefined;
 }
 
 /** What is selected below a field. */
@@ -46,6 +58,8 @@ export const COST = 'cost';
 export interface QueryCost {
   readonly calls: number;
   readonly depth: number;
+  /** Parts of the answer: one for each object that `@defer` stands on, and for each item of `@stream`. */
+  readonly parts: number;
 }
 
 const USUAL_LIST = 10;
@@ -70,7 +84,7 @@ function nodesByName(
   const found = new Map<string, { readonly nodes: FieldNode[]; readonly type: GraphQLOutputType }>();
   if (!isCompositeType(named)) return found;
   for (const object of typesOf(run, named)) {
-    for (const group of collectedFields(run, object, nodes, true).values()) {
+    for (const group of collectedFields(run, object, nodes).values()) {
       const name = group[0]?.name.value ?? '';
       const definition = object.getFields()[name];
       if (definition === undefined) continue;
@@ -129,6 +143,42 @@ const addLargest = (totals: Map<string, number>, more: FieldCost['shared']): voi
 const sumOf = (totals: ReadonlyMap<string, number>): number =>
   [...totals.values()].reduce((sum, calls) => sum + calls, 0);
 
+/** The fragments with `@defer` below some nodes, as an executor counts them for one object. */
+function deferredParts(run: Run, type: GraphQLObjectType, nodes: readonly SelectionContext[]): number {
+  const variables = { coerced: run.variableValues, sources: {} };
+  const known = new Map<string, number>();
+  const count = ({ selections }: SelectionSetNode): number => {
+    let parts = 0;
+    for (const node of selections) {
+      if (node.kind === Kind.FIELD || !shouldIncludeNode(variables, node)) continue;
+      if (getDeferValues(variables, node) !== undefined) parts += 1;
+      if (node.kind === Kind.INLINE_FRAGMENT) {
+        if (doesFragmentConditionMatch(run.schema, node, type)) parts += count(node.selectionSet);
+        continue;
+      }
+      const { value: name } = node.name;
+      const fragment = run.fragments[name];
+      if (fragment === undefined || !doesFragmentConditionMatch(run.schema, fragment, type)) continue;
+      const below = known.get(name) ?? count(fragment.selectionSet);
+      known.set(name, below);
+      parts += below;
+    }
+    return parts;
+  };
+  return nodes.reduce((sum, { selectionSet }) => sum + (selectionSet ? count(selectionSet) : 0), 0);
+}
+
+/** The items of a list that are parts of their own. */
+function streamedParts(run: Run, nodes: readonly FieldNode[], items: number): number {
+  return Math.max(
+    0,
+    ...nodes.map((node) => {
+      const stream = getDirectiveValues(GraphQLStreamDirective, node, run.variableValues);
+      return stream === undefined || stream.if === false ? 0 : items - Number(stream.initialCount ?? 0);
+    }),
+  );
+}
+
 /** @param items - how long the lists of the selection are unless their fields say */
 function selectionCost(
   run: Run,
@@ -136,12 +186,13 @@ function selectionCost(
   nodes: readonly SelectionContext[],
   items: number | undefined,
 ): QueryCost {
-  let most: QueryCost = { calls: 0, depth: 0 };
+  let most: QueryCost = { calls: 0, depth: 0, parts: 0 };
   for (const object of typesOf(run, type)) {
     const shared = new Map<string, number>();
     let own = 0;
     let depth = 0;
-    for (const group of collectedFields(run, object, nodes, true).values()) {
+    let parts = deferredParts(run, object, nodes);
+    for (const group of collectedFields(run, object, nodes).values()) {
       depth = Math.max(depth, 1);
       const definition = object.getFields()[group[0]?.name.value ?? ''];
       const cost = definition && fieldCost(run, definition, group);
@@ -153,10 +204,17 @@ function selectionCost(
       if (!isCompositeType(named)) continue;
       const repeated = isList(definition.type);
       const below = selectionCost(run, named, group, repeated ? undefined : cost.items);
-      own += below.calls * (repeated ? Math.max(0, cost.items ?? items ?? USUAL_LIST) : 1);
+      const times = repeated ? Math.max(0, cost.items ?? items ?? USUAL_LIST) : 1;
+      own += below.calls * times;
+      const length = repeated ? (cost.length ?? times) : 1;
+      parts += below.parts * length + (repeated ? streamedParts(run, group, length) : 0);
       depth = Math.max(depth, 1 + below.depth);
     }
-    most = { calls: Math.max(most.calls, own + sumOf(shared)), depth: Math.max(most.depth, depth) };
+    most = {
+      calls: Math.max(most.calls, own + sumOf(shared)),
+      depth: Math.max(most.depth, depth),
+      parts: Math.max(most.parts, parts),
+    };
   }
   return most;
 }
@@ -169,8 +227,8 @@ export function queryCost({
   operation,
 }: Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues' | 'operation'>): QueryCost {
   const type = schema.getRootType(operation.operation);
-  if (type == null) return { calls: 0, depth: 0 };
+  if (type == null) return { calls: 0, depth: 0, parts: 0 };
   const run: Run = { schema, fragments, variableValues, once: new Map() };
-  const { calls, depth } = selectionCost(run, type, [operation], undefined);
-  return { calls: Math.ceil(calls + sumOf(run.once)), depth };
+  const { calls, depth, parts } = selectionCost(run, type, [operation], undefined);
+  return { calls: Math.ceil(calls + sumOf(run.once)), depth, parts };
 }

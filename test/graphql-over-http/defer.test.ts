@@ -7,10 +7,12 @@ import { Defer20220824Handler } from '@apollo/client/incremental';
 import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
+import { joinParts } from '../oracle/parts.ts';
 import { until } from '../subscriptions/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
+const NO_STRUCTURE = 'c9e543a832c511b35bd3a77bab923c58';
 const CARD = readExamples().find(({ name }) => name === '06-protein-card-deferred')?.query ?? '';
 const PARTS = 'multipart/mixed;deferSpec=20220824,application/json';
 
@@ -119,6 +121,24 @@ describe('a deferred part', () => {
     );
     expect(listAt(whole, 'data.similarProteins.sharedFeatures')).toHaveLength(3);
     expect(at(features[1], 'incremental.0.data')).toEqual(at(whole, 'data.similarProteins'));
+
+    for (const [whole, apart] of [
+      ['value regions { start end }', 'value ... @defer { regions { start end } }'],
+      ['regions { start end }', '... @defer { regions { start end } }'],
+    ])
+      for (const features of ['features(indices: [11898])', 'features(top: 3)']) {
+        const read = (selection: string) => `{ protein(hash: "${HASH}") { ${features} { ${selection} } } }`;
+        const wanted = await world.query(read(whole ?? ''));
+        expect(listAt(wanted, 'data.protein.features.0.regions').length).toBeGreaterThan(0);
+        expect(joinParts(await (await send(read(apart ?? ''))).text())).toEqual(wanted);
+      }
+    const structures = (selection: string) =>
+      `{ proteins(hashes: ["${HASH}", "${NO_STRUCTURE}"]) { structure { ${selection} } } }`;
+    const wanted = await world.query(structures('format atomCount'));
+    expect(wanted.data).toEqual({ proteins: [{ structure: expect.anything() }, { structure: null }] });
+    expect(joinParts(await (await send(structures('format ... @defer { atomCount }'))).text())).toEqual(
+      wanted,
+    );
 
     const token = { authorization: 'Bearer sandbox' };
     const items = '[{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }]';

@@ -1,8 +1,11 @@
 // What was found wrong once by holding the gateway to the reference, in both dialects. Random sessions are the target
 // `oracle` of test/fuzz.
+import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { runs } from '../property-runs.ts';
 import { CASES } from './cases.ts';
-import { holdSession } from './property.ts';
+import { faults, holdSession } from './property.ts';
+import { queriesOver } from './queries.ts';
 import { DIALECTS, type OracleWorld, openOracleWorld } from './world.ts';
 
 let world: OracleWorld;
@@ -16,5 +19,21 @@ describe.each(DIALECTS)('over a service that speaks the %s dialect', (dialect) =
     const steps = CASES[name]?.(world.kinds) ?? [];
     expect(steps).not.toEqual([]);
     await holdSession(world, dialect, steps);
+  });
+
+  it('says what single records say whatever is deferred, streamed, or failing', {
+    timeout: 300_000,
+  }, async () => {
+    const steps = fc.record({
+      query: queriesOver(world.subjects),
+      parts: fc.nat(),
+      fault: fc.option(faults, { freq: 3, nil: undefined }),
+    });
+    await fc.assert(
+      fc.asyncProperty(fc.array(steps, { minLength: 1, maxLength: 4, size: 'max' }), (session) =>
+        holdSession(world, dialect, session),
+      ),
+      { numRuns: runs(15) },
+    );
   });
 });

@@ -11,6 +11,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import type { Answer } from './compare.ts';
+import { joinParts } from './parts.ts';
 import type { Subjects } from './queries.ts';
 import { createReference, type ReadRecord } from './reference.ts';
 
@@ -210,16 +211,17 @@ export async function openOracleWorld() {
       const store = join(folder, `${sessions}.db`);
       let gateway = openGateway(side.proxy.url, store);
       return {
-        async ask(query: string, fault?: Fault): Promise<Answer> {
+        /** @param accept - an answer in parts is put together */
+        async ask(query: string, fault?: Fault, accept = 'application/json'): Promise<Answer> {
           side.proxy.fail(fault);
           const response = await gateway.fetch(
             new Request('http://gateway.test/graphql', {
               method: 'POST',
-              headers: { 'content-type': 'application/json' },
+              headers: { 'content-type': 'application/json', accept },
               body: JSON.stringify({ query }),
             }),
           );
-          const answer = (await response.json()) as Answer;
+          const answer = joinParts(await response.text());
           side.proxy.fail(undefined);
           return answer;
         },

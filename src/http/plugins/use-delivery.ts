@@ -14,7 +14,6 @@ import {
   visit,
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
-import { withoutRepetitions } from '../../execution/counted-schema.ts';
 import { documentFacts, PARTS } from '../../execution/document-facts.ts';
 import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { createPrivateField } from '../../private-field.ts';
@@ -125,18 +124,12 @@ export function useDelivery(
   const withShownErrors = <T extends WithErrors>(result: T, exchange: RequestRecord): T =>
     result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, exchange) };
 
-  /** A part of a result in parts. */
-  const shownPart = <T extends WithErrors>(part: T, exchange: RequestRecord): T =>
-    part.errors === undefined
-      ? part
-      : withShownErrors({ ...part, errors: withoutRepetitions(part.errors) }, exchange);
-
   function shownInParts(
     { incremental, ...result }: ExecutionOrIncrementalResult,
     exchange: RequestRecord,
   ): ExecutionOrIncrementalResult {
-    const parts = incremental?.map((part) => shownPart(part, exchange));
-    return { ...shownPart(result, exchange), ...(parts === undefined ? {} : { incremental: parts }) };
+    const parts = incremental?.map((part) => withShownErrors(part, exchange));
+    return { ...withShownErrors(result, exchange), ...(parts === undefined ? {} : { incremental: parts }) };
   }
 
   /** The hook for the results of an operation. */

@@ -115,7 +115,7 @@ function createEventExecutor(
   limits: AnswerLimits,
 ): (event: unknown) => Promise<ExecutionResult> {
   const { principal, isRouter, publicUrl, clientSignal } = context;
-  const executeEvent = limitedExecution(limits, execute);
+  const executeEvent = limitedExecution(limits, (args) => execute(args));
   // Nothing else of a caller decides about answers.
   const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
   return async (rootValue) => {

@@ -150,7 +150,7 @@ builder.queryField('lookup', (t) =>
     nullable: false,
     cost: ({ ids }) => {
       const items = countDistinct(ids);
-      return { calls: resolvingCalls(ids, MAX_IDS) + bulkCalls(items), items };
+      return { calls: resolvingCalls(ids, MAX_IDS) + bulkCalls(items), items, length: ids.length };
     },
     description:
       `A mix of hashes, UniProt accessions, entry names and sequences, at most ${MAX_IDS}; one result for ` +

@@ -180,7 +180,7 @@ builder.queryFields((t) => ({
     public: 'record',
     cost: ({ hashes }) => {
       const items = countDistinct(hashes);
-      return { calls: bulkCalls(items), items };
+      return { calls: bulkCalls(items), items, length: hashes.length };
     },
     type: [Protein],
     nullable: { list: false, items: true },

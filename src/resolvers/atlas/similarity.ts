@@ -51,7 +51,7 @@ const within = (value: number | null | undefined, least: number, most: number, n
 
 /** Number of shared features to request: the largest selected, at least one. */
 function wantedFeatures(info: GraphQLResolveInfo): number {
-  const firsts = selectedFields(info, 'SimilaritySearch', info.fieldNodes, { deferred: true })
+  const firsts = selectedFields(info, 'SimilaritySearch')
     .filter((field) => field.name === 'sharedFeatures')
     .map((field) => (typeof field.args.first === 'number' ? field.args.first : 20));
   return Math.min(100, Math.max(1, ...firsts));

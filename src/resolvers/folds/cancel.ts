@@ -145,9 +145,7 @@ const CancelResult = builder.unionType('CancelResult', {
 const COUNT_FIELDS = new Set(['cancelledCount', 'alreadyCancelled']);
 
 const selectsCount = (info: GraphQLResolveInfo): boolean =>
-  selectedFields(info, 'Cancelled', info.fieldNodes, { deferred: true }).some(({ name }) =>
-    COUNT_FIELDS.has(name),
-  );
+  selectedFields(info, 'Cancelled').some(({ name }) => COUNT_FIELDS.has(name));
 
 async function cancelTarget(
   ctx: GatewayContext,
