@@ -1,5 +1,4 @@
 // Bulk look-ups of the Atlas API: the lookup itself and its jobs.
-import { z } from 'zod';
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, MiB, record, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
@@ -8,6 +7,7 @@ import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
 import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted } from './http/validate-response.ts';
 import * as wire from './wire.ts';
+import { id } from './wire-values.ts';
 
 export interface BulkQuery {
   /** At most 500 unique hashes. */
@@ -25,7 +25,7 @@ export type BulkAnswer =
   | { readonly kind: 'zip'; readonly answer: StreamedResponse }
   | { readonly kind: 'job'; readonly jobId: string };
 
-const jobHandle = wire.bulkJob.extend({ job_id: z.string() });
+const jobHandle = wire.bulkJob.extend({ job_id: id });
 
 /** The handle of a job, in place of an archive, whose limit it would have. */
 async function jobOf(up: Upstream, answer: StreamedResponse) {

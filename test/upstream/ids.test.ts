@@ -19,6 +19,7 @@ beforeEach(() => liar.reset());
 const data = (fields: object) => says(200, { status: 'success', data: fields });
 const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length };
 const HIT = { protein_hash: HASH, similarity_score: 0.5 };
+const TWO = `{ proteins(hashes: ["${HASH}", "${'0'.repeat(32)}"]) { accession } }`;
 const IDS = ['b1\u0000', 'b\u001b[31m1', 'b1\n', 'b\u009b1', 'b\u202e1'];
 
 describe.each(IDS)('the id %j', (id) => {
@@ -58,11 +59,13 @@ describe.each(IDS)('the id %j', (id) => {
     expect(errors?.[0]?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
 
-  it('is drift as that of a job, which is not asked for', async () => {
+  it('is drift as that of a job', async () => {
     liar.script('bulk', says(202, { status: 'pending', job_id: id }));
-    const { data: answered } = await place.query(`{ protein(hash: "${HASH}") { length } }`);
-    expect(answered).toEqual({ protein: { length: SEQUENCE.length } });
-    expect(liar.seen.map(({ operation }) => operation)).toEqual(['bulk', 'protein']);
+    const { data: answered, errors } = await place.query(TWO);
+    expect(answered).toEqual({ proteins: [null, null] });
+    expect(errors?.map(({ extensions }) => extensions)).toMatchObject(
+      Array.from({ length: 2 }, () => ({ code: 'UPSTREAM_DRIFT', upstream: { path: '$.job_id' } })),
+    );
   });
 
   it('is drift as that of a task, which is then named by its place', async () => {
@@ -97,15 +100,18 @@ describe.each(IDS)('the id %j', (id) => {
     });
   });
 
-  it('is a fault of a list of sequences, and the record is read instead', async () => {
+  it('is drift in a list of sequences', async () => {
     const fasta = `>${HASH}|A${id.replace('\n', '\u0007')}|uniprotkb\n${SEQUENCE}\n`;
-    liar.script(
-      'bulk',
-      sends(zipSync({ 'sequences.fasta': strToU8(fasta) }), { 'content-type': 'application/zip' }),
+    const zip = zipSync({ 'sequences.fasta': strToU8(fasta) });
+    liar.script('bulk', sends(zip, { 'content-type': 'application/zip' }));
+    const { data: answered, errors } = await place.query(TWO);
+    expect(answered).toEqual({ proteins: [null, null] });
+    expect(errors).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        message: expect.stringContaining('An accession has control characters. (sequences.fasta)'),
+        extensions: { code: 'UPSTREAM_DRIFT', upstream: { operation: 'bulk' } },
+      })),
     );
-    liar.script('protein', says(200, { ...RECORD, accession: 'P01308' }));
-    const { data: answered } = await place.query(`{ protein(hash: "${HASH}") { accession } }`);
-    expect(answered).toEqual({ protein: { accession: 'P01308' } });
   });
 });
 
