@@ -177,7 +177,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
       .map(([name, value]) => [name, name === 'GATEWAY_SECRET' ? value : value?.trim()] as const)
       .filter(([, value]) => value !== undefined && value !== ''),
   );
-  const problems = misspelt(Object.keys(given), SETTINGS);
+  const problems: string[] = [];
   const parsed = variables.safeParse(given);
   if (!parsed.success) {
     problems.push(...parsed.error.issues.map((issue) => `${issue.path.join('.')}: ${issue.message}`));
@@ -197,6 +197,8 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     GATEWAY_SECRET: gatewaySecret,
     /** `wireMapping` of WIRE_MAPPING_FILE, and `listedOperations`: documents by their ids. */
     ...files,
+    /** Variables of the environment that resemble settings which are not set, one sentence for each. */
+    warnings: misspelt(Object.keys(given), SETTINGS),
     production,
     /**
      * Whether callers must send credentials: the gateway holds the key and serves more than

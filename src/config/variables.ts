@@ -12,7 +12,7 @@ function isOneMistakeFrom(text: string, right: string): boolean {
   let end = 0;
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
   const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  const isSwapped = restOfA.length === 2 && restOfA === `${restOfB[1]}${restOfB[0]}`;
+  const isSwapped = restOfB.length === 2 && restOfA === `${restOfB[1]}${restOfB[0]}`;
   return isSwapped || (restOfA.length <= 1 && restOfB.length <= 1);
 }
 
@@ -232,5 +232,5 @@ export const misspelt = (given: readonly string[], settings: readonly string[]):
     const meant = settings.find((setting) => setting.length >= SHORTEST && isOneMistakeFrom(name, setting));
     return settings.includes(name) || meant === undefined || given.includes(meant)
       ? []
-      : [`${name}: there is no such setting, so it has no effect; ${meant} is meant, or unset it`];
+      : [`${name}: there is no such setting, so it has no effect; perhaps ${meant} is meant`];
   });

@@ -37,6 +37,7 @@ function configOrExit(): Config {
 
 const config = configOrExit();
 const log = createLogger(config.LOG_LEVEL, config.production);
+for (const warning of config.warnings) log.warn(warning);
 
 async function failStart(error: unknown): Promise<never> {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
