@@ -7,7 +7,7 @@ import { proposalText, suggestMapping } from '../contract/mapping.ts';
 import type { CheckStatus } from '../contract/report.ts';
 import { jsonOfReport, tableOf } from '../contract/report.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
-import { openAgent } from '../upstream/http/connections.ts';
+import { openServiceConnections } from '../upstream/http/connections.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
@@ -46,11 +46,11 @@ async function openUpstream(config: Config, session: Session, token: string | un
           onProgress: (line) => session.live(line),
         })
       : undefined;
-  const agent = openAgent();
+  const connections = openServiceConnections();
   const publicAgent = openPublicAgent();
   const upstream: Upstream = {
     settings: settingsOf(config, config.UPSTREAM_URL ?? sandbox?.url ?? ''),
-    agent,
+    connections,
     token: token ?? config.UPSTREAM_API_KEY ?? (sandbox === undefined ? undefined : 'sandbox'),
     requestId: `doctor-${randomUUID()}`,
     signal: session.signal,
@@ -61,7 +61,7 @@ async function openUpstream(config: Config, session: Session, token: string | un
     downloads: { publicAgent },
     sandbox: sandbox !== undefined,
     async close() {
-      await Promise.all([agent.close(), publicAgent.close()]);
+      await Promise.all([connections.close(), publicAgent.close()]);
       await sandbox?.close();
     },
   };

@@ -31,13 +31,13 @@ export type OpenUpstream = (
 
 /** @param gatewayKey - the gateway's own key of the service */
 export function createUpstreamOpener(
-  { settings, agent, limiter }: Pick<Upstream, 'settings' | 'agent' | 'limiter'>,
+  { settings, connections, limiter }: Pick<Upstream, 'settings' | 'connections' | 'limiter'>,
   telemetry: Telemetry,
   gatewayKey: string | undefined,
 ): OpenUpstream {
   return (requestId, token, signal, exchange, source) => ({
     settings,
-    agent,
+    connections,
     token,
     isGatewayKey: token !== undefined && token === gatewayKey,
     requestId,

@@ -16,7 +16,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
-import { openAgent } from '../upstream/http/connections.ts';
+import { openServiceConnections } from '../upstream/http/connections.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
 import { checkPrefixes, ping } from '../upstream/http/prefix.ts';
@@ -66,13 +66,13 @@ export function connectUpstream(
   limiters: HostLimiters,
   telemetry: Telemetry,
 ) {
-  const agent = openAgent();
+  const connections = openServiceConnections();
   const publicAgent = openPublicAgent();
   const settings = settingsOf(config, upstreamUrl);
   const downloads = { publicAgent, limiter: limiters.files };
 
   const openUpstream = createUpstreamOpener(
-    { settings, agent, limiter: limiters.api },
+    { settings, connections, limiter: limiters.api },
     telemetry,
     config.UPSTREAM_API_KEY,
   );
@@ -80,7 +80,7 @@ export function connectUpstream(
   const known = prefixStates(settings);
   if (sandbox) known.isSandbox = true;
   const pingUpstream = async (milliseconds: number): Promise<void> =>
-    noteSandbox(settings, await ping(agent, upstreamUrl, milliseconds));
+    noteSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
 
   return {
     openUpstream,
@@ -97,10 +97,10 @@ export function connectUpstream(
       await pingUpstream(milliseconds);
       const token = config.UPSTREAM_API_KEY;
       const onCall = () => undefined;
-      await checkPrefixes({ settings, agent, token, requestId: 'ready', signal: undefined, onCall });
+      await checkPrefixes({ settings, connections, token, requestId: 'ready', signal: undefined, onCall });
     },
     async close(): Promise<void> {
-      await Promise.all([agent.close(), publicAgent.close()]);
+      await Promise.all([connections.close(), publicAgent.close()]);
     },
   };
 }

@@ -7,7 +7,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { openCache } from '../../src/store/cache/cache.ts';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
@@ -21,19 +21,19 @@ import { reached } from '../transport.ts';
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 
 let world: World;
-const agent = openAgent();
+const connections = openServiceConnections();
 beforeAll(async () => {
   world = await openWorld({}, { control: true });
 });
 afterAll(async () => {
-  await agent.close();
+  await connections.close();
   await world.close();
 });
 beforeEach(() => world.forget());
 
 const upstream = (signal?: AbortSignal): Upstream => ({
   settings: settingsOf(readConfig({}), world.sandboxUrl),
-  agent,
+  connections,
   token: undefined,
   requestId: 'catalogue-test',
   signal,

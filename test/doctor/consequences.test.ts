@@ -10,7 +10,7 @@ import { runChecks } from '../../src/contract/checks/run-checks.ts';
 import { compare } from '../../src/contract/compare.ts';
 import { FIELD_BY_WIRE_KEY } from '../../src/contract/graphql-impact.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { testLogger } from '../record.ts';
@@ -23,7 +23,7 @@ import { type Folded, readOf } from './reads.ts';
 let sandbox: Sandbox;
 let proxy: ChangingProxy;
 let folded: Folded;
-const agent = openAgent();
+const connections = openServiceConnections();
 const publicAgent = openPublicAgent();
 const before = new Map<string, Answer>();
 
@@ -41,7 +41,7 @@ beforeAll(async () => {
   };
 });
 afterAll(async () => {
-  await Promise.all([agent.close(), publicAgent.close(), proxy.close()]);
+  await Promise.all([connections.close(), publicAgent.close(), proxy.close()]);
   await sandbox.close();
 });
 
@@ -135,7 +135,7 @@ describe('what is said of a drift happens', () => {
     const { checks } = await runChecks(
       {
         settings: settingsOf(readConfig({}), proxy.url),
-        agent,
+        connections,
         token: 'doctor',
         requestId: 'test',
         signal: undefined,

@@ -6,7 +6,7 @@ import { readConfig } from '../../src/config.ts';
 import { runChecks } from '../../src/contract/checks/run-checks.ts';
 import { suggestMapping } from '../../src/contract/mapping.ts';
 import { isProblem, type Report } from '../../src/contract/report.ts';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { CANCEL, FOLD, FREE, JOB, SPENT, STATUS, SUBMIT } from './drift-cases.ts';
@@ -14,7 +14,7 @@ import { type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 
 let sandbox: Sandbox;
 let proxy: ChangingProxy;
-const agent = openAgent();
+const connections = openServiceConnections();
 const publicAgent = openPublicAgent();
 
 beforeAll(async () => {
@@ -26,7 +26,7 @@ afterEach(() => {
   proxy.reroute(undefined);
 });
 afterAll(async () => {
-  await Promise.all([agent.close(), publicAgent.close(), proxy.close()]);
+  await Promise.all([connections.close(), publicAgent.close(), proxy.close()]);
   await sandbox.close();
 });
 
@@ -37,7 +37,7 @@ const report = (
   runChecks(
     {
       settings: settingsOf(readConfig({}), url),
-      agent,
+      connections,
       token: 'doctor',
       requestId: 'test',
       signal: undefined,

@@ -6,14 +6,14 @@ import { runChecks } from '../../src/contract/checks/run-checks.ts';
 import { proposalText, suggestMapping } from '../../src/contract/mapping.ts';
 import type { Finding, Report } from '../../src/contract/report.ts';
 import { tableOf } from '../../src/contract/report.ts';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { openPublicAgent } from '../../src/upstream/http/download.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 
 let sandbox: Sandbox;
 let proxy: ChangingProxy;
-const agent = openAgent();
+const connections = openServiceConnections();
 const publicAgent = openPublicAgent();
 
 beforeAll(async () => {
@@ -25,7 +25,7 @@ afterEach(() => {
   proxy.reroute(undefined);
 });
 afterAll(async () => {
-  await Promise.all([agent.close(), publicAgent.close(), proxy.close()]);
+  await Promise.all([connections.close(), publicAgent.close(), proxy.close()]);
   await sandbox.close();
 });
 
@@ -38,7 +38,7 @@ const report = (
   runChecks(
     {
       settings: settingsOf(readConfig({}), url),
-      agent,
+      connections,
       token: token,
       requestId: 'test',
       signal: undefined,

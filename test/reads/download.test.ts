@@ -1,10 +1,10 @@
 // Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { download, isPublicAddress, openPublicAgent, signedUrl } from '../../src/upstream/http/download.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
-const agent = openAgent();
+const connections = openServiceConnections();
 const publicAgent = openPublicAgent();
 const upstream: Upstream = {
   settings: {
@@ -15,13 +15,13 @@ const upstream: Upstream = {
     listCursorField: 'cursor',
     downloadHosts: [],
   },
-  agent,
+  connections,
   token: 'secret',
   requestId: 'r',
   signal: undefined,
   onCall: () => undefined,
 };
-afterAll(() => Promise.all([agent.close(), publicAgent.close()]));
+afterAll(() => Promise.all([connections.close(), publicAgent.close()]));
 
 describe('downloads', () => {
   it.each([

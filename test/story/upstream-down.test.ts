@@ -145,6 +145,34 @@ describe('a host that cannot be reached', () => {
 });
 
 describe('a submission', () => {
+  it('goes out on a connection of its own, never on one that the service may have closed', async () => {
+    const used = new WeakSet<object>();
+    const closesKept: Script = (call) => {
+      const { socket } = call.request;
+      if (used.has(socket)) socket.destroy();
+      else says(200, { status: 'success', data: { batch_id: 'b1', task_id: 'b1-00000' } })(call);
+      used.add(socket);
+    };
+    liar.script('submit', closesKept);
+    liar.script('uniprot', (call) => {
+      used.add(call.request.socket);
+      says(200, { protein_name: 'Insulin' })(call);
+    });
+    const place = openPlace(liar.url);
+    for (let i = 0; i < 8; i++) {
+      await place.query(UNIPROT);
+      expect(at((await place.query(SUBMIT)).data, 'submitFold.__typename')).toBe('FoldSubmitted');
+    }
+    const together = await Promise.all(Array.from({ length: 8 }, () => place.query(SUBMIT)));
+    for (const { data } of together) expect(at(data, 'submitFold.__typename')).toBe('FoldSubmitted');
+    const submits = liar.seen.filter(({ operation }) => operation === 'submit');
+    expect(submits).toHaveLength(16);
+    expect(submits.every(({ headers }) => headers.connection === 'close')).toBe(true);
+    // Reads keep theirs.
+    expect(liar.seen.find(({ operation }) => operation === 'uniprot')?.headers.connection).toBe('keep-alive');
+    await place.gateway.close();
+  });
+
   it('is sent once, whatever came of it', async () => {
     const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
     for (const script of [says(503, ''), says(429, { message: 'too many' }), says(200, ''), hangs]) {

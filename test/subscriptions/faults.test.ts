@@ -8,7 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';
 import { runs } from '../property-runs.ts';
@@ -136,9 +136,9 @@ describe('an upstream that answers badly for a while', () => {
   }, 240_000);
 });
 
-const upstreamAt = (baseUrl: string, agent: Upstream['agent']): Upstream => ({
+const upstreamAt = (baseUrl: string, connections: Upstream['connections']): Upstream => ({
   settings: settingsOf(readConfig({}), baseUrl),
-  agent,
+  connections,
   token: TOKEN.authorization.slice('Bearer '.length),
   requestId: 'broken-store-test',
   signal: undefined,
@@ -248,8 +248,8 @@ describe('a store that does not answer', () => {
     };
     let errors = 0;
     const live = createProgressHub({ documents: broken, pace: PACE, onError: () => (errors += 1) });
-    const agent = openAgent();
-    const upstream = upstreamAt(sandbox.url, agent);
+    const connections = openServiceConnections();
+    const upstream = upstreamAt(sandbox.url, connections);
     const id = await submit(gateway, 2);
     const finals: boolean[] = [];
     for await (const news of live.watch('a-caller', id, { upstream, signal: undefined, tasks: true })) {
@@ -261,14 +261,14 @@ describe('a store that does not answer', () => {
     expect(live.rooms).toBe(0);
     await live.nudge('somebody', id);
     live.close();
-    await agent.close();
+    await connections.close();
   });
 
   it('for a while, costs no watcher of any replica the end of its batch', async () => {
     const liar = await openLiar();
     const store = openDocuments('memory:');
-    const agent = openAgent();
-    const upstream = upstreamAt(liar.url, agent);
+    const connections = openServiceConnections();
+    const upstream = upstreamAt(liar.url, connections);
     const away = new Set<string>();
     const replica = (name: string) => {
       const reach =
@@ -314,6 +314,6 @@ describe('a store that does not answer', () => {
       { done: 9, final: true },
       { done: 9, final: true },
     ]);
-    await Promise.all([agent.close(), liar.close(), store.close()]);
+    await Promise.all([connections.close(), liar.close(), store.close()]);
   });
 });

@@ -5,7 +5,7 @@ import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openAgent } from '../../src/upstream/http/connections.ts';
+import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { download, openPublicAgent, type Resolve } from '../../src/upstream/http/download.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
@@ -41,18 +41,18 @@ async function openNames(answers: string[][]) {
 }
 
 const inside = createServer((socket) => socket.destroy());
-let connections = 0;
+let connected = 0;
 inside.on('connection', () => {
-  connections += 1;
+  connected += 1;
 });
-const agent = openAgent();
+const connections = openServiceConnections();
 beforeAll(async () => {
   inside.listen(0, '127.0.0.1');
   await once(inside, 'listening');
 });
 afterAll(async () => {
   inside.close();
-  await agent.close();
+  await connections.close();
 });
 
 const upstream: Upstream = {
@@ -64,7 +64,7 @@ const upstream: Upstream = {
     listCursorField: 'cursor',
     downloadHosts: [],
   },
-  agent,
+  connections,
   token: 'secret',
   requestId: 'r',
   signal: undefined,
@@ -93,7 +93,7 @@ it.each([
     failure: { code: 'UPSTREAM_DRIFT', retryable: false },
   });
   expect(names.asked()).toBe(2);
-  expect(connections).toBe(0);
+  expect(connected).toBe(0);
   await publicAgent.close();
   names.close();
 });

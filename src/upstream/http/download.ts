@@ -132,9 +132,9 @@ export interface DownloadOptions {
 /** The common connection pool for the upstream's and configured hosts, else the public-only one. */
 function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   const own = new URL(up.settings.baseUrl);
-  if (url.host === own.host && url.protocol === own.protocol) return up.agent;
+  if (url.host === own.host && url.protocol === own.protocol) return up.connections.pool;
   if (up.settings.downloadHosts.includes(url.host) || up.settings.downloadHosts.includes(url.hostname))
-    return up.agent;
+    return up.connections.pool;
   const literal = url.hostname.replace(/^\[|\]$/g, '');
   if (url.protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))) {
     throw notFollowed();

@@ -6,6 +6,7 @@ import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Api, prefixStates } from '../settings.ts';
+import type { ServiceConnections } from './connections.ts';
 import { discard, isWhole, upstreamErrorOf } from './response-body.ts';
 import { type Call, requestStream, type StreamedResponse, type Upstream } from './upstream-client.ts';
 
@@ -20,7 +21,7 @@ const NO_BACKEND = new Set([502, 503, 504]);
  * @throws Error that says why it cannot be reached, without an address
  */
 export async function ping(
-  agent: Dispatcher,
+  { pool }: ServiceConnections,
   baseUrl: string,
   milliseconds: number,
 ): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
@@ -28,7 +29,7 @@ export async function ping(
   let answer: Dispatcher.ResponseData;
   try {
     const headers = { 'user-agent': USER_AGENT };
-    answer = await request(baseUrl, { dispatcher: agent, method: 'HEAD', headers, signal });
+    answer = await request(baseUrl, { dispatcher: pool, method: 'HEAD', headers, signal });
     await answer.body.dump();
   } catch (error) {
     if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);

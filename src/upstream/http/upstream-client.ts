@@ -1,11 +1,11 @@
 // A call to the service: its URL, its token, and its retries. atlas.ts and batch.ts read the
 // answers.
 import type { Readable } from 'node:stream';
-import type { Dispatcher } from 'undici';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import type { Operation } from '../operations.ts';
 import { toWire, type WireMapping } from '../renames.ts';
 import { noteAnswer } from '../settings.ts';
+import type { ServiceConnections } from './connections.ts';
 import type { CallSource, HostLimiter } from './host-limiter.ts';
 import { isWhole, upstreamErrorOf } from './response-body.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
@@ -46,7 +46,7 @@ export interface StartedCall {
 /** The service for one request: address, the caller's token, request id and time limits. */
 export interface Upstream {
   readonly settings: UpstreamSettings;
-  readonly agent: Dispatcher;
+  readonly connections: ServiceConnections;
   /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
   readonly token: string | undefined;
   /** Whether the token is the gateway's own, of which its callers know nothing. */
@@ -126,7 +126,8 @@ function outgoing(up: Upstream, call: Call): OutgoingRequest {
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const { agent: dispatcher, limiter } = up;
+  const { connections, limiter } = up;
+  const dispatcher = call.repeatable ? connections.pool : connections.unshared;
   const { origin, path } = urlOf(up.settings, call);
   const scope = scopeOf(up, call);
   // Submit and Cancel wait for no read.
