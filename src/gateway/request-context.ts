@@ -9,6 +9,7 @@ import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
+import { noteHostAddress } from '../http/plugins/response-caching.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -80,7 +81,7 @@ class LazyContext implements GatewayContext {
   readonly #request: Request;
   readonly #exchange: RequestRecord;
   readonly #loaders: Loaders;
-  #publicUrl: string | undefined;
+  #hostUrl: string | undefined;
   #submissions: GatewayContext['submissions'] | undefined;
   #owned: GatewayContext['owned'] | undefined;
   #batches: GatewayContext['batches'] | undefined;
@@ -124,8 +125,11 @@ class LazyContext implements GatewayContext {
     return isFederationRouter(this.#request, this.services.config.FEDERATION_TOKEN);
   }
   get publicUrl() {
-    this.#publicUrl ??= this.services.config.PUBLIC_URL ?? new URL(this.#request.url).origin;
-    return this.#publicUrl;
+    const { PUBLIC_URL } = this.services.config;
+    if (PUBLIC_URL !== undefined) return PUBLIC_URL;
+    noteHostAddress(this.#request);
+    this.#hostUrl ??= new URL(this.#request.url).origin;
+    return this.#hostUrl;
   }
   get proteins() {
     return this.#loaders.proteins;

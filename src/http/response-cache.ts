@@ -52,6 +52,8 @@ function cacheKey(
   if (body !== undefined && body.length > MAX_BODY_BYTES) return undefined;
   for (const name in headers) if (!KNOWN.has(name) && !FAMILIES.test(name)) return undefined;
   const { host, accept = '' } = headers;
+  // Addresses in the answer then begin with that of the connection.
+  if (host === undefined) return undefined;
   const { 'content-type': type = '', 'content-encoding': encoding = '' } = headers;
   const { 'sec-fetch-site': site = '', 'sec-fetch-mode': mode = '' } = headers;
   const page = site === 'cross-site' ? headers.origin : '';

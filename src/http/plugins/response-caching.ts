@@ -89,6 +89,15 @@ const absences = createPrivateField<Request, ReadonlySet<string> | undefined>();
 export const noteAbsences = (request: Request, found: ReadonlySet<string> | undefined): void =>
   absences.set(request, found);
 
+/** Requests whose answers hold addresses that begin with their Host header. */
+const hostDependent = new WeakSet<Request>();
+
+/**
+ * Notes that an answer holds an address made of the request's Host header. Shared caches must not
+ * store it: they would give the addresses of one client's choice to all.
+ */
+export const noteHostAddress = (request: Request): void => void hostDependent.add(request);
+
 /** The body that was noted. */
 export const bodyOf = (response: Response): string | Buffer | undefined => bodies.get(response);
 
@@ -133,9 +142,15 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
   }
 
   /** Lets clients store the answer to a GET. @returns its ETag */
-  function allowCaching({ headers }: Response, { seconds }: StorableAnswer, body: string | Buffer): string {
+  function allowCaching(
+    request: Request,
+    { headers }: Response,
+    { seconds }: StorableAnswer,
+    body: string | Buffer,
+  ): string {
     const etag = createEtag(body);
-    headers.set('cache-control', `${proofNeeded ? 'private' : 'public'}, max-age=${seconds}`);
+    const isPrivate = proofNeeded || hostDependent.has(request);
+    headers.set('cache-control', `${isPrivate ? 'private' : 'public'}, max-age=${seconds}`);
     headers.set('etag', etag);
     addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
     return etag;
@@ -170,14 +185,14 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
       let etag: string | undefined;
       if (headers.has('cache-control')) etag = headers.get('etag') ?? undefined;
       else if (answer !== undefined && body !== undefined && request.method === 'GET')
-        etag = allowCaching(response, answer, body);
+        etag = allowCaching(request, response, answer, body);
       else headers.set('cache-control', NO_STORE);
       const pending = pendingOf(serverContext);
       const stored = answer === undefined || body === undefined ? null : storedHeaders(headers);
       // Concurrent identical requests share a response also where it may not be stored.
       if (pending !== undefined && answer !== undefined && body !== undefined && stored !== null) {
         const { operationName, seconds } = answer;
-        const isPublic = etag !== undefined && !proofNeeded;
+        const isPublic = headers.get('cache-control')?.includes('public') === true;
         const bytes = typeof body === 'string' ? toBuffer(body) : body;
         const cached = { headers: stored, body: bytes, etag, isPublic, operationName };
         store.settle(pending, cached, Math.min(seconds, MAX_STORED_SECONDS));
