@@ -278,8 +278,8 @@ describe('over real HTTP', () => {
       ['my-key-of-this-test', {}, 401],
       ['my-key-of-this-test', { authorization: 'Bearer my-key-of-this-test' }, 200],
     ] as const) {
-      // By the one name it is asked here, by the other where this run goes through the listener.
-      const names = { PUBLIC_URL: 'http://gateway.test' };
+      // The test asks by one name; through the listener it asks by the other.
+      const names = keys === '' ? {} : { PUBLIC_URL: 'http://gateway.test' };
       const own = openGateway(
         sandbox.url,
         { ...names, UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: keys },
