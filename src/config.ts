@@ -81,16 +81,19 @@ const waysOf = (v: Settings): string[] => [
 ];
 
 /** What is wrong with settings that do not go together. */
+/** The settings by which other machines may reach the gateway. */
+const exposedBy = (v: Settings): string[] => [
+  ...(isLoopback(v.HOST) ? [] : [`HOST=${v.HOST}`]),
+  ...(v.PUBLIC_URL === undefined ? [] : ['PUBLIC_URL']),
+  ...(v.TRUST_PROXY === 0 ? [] : ['TRUST_PROXY']),
+];
+
 function conflictsOf(v: Settings, ways: readonly string[], ledger: string): string[] {
   const listFields = [v.UPSTREAM_LIST_LIMIT_FIELD, v.UPSTREAM_LIST_CURSOR_FIELD, ...LIST_FIELDS];
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
   const mode = v.PERSISTED_OPERATIONS;
   const isOpenWithKey = v.UPSTREAM_API_KEY !== undefined && ways.length === 0;
-  const exposing = [
-    ...(isLoopback(v.HOST) ? [] : [`HOST=${v.HOST}`]),
-    ...(v.PUBLIC_URL === undefined ? [] : ['PUBLIC_URL']),
-    ...(v.TRUST_PROXY === 0 ? [] : ['TRUST_PROXY']),
-  ];
+  const exposing = exposedBy(v);
   const conflicts: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
       mode !== undefined && mode !== 'off' && v.PERSISTED_OPERATIONS_FILE === undefined,
@@ -112,7 +115,7 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         'who they are, or serve this machine alone: HOST=127.0.0.1 without PUBLIC_URL and TRUST_PROXY',
     ],
     [
-      isOpenWithKey && v.CORS_ORIGINS.includes('*'),
+      isOpenWithKey && v.CORS_ORIGINS?.includes('*') === true,
       'CORS_ORIGINS: with * any page that you open could spend your credits while the gateway ' +
         'holds the key; list the origins',
     ],
@@ -191,8 +194,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   if (problems.length > 0) throw new ConfigError(problems);
   const production = v.NODE_ENV === 'production';
   const proofNeeded = ways.length > 0;
+  const isLocalDemo = v.UPSTREAM_URL === undefined && exposedBy(v).length === 0;
   return {
     ...v,
+    /** Over the embedded sandbox, pages of this machine may read answers unless something else is set. */
+    CORS_ORIGINS: v.CORS_ORIGINS ?? (isLocalDemo ? ['loopback'] : []),
     /** The secret itself, also where GATEWAY_SECRET_FILE holds it. */
     GATEWAY_SECRET: gatewaySecret,
     /** `wireMapping` of WIRE_MAPPING_FILE, and `listedOperations`: documents by their ids. */

@@ -88,7 +88,7 @@ const isHost = (text: string): boolean =>
   );
 
 const isOrigin = (text: string): boolean => {
-  if (text === '*') return true;
+  if (text === '*' || text === 'loopback') return true;
   if (text.includes('*') || !URL.canParse(text)) return false;
   const { protocol, origin } = new URL(text);
   return /^https?:$/.test(protocol) && origin === text;
@@ -150,10 +150,11 @@ export const variables = z.object({
   GATEWAY_JWT_ISSUER: z.string().min(1).optional(),
   GATEWAY_JWT_AUDIENCE: list.default([]),
   CORS_ORIGINS: list
-    .default([])
+    .optional()
     .refine(
-      (origins) => origins.every(isOrigin),
-      'must list exact origins such as https://app.example.org, without a path, or * for all',
+      (origins) => origins === undefined || origins.every(isOrigin),
+      'must list exact origins such as https://app.example.org, without a path; loopback for pages of ' +
+        'this machine, or * for all',
     ),
   PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).optional(),
   PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),

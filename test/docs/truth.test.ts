@@ -134,7 +134,7 @@ describe('the guides', () => {
         .replaceAll('TOKEN', 'headers')
         .replaceAll('url: url,', 'url,')
         .replaceAll('headers: headers', 'headers');
-    const folder = join(ROOT, 'test/clients');
+    const folder = join(ROOT, 'test/system/clients');
     const tested = new Set(
       readdirSync(folder).flatMap((name) => lines(asShown(readFileSync(join(folder, name), 'utf8')))),
     );

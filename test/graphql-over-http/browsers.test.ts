@@ -274,4 +274,46 @@ describe('what browsers are told', () => {
     const hash = createHash('sha256').update(script).digest('base64');
     expect(policy).toContain(`'sha256-${hash}'`);
   });
+
+  describe('where CORS_ORIGINS is not set', () => {
+    const readable = async (env: Record<string, string>, origin: string) => {
+      const lines: string[] = [];
+      const own = await openWorld(env, {}, (line) => lines.push(line));
+      const request = () => new Request(`http://localhost/graphql?${QUERY}`, { headers: { origin } });
+      const [response] = [await own.gateway.fetch(request()), await own.gateway.fetch(request())];
+      await own.close();
+      return {
+        allowed: response.headers.get('access-control-allow-origin'),
+        warnings: lines.filter((line) => line.includes('CORS_ORIGINS')),
+      };
+    };
+
+    it.each([
+      'http://localhost:5173',
+      'http://127.0.0.1:8080',
+      'http://[::1]:3000',
+    ])('pages of this machine, such as %s, read answers over the embedded sandbox', async (origin) => {
+      expect(await readable({}, origin)).toEqual({ allowed: origin, warnings: [] });
+    });
+
+    it.each([
+      ['another machine', {}, 'http://localhost.evil.example'],
+      ['this machine, over a service', { UPSTREAM_URL: 'http://127.0.0.1:9' }, 'http://localhost:5173'],
+      [
+        'this machine, from a published gateway',
+        { PUBLIC_URL: 'http://fold.example' },
+        'http://localhost:5173',
+      ],
+    ])('pages of %s do not, and the log says once what to set', async (_, env, origin) => {
+      const { allowed, warnings } = await readable(env, origin);
+      expect(allowed).toBeNull();
+      expect(warnings).toHaveLength(1);
+      expect(JSON.parse(warnings[0] ?? '')).toMatchObject({ level: 'warn', origin });
+    });
+
+    it('are opened by `loopback` over a service as well', async () => {
+      const env = { UPSTREAM_URL: 'http://127.0.0.1:9', CORS_ORIGINS: 'loopback' };
+      expect((await readable(env, 'http://localhost:5173')).allowed).toBe('http://localhost:5173');
+    });
+  });
 });

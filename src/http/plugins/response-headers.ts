@@ -1,7 +1,7 @@
 // Headers of every response: the request id, `x-sandbox`, browser security (nosniff, no framing, no
-// referrer, Content-Security-Policy), and CORS: which other origins may read responses, by exact name,
-// never with cookies.
+// referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with cookies.
 import { requestIdOf } from '../../telemetry/request-record.ts';
+import { isLoopback } from '../auth/node-request.ts';
 
 /** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
 const DATA_HEADERS = Object.entries({
@@ -64,10 +64,16 @@ const REMEMBERED = 7200;
 function openTo(origin: string | null, origins: readonly string[]): string | null {
   if (origin === null || origin === 'null') return null;
   if (origins.includes('*')) return '*';
-  return origins.includes(origin) ? origin : null;
+  const isLocal =
+    origins.includes('loopback') && URL.canParse(origin) && isLoopback(new URL(origin).hostname);
+  return isLocal || origins.includes(origin) ? origin : null;
 }
 
-/** Whether pages of an origin may read answers. */
+/**
+ * Whether pages of an origin may read answers.
+ *
+ * @param origins - exact origins, `loopback` for pages of this machine, or `*`
+ */
 export const isListed = (origin: string | null, origins: readonly string[]): boolean =>
   openTo(origin, origins) !== null;
 
@@ -79,7 +85,7 @@ const isPreflight = ({ method, headers }: Request): boolean =>
  * The CORS headers of any response.
  *
  * @param asking - the request's Origin.
- * @param origins - exact origins, or `*`
+ * @param origins - as CORS_ORIGINS lists them
  */
 export function corsHeaders(asking: string | null, origins: readonly string[]): Record<string, string> {
   const origin = openTo(asking, origins);
@@ -109,7 +115,7 @@ export const answerOptions = (request: Request, origins: readonly string[]): Res
     },
   });
 
-/** Adds the CORS headers of a response. @param origins - exact origins, or `*`; empty allows none */
+/** Adds the CORS headers of a response. @param origins - as CORS_ORIGINS lists them */
 export function addCors(request: Request, headers: Headers, origins: readonly string[]): void {
   for (const [name, value] of Object.entries(corsHeaders(request.headers.get('origin'), origins)))
     headers.set(name, value);

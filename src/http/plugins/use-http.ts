@@ -22,7 +22,7 @@ import { isMonitoring } from '../request-target.ts';
 import { answerRoute, type Route } from '../routes/responses.ts';
 import type { ClientErrors } from './errors.ts';
 import { bodyOf, type ResponseCaching } from './response-caching.ts';
-import { addCors, answerOptions, setCommonHeaders } from './response-headers.ts';
+import { addCors, answerOptions, isListed, setCommonHeaders } from './response-headers.ts';
 
 export interface HttpSources {
   readonly config: Config;
@@ -111,7 +111,7 @@ async function withoutBody(response: Response): Promise<Response> {
 
 export function useHttp(sources: HttpSources): Plugin {
   const { config, log, telemetry, caching, routes, isSandbox } = sources;
-  const { CORS_ORIGINS: origins, keyForLoopback, proofNeeded } = config;
+  const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
   const verdicts = createPrivateField<Request, AccessVerdict>();
   const asHead = createPrivateField<Request, true>();
 
@@ -119,6 +119,18 @@ export function useHttp(sources: HttpSources): Plugin {
     const exchange = telemetry.begin(request, asHead.get(request) === true ? 'HEAD' : undefined);
     const connection = nodeResponseOf(serverContext);
     if (connection !== undefined) telemetry.endWith(exchange, connection);
+  }
+
+  let hasWarned = false;
+  /** Tells the operator once why a page of another origin sees a CORS error. */
+  function warnOfForeignPage({ url, headers }: Request): void {
+    const origin = headers.get('origin');
+    if (hasWarned || origin === null || isListed(origin, origins)) return;
+    const own = [url, ...(PUBLIC_URL === undefined ? [] : [PUBLIC_URL])].map((one) => new URL(one).host);
+    if (URL.canParse(origin) && own.includes(new URL(origin).host)) return;
+    hasWarned = true;
+    const hint = 'browsers keep answers from pages of this origin; list it in CORS_ORIGINS if it is yours';
+    log.warn({ origin: origin.slice(0, 200) }, hint);
   }
 
   /** The response to a request that GraphQL is not to see. */
@@ -150,6 +162,7 @@ export function useHttp(sources: HttpSources): Plugin {
     // First what is the same for every caller, and may be stored.
     setCommonHeaders(request, given.headers, isSandbox(), proofNeeded);
     addCors(request, given.headers, origins);
+    warnOfForeignPage(request);
     const response = caching.finish(request, given, serverContext);
     const { headers } = response;
     // What many are given says nothing of one.

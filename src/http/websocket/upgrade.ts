@@ -1,6 +1,7 @@
 // Requests to become a WebSocket: which are accepted, and how the others are refused.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
+import { isListed } from '../plugins/response-headers.ts';
 import { pathOf } from '../request-target.ts';
 
 export interface UpgradeRules {
@@ -16,7 +17,7 @@ const REFUSAL_MS = 1_000;
 // Browsers let a page of any site connect to any address, so the page's origin is checked here.
 function isAllowedOrigin({ headers }: IncomingMessage, origins: readonly string[]): boolean {
   const { origin, host } = headers;
-  if (origin === undefined || origins.includes(origin) || origins.includes('*')) return true;
+  if (origin === undefined || isListed(origin, origins)) return true;
   return URL.canParse(origin) && new URL(origin).host === host;
 }
 
