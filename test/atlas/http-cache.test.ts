@@ -35,7 +35,11 @@ describe('a GET query for public data', () => {
     expect(response.headers.get('cache-control')).toBe('public, max-age=600');
     const etag = response.headers.get('etag') ?? '';
     expect(etag).toMatch(/^"[\w-]{27}"$/);
-    expect(response.headers.get('vary')?.split(', ').sort()).toEqual(['accept', 'origin', 'x-upstream-report']);
+    expect(response.headers.get('vary')?.split(', ').sort()).toEqual([
+      'accept',
+      'origin',
+      'x-upstream-report',
+    ]);
     const body: unknown = await response.json();
     expect(at(body, 'data.protein.length')).toBe(110);
 
