@@ -1,8 +1,8 @@
 # The gateway as a small image: compiled code and runtime packages only, no compiler, no test, no sandbox, no root.
 # Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 -e UPSTREAM_URL=https://api.example.org foldatlas
 # The sandbox, which stands in for the service, is an image of its own: docker build --target sandbox -t foldatlas-sandbox .
-# The digest decides what is pulled; docs/operators.md (Images) says how to take a newer one.
-ARG NODE_IMAGE=node:24.18.0-bookworm-slim@sha256:6f7b03f7c2c8e2e784dcf9295400527b9b1270fd37b7e9a7285cf83b6951452d
+# Named by its exact version, without a digest so far; docs/operators.md (Images) says how to add one.
+ARG NODE_IMAGE=node:24.21.0-bookworm-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
