@@ -3,7 +3,7 @@
 import type { Underway } from './async/single-flight.ts';
 import type { Config } from './config.ts';
 import type { SignedLinks } from './http/auth/signed-links.ts';
-import type { BulkLookups } from './lookups/bulk.ts';
+import type { BulkLookups } from './lookups/bulk-lookup.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
 import type { Ledger } from './store/ledger/ledger.ts';
 import type { Submissions } from './store/ledger/submissions.ts';
@@ -44,8 +44,8 @@ export interface Services {
   readonly scoreReads: Map<string, Promise<unknown>>;
   /** Submissions on their way, which go on when their clients have left. */
   readonly submitting: Underway;
-  /** Bulk look-ups, which go on without any request. */
-  readonly bulk: BulkLookups;
+  /** Bulk look-ups: `createBulkLookups(documents)`. */
+  readonly lookups: BulkLookups;
   /** Seals and opens addresses of files that need no token. */
   readonly links: SignedLinks;
   readonly log: Logger;

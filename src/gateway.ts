@@ -14,7 +14,8 @@ import { createAccessControl } from './http/access-control.ts';
 import { openAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { batchRoutes } from './http/routes/batches.ts';
-import { bulkRoutes } from './http/routes/bulk.ts';
+import { bulkRoute } from './http/routes/bulk.ts';
+import { type ExportSources, exportRoute } from './http/routes/export.ts';
 import {
   CHECK_MS,
   healthRoute,
@@ -44,9 +45,7 @@ export function createGateway(options: GatewayOptions) {
   const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
   const metrics: Metrics = openMetrics({
     pollers: () => services.live.rooms,
-    watchers: () => services.live.watchers + services.bulk.counts().watchers,
-    bulkLookups: () => services.bulk.counts().working,
-    bulkBytes: () => services.bulk.storedBytes(),
+    watchers: () => services.live.watchers,
     storeUsage: () => services.ledger.usage(),
     limiters: limiters.state,
     load: () => accessControl.load(),
@@ -75,7 +74,11 @@ export function createGateway(options: GatewayOptions) {
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
-  const routes = gatewayRoutes({ options, connections, shared, contexts, readiness, metrics }, examples);
+  const { spend } = accessControl.admission;
+  const routes = gatewayRoutes(
+    { options, connections, shared, contexts, readiness, metrics, spend },
+    examples,
+  );
   const { openContext } = contexts;
   const { yoga, operations, listener } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
@@ -123,7 +126,7 @@ export function createGateway(options: GatewayOptions) {
     /** Closes connections and the store. */
     async close(): Promise<void> {
       await accessControl.close();
-      await shared.stop();
+      shared.stop();
       await connections.close();
       await shared.closeStores();
     },
@@ -137,6 +140,8 @@ interface RouteSources {
   readonly contexts: Contexts;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
+  /** Counts a request against the rate limit of its caller. */
+  readonly spend: ExportSources['spend'];
 }
 
 function metricsRoutes({ options, metrics }: RouteSources): Route[] {
@@ -172,7 +177,14 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     structureRoute(openContext, openLink, config.CACHE_RECORDS_SECONDS),
     taskRoutes(openContext, openLink),
     batchRoutes(openContext),
-    bulkRoutes(openContext),
+    bulkRoute(openContext),
+    exportRoute({
+      schema,
+      maxBodyBytes: config.MAX_BODY_BYTES,
+      origins: config.CORS_ORIGINS,
+      open: openContext,
+      spend: sources.spend,
+    }),
     missingRoute,
   ];
 }

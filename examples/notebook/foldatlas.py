@@ -65,7 +65,7 @@ CLUSTER = (("representative", "representativeHash"), ("name", "name"), ("size", 
 def lookup(ids):
     """One row for each hash, accession, entry name or sequence, in the order given, duplicates kept; gaps are None.
 
-    Columns are those of `foldatlas lookup` and of bulk look-ups. `status` is FOUND, NOT_IN_ATLAS, NO_SUCH_ENTRY,
+    Columns are those of `foldatlas lookup` and of `/export.tsv`. `status` is FOUND, NOT_IN_ATLAS, NO_SUCH_ENTRY,
     NOT_AN_IDENTIFIER or UNAVAILABLE, and `problem` says why in a sentence.
     """
     ids, rows = [str(one) for one in ids], []

@@ -4,84 +4,44 @@ import { createReadStream } from 'node:fs';
 import { access } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { tableOf } from '../lookups/export-row.ts';
-import { valuesAt } from '../upstream/renames.ts';
+import { createIdentifierReader } from '../lookups/identifier-list.ts';
+import {
+  type LookupRow,
+  lookupQuery,
+  PROTEIN_COLUMNS,
+  readRows,
+  tableHeader,
+  tableLine,
+} from '../lookups/protein-columns.ts';
 import { command, flag, word } from './command.ts';
 import { type Answer, connect, errorLines, type GatewayTarget, TARGET_ARGS } from './gateway-client.ts';
 import { CliExit, EXIT, messageOf, type Session } from './session.ts';
 
 const PIECE = 200;
 
-const QUERY = `query Lookup($ids: [String!]!) {
-  lookup(ids: $ids) {
-    requested
-    status
-    problem { message }
-    protein {
-      hash accession source name organism gene length ptm
-      plddt { mean }
-      cluster { representativeHash size percentCharacterized name }
-    }
-  }
-}`;
+/** All columns but the long ones and those that a file has. */
+const LEFT_OUT: readonly string[] = ['sequence', 'structure_url', 'features', 'feature_labels'];
+const COLUMNS = PROTEIN_COLUMNS.filter(({ name }) => !LEFT_OUT.includes(name));
 
-interface Row {
-  readonly requested: string;
-  readonly status: string;
-  readonly problem: string | null;
-  readonly protein: unknown;
-}
-
-const cellAt = (path: string) => (row: Row) => {
-  const [value] = valuesAt(row, path);
-  return typeof value === 'string' || typeof value === 'number' ? value : null;
-};
-const OWN = ['hash', 'accession', 'source', 'name', 'organism', 'gene', 'length', 'ptm'];
-const TABLE = tableOf<Row>({
-  requested: cellAt('requested'),
-  status: cellAt('status'),
-  ...Object.fromEntries(OWN.map((name) => [name, cellAt(`protein.${name}`)])),
-  mean_plddt: cellAt('protein.plddt.mean'),
-  cluster_representative: cellAt('protein.cluster.representativeHash'),
-  cluster_name: cellAt('protein.cluster.name'),
-  cluster_size: cellAt('protein.cluster.size'),
-  cluster_percent_characterized: cellAt('protein.cluster.percentCharacterized'),
-  problem: cellAt('problem'),
-});
-
-/** Lines of a sequence, also where it has gaps, which the gateway refuses. */
-const RESIDUES = /^[A-Z*. -]+$/i;
-/** The service's place of an identifier counts from the start of its chunk, not of the file. */
-const PLACE = /^`ids\[\d+\]` \(\d+ characters\) /;
-
-/** Reads identifiers between white space or commas, # comments, and FASTA, in chunks. */
+/** Reads identifiers in chunks. */
 async function* pieces(file: string): AsyncGenerator<string[]> {
   const input = file === '-' ? process.stdin : createReadStream(file);
+  const reader = createIdentifierReader();
   const ids: string[] = [];
-  let record: string[] = [];
   try {
-    for await (const text of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-      const line = text.trim();
+    for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
       if (line.includes('\0'))
         throw new CliExit(
           EXIT.data,
           'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.',
         );
-      // Blank lines may stand anywhere in a record.
-      if (record.length > 0 && (line === '' || RESIDUES.test(line))) {
-        if (line !== '') record.push(line);
-        continue;
-      }
-      if (record.length > 0) ids.push(record.join('\n'));
-      record = line.startsWith('>') ? [line] : [];
-      const words = record.length > 0 ? [] : line.replace(/#.*/, '').split(/[\s,;]+/);
-      for (const word of words) if (word !== '') ids.push(word);
+      ids.push(...reader.read(line));
       while (ids.length >= PIECE) yield ids.splice(0, PIECE);
     }
   } catch (error) {
     throw input.errored === error ? new CliExit(EXIT.usage, messageOf(error)) : error;
   }
-  if (record.length > 0) ids.push(record.join('\n'));
+  ids.push(...reader.end());
   if (ids.length > 0) yield ids;
 }
 
@@ -100,7 +60,7 @@ const MAX_PAUSE_SECONDS = 60;
 /** Asks again, after the pause that the errors ask for, where nothing was answered and that may change. */
 async function askPatiently(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<Answer> {
   for (let tries = 1; ; tries += 1) {
-    const answer = await place.ask(QUERY, { ids });
+    const answer = await place.ask(lookupQuery(COLUMNS), { ids });
     const { data, errors = [] } = answer;
     const isRefused = data == null && errors.every(({ extensions }) => extensions?.retryable === true);
     if (!isRefused || tries === MAX_TRIES) return answer;
@@ -111,24 +71,12 @@ async function askPatiently(place: GatewayTarget, session: Session, ids: readonl
   }
 }
 
-async function rowsOf(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<Row[]> {
+async function rowsOf(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<LookupRow[]> {
   const answer = await askPatiently(place, session, ids);
   const lines = errorLines(answer);
   for (const line of lines.slice(0, 3)) session.say(line);
   if (lines.length > 3) session.say(`… and ${lines.length - 3} more like these`);
-  type Entry = Omit<Row, 'problem'> & { readonly problem: { readonly message: string } | null };
-  const { lookup = null } = (answer.data ?? {}) as { lookup?: (Entry | null)[] | null };
-  const failures = new Map(answer.errors?.map((error) => [error.path?.[1], error]));
-  return ids.map((id, i): Row => {
-    // Of a FASTA record its header.
-    const requested = id.split('\n', 1)[0] ?? id;
-    const { status = 'UNAVAILABLE', protein = null, problem = null } = lookup?.[i] ?? {};
-    const failure = failures.get(i) ?? (lookup?.[i] == null ? answer.errors?.[0] : undefined);
-    if (failure === undefined)
-      return { requested, status, problem: problem?.message.replace(PLACE, 'It ') ?? null, protein };
-    const reason = `${String(failure.extensions?.code ?? 'ERROR')}: ${failure.message}`;
-    return { requested, status: 'UNAVAILABLE', problem: reason, protein };
-  });
+  return readRows(ids, answer);
 }
 
 export default command({
@@ -159,12 +107,12 @@ export default command({
     const table = ndjson !== true;
     let [done, found, lost] = [0, 0, 0];
     try {
-      if (table) await session.out(TABLE.header);
+      if (table) await session.out(tableHeader(COLUMNS));
       for await (const ids of pieces(file)) {
         for (const row of await rowsOf(place, session, ids)) {
           if (row.status === 'FOUND') found += 1;
           if (row.status === 'UNAVAILABLE') lost += 1;
-          await session.out(table ? TABLE.line(row) : `${JSON.stringify(row)}\n`);
+          await session.out(table ? tableLine(COLUMNS, row) : `${JSON.stringify(row)}\n`);
         }
         done += ids.length;
         session.live(`${done} looked up, ${found} found`);

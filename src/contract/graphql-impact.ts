@@ -104,7 +104,6 @@ export const FIELD_BY_WIRE_KEY: Readonly<Record<string, Readonly<Record<string, 
     completed_count: 'BulkLookupPart.completedCount',
     total_count: 'BulkLookupPart.requestedCount',
     download_url: 'BulkLookupPart.url',
-    expires_at: 'BulkLookupPart.expiresAt',
   },
   list: {
     status: 'Batch.state',

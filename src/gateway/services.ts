@@ -6,7 +6,7 @@ import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { shownUrl } from '../contract/report.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
-import { openBulkLookups } from '../lookups/bulk.ts';
+import { createBulkLookups } from '../lookups/bulk-lookup.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
 import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
@@ -118,7 +118,7 @@ export function createServices(
   connections: UpstreamConnections,
   secret: string,
 ) {
-  const { downloads, openUpstream, isSandbox, checkSandbox } = connections;
+  const { downloads, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
@@ -136,24 +136,13 @@ export function createServices(
     onError: (error) => telemetry.storeFailed('documents', error),
     ...(pace === undefined ? {} : { pace }),
   });
-  const bulk = openBulkLookups({
-    documents,
-    limits: {
-      runningPerCaller: config.MAX_BULK_RUNNING_PER_CALLER,
-      keptPerCaller: config.MAX_BULK_KEPT_PER_CALLER,
-      bytesPerCaller: config.MAX_BULK_MB_PER_CALLER * 1_000_000,
-      running: config.MAX_BULK_RUNNING,
-      bytes: config.MAX_BULK_MB * 1_000_000,
-    },
-    onError: (error) => log.error({ error }, 'bulk look-up'),
-    openUpstream: (requestId, callSignal) => openUpstream(requestId, undefined, callSignal),
-  });
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
   const links = createSignedLinks(secret);
   const scoreReads = new Map<string, Promise<unknown>>();
   const submitting = createUnderway();
-  const kept = { ledger, live, scoreReads, submitting, bulk, links, log, storeFailed };
+  const lookups = createBulkLookups(documents, (error) => telemetry.storeFailed('documents', error));
+  const kept = { ledger, live, scoreReads, submitting, lookups, links, log, storeFailed };
   const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
   const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
   return {
@@ -163,12 +152,10 @@ export function createServices(
     /** Ends every stream, and every one that is still opened. */
     endStreams() {
       live.close();
-      bulk.endWatches();
     },
     /** Ends what goes on without a request. */
-    async stop() {
+    stop() {
       live.close();
-      await bulk.close();
     },
     /** Closes the stores: after everything that writes. */
     async closeStores() {

@@ -1,7 +1,7 @@
 // limits, models, service and viewer: what the specification, the configuration and the request say.
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
-import { MAX_HASHES } from '../lookups/lookup.ts';
+import { MAX_LOOKUP_HASHES } from '../lookups/bulk-lookup.ts';
 import { VERSION } from '../package.ts';
 import { builder } from '../schema/builder.ts';
 import { publicNonNull, publicNullable } from '../schema/field-options.ts';
@@ -43,23 +43,7 @@ const ALWAYS: Readonly<Record<string, Limit<number>>> = {
     (config) => config.MAX_ANSWER_BYTES,
   ],
   maxSearchWords: ['Different words of a feature search, such as 12.', () => SEARCH_LIMITS.words],
-  maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_HASHES],
-};
-
-const WHERE_SET: Readonly<Record<string, Limit<number | null>>> = {
-  maxBulkLookupsRunning: [
-    'Bulk look-ups of one caller that have not ended; null where there is no limit.',
-    (config) => config.MAX_BULK_RUNNING_PER_CALLER || null,
-  ],
-  maxBulkLookupsKept: [
-    'Bulk look-ups of one caller that are stored; null where there is no limit.',
-    (config) => config.MAX_BULK_KEPT_PER_CALLER || null,
-  ],
-  maxBulkLookupBytes: [
-    'Bytes of the store that the look-ups of one caller may use, about 36 for each hash; null ' +
-      'where there is no limit.',
-    (config) => config.MAX_BULK_MB_PER_CALLER * 1_000_000 || null,
-  ],
+  maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_LOOKUP_HASHES],
 };
 
 /** The version in a path, such as that of `/api/v1/batch`. */
@@ -84,7 +68,6 @@ const Limits = builder.objectRef<Config>('Limits').implement({
   description: 'Limits of this gateway and its upstream.',
   fields: (t) => ({
     ...fieldsOf(ALWAYS, ([text, resolve]) => t.int({ ...publicNonNull('record', text), resolve })),
-    ...fieldsOf(WHERE_SET, ([text, resolve]) => t.int({ ...publicNullable('record', text), resolve })),
     ...fieldsOf(VERSIONS, ([text, resolve]) => t.string({ ...publicNullable('record', text), resolve })),
   }),
 });

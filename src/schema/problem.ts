@@ -30,7 +30,7 @@ export type NotFoundShape = ProblemBase<'NotFound'>;
 const HINTS = {
   batch: 'Check the id, and send the token that the batch was submitted with.',
   task: 'Check the id, and send the token that its batch was submitted with.',
-  'bulk look-up': 'Check the id. Look-ups are stored for 7 days; start it again after that.',
+  'bulk look-up': 'Check the id. Look-ups are stored for 3 days; start it again after that.',
 } as const;
 
 /** What a mutation answers for an id that names nothing. */

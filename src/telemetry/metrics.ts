@@ -40,12 +40,7 @@ export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
   readonly watchers: () => number;
-  readonly bulkLookups: () => number;
-  /**
-   * Bytes of all stored bulk look-ups and of the ledger's store; rejects where the store does not
-   * say.
-   */
-  readonly bulkBytes: () => Promise<number>;
+  /** Bytes of the ledger's store; rejects where the store does not say. */
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   readonly limiters: HostLimiters['state'];
   readonly load: () => Load;
@@ -96,14 +91,12 @@ export function openMetrics(sights: MetricSources) {
   const inFlight = { now: 0 };
   const { load, storeUsage } = sights;
   watched('pollers', 'Batches that are polled because clients watch them.', sights.pollers);
-  watched('watchers', 'Streams of batches and bulk look-ups that are watched.', sights.watchers);
-  watched('bulk_lookups', 'Bulk look-ups that are worked on.', sights.bulkLookups);
+  watched('watchers', 'Streams of batches that are watched.', sights.watchers);
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
   watched('connections', 'Connections of clients that are open.', () => load().connections);
   watched('request_places', 'Requests that are worked on.', () => load().places);
   const usedBytes = async () => (await storeUsage()).usedBytes;
   const limitBytes = async () => (await storeUsage()).limitBytes ?? 0;
-  ofStore('bulk_stored_bytes', 'Approximate bytes of stored bulk look-ups.', sights.bulkBytes);
   ofStore('store_used_bytes', 'Bytes that the store of the ledger uses.', usedBytes);
   const limit = 'Bytes that the store of the ledger may use; 0 where it has no limit.';
   ofStore('store_limit_bytes', limit, limitBytes);

@@ -78,6 +78,7 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
   [/^\/batches\/[^/]+\/[^/]+$/, '/batches/{batchId}/{file}'],
   [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
+  [/^\/export\.(tsv|ndjson)$/, '/export.{format}'],
   [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
 ];
 const PLAIN = new Set(['/', '/graphql', '/llms.txt', '/schema.graphql', '/health', '/ready', '/metrics']);

@@ -7,7 +7,6 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
-import { get, startLookup } from '../subscriptions/support.ts';
 import { type Answer, at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
 
@@ -202,12 +201,6 @@ describe('clusters of archives that do not name members', () => {
       { hash: A, cluster: { representativeHash: A, size: 7 }, isClusterRepresentative: true },
       { hash: B, cluster: { representativeHash: B, size: 2 }, isClusterRepresentative: true },
     ]);
-    const lookup = await startLookup(gateway, { hashes: [A, B], structure: false, proteinFeatures: false });
-    const rows = (await (await get(gateway, at(lookup, 'ndjsonUrl'))).text()).trimEnd().split('\n');
-    expect(rows.map((row) => at(JSON.parse(row), 'cluster'))).toMatchObject([
-      { representative: A, size: 7 },
-      { representative: B, size: 2 },
-    ]);
   });
 });
 
@@ -297,28 +290,6 @@ describe('a structure without its scores', () => {
     );
     expect(errors).toBeUndefined();
     expect(at(data, 'similarProteins.hits.0.protein')).toEqual(STRUCTURE);
-  });
-
-  it.each([
-    ['in its archive', `structures/${A}.pdb`, ''],
-    ['on their scale in its archive', `structures/${A}.pdb`, 'REMARK ptm 7.5\n'],
-    ['in its record', 'structures/none', ''],
-  ])('%s has a row in a bulk look-up that says what single records say', async (_, name, remarks) => {
-    archive = zip({ 'sequences.fasta': FASTA, [name]: `${remarks}${PDB}\n` });
-    record = { pdb: name.includes(A) ? PDB : undefined, ptm: 0.8, mean_plddt: 0.91 };
-    const { data } = await send(`mutation { startBulkLookup(input: {
-      ids: ["${A}"], sequence: false, clusterInfo: false, proteinFeatures: false, residueFeatures: false
-    }) { ... on BulkLookup { ndjsonUrl } } }`);
-    const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
-    const structureUrl = name.includes(A) ? expect.stringContaining(A) : null;
-    expect(await rows.json()).toEqual({
-      requested: A,
-      hash: A,
-      status: 'FOUND',
-      ptm: 0.8,
-      meanPlddt: 91,
-      structureUrl,
-    });
   });
 });
 
@@ -495,53 +466,52 @@ describe('activations along the sequence', () => {
   });
 });
 
-describe('rows of a bulk look-up', () => {
-  const rowsOf = async (topFeatures: number, more = 'clusterInfo: false'): Promise<unknown[]> => {
-    const { data } = await send(`mutation { startBulkLookup(input: { ids: ["${A}", "${B}"], structure: false,
-      residueFeatures: false, topFeatures: ${topFeatures}, ${more} }) { ... on BulkLookup { ndjsonUrl } } }`);
-    calls = [];
-    const rows = await gateway.fetch(new Request(String(at(data, 'startBulkLookup.ndjsonUrl'))));
-    return (await rows.text())
+describe('rows of an export', () => {
+  const rowsOf = async (columns: string): Promise<unknown[]> => {
+    const request = new Request(`http://gateway.test/export.ndjson?columns=${columns}`, {
+      method: 'POST',
+      body: `${A}\n${B}\n`,
+    });
+    const rows = await (await gateway.fetch(request)).text();
+    return rows
       .trimEnd()
       .split('\n')
       .map((line): unknown => JSON.parse(line));
   };
   const level = (scale: number) => ({ protein_level: features(scale).protein_level });
   const three = { index: 3, value: 1.5 };
+  const records = () => calls.filter((call) => call.startsWith('GET /proteins/'));
 
-  it.each([
-    ['on another scale', level(20), [`GET /proteins/${A}`, `GET /proteins/${B}`]],
-    ['on the scale of rankings', level(1), [`GET /proteins/${A}`]],
-  ])('have the features of single records where the archive has activations alone, %s', async (_, own, read) => {
-    archive = zip({ 'sequences.fasta': FASTA, 'features.json': JSON.stringify({ [A]: own, [B]: own }) });
-    const rows = await rowsOf(1);
-    expect(rows).toMatchObject([{ features: [three] }, { features: [three] }]);
-    expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toEqual(read);
+  it('have the features of single records where the archive has activations on another scale', async () => {
+    archive = zip({
+      'sequences.fasta': FASTA,
+      'features.json': JSON.stringify({ [A]: level(20), [B]: level(20) }),
+    });
+    expect(await rowsOf('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
+    expect(records()).toEqual([`GET /proteins/${A}`, `GET /proteins/${B}`]);
   });
 
   it('cost no calls for proteins of the archive that were not asked for', async () => {
     archive = zip({ 'sequences.fasta': `${FASTA}>${hashOf('MKVG')}|P3|mgy\nMKVG\n` });
-    expect(await rowsOf(1)).toMatchObject([{ features: [three] }, { features: [three] }]);
-    expect(calls.filter((call) => call.startsWith('GET /proteins/'))).toHaveLength(2);
+    expect(await rowsOf('features')).toMatchObject([{ features: [three] }, { features: [three] }]);
+    expect(records()).toHaveLength(2);
   });
 
   it('never have the sequence of another protein', async () => {
-    archive = zip({
-      'sequences.fasta': FASTA.replace('MKVA', 'MKVG'),
-      'features.json': JSON.stringify({ [A]: features(1), [B]: features(1) }),
-    });
-    expect(await rowsOf(2)).toMatchObject([
+    archive = zip({ 'sequences.fasta': FASTA.replace('MKVA', 'MKVG') });
+    expect(await rowsOf('sequence')).toMatchObject([
       { status: 'FOUND', sequence: 'MKVA' },
       { status: 'FOUND', sequence: 'MENTS' },
     ]);
-    expect(at((await ask('sequence')).data, 'proteins')).toEqual([
-      { sequence: 'MKVA' },
-      { sequence: 'MENTS' },
-    ]);
   });
 
-  const CLUSTERS = 'clusterInfo: true, proteinFeatures: false';
-  const cluster = { representative: A, name: 'N', size: 2, percentCharacterized: null };
+  const CLUSTERS = 'cluster_representative,cluster_name,cluster_size,cluster_percent_characterized';
+  const cluster = {
+    cluster_representative: A,
+    cluster_name: 'N',
+    cluster_size: 2,
+    cluster_percent_characterized: null,
+  };
 
   it('have clusters of their own records where the archive does not tell of clusters', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
@@ -555,25 +525,15 @@ describe('rows of a bulk look-up', () => {
       [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA' },
       [`/proteins/${B}`]: { protein_hash: B, sequence: 'MENTS', cluster_rep_protein_hash: A },
     };
-    expect(await rowsOf(1, CLUSTERS)).toMatchObject([{ cluster }, { cluster }]);
+    expect(await rowsOf(CLUSTERS)).toMatchObject([cluster, cluster]);
     expect(calls.filter((call) => call.includes('/clusters/'))).toEqual([`GET /clusters/${A}`]);
-  });
-
-  it('have what an archive tells of a cluster, also beside something that is out of range', async () => {
-    const told = { protein_name: 'N', cluster_size: 2, cluster_mean_domain_coverage: 60 };
-    archive = zip({
-      'sequences.fasta': FASTA,
-      'cluster_info.json': JSON.stringify({ clusters: { [A]: told }, proteins: { [A]: A, [B]: A } }),
-    });
-    expect(await rowsOf(1, CLUSTERS)).toMatchObject([{ cluster }, { cluster }]);
-    expect(calls).toEqual(['POST /proteins/batch']);
   });
 
   it('lose nothing but what the record of a protein that cannot be read would say', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
     others = { [`/proteins/${A}`]: { protein_hash: A, sequence: 'MKVA', sae_features: 'none' } };
-    expect(await rowsOf(1)).toMatchObject([
-      { status: 'UNAVAILABLE', sequence: 'MKVA' },
+    expect(await rowsOf('sequence,features')).toMatchObject([
+      { status: 'UNAVAILABLE', sequence: 'MKVA', problem: expect.stringMatching(/^UPSTREAM_DRIFT: /) },
       { status: 'FOUND', sequence: 'MENTS', features: [three] },
     ]);
   });

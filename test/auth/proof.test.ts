@@ -121,7 +121,6 @@ describe('the keys of the gateway', () => {
     for (const path of [
       '/tasks/x/result.json',
       '/bulk/x/0.zip',
-      '/bulk/x.tsv',
       `/structures/${hash}.pdb`,
       `/thumbnails/${hash}/plddt.png`,
     ]) {
@@ -131,7 +130,7 @@ describe('the keys of the gateway', () => {
         404,
       );
     }
-    const watch = 'subscription { bulkLookupProgress(lookupId: "x") { state } }';
+    const watch = 'subscription { batchProgress(batchId: "x") { final } }';
     const stream = (token: string) =>
       subscribe(fetch, watch, {}, { url: served.url, headers: bearer(token) });
     expect((await stream('guess')).status).toBe(401);

@@ -1,5 +1,4 @@
-// Bulk look-ups from the mutation to the rows, over a sandbox whose clock is held: what is sent, how it ends, what can be downloaded.
-
+// Bulk look-ups over a sandbox whose clock is held: a stored list of jobs, whose state is read when it is asked for.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -16,13 +15,11 @@ import {
   fault,
   get,
   KNOWN,
-  knownJobs,
   openGateway,
   readLookup,
   run,
   startLookup,
   unknownHash,
-  until,
 } from '../subscriptions/support.ts';
 import { at, listAt } from '../support.ts';
 
@@ -53,56 +50,37 @@ const many = (size: number, from = 0): string[] => [
   ...KNOWN,
   ...Array.from({ length: size - KNOWN.length }, (_, i) => unknownHash(from + i)),
 ];
-const rowsOf = async (response: Response): Promise<unknown[]> =>
-  (await response.text())
-    .trimEnd()
-    .split('\n')
-    .map((line): unknown => JSON.parse(line));
+const namesIn = async (zip: Response): Promise<string[]> =>
+  Object.keys(unzipSync(new Uint8Array(await zip.arrayBuffer()))).sort();
+const CANCEL = `mutation($id: ID!) { cancelBulkLookup(lookupId: $id) {
+  ... on BulkLookup { state completedCount parts { state completedCount url } } } }`;
 
-describe('a small look-up', () => {
-  it('asks for the records that its archive lacks once, however many tables are read of it', async () => {
-    running = run(clock, 50);
-    const { data } = await ask(
-      gateway,
-      'query($h: [ProteinHash!]!) { proteins(hashes: $h) { cluster { memberHashes } } }',
-      { h: KNOWN.slice(0, 12) },
-    );
-    const hashes = listAt(data, 'proteins').flatMap((protein) => listAt(protein, 'cluster.memberHashes'));
-    const lookup = await startLookup(gateway, { ...LIGHT, ids: [...new Set(hashes)].slice(0, 160) });
-    const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
-    const rows = await rowsOf(await get(gateway, at(ended, 'ndjsonUrl')));
-    expect(rows.map((row) => at(row, 'status'))).not.toContain('UNAVAILABLE');
-    const read = count('protein');
-    expect(read).toBeGreaterThan(100);
-    await (await get(gateway, at(ended, 'tsvUrl'))).text();
-    expect(count('protein')).toBe(read);
-  });
-
-  it('is complete at once and gives its proteins as archive, JSON lines and table, in the order asked', async () => {
+describe('a look-up that the service answers at once', () => {
+  it('is complete, and its archive is asked for again when it is downloaded', async () => {
     const [first = '', second = ''] = KNOWN;
-    const gap = unknownHash(1);
-    const hashes = [second, ` ${first.toUpperCase()} `, gap, second];
+    const hashes = [second, ` ${first.toUpperCase()} `, unknownHash(1), second];
     const lookup = await startLookup(gateway, { ...LIGHT, structure: true, hashes });
     expect(lookup).toMatchObject({
       __typename: 'BulkLookup',
       state: 'COMPLETE',
-      requestedCount: 4,
-      duplicateCount: 1,
+      requestedCount: 3,
       completedCount: 3,
       parts: [{ state: 'COMPLETE', jobId: null, requestedCount: 3, completedCount: 3, problem: null }],
     });
-    expect(JSON.parse(seen[0]?.body ?? '')).toMatchObject({
-      protein_hashes: [second, first, gap],
+    expect(JSON.parse(seen[0]?.body ?? '')).toEqual({
+      protein_hashes: [second, first, unknownHash(1)],
       topk_features: 3,
       include_structure: true,
+      include_cluster_info: true,
+      include_sequence: true,
       include_features: { protein_level: true, per_residue: false },
     });
-
     const zip = await get(gateway, at(lookup, 'parts.0.url'));
-    expect(zip.status).toBe(200);
-    expect(zip.headers.get('content-type')).toBe('application/zip');
-    const names = Object.keys(unzipSync(new Uint8Array(await zip.arrayBuffer())));
-    expect(names.sort()).toEqual(
+    expect([zip.status, zip.headers.get('content-type')]).toEqual([200, 'application/zip']);
+    expect(zip.headers.get('content-disposition')).toMatch(
+      /^attachment; filename="foldatlas-proteins-\d{4}-\d\d-\d\d-part0\.zip"$/,
+    );
+    expect(await namesIn(zip)).toEqual(
       [
         'cluster_info.json',
         'features.json',
@@ -111,82 +89,30 @@ describe('a small look-up', () => {
         `structures/${second}.pdb`,
       ].sort(),
     );
+    expect([count('bulk'), seen[1]?.body]).toEqual([2, seen[0]?.body]);
+  });
 
-    const ndjson = await get(gateway, at(lookup, 'ndjsonUrl'));
-    expect(ndjson.headers.get('content-disposition')).toMatch(
-      /^attachment; filename="foldatlas-proteins-\d{4}-\d\d-\d\d-schema2\.ndjson"$/,
-    );
-    const rows = await rowsOf(ndjson);
-    expect(rows.map((row) => [at(row, 'hash'), at(row, 'status')])).toEqual([
-      [second, 'FOUND'],
-      [first, 'FOUND'],
-      [gap, 'NOT_IN_ATLAS'],
-      [second, 'FOUND'],
-    ]);
+  it('is a node', async () => {
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: KNOWN.slice(0, 1) });
     const { data } = await ask(
       gateway,
-      `query($h: ProteinHash!) { protein(hash: $h) { accession source length sequence ptm plddt { mean } cluster { representativeHash name size percentCharacterized } features(top: 3) { value feature { index label } } } }`,
-      { h: second },
+      'query($id: ID!) { node(id: $id) { __typename id ... on BulkLookup { lookupId state } } }',
+      { id: at(lookup, 'id') },
     );
-    expect(rows[0]).toMatchObject({
-      accession: at(data, 'protein.accession'),
-      source: at(data, 'protein.source'),
-      length: at(data, 'protein.length'),
-      sequence: at(data, 'protein.sequence'),
-      ptm: at(data, 'protein.ptm'),
-      cluster: {
-        representative: at(data, 'protein.cluster.representativeHash'),
-        name: at(data, 'protein.cluster.name'),
-        size: at(data, 'protein.cluster.size'),
-        percentCharacterized: at(data, 'protein.cluster.percentCharacterized'),
+    expect(data).toEqual({
+      node: {
+        __typename: 'BulkLookup',
+        id: at(lookup, 'id'),
+        lookupId: at(lookup, 'lookupId'),
+        state: 'COMPLETE',
       },
-      features: listAt(data, 'protein.features').map((feature) => ({
-        index: at(feature, 'feature.index'),
-        label: at(feature, 'feature.label'),
-        value: at(feature, 'value'),
-      })),
     });
-    expect(Number(at(rows[0], 'meanPlddt'))).toBeCloseTo(Number(at(data, 'protein.plddt.mean')), 2);
-    expect((await get(gateway, at(rows[0], 'structureUrl'))).status).toBe(200);
-
-    const tsv = await (await get(gateway, at(lookup, 'tsvUrl'))).text();
-    const table = tsv
-      .replace(/\n$/, '')
-      .split('\n')
-      .map((line) => line.split('\t'));
-    expect(table.map((cells) => cells.length)).toEqual(Array.from({ length: 5 }, () => table[0]?.length));
-    expect(table.map((cells) => cells.slice(1, 4))).toEqual([
-      ['status', 'hash', 'accession'],
-      ['FOUND', second, at(rows[0], 'accession')],
-      ['FOUND', first, at(rows[1], 'accession')],
-      ['NOT_IN_ATLAS', gap, ''],
-      ['FOUND', second, at(rows[0], 'accession')],
-    ]);
+    expect(String(at(lookup, 'lookupId'))).toMatch(/^[\w-]{24}$/);
   });
+});
 
-  it('leaves the columns out that were not asked for', async () => {
-    const lookup = await startLookup(gateway, {
-      hashes: KNOWN.slice(0, 1),
-      structure: false,
-      clusterInfo: false,
-      proteinFeatures: false,
-      residueFeatures: false,
-    });
-    const [head] = (await (await get(gateway, at(lookup, 'tsvUrl'))).text()).split('\n');
-    expect(head).toBe('requested\tstatus\thash\taccession\tsource\tlength\tsequence\tproblem');
-    const [row] = await rowsOf(await get(gateway, at(lookup, 'ndjsonUrl')));
-    expect(Object.keys(row as object)).toEqual([
-      'requested',
-      'hash',
-      'status',
-      'accession',
-      'source',
-      'length',
-      'sequence',
-    ]);
-  });
-
-  it('refuses what cannot be looked up, all at once, and sends nothing', async () => {
+describe('a look-up that cannot be started', () => {
+  it('is refused with every mistake, and nothing is sent', async () => {
     expect(
       await startLookup(gateway, {
         hashes: [],
@@ -207,7 +133,7 @@ describe('a small look-up', () => {
     });
     const tooMany = Array.from({ length: 50_001 }, (_, i) => unknownHash(i));
     expect(await startLookup(gateway, { hashes: tooMany })).toMatchObject({
-      issues: [{ code: 'TOO_MANY' }],
+      issues: [{ path: 'hashes', code: 'TOO_MANY' }],
     });
     const { errors } = await ask(
       gateway,
@@ -218,187 +144,174 @@ describe('a small look-up', () => {
     expect(seen).toEqual([]);
   });
 
-  it('says that the upstream refused, when it refuses, and forgets the look-up', async () => {
+  it('says what the service refused', async () => {
     await fault(sandbox.url, { operation: 'bulk', status: 403, body: { detail: 'not for you' } });
-    const refused = await startLookup(gateway, { ...LIGHT, hashes: KNOWN.slice(0, 2) });
-    expect(refused).toMatchObject({
+    expect(await startLookup(gateway, { ...LIGHT, hashes: KNOWN.slice(0, 2) })).toMatchObject({
       __typename: 'Refused',
       reason: 'FORBIDDEN',
       message: 'not for you',
       retryable: false,
     });
-    const { data } = await ask(gateway, '{ bulkLookup(lookupId: "nobody") { state } }');
-    expect(data).toEqual({ bulkLookup: null });
-    const cancel = await ask(gateway, 'mutation { cancelBulkLookup(lookupId: "nobody") { __typename } }');
-    expect(cancel.data).toEqual({ cancelBulkLookup: { __typename: 'NotFound' } });
-    for (const path of ['nobody.tsv', 'nobody.ndjson', 'nobody/0.zip'])
-      expect((await get(gateway, `http://gateway.test/bulk/${path}`)).status).toBe(404);
+  });
+
+  it('is an error when the service fails', async () => {
+    await fault(sandbox.url, { operation: 'bulk', status: 503, times: 20 });
+    const { data, errors } = await ask(
+      gateway,
+      'mutation($h: [ProteinHash!]!) { startBulkLookup(input: { hashes: $h }) { __typename } }',
+      { h: KNOWN.slice(0, 2) },
+    );
+    expect([data, errors?.[0]?.extensions.code]).toEqual([{ startBulkLookup: null }, 'UPSTREAM_UNAVAILABLE']);
   });
 });
 
-describe('a large look-up', () => {
-  it('cuts 5,000 hashes into ten parts, at most four at a time, follows the jobs and gives all rows in order', async () => {
+describe('a look-up of several jobs', () => {
+  it('is sent as one call for each 500 hashes, and read as one call for each job, when it is asked for', async () => {
     const hashes = many(5000);
     const lookup = await startLookup(gateway, { ...LIGHT, hashes });
     const id = at(lookup, 'lookupId');
-    expect(lookup).toMatchObject({ state: 'PENDING', requestedCount: 5000, duplicateCount: 0 });
-    expect(listAt(lookup, 'parts')).toHaveLength(10);
-    await until('four parts to be sent', () => count('bulk') === 4);
-    await until('some polls', () => count('bulkJob') > 8);
-    expect(count('bulk')).toBe(4);
-    const pending = await get(gateway, `http://gateway.test/bulk/${id}.tsv`);
-    expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '2']);
+    expect(lookup).toMatchObject({ state: 'PENDING', requestedCount: 5000, completedCount: 0 });
+    const sent = seen.filter(({ operation }) => operation === 'bulk');
+    expect(sent.flatMap(({ body }) => JSON.parse(body).protein_hashes).sort()).toEqual(hashes.toSorted());
+    expect([sent.length, count('bulkJob')]).toEqual([10, 10]);
+    const pending = await get(gateway, `http://gateway.test/bulk/${id}/0.zip`);
+    expect([pending.status, pending.headers.get('retry-after')]).toEqual([409, '5']);
 
-    running = run(clock, 50);
-    const ended = await endedLookup(gateway, id);
-    expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 5000 });
-    expect(count('bulk')).toBe(10);
-    const sent = seen
-      .filter(({ operation }) => operation === 'bulk')
-      .flatMap(({ body }) => JSON.parse(body).protein_hashes);
-    expect(sent).toEqual(hashes);
-
-    const rows = await rowsOf(await get(gateway, at(ended, 'ndjsonUrl')));
-    expect(rows.map((row) => at(row, 'hash'))).toEqual(hashes);
-    expect(rows.map((row) => at(row, 'status'))).toEqual(
-      hashes.map((_, i) => (i < KNOWN.length ? 'FOUND' : 'NOT_IN_ATLAS')),
-    );
-
-    const part = await get(gateway, at(ended, 'parts.0.url'), { range: 'bytes=0-3' });
-    expect(part.status).toBe(206);
-    expect(Buffer.from(await part.arrayBuffer()).toString('latin1')).toBe('PK\u0003\u0004');
-    // An address that has expired is asked for again.
-    await fault(sandbox.url, { operation: 'download', status: 403 });
-    const again = await get(gateway, at(ended, 'parts.1.url'));
-    expect(again.status).toBe(200);
-    expect(Object.keys(unzipSync(new Uint8Array(await again.arrayBuffer())))).toContain('sequences.fasta');
+    clock.advance(300 * JOB_LIMITS.msPerProtein);
+    seen.length = 0;
+    expect(await readLookup(gateway, id)).toMatchObject({ state: 'PENDING', completedCount: 3000 });
+    clock.advance(300 * JOB_LIMITS.msPerProtein);
+    expect(await readLookup(gateway, id)).toMatchObject({ state: 'COMPLETE', completedCount: 5000 });
+    expect(seen.map(({ operation }) => operation)).toEqual(Array.from({ length: 20 }, () => 'bulkJob'));
   });
 
-  it('outlives failures: lost jobs are sent again, failed reads are tried again, rate limits waited for', async () => {
-    await fault(sandbox.url, { operation: 'bulk', status: 429, headers: { 'retry-after': '1' }, times: 3 });
-    await fault(sandbox.url, { operation: 'bulkJob', status: 503, times: 6 });
-    await fault(sandbox.url, {
-      operation: 'bulkJob',
-      status: 404,
-      body: { detail: 'There is no such job.' },
+  it('has archives that are streamed from the service, with ranges, from an address that is fresh', async () => {
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(700) });
+    running = run(clock, 50);
+    const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
+    const url = at(ended, 'parts.0.url');
+    const whole = Buffer.from(await (await get(gateway, url)).arrayBuffer());
+    const part = await get(gateway, url, { range: 'bytes=2-9' });
+    expect([part.status, part.headers.get('content-range')]).toEqual([206, `bytes 2-9/${whole.length}`]);
+    expect(Buffer.from(await part.arrayBuffer())).toEqual(whole.subarray(2, 10));
+    expect((await get(gateway, url, { range: 'bytes=99999999-' })).status).toBe(416);
+    for (const status of [400, 403, 410]) {
+      await fault(sandbox.url, { operation: 'download', status });
+      seen.length = 0;
+      const again = await get(gateway, at(ended, 'parts.1.url'));
+      expect([again.status, count('bulkJob'), count('download')]).toEqual([200, 2, 2]);
+      expect(await namesIn(again)).toContain('sequences.fasta');
+    }
+    await fault(sandbox.url, { operation: 'download', status: 403, times: 2 });
+    expect((await get(gateway, url)).status).toBe(503);
+  });
+
+  it('tells of a part that the service did not accept, and keeps the others', async () => {
+    await fault(sandbox.url, { operation: 'bulk', status: 403, body: { detail: 'not this one' } });
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(1200) });
+    const parts = listAt(lookup, 'parts');
+    expect(parts.map((part) => at(part, 'state')).sort()).toEqual(['FAILED', 'PENDING', 'PENDING']);
+    expect(parts.find((part) => at(part, 'state') === 'FAILED')).toMatchObject({
+      jobId: null,
+      problem: 'not this one',
+      url: null,
     });
     running = run(clock, 50);
-    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(150) });
     const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
-    expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 150, parts: [{ state: 'COMPLETE' }] });
-    const accepted = count('bulk') - 3;
-    expect(accepted).toBe(2);
+    expect(at(ended, 'state')).toBe('FAILED');
+    const failed = listAt(ended, 'parts').findIndex((part) => at(part, 'state') === 'FAILED');
+    const refused = await get(gateway, `http://gateway.test/bulk/${at(lookup, 'lookupId')}/${failed}.zip`);
+    expect([refused.status, await refused.text()]).toEqual([
+      409,
+      'This part is FAILED and has no archive. not this one\n',
+    ]);
   });
 
-  it('survives a restart of the gateway: jobs that were sent are followed and not sent again', async () => {
+  it('keeps what is known while the service cannot be asked', async () => {
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(700) });
+    await fault(sandbox.url, { operation: 'bulkJob', status: 503, times: 20 });
+    const { data, errors } = await ask(
+      gateway,
+      'query($id: ID!) { bulkLookup(lookupId: $id) { state completedCount requestedCount parts { state problem requestedCount } } }',
+      { id: at(lookup, 'lookupId') },
+    );
+    const part = { state: 'UNKNOWN', problem: expect.stringContaining('503') };
+    expect(data).toEqual({
+      bulkLookup: {
+        state: null,
+        completedCount: null,
+        requestedCount: 700,
+        parts: [
+          { ...part, requestedCount: 500 },
+          { ...part, requestedCount: 200 },
+        ],
+      },
+    });
+    expect(errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code])).toEqual([
+      ['bulkLookup.state', 'UPSTREAM_UNAVAILABLE'],
+      ['bulkLookup.completedCount', 'UPSTREAM_UNAVAILABLE'],
+    ]);
+  });
+
+  it('is there after a restart of the gateway, and for another process of its store', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
+    onTestFinished(() => rmSync(folder, { recursive: true }));
     const env = { STORE_URL: `sqlite:${join(folder, 'gateway.db')}` };
     const before = openGateway(sandbox.url, env);
-    const lookup = await startLookup(before, { ...LIGHT, hashes: many(2500, 9000) });
-    const id = at(lookup, 'lookupId');
-    await knownJobs(before, id, 4);
+    const lookup = await startLookup(before, { ...LIGHT, hashes: many(700, 9000) });
     await before.close();
     const after = openGateway(sandbox.url, env);
-    try {
-      running = run(clock, 50);
-      const ended = await endedLookup(after, id);
-      expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 2500 });
-      expect(count('bulk')).toBe(5);
-      expect(await rowsOf(await get(after, at(ended, 'ndjsonUrl')))).toHaveLength(2500);
-    } finally {
-      await after.close();
-      rmSync(folder, { recursive: true });
-    }
+    onTestFinished(() => after.close());
+    running = run(clock, 50);
+    const ended = await endedLookup(after, at(lookup, 'lookupId'));
+    expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: 700 });
+    expect(count('bulk')).toBe(2);
+    expect((await get(after, at(ended, 'parts.1.url'))).status).toBe(200);
   });
 
-  it.each(
-    DIALECTS,
-  )('cancels honestly in %s: what had finished stays, what was finished of a part can be had where the job offers it, the rest was never sent', async (dialect) => {
-    const service = await startSandbox({
-      size: 'small',
-      clock,
-      control: true,
-      dialect,
-      onRequest: (call) => seen.push(call),
-    });
+  it.each(DIALECTS)('is cancelled job by job in %s, and what was finished stays', async (dialect) => {
+    const onRequest = (call: (typeof seen)[number]) => seen.push(call);
+    const service = await startSandbox({ size: 'small', clock, dialect, onRequest });
     onTestFinished(() => service.close());
     await gateway.close();
     gateway = openGateway(service.url);
-    const hashes = many(3000, 20_000);
-    const lookup = await startLookup(gateway, { ...LIGHT, hashes });
+    const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(1200, 20_000) });
     const id = at(lookup, 'lookupId');
-    await knownJobs(gateway, id, 4);
-    // The jobs of the first parts finish; the next ones get half way.
-    clock.advance(501 * JOB_LIMITS.msPerProtein);
-    await until(
-      'them to be found finished',
-      async () => at(await readLookup(gateway, id), 'completedCount') === 2000,
-    );
-    await knownJobs(gateway, id, 6);
+    // The last part finishes, the others get half way.
     clock.advance(251 * JOB_LIMITS.msPerProtein);
-    const { data } = await ask(
-      gateway,
-      `mutation($id: ID!) { cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state completedCount parts { state completedCount url } } } }`,
-      { id },
-    );
-    expect(at(data, 'cancelBulkLookup.state')).toBe('CANCELLED');
-    const parts = listAt(data, 'cancelBulkLookup.parts');
-    expect(parts.map((part) => at(part, 'state'))).toEqual([
-      ...Array.from({ length: 4 }, () => 'COMPLETE'),
-      'CANCELLED',
-      'CANCELLED',
+    expect(listAt(await readLookup(gateway, id), 'parts').map((part) => at(part, 'state'))).toEqual([
+      'PENDING',
+      'PENDING',
+      'COMPLETE',
     ]);
-    expect(count('bulkJobDelete')).toBe(2);
-    const kept = Number(at(parts[4], 'completedCount'));
-    expect(kept).toBeGreaterThanOrEqual(250);
-    expect(kept).toBeLessThan(500);
-    expect(at(data, 'cancelBulkLookup.completedCount')).toBe(
-      2000 + kept + Number(at(parts[5], 'completedCount')),
-    );
+    const { data } = await ask(gateway, CANCEL, { id });
+    const cancelled = at(data, 'cancelBulkLookup');
+    expect(at(cancelled, 'state')).toBe('CANCELLED');
+    const parts = listAt(cancelled, 'parts');
+    expect(parts.map((part) => at(part, 'state'))).toEqual(['CANCELLED', 'CANCELLED', 'COMPLETE']);
+    expect(count('bulkJobDelete')).toBe(3);
+    expect(Number(at(parts[0], 'completedCount'))).toBeGreaterThanOrEqual(250);
+    expect(Number(at(parts[0], 'completedCount'))).toBeLessThan(500);
     // That a cancelled job has an archive is a convention of the rich dialect.
-    const address = `http://gateway.test/bulk/${id}/4.zip`;
-    expect(at(parts[4], 'url')).toBe(dialect === 'rich' ? address : null);
+    const address = `http://gateway.test/bulk/${id}/0.zip`;
+    expect(at(parts[0], 'url')).toBe(dialect === 'rich' ? address : null);
     expect((await get(gateway, address)).status).toBe(dialect === 'rich' ? 200 : 409);
-    const rows = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
-    expect(rows.map((row) => at(row, 'hash'))).toEqual(hashes);
-    expect(new Set(rows.slice(KNOWN.length, 2000).map((row) => at(row, 'status')))).toEqual(
-      new Set(['NOT_IN_ATLAS']),
-    );
-    expect(new Set(rows.slice(2000).map((row) => at(row, 'status')))).toEqual(new Set(['CANCELLED']));
-    // A second cancel changes nothing.
-    const again = await ask(
-      gateway,
-      'mutation($id: ID!) { cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state } } }',
-      { id },
-    );
-    expect(at(again.data, 'cancelBulkLookup.state')).toBe('CANCELLED');
-    expect(count('bulkJobDelete')).toBe(2);
+    expect((await get(gateway, at(parts[2], 'url'))).status).toBe(200);
+    expect((await ask(gateway, CANCEL, { id })).data).toEqual(data);
   });
 
-  it('tells gaps from proteins that do not exist when the upstream has dropped or damaged a part', async () => {
-    running = run(clock, 100);
+  it('says what the service has deleted', async () => {
     const lookup = await startLookup(gateway, { ...LIGHT, hashes: many(700, 40_000) });
     const id = at(lookup, 'lookupId');
-    await endedLookup(gateway, id);
-    running.stop();
-    await fault(sandbox.url, { operation: 'download', spoil: 'truncate' });
-    const damaged = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
-    expect(damaged).toHaveLength(700);
-    expect(at(damaged[KNOWN.length], 'status')).not.toBe('NOT_IN_ATLAS');
-    expect(at(damaged[699], 'status')).toBe('NOT_IN_ATLAS');
-    clock.advance(25 * 3_600_000);
-    expect((await get(gateway, `http://gateway.test/bulk/${id}/0.zip`)).status).toBe(410);
-    expect((await get(gateway, `http://gateway.test/bulk/${id}/7.zip`)).status).toBe(404);
-    expect(at(await readLookup(gateway, id), 'parts.0')).toMatchObject({
+    clock.advance((JOB_LIMITS.resultHours + 1) * 3_600_000);
+    expect(await readLookup(gateway, id)).toMatchObject({
       state: 'EXPIRED',
-      url: null,
-      expiresAt: null,
+      parts: [
+        { state: 'EXPIRED', url: null },
+        { state: 'EXPIRED', url: null },
+      ],
     });
-    const expired = await rowsOf(await get(gateway, `http://gateway.test/bulk/${id}.ndjson`));
-    expect(expired.map((row) => at(row, 'status'))).toEqual(Array.from({ length: 700 }, () => 'EXPIRED'));
-    await until('the other part to be known as expired', async () =>
-      listAt(await readLookup(gateway, id), 'parts').every((part) => at(part, 'state') === 'EXPIRED'),
-    );
-    expect(at(await readLookup(gateway, id), 'state')).toBe('EXPIRED');
+    const statuses = ['0.zip', '7.zip'].map((path) => get(gateway, `http://gateway.test/bulk/${id}/${path}`));
+    expect((await Promise.all(statuses)).map(({ status }) => status)).toEqual([410, 404]);
   });
 });

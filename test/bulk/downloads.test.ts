@@ -13,7 +13,6 @@ let sandbox: Sandbox;
 let gateway: Gateway;
 let served: Served;
 let zip: string;
-let rows: string;
 const stray: unknown[] = [];
 const keep = (error: unknown) => stray.push(error);
 
@@ -38,7 +37,6 @@ beforeAll(async () => {
   running.stop();
   const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
   zip = here(at(lookup, 'parts.0.url'));
-  rows = here(at(lookup, 'ndjsonUrl'));
 });
 afterAll(async () => {
   await served.close();
@@ -52,25 +50,22 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 
 describe('downloads', () => {
   it('answer HEAD without a body, and stay well after it', async () => {
-    for (const url of [zip, rows]) {
-      const head = await fetch(url, { method: 'HEAD' });
-      expect(head.status).toBe(200);
-      expect(await head.text()).toBe('');
-    }
+    const head = await fetch(zip, { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
     await settle();
     expect(stray).toEqual([]);
   });
 
   it('end quietly when the client leaves in the middle', async () => {
-    for (const url of [zip, rows]) {
-      const leaving = new AbortController();
-      const response = await fetch(url, { signal: leaving.signal });
-      await response.body?.getReader().read();
-      leaving.abort();
-      await settle();
-    }
+    const leaving = new AbortController();
+    const response = await fetch(zip, { signal: leaving.signal });
+    await response.body?.getReader().read();
+    leaving.abort();
+    await settle();
     expect(stray).toEqual([]);
-    expect((await fetch(rows)).status).toBe(200);
+    const again = await fetch(zip);
+    expect(again.status).toBe(200);
+    await again.body?.cancel();
   });
 
   it('read no faster than the client does', async () => {

@@ -47,15 +47,6 @@ async function settle(world: World, name: string, ids: ReadonlyMap<string, strin
           'batch.settled',
         )) === true,
     );
-  if (name === 'StartBulkLookup')
-    await waitUntil(
-      async () =>
-        (await ask(
-          'query($id: ID!) { bulkLookup(lookupId: $id) { state } }',
-          ids.get('lookupId'),
-          'bulkLookup.state',
-        )) !== 'PENDING',
-    );
 }
 
 /** Runs every example query and mutation in the order of their files. */
@@ -80,8 +71,7 @@ async function costsIn(dialect: Dialect): Promise<Cost[]> {
       const counted = [...world.calls];
       remember(data, ids);
       await settle(world, name, ids);
-      // What a bulk look-up asks in the background is its own.
-      costs.push({ name, calls: name.includes('BulkLookup') ? [] : counted });
+      costs.push({ name, calls: counted });
     }
   } finally {
     await world.close();
@@ -107,9 +97,7 @@ describe('the calls of the service', () => {
     costs.get('plain')?.find((cost) => cost.name === name)?.calls ?? [];
 
   it('of every example are those of docs/upstream-calls.md, in both dialects', () => {
-    const rows = rich()
-      .filter(({ name }) => !name.includes('BulkLookup'))
-      .map(({ name, calls }) => `| ${name} | ${told(calls)} | ${told(plain(name))} |`);
+    const rows = rich().map(({ name, calls }) => `| ${name} | ${told(calls)} | ${told(plain(name))} |`);
     expect(rows.length).toBeGreaterThan(10);
     const text = `# Calls of the service
 
@@ -117,7 +105,7 @@ What each [example](../examples) costs in calls of the service: run in the order
 [dialect](sandbox.md#dialects). A service that sends only what the contract promises (\`plain\`) costs at most one call more for each protein,
 beside the bulk call, and one for each cluster whose details the archive leaves out and for each protein without a cluster,
 which only that call proves. The catalogue, \`features\`, is read once by a gateway.
-Subscriptions and bulk look-ups ask in the background and are left out. A test counts; it fails when this page says otherwise.
+Subscriptions ask in the background and are left out. A test counts; it fails when this page says otherwise.
 
 | Example | \`rich\` | \`plain\` |
 |---|---|---|

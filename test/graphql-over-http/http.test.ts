@@ -105,21 +105,24 @@ describe('the media type of an answer', () => {
   });
 
   it('is a stream for subscriptions, or 406 where none is accepted', async () => {
+    const token = { authorization: 'Bearer streams' };
     const started = await world.query(
-      'mutation { startBulkLookup(input: { hashes: ["12e9c9e4e2835c302e8ba615115edda3"] }) { ... on BulkLookup { lookupId } } }',
+      'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "GIVEQCCTSI" } }] }] }) { ... on FoldSubmitted { batch { batchId } } } }',
+      {},
+      token,
     );
-    const lookupId = at(started.data, 'startBulkLookup.lookupId');
-    expect(lookupId).toEqual(expect.any(String));
-    const query = 'subscription($id: ID!) { bulkLookupProgress(lookupId: $id) { __typename } }';
-    const body = JSON.stringify({ query, variables: { id: lookupId } });
-    expect(await refused(post(body, { accept: 'application/json' }))).toMatchObject({
+    const id = at(started.data, 'submitFold.batch.batchId');
+    await world.query('mutation($id: ID!) { cancelBatch(batchId: $id) { __typename } }', { id }, token);
+    const query = 'subscription($id: ID!) { batchProgress(batchId: $id) { __typename } }';
+    const body = JSON.stringify({ query, variables: { id } });
+    expect(await refused(post(body, { ...token, accept: 'application/json' }))).toMatchObject({
       status: 406,
       message: 'A subscription is a stream: accept text/event-stream or multipart/mixed.',
     });
     const types = await Promise.all(
       ['*/*', 'multipart/mixed;boundary=graphql;subscriptionSpec=1.0,application/json'].map(
         async (accept) => {
-          const response = await post(body, { accept });
+          const response = await post(body, { ...token, accept });
           const text = await response.text();
           return [
             response.headers.get('content-type'),
@@ -368,7 +371,7 @@ describe('a request', () => {
   });
 
   it('ends the subscription of a HEAD at once', async () => {
-    const query = 'subscription { bulkLookupProgress(lookupId: "x") { __typename } }';
+    const query = 'subscription { batchProgress(batchId: "x") { __typename } }';
     const head = await fetch(`${url}?${new URLSearchParams({ query })}`, {
       method: 'HEAD',
       headers: { accept: 'text/event-stream' },

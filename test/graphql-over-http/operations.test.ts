@@ -27,7 +27,7 @@ const exampleOf = (name: string): string => {
   return found.query;
 };
 const CARD = exampleOf('04-protein-card');
-const FOLLOW = exampleOf('22-follow-bulk-lookup');
+const FOLLOW = exampleOf('20-watch-progress');
 const UNLISTED = '{ limits { maxItems } }';
 const byHash = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
 
@@ -171,14 +171,13 @@ describe('where nothing else runs', () => {
   });
 
   it('listed subscriptions open', async () => {
-    const { answer } = await only.ask({ query: exampleOf('21-start-bulk-lookup') });
-    const lookupId = at(answer, 'data.startBulkLookup.lookupId');
     const search = new URLSearchParams({
       documentId: sha256(FOLLOW),
-      variables: JSON.stringify({ lookupId }),
+      variables: JSON.stringify({ batchId: 'nobody' }),
     });
-    const events = await fetch(`${only.url}?${search}`, { headers: { accept: 'text/event-stream' } });
-    expect(await events.text()).toContain('{"data":{"bulkLookupProgress":{');
+    const headers = { accept: 'text/event-stream', authorization: 'Bearer sandbox' };
+    const events = await fetch(`${only.url}?${search}`, { headers });
+    expect(await events.text()).toMatch(/There is no batch/);
   });
 });
 

@@ -24,9 +24,9 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
       /QUERY_TOO_EXPENSIVE/,
     ],
     [
-      '50,000 accessions at 190 places',
-      `mutation($x: [String!]!) { ${times(190, (i) => `a${i}: startBulkLookup(input: { ids: $x }) { __typename }`)} }`,
-      { x: list(50_000, (i) => `P${10_000 + i}`) },
+      '50,000 hashes at 190 places',
+      `mutation($x: [ProteinHash!]!) { ${times(190, (i) => `a${i}: startBulkLookup(input: { hashes: $x }) { __typename }`)} }`,
+      { x: list(50_000, (i) => i.toString(16).padStart(32, '0')) },
       /QUERY_TOO_EXPENSIVE/,
     ],
     [

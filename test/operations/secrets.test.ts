@@ -136,7 +136,7 @@ const FILES = [
   `/thumbnails/${HASH}/plddt.png?token=${TOKEN}`,
   `/structures/${HASH}.pdb`,
   `/structures/${SEQUENCE}.pdb`,
-  `/bulk/${SEQUENCE}.tsv`,
+  `/bulk/${SEQUENCE}/0.zip`,
   `/${SEQUENCE}?token=${TOKEN}`,
 ];
 

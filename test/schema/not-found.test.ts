@@ -29,6 +29,7 @@ describe('an id that names nothing', () => {
     node('Feature', '99999'),
     node('Batch', 'nobody'),
     node('Task', 'nobody'),
+    node('BulkLookup', 'nobody'),
   ])('is null from the query %s', async (field) => {
     const { data, errors } = await world.query(`{ it: ${field} }`, {}, TOKEN);
     expect([data, errors]).toEqual([{ it: null }, undefined]);
@@ -53,7 +54,6 @@ describe('an id that names nothing', () => {
 
   it.each([
     'batchProgress(batchId: "nobody") { final }',
-    'bulkLookupProgress(lookupId: "nobody") { state }',
   ])('is NOT_FOUND from the subscription %s', async (field) => {
     const response = await world.gateway.fetch(
       new Request('http://gateway.test/graphql', {
@@ -73,7 +73,6 @@ describe('an id that names nothing', () => {
     `/structures/${NOBODY}.pdb`,
     '/tasks/nobody/result.json',
     '/tasks/nobody/structure.cif',
-    '/bulk/nobody.tsv',
     '/bulk/nobody/0.zip',
   ])('is 404 from the file %s', async (path) => {
     const response = await world.gateway.fetch(new Request(`http://gateway.test${path}`, { headers: TOKEN }));

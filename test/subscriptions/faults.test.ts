@@ -15,17 +15,7 @@ import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 import { openLiar, says } from '../upstream/liar.ts';
 import { answersOf, submit, subscribe, TOKEN } from './streams.ts';
-import {
-  endedLookup,
-  fault,
-  get,
-  KNOWN,
-  openGateway,
-  run,
-  startLookup,
-  unknownHash,
-  until,
-} from './support.ts';
+import { fault, openGateway, run, until } from './support.ts';
 
 const PACE = { first: 30, slowest: 90 };
 const WATCH =
@@ -112,28 +102,6 @@ describe('an upstream that answers badly for a while', () => {
       { numRuns: runs(4) },
     );
   });
-
-  it('costs a bulk look-up nothing but time', async () => {
-    let first = 0;
-    await fc.assert(
-      // Sixteen faults at most: a look-up waits up to five seconds after each third.
-      fc.asyncProperty(rules(2), rules(2), async (wrongStart, wrongPoll) => {
-        for (const rule of wrongStart) await fault(sandbox.url, { operation: 'bulk', ...rule });
-        for (const rule of wrongPoll) await fault(sandbox.url, { operation: 'bulkJob', ...rule });
-        first += 1000;
-        const hashes = [...KNOWN, ...Array.from({ length: 160 }, (_, i) => unknownHash(first + i))];
-        const lookup = await startLookup(gateway, { hashes, structure: false, residueFeatures: false });
-        const ended = await endedLookup(gateway, at(lookup, 'lookupId'));
-        expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: hashes.length });
-        await fetch(`${sandbox.url}/control/faults`, { method: 'DELETE' });
-        const rows = (await (await get(gateway, at(ended, 'tsvUrl'))).text()).trimEnd().split('\n').slice(1);
-        expect(rows.map((row) => row.split('\t').slice(0, 2))).toEqual(
-          hashes.map((hash, i) => [hash, i < KNOWN.length ? 'FOUND' : 'NOT_IN_ATLAS']),
-        );
-      }),
-      { numRuns: 2 },
-    );
-  }, 240_000);
 });
 
 const upstreamAt = (baseUrl: string, connections: Upstream['connections']): Upstream => ({
@@ -240,8 +208,6 @@ describe('a store that does not answer', () => {
       shared: true,
       get: gone,
       put: gone,
-      remove: gone,
-      keys: gone,
       claim: gone,
       release: gone,
       close: async () => undefined,

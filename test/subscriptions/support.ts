@@ -8,7 +8,7 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { PollScheduleOptions } from '../../src/progress/snapshot.ts';
 import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
-import { type Answer, at, listAt } from '../support.ts';
+import { type Answer, at } from '../support.ts';
 
 /** A gateway of its own over a sandbox that others use, too. @param pulseMs - between two signs of life in a silent stream */
 export function openGateway(
@@ -88,7 +88,7 @@ export function run(clock: unknown, factor: number): { stop(): void } {
 }
 
 const LOOKUP =
-  'lookupId state requestedCount duplicateCount completedCount ndjsonUrl tsvUrl parts { jobId state requestedCount completedCount url expiresAt problem }';
+  'id lookupId state requestedCount completedCount parts { jobId state requestedCount completedCount url problem }';
 
 /** Starts a look-up. @returns what startBulkLookup answers */
 export async function startLookup(gateway: Gateway, input: Record<string, unknown>): Promise<unknown> {
@@ -108,13 +108,6 @@ export async function readLookup(gateway: Gateway, id: unknown): Promise<unknown
   if (errors !== undefined) throw new Error(JSON.stringify(errors));
   return at(data, 'bulkLookup');
 }
-
-/** Waits until the gateway knows the upstream jobs of so many parts: a part that was only sent is sent again by whoever takes over. */
-export const knownJobs = (gateway: Gateway, id: unknown, many: number): Promise<void> =>
-  until(`${many} jobs to be known`, async () => {
-    const parts = listAt(await readLookup(gateway, id), 'parts');
-    return parts.filter((part) => at(part, 'jobId') !== null).length >= many;
-  });
 
 /** Waits until a look-up has ended. */
 export async function endedLookup(gateway: Gateway, id: unknown): Promise<unknown> {

@@ -1,5 +1,4 @@
 // Records that lost a list that they must have: an error each time, and the right answer as soon as the service is whole again.
-import { strToU8, zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, sends } from './liar.ts';
@@ -138,22 +137,6 @@ describe('the index of a feature that is outside the catalogue', () => {
     liar.script(operation, says(200, body(16_383)));
     expect((await own.query(query)).errors).toBeUndefined();
     await own.gateway.close();
-  });
-
-  it('in the archive of a bulk look-up makes its row that of the single record', async () => {
-    const entry = { protein_level: { shape: [16_384], indices: [[16_384]], values: [1] } };
-    const files = {
-      'sequences.fasta': strToU8(`>${HASH}|P01308|uniprotkb\n${SEQUENCE}\n`),
-      'features.json': strToU8(JSON.stringify({ [HASH]: entry })),
-    };
-    liar.script('bulk', sends(zipSync(files), { 'content-type': 'application/zip' }));
-    liar.script('protein', says(200, { ...RECORD, sae_features: ranking(7) }));
-    liar.script('features', says(200, [{ feature_index: 7, label: 'helix' }]));
-    const { data } = await place.query(
-      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
-    );
-    const rows = await (await place.get(`/bulk/${at(data, 'startBulkLookup.lookupId')}.ndjson`)).json();
-    expect(at(rows, 'features')).toEqual([{ index: 7, value: 1, label: 'helix' }]);
   });
 });
 

@@ -683,41 +683,4 @@ describe('what the service says of itself', () => {
     const limits = await place.query('{ limits { batchApiVersion atlasApiVersion } }');
     expect(limits.data).toEqual({ limits: { batchApiVersion: 'v1', atlasApiVersion: 'v1alpha1' } });
   });
-
-  it('is not taken for complete while it answers 202, whatever address it gives already', async () => {
-    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
-    const job = { status: 'assembling', job_id: 'j', download_url: '/files/x.zip' };
-    const early = says(202, job);
-    liar.script('bulkJob', inTurn(early, early, says(200, { ...job, status: 'completed' })));
-    const { data: answer } = await place.query(
-      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
-    );
-    const lookupId = at(answer, 'startBulkLookup.lookupId');
-    const part = async () => {
-      const query = 'query($id: ID!) { bulkLookup(lookupId: $id) { parts { state url } } }';
-      const { data: lookup } = await place.query(query, { id: lookupId });
-      return at(lookup, 'bulkLookup.parts.0');
-    };
-    const asked = () => liar.seen.filter(({ operation }) => operation === 'bulkJob').length;
-    const before = asked();
-    await expect
-      .poll(async () => [at(await part(), 'state'), asked() - before > 1])
-      .toEqual(['COMPLETE', true]);
-  });
-
-  it('is told of parts: they expire when their job does', async () => {
-    const expires = new Date(Date.now() + 3_600_000).toISOString();
-    liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
-    const job = { status: 'completed', job_id: 'j', download_url: '/files/x.zip', expires_at: expires };
-    liar.script('bulkJob', says(200, job));
-    const { data: answer } = await place.query(
-      `mutation { startBulkLookup(input: {hashes: ["${HASH}"]}) { ... on BulkLookup { lookupId } } }`,
-    );
-    const lookupId = at(answer, 'startBulkLookup.lookupId');
-    const expiry = async () => {
-      const query = 'query($id: ID!) { bulkLookup(lookupId: $id) { parts { expiresAt } } }';
-      return at((await place.query(query, { id: lookupId })).data, 'bulkLookup.parts.0.expiresAt');
-    };
-    await expect.poll(expiry).toBe(expires);
-  });
 });

@@ -1,5 +1,5 @@
 // The examples: the operations of examples/*.graphql in order of file names, shown in GraphiQL and
-// tested; the pages examples/browser/*.html, which watch batches and bulk look-ups live; and the
+// tested; the pages examples/browser/*.html, which watch batches live; and the
 // client library that one of them imports.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';

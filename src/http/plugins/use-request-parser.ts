@@ -23,7 +23,7 @@ import { isListed } from './response-headers.ts';
  *
  * @throws GraphQLError (413) as soon as it is known to be too large
  */
-async function bytesOf(
+export async function bytesOf(
   request: Request,
   incoming: IncomingMessage | undefined,
   callers: Pick<Authenticator, 'identify'>,
@@ -76,7 +76,7 @@ function checkRequest(method: string | undefined, headers: Headers, origins: rea
  *
  * @param origins - as CORS_ORIGINS lists them
  */
-const isCrossSiteRequest = (headers: Headers, origins: readonly string[]): boolean =>
+export const isCrossSiteRequest = (headers: Headers, origins: readonly string[]): boolean =>
   headers.get('sec-fetch-site') === 'cross-site' &&
   (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), origins));
 

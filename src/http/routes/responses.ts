@@ -108,6 +108,7 @@ export function decodedId(text: string): string | null {
 const STATUS_OF_FILE: Readonly<Record<string, number>> = {
   ...STATUS_OF_CODE,
   BAD_USER_INPUT: 400,
+  QUERY_TOO_EXPENSIVE: 400,
   NOT_FOUND: 404,
   RESULT_EXPIRED: 410,
 };
@@ -118,7 +119,10 @@ function failureAnswer(error: unknown): Response | undefined {
   const known = error instanceof UpstreamError || error instanceof GraphQLError ? error : undefined;
   const about = known instanceof UpstreamError ? known.failure : known?.extensions;
   if (known === undefined || typeof about?.code !== 'string') return undefined;
-  const status = STATUS_OF_FILE[about.code] ?? 502;
+  const status =
+    known instanceof GraphQLError && known.extensions.http?.status !== undefined
+      ? known.extensions.http.status
+      : (STATUS_OF_FILE[about.code] ?? 502);
   return textResponse(status, known.message, {
     ...(typeof about.retryAfterSeconds === 'number'
       ? { 'retry-after': String(about.retryAfterSeconds) }
@@ -127,16 +131,22 @@ function failureAnswer(error: unknown): Response | undefined {
   });
 }
 
-/** Runs a route for GET and HEAD, refuses other methods, and maps upstream errors to statuses. */
-async function handleGetOrHead(request: Request, answer: () => Promise<RouteAnswer>): Promise<RouteAnswer> {
-  if (request.method !== 'GET' && request.method !== 'HEAD') {
-    return textResponse(405, 'This address can only be read. GraphQL is at /graphql.', {
-      allow: 'GET, HEAD',
-    });
-  }
+const METHODS = {
+  GET: ['GET, HEAD', 'This address can only be read. GraphQL is at /graphql.'],
+  POST: ['POST', 'Send the list of identifiers by POST.'],
+} as const;
+
+/** Runs a route for its method, refuses others, and maps upstream errors to statuses. */
+async function handleMethod(
+  request: Request,
+  method: keyof typeof METHODS,
+  answer: () => Promise<RouteAnswer>,
+): Promise<RouteAnswer> {
+  const [allow, refusal] = METHODS[method];
+  if (!allow.split(', ').includes(request.method)) return textResponse(405, refusal, { allow });
   try {
     const answered = await answer();
-    if (request.method === 'GET') return answered;
+    if (request.method !== 'HEAD') return answered;
     if (answered instanceof Response) await answered.body?.cancel();
     else await leaveSource(answered.body);
     return new Response(null, { status: answered.status, headers: answered.headers });
@@ -163,7 +173,9 @@ export interface Route {
   readonly path: RegExp;
   /** Which requests for the path it takes; all when absent. */
   readonly takes?: (request: Request) => boolean;
-  /** Whether it answers other methods than GET and HEAD too, which are refused otherwise. */
+  /** GET when absent, and HEAD with it. */
+  readonly method?: keyof typeof METHODS;
+  /** Whether it answers all methods. */
   readonly isForAllMethods?: boolean;
   readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
 }
@@ -175,14 +187,14 @@ export async function answerRoute(
   serverContext: unknown,
 ): Promise<Response | undefined> {
   const url = new URL(request.url);
-  for (const { path, takes, isForAllMethods, answer } of routes) {
+  for (const { path, takes, method = 'GET', isForAllMethods, answer } of routes) {
     const [found, ...parts] = path.exec(url.pathname) ?? [];
     if (found === undefined || takes?.(request) === false) continue;
     const asked = { request, url, parts, serverContext };
     const answered =
       isForAllMethods === true
         ? await answer(asked)
-        : await handleGetOrHead(request, async () => answer(asked));
+        : await handleMethod(request, method, async () => answer(asked));
     if (answered instanceof Response) return answered;
     const connection = nodeResponseOf(serverContext);
     const { body, status, headers } = answered;

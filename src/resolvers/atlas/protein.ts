@@ -24,7 +24,7 @@ import {
   requiredPartsOf,
 } from './load-protein.ts';
 
-/** Largest number of hashes in a query; longer lists are for startBulkLookup. */
+/** Largest number of hashes in a query; longer lists are for /export.tsv. */
 const MAX_HASHES = 5000;
 
 /** A key of a protein: from an earlier answer, otherwise by loading its part. */

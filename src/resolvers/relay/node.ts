@@ -20,6 +20,7 @@ import { findFeature } from '../atlas/feature.ts';
 import { requiredPartsOf } from '../atlas/load-protein.ts';
 import { findProtein } from '../atlas/protein.ts';
 import { findEntry } from '../atlas/uniprot.ts';
+import { findBulkLookup } from '../bulk-lookup.ts';
 import { FIND_CLUSTER } from '../costs.ts';
 import { loadBatch } from '../folds/batch.ts';
 import { loadTask } from '../folds/task.ts';
@@ -49,7 +50,7 @@ function readIndex(id: string): number {
   return Number(id);
 }
 
-/** The types that clients and other subgraphs may refer to. */
+/** The types that other subgraphs may refer to. */
 const ENTITIES = {
   Protein: {
     key: 'hash',
@@ -71,27 +72,40 @@ type EntityName = keyof typeof ENTITIES;
 
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
+// A UniProt entry is named by its key alone.
+const { UniprotEntry: _, ...ENTITY_NODES } = ENTITIES;
+
+/** The types whose objects have global ids. */
+const NODES = {
+  ...ENTITY_NODES,
+  BulkLookup: { key: 'lookupId', calls: 0, find: (ctx, _info, id) => findBulkLookup(ctx, id) },
+} satisfies Readonly<Record<string, Referable<object>>>;
+
+type NodeName = keyof typeof NODES;
+
+type NodeShape = NonNullable<Awaited<ReturnType<(typeof NODES)[NodeName]['find']>>>;
+
 /** Far more than any id of a service takes. */
 const MAX_ID_CHARACTERS = 2000;
 
 const isEntity = (typename: unknown): typename is EntityName =>
   typeof typename === 'string' && Object.hasOwn(ENTITIES, typename);
 
-/** Whether its objects have global ids: a UniProt entry is named by its key alone. */
-const isNode = (typename: string): typename is Exclude<EntityName, 'UniprotEntry'> =>
-  isEntity(typename) && typename !== 'UniprotEntry';
+const isNode = (typename: string): typename is NodeName => Object.hasOwn(NODES, typename);
 
-/** Finds an object by its key, and brands it with its type for the interface or union around it. */
-async function findEntity(
+/** Brands an object with its type for the interface or union around it. */
+async function withType<Shape extends object>(typename: string, finding: Promise<Shape | null>) {
+  const found = await finding;
+  if (found !== null) Object.defineProperty(found, typeBrandKey, { value: typename });
+  return found;
+}
+
+const findEntity = (
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   typename: EntityName,
   key: string,
-): Promise<EntityShape | null> {
-  const found = await ENTITIES[typename].find(ctx, info, key);
-  if (found !== null) Object.defineProperty(found, typeBrandKey, { value: typename });
-  return found;
-}
+): Promise<EntityShape | null> => withType<EntityShape>(typename, ENTITIES[typename].find(ctx, info, key));
 
 function decode(globalId: string): { typename: string; id: string } {
   try {
@@ -105,7 +119,7 @@ function decode(globalId: string): { typename: string; id: string } {
 function nodeCalls(globalId: string | number): number {
   try {
     const { typename } = decode(String(globalId));
-    return isNode(typename) ? ENTITIES[typename].calls : 0;
+    return isNode(typename) ? NODES[typename].calls : 0;
   } catch {
     return 0;
   }
@@ -117,23 +131,31 @@ const callsOfNodes = memoize1((ids: readonly (string | number)[]): number =>
 );
 
 /**
- * An object by its global id; null when there is none.
+ * The type and the key in a global id.
  *
  * @param expected - the type that the id must have, if only one is allowed
  * @throws GraphQLError BAD_USER_INPUT for an invalid id or one of another type
  */
-async function findNode(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
+function readNodeId(
   globalId: string,
   expected?: string,
-): Promise<EntityShape | null> {
+): { readonly typename: NodeName; readonly id: string } {
   const { typename, id } = decode(globalId);
   if (!isNode(typename)) throw badInput('This id names a type that cannot be fetched by id.');
   if (expected !== undefined && typename !== expected) {
     throw badInput(`This is the id of a ${typename}, not of a ${expected}.`);
   }
-  return findEntity(ctx, info, typename, id);
+  return { typename, id };
+}
+
+/** An object by its global id; null when there is none. @throws GraphQLError BAD_USER_INPUT */
+async function findNode(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  globalId: string,
+): Promise<NodeShape | null> {
+  const { typename, id } = readNodeId(globalId);
+  return withType<NodeShape>(typename, NODES[typename].find(ctx, info, id));
 }
 
 builder.queryFields((t) => ({
@@ -193,7 +215,7 @@ async function findReferenced(ctx: GatewayContext, info: GraphQLResolveInfo, ref
   const name = ENTITIES[typename].key;
   const key = fields[name];
   if (key == null && typeof fields.id === 'string' && isNode(typename))
-    return findNode(ctx, info, fields.id, typename);
+    return findEntity(ctx, info, typename, readNodeId(fields.id, typename).id);
   const text = typeof key === 'number' ? String(key) : key;
   if (typeof text === 'string' && text !== '') return findEntity(ctx, info, typename, text);
   throw badInput(

@@ -30,9 +30,6 @@ export interface LeasedDocumentStore {
   get(key: string, known?: number): Promise<VersionedDocument | null | 'same'>;
   /** Writes a document. @returns its version; null when another one than expected stood there */
   put(key: string, text: string, options: PutOptions): Promise<number | null>;
-  remove(key: string): Promise<void>;
-  /** Keys of the documents whose key begins so, in order. */
-  keys(prefix: string): Promise<string[]>;
   /**
    * Takes or renews a lease. One key always uses the same duration.
    *
@@ -69,10 +66,6 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
   const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
   const replace = database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)');
-  const remove = database.prepare('DELETE FROM document WHERE key = ?');
-  const keys = database.prepare(
-    'SELECT key FROM document WHERE key >= ? AND key < ? AND expires_at > ? ORDER BY key',
-  );
   // A lease that ends later than a new one would was taken before the clock was set back: it is
   // free.
   const claim = database.prepare(`
@@ -108,12 +101,6 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
         return version + 1;
       });
     },
-    async remove(key) {
-      await write(() => remove.run(key));
-    },
-    async keys(prefix) {
-      return keys.all(prefix, `${prefix}\u{10ffff}`, now()).map((row) => String(row.key));
-    },
     async claim(key, owner, milliseconds) {
       return write(() => claim.get(key, owner, now() + milliseconds, now()) !== undefined);
     },
@@ -128,11 +115,6 @@ function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): Le
 
 /** Of the keys in Redis. */
 const PREFIX = 'foldatlas:documents:1:';
-/**
- * Keys in order, and keys by expiry of their documents: Redis cannot list ranges of its key names.
- */
-const NAMES = `${PREFIX}names`;
-const ENDS = `${PREFIX}ends`;
 
 /** KEYS document; ARGV time, known version or nothing. */
 const GET = `${NOW}
@@ -142,41 +124,15 @@ const GET = `${NOW}
   return { found[1], redis.call('HGET', KEYS[1], 'text') }
 `;
 
-/**
- * KEYS document, names, ends; ARGV time, key, text, end, expected version or nothing. Also removes
- * up to 100 expired documents from the lists.
- */
+/** KEYS document; ARGV time, text, end, expected version or nothing. */
 const PUT = `${NOW}
   local found = redis.call('HMGET', KEYS[1], 'version', 'until')
   local version = 0
   if found[1] and tonumber(found[2]) > now then version = tonumber(found[1]) end
-  if ARGV[5] ~= '' and tonumber(ARGV[5]) ~= version then return 0 end
-  redis.call('HSET', KEYS[1], 'text', ARGV[3], 'version', version + 1, 'until', ARGV[4])
-  redis.call('PEXPIRE', KEYS[1], math.ceil(tonumber(ARGV[4]) - now))
-  for _, ended in ipairs(redis.call('ZRANGEBYSCORE', KEYS[3], '-inf', now, 'LIMIT', 0, 100)) do
-    redis.call('ZREM', KEYS[2], ended)
-    redis.call('ZREM', KEYS[3], ended)
-  end
-  redis.call('ZADD', KEYS[2], 0, ARGV[2])
-  redis.call('ZADD', KEYS[3], ARGV[4], ARGV[2])
+  if ARGV[4] ~= '' and tonumber(ARGV[4]) ~= version then return 0 end
+  redis.call('HSET', KEYS[1], 'text', ARGV[2], 'version', version + 1, 'until', ARGV[3])
+  redis.call('PEXPIRE', KEYS[1], math.ceil(tonumber(ARGV[3]) - now))
   return version + 1
-`;
-
-/** KEYS document, names, ends; ARGV key. */
-const REMOVE = `
-  redis.call('DEL', KEYS[1])
-  redis.call('ZREM', KEYS[2], ARGV[1])
-  redis.call('ZREM', KEYS[3], ARGV[1])
-`;
-
-/** KEYS names, ends; ARGV time, least, most. */
-const LIST = `${NOW}
-  local found = {}
-  for _, key in ipairs(redis.call('ZRANGEBYLEX', KEYS[1], ARGV[2], ARGV[3])) do
-    local ends = redis.call('ZSCORE', KEYS[2], key)
-    if ends and tonumber(ends) > now then found[#found + 1] = key end
-  end
-  return found
 `;
 
 /** KEYS lease; ARGV time, owner, milliseconds. */
@@ -219,19 +175,11 @@ function openRedisDocuments(
         .parse(
           await redis.run(
             PUT,
-            [document(key), NAMES, ENDS],
-            [time(), key, text, String(expiresAt), expected === undefined ? '' : String(expected)],
+            [document(key)],
+            [time(), text, String(expiresAt), expected === undefined ? '' : String(expected)],
           ),
         );
       return version === 0 ? null : version;
-    },
-    async remove(key) {
-      await redis.run(REMOVE, [document(key), NAMES, ENDS], [key]);
-    },
-    async keys(prefix) {
-      return texts.parse(
-        await redis.run(LIST, [NAMES, ENDS], [time(), `[${prefix}`, `(${prefix}\u{10ffff}`]),
-      );
     },
     async claim(key, owner, milliseconds) {
       return (await redis.run(CLAIM, [lease(key)], [time(), owner, String(milliseconds)])) === 1;

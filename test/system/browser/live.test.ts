@@ -1,5 +1,5 @@
 // The example pages for live progress in a real browser, served by the gateway and from another origin: fetch with SSE,
-// EventSource, graphql-ws.
+// graphql-ws.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -9,7 +9,7 @@ import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { type Served, serve, submit } from '../../subscriptions/streams.ts';
-import { KNOWN, openGateway, run, unknownHash } from '../../subscriptions/support.ts';
+import { openGateway, run } from '../../subscriptions/support.ts';
 import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 const TOKEN = 'browser-test';
@@ -117,48 +117,6 @@ describe.skipIf(NO_BROWSER).each([
     await page.fill('[name=token]', 'another');
     await page.click('button');
     await page.getByText('There is no batch').waitFor();
-    await page.close();
-  });
-
-  it('event-source.html starts a bulk look-up without any token and links its rows', async () => {
-    const { page, wrong } = await openPage(from, 'event-source.html');
-    let streams = 0;
-    page.on('request', (request) => {
-      if (request.resourceType() === 'eventsource') streams += 1;
-    });
-    const hashes = [...KNOWN, ...Array.from({ length: 600 - KNOWN.length }, (_, i) => unknownHash(i))];
-    await from.address(page, 'http');
-    await page.fill('[name=hashes]', hashes.join('\n'));
-    await page.click('button');
-    await page.getByText('PENDING: ').waitFor();
-    running = run(clock, 30);
-    await page.getByText('COMPLETE: 600 of 600').waitFor();
-    const links = await page
-      .locator('a')
-      .evaluateAll((found) => found.map((link) => link.getAttribute('href') ?? ''));
-    expect(links.map((link) => link.split('.').at(-1))).toEqual(['tsv', 'ndjson']);
-    const table = await (await fetch(links[0] ?? '')).text();
-    expect(table.trimEnd().split('\n')).toHaveLength(601);
-    // Once complete it must not connect again by itself, as an EventSource does unless it is closed.
-    await page.waitForTimeout(4000);
-    expect(streams).toBe(1);
-    expect(wrong).toEqual([]);
-    await page.close();
-  });
-
-  it('event-source.html goes on when a stream completes before the look-up has ended', async () => {
-    const { page } = await openPage(from, 'event-source.html');
-    await from.address(page, 'http');
-    let streams = 0;
-    await page.route(/query=subscription/, (route) => {
-      streams += 1;
-      if (streams > 1) return route.continue();
-      return route.fulfill({ contentType: 'text/event-stream', body: 'event: complete\ndata:\n\n' });
-    });
-    await page.fill('[name=hashes]', KNOWN.join('\n'));
-    await page.click('button');
-    await page.getByText('COMPLETE: ').waitFor();
-    expect(streams).toBe(2);
     await page.close();
   });
 

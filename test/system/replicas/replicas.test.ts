@@ -17,7 +17,6 @@ import {
   endedLookup,
   get,
   KNOWN,
-  knownJobs,
   openGateway,
   readLookup,
   run,
@@ -155,23 +154,24 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     for (const event of await next()) expect(event).toMatchObject({ sequence: 2, final: true });
   });
 
-  it('read, finish and cancel look-ups that the other started', async () => {
+  it('read, download and cancel look-ups that the other started', async () => {
     const [here, there] = replicas;
     const hashes = [...KNOWN, ...Array.from({ length: 150 - KNOWN.length }, (_, i) => unknownHash(i))];
-    const id = at(await startLookup(here, { hashes, structure: false, residueFeatures: false }), 'lookupId');
-    expect(await readLookup(there, id)).toMatchObject({ lookupId: id, requestedCount: hashes.length });
-    await knownJobs(here, id, 1);
-    // The replica that works on it goes away; the other one takes it over.
+    const start = () => startLookup(here, { hashes, structure: false, residueFeatures: false });
+    const [first, second] = [at(await start(), 'lookupId'), at(await start(), 'lookupId')];
     await here.close();
     replicas = [open(), there];
+    const cancel = 'mutation($id: ID!) { cancelBulkLookup(lookupId: $id) { ... on BulkLookup { state } } }';
+    expect((await ask(there, cancel, { id: second })).data).toEqual({
+      cancelBulkLookup: { state: 'CANCELLED' },
+    });
+    expect(at(await readLookup(replicas[0], second), 'state')).toBe('CANCELLED');
     const running = run(clock, 50);
     onTestFinished(running.stop);
-    const ended = await endedLookup(there, id);
-    running.stop();
+    const ended = await endedLookup(there, first);
     expect(ended).toMatchObject({ state: 'COMPLETE', completedCount: hashes.length });
-    expect(count('bulk')).toBe(1);
-    const rows = await (await get(there, at(ended, 'tsvUrl'))).text();
-    for (const hash of hashes) expect(rows).toContain(hash);
+    expect((await get(replicas[0], at(ended, 'parts.0.url'))).status).toBe(200);
+    expect(count('bulk')).toBe(2);
   });
 
   it('replay a key through another replica after the store was killed and came back', async () => {

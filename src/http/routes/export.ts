@@ -1,0 +1,202 @@
+// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked
+// up at a time. The answer begins with the first 500; a failure after that cuts the connection.
+import { isUtf8 } from 'node:buffer';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
+import { z } from 'zod';
+import type { GatewayContext } from '../../context.ts';
+import { createIdentifierReader } from '../../lookups/identifier-list.ts';
+import {
+  columnsNamed,
+  jsonLine,
+  type LookupRow,
+  lookupQuery,
+  PROTEIN_COLUMNS,
+  type ProteinColumn,
+  readRows,
+  tableHeader,
+  tableLine,
+} from '../../lookups/protein-columns.ts';
+import { LINE_END } from '../../schema/scalars.ts';
+import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
+import { nodeRequestOf } from '../auth/node-request.ts';
+import { httpError } from '../errors.ts';
+import type { RateLimitResult } from '../limits/rate-limit.ts';
+import { maskError } from '../plugins/errors.ts';
+import { bytesOf, isCrossSiteRequest } from '../plugins/use-request-parser.ts';
+import type { Route, RouteAnswer, RouteRequest } from './responses.ts';
+
+export interface ExportSources {
+  readonly schema: GraphQLSchema;
+  readonly maxBodyBytes: number;
+  /** Origins of other sites whose pages may ask, as CORS_ORIGINS lists them. */
+  readonly origins: readonly string[];
+  open(request: Request): Promise<GatewayContext>;
+  /** Counts a request against the rate limit of its caller. */
+  spend(request: Request): Promise<RateLimitResult | null>;
+}
+
+const MAX_IDS = 50_000;
+/** In every table: without them no gap is explained. */
+const REQUIRED = ['requested', 'status', 'problem'];
+/** The columns that one bulk call brings for 500 proteins. */
+const DEFAULT = ['hash', 'accession', 'source', 'length', 'ptm', 'mean_plddt', 'structure_url'];
+
+const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
+
+interface ExportRequest {
+  readonly ids: readonly string[];
+  readonly columns: readonly ProteinColumn[];
+}
+
+const jsonBody = z.strictObject({ ids: z.array(z.string()), columns: z.array(z.string()).optional() });
+
+function readJson(text: string): z.output<typeof jsonBody> {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw httpError(
+      400,
+      'The body is not valid JSON. A list of identifiers as text needs another content-type.',
+    );
+  }
+  const { success, data, error } = jsonBody.safeParse(body);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw httpError(
+    400,
+    `The body must be {"ids": ["P01308"], "columns": ["name"]}, columns as you like: ` +
+      `${issue?.path.join('.') || 'body'}: ${issue?.message}.`,
+  );
+}
+
+function readText(text: string): string[] {
+  const reader = createIdentifierReader();
+  return [...text.split(LINE_END).flatMap((line) => reader.read(line)), ...reader.end()];
+}
+
+function readColumns(names: readonly string[]): ProteinColumn[] {
+  const unknown = names.find((name) => columnsNamed([name]).length === 0);
+  if (unknown === undefined) return columnsNamed([...REQUIRED, ...names]);
+  throw httpError(
+    400,
+    `There is no column ${JSON.stringify(unknown.slice(0, 60))}. ` +
+      `There are ${PROTEIN_COLUMNS.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/** @throws GraphQLError (400, 413, 415) that says what is wrong with it */
+async function readRequest(
+  { request, url, serverContext }: RouteRequest,
+  maxBodyBytes: number,
+): Promise<ExportRequest> {
+  if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
+    throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
+  const bytes = await bytesOf(request, nodeRequestOf(serverContext), maxBodyBytes);
+  const text = new TextDecoder().decode(bytes);
+  if (!isUtf8(bytes) || text.includes('\0'))
+    throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
+  const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
+  const body = isJson ? readJson(text) : { ids: readText(text) };
+  const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
+  const { ids } = body;
+  if (ids.length === 0)
+    throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
+  if (ids.length > MAX_IDS)
+    throw httpError(
+      413,
+      `There are ${ids.length} identifiers; one export takes ${MAX_IDS}. Send the rest as another.`,
+    );
+  return { ids, columns: readColumns(names) };
+}
+
+/** Looks up some identifiers. @throws GraphQLError when nothing of all is answered */
+async function lookUp(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  ids: readonly string[],
+  contextValue: GatewayContext,
+): Promise<LookupRow[]> {
+  const { data, errors = [] } = await execute({ schema, document, variableValues: { ids }, contextValue });
+  const { services, requestId } = contextValue;
+  const log = (cause: unknown): void => services.log.error({ requestId, error: cause }, 'masked error');
+  const shown = errors.map((error) => maskError(error, log, false));
+  if (data == null && shown[0] !== undefined) throw shown[0];
+  return readRows(ids, { data, errors: shown });
+}
+
+/** Each further 500 identifiers count as a request of their own: the export waits for its turn. */
+async function awaitTurn({ spend }: ExportSources, request: Request, signal: AbortSignal): Promise<void> {
+  for (let spent = await spend(request); spent?.allowed === false; spent = await spend(request))
+    await sleep(spent.retryAfterSeconds * 1000, undefined, { signal });
+}
+
+const encoder = new TextEncoder();
+
+/** The lines of an export, those of 500 identifiers at a time. */
+async function* lines(
+  sources: ExportSources,
+  ctx: GatewayContext,
+  request: Request,
+  { ids, columns }: ExportRequest,
+  format: keyof typeof TYPES,
+): AsyncGenerator<Uint8Array> {
+  const document = parse(lookupQuery(columns));
+  const toLine = format === 'tsv' ? tableLine : jsonLine;
+  let before = format === 'tsv' ? tableHeader(columns) : '';
+  for (let start = 0; start < ids.length; start += BULK_HASHES) {
+    if (start > 0) await awaitTurn(sources, request, ctx.clientSignal);
+    // Loaders and a deadline of their own: what is written is not held.
+    const own = (await ctx.fresh())();
+    const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own);
+    yield encoder.encode(before + rows.map((row) => toLine(columns, row)).join(''));
+    before = '';
+  }
+}
+
+/** The same, with a log line for a client that gets no whole answer. */
+async function* logged(ctx: GatewayContext, source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+  try {
+    yield* source;
+  } catch (error) {
+    if (!ctx.clientSignal.aborted)
+      ctx.services.log.warn({ requestId: ctx.requestId, error: String(error) }, 'an export was cut off');
+    throw error;
+  }
+}
+
+async function answer(
+  sources: ExportSources,
+  asked: RouteRequest,
+  format: keyof typeof TYPES,
+): Promise<RouteAnswer> {
+  const { request } = asked;
+  if (isCrossSiteRequest(request.headers, sources.origins))
+    throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
+  const ctx = await sources.open(request);
+  const wanted = await readRequest(asked, sources.maxBodyBytes);
+  const body = lines(sources, ctx, request, wanted, format);
+  // A refusal of the whole comes with the first lines: it then has a status of its own.
+  const first = await body.next();
+  async function* all(): AsyncGenerator<Uint8Array> {
+    if (first.done !== true) yield first.value;
+    yield* logged(ctx, body);
+  }
+  const day = new Date().toISOString().slice(0, 10);
+  return {
+    status: 200,
+    headers: {
+      'content-type': `${TYPES[format]}; charset=utf-8`,
+      'content-disposition': `attachment; filename="foldatlas-proteins-${day}.${format}"`,
+      'cache-control': 'private, no-store',
+    },
+    body: all(),
+  };
+}
+
+export const exportRoute = (sources: ExportSources): Route => ({
+  path: /^\/export\.(tsv|ndjson)$/,
+  method: 'POST',
+  answer: (asked) => answer(sources, asked, asked.parts[0] === 'ndjson' ? 'ndjson' : 'tsv'),
+});
