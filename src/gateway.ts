@@ -10,12 +10,12 @@ import {
   type UpstreamConnections,
 } from './gateway/services.ts';
 import { openYoga } from './gateway/yoga.ts';
-import { createAccessControl } from './http/access-control.ts';
+import { type AccessControl, createAccessControl } from './http/access-control.ts';
 import { openAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoute } from './http/routes/bulk.ts';
-import { type ExportSources, exportRoute } from './http/routes/export.ts';
+import { exportRoute } from './http/routes/export.ts';
 import {
   CHECK_MS,
   healthRoute,
@@ -74,9 +74,8 @@ export function createGateway(options: GatewayOptions) {
     needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
-  const { spend } = accessControl.admission;
   const routes = gatewayRoutes(
-    { options, connections, shared, contexts, readiness, metrics, spend },
+    { options, connections, shared, contexts, readiness, metrics, accessControl },
     examples,
   );
   const { openContext } = contexts;
@@ -140,8 +139,7 @@ interface RouteSources {
   readonly contexts: Contexts;
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
-  /** Counts a request against the rate limit of its caller. */
-  readonly spend: ExportSources['spend'];
+  readonly accessControl: AccessControl;
 }
 
 function metricsRoutes({ options, metrics }: RouteSources): Route[] {
@@ -180,10 +178,10 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     bulkRoute(openContext),
     exportRoute({
       schema,
-      maxBodyBytes: config.MAX_BODY_BYTES,
-      origins: config.CORS_ORIGINS,
+      config,
+      callers: sources.accessControl.callers,
       open: openContext,
-      spend: sources.spend,
+      spend: sources.accessControl.admission.spend,
     }),
     missingRoute,
   ];

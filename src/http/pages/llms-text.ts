@@ -29,6 +29,7 @@ export function llmsText(site: Site, origin: string): string {
     ...examples.map(
       ({ name, title, kind }) => `- Example, ${kind}: ${title}: ${origin}/examples/${name}.graphql`,
     ),
+    `- Long tables: POST a list of identifiers, one on a line, to ${origin}/export.tsv or ${origin}/export.ndjson`,
     `- State of the gateway: ${origin}/ready`,
   ];
   return [

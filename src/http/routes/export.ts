@@ -4,6 +4,7 @@ import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
 import { z } from 'zod';
+import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import { createIdentifierReader } from '../../lookups/identifier-list.ts';
 import {
@@ -19,6 +20,7 @@ import {
 } from '../../lookups/protein-columns.ts';
 import { LINE_END } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
@@ -28,9 +30,8 @@ import type { Route, RouteAnswer, RouteRequest } from './responses.ts';
 
 export interface ExportSources {
   readonly schema: GraphQLSchema;
-  readonly maxBodyBytes: number;
-  /** Origins of other sites whose pages may ask, as CORS_ORIGINS lists them. */
-  readonly origins: readonly string[];
+  readonly config: Config;
+  readonly callers: Pick<Authenticator, 'identify'>;
   open(request: Request): Promise<GatewayContext>;
   /** Counts a request against the rate limit of its caller. */
   spend(request: Request): Promise<RateLimitResult | null>;
@@ -89,11 +90,11 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
 /** @throws GraphQLError (400, 413, 415) that says what is wrong with it */
 async function readRequest(
   { request, url, serverContext }: RouteRequest,
-  maxBodyBytes: number,
+  { config, callers }: ExportSources,
 ): Promise<ExportRequest> {
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
-  const bytes = await bytesOf(request, nodeRequestOf(serverContext), maxBodyBytes);
+  const bytes = await bytesOf(request, nodeRequestOf(serverContext), callers, config);
   const text = new TextDecoder().decode(bytes);
   if (!isUtf8(bytes) || text.includes('\0'))
     throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
@@ -172,10 +173,10 @@ async function answer(
   format: keyof typeof TYPES,
 ): Promise<RouteAnswer> {
   const { request } = asked;
-  if (isCrossSiteRequest(request.headers, sources.origins))
+  if (isCrossSiteRequest(request.headers, sources.config.CORS_ORIGINS))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
   const ctx = await sources.open(request);
-  const wanted = await readRequest(asked, sources.maxBodyBytes);
+  const wanted = await readRequest(asked, sources);
   const body = lines(sources, ctx, request, wanted, format);
   // A refusal of the whole comes with the first lines: it then has a status of its own.
   const first = await body.next();
