@@ -18,10 +18,10 @@ const FLOORS: readonly (readonly string[])[] = [
   ['progress', 'lookups', 'contract'],
   ['upstream', 'schema'],
   ['store', 'telemetry', 'execution', 'submission'],
-  ['context', 'structure', 'async', 'etag', 'package', 'private-field'],
+  ['context', 'structure', 'async', 'etag', 'package', 'plain-text', 'private-field'],
 ];
 const MAX_FLOORS = 9;
-const MAX_ROOMS = 22;
+const MAX_ROOMS = 23;
 
 const floorOf = new Map(
   FLOORS.flatMap((rooms, i) => rooms.map((room) => [room, FLOORS.length - i] as const)),

@@ -45,6 +45,11 @@ describe('node and nodes', () => {
     expect(errors).toBeUndefined();
     for (const path of ['protein', 'protein.cluster', 'feature', 'batch', 'batch.tasks.nodes.0'])
       ids.set(String(at(data, `${path}.__typename`)), String(at(data, `${path}.id`)));
+    const started = await ask(
+      `mutation ($hash: ProteinHash!) { startBulkLookup(input: { hashes: [$hash] }) { ... on BulkLookup { id } } }`,
+      { hash: INSULIN },
+    );
+    ids.set('BulkLookup', String(at(started.data, 'startBulkLookup.id')));
   });
 
   it('find every type that has an id again, in the order asked, duplicates kept', async () => {
@@ -67,6 +72,7 @@ describe('node and nodes', () => {
       Protein: '0'.repeat(32),
       Cluster: '0'.repeat(32),
       Feature: '16384',
+      BulkLookup: 'nobody',
       Batch: '00000000-0000-4000-8000-000000000000',
       Task: '00000000-0000-4000-8000-000000000000-00000',
     };
