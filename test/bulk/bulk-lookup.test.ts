@@ -132,7 +132,7 @@ describe('a look-up that cannot be started', () => {
       ],
     });
     const tooMany = Array.from({ length: 50_001 }, (_, i) => unknownHash(i));
-    expect(await startLookup(gateway, { hashes: tooMany })).toMatchObject({
+    expect(await startLookup(gateway, { hashes: tooMany }, { authorization: 'Bearer large' })).toMatchObject({
       issues: [{ path: 'hashes', code: 'TOO_MANY' }],
     });
     const { errors } = await ask(

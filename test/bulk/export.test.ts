@@ -215,7 +215,13 @@ describe('an export over HTTP', () => {
   it('ends its calls when the client leaves', async () => {
     const url = await open();
     const leaving = new AbortController();
-    const response = await fetch(url, { method: 'POST', body: ids(50_000), signal: leaving.signal });
+    const response = await fetch(url, {
+      method: 'POST',
+      body: ids(50_000),
+      headers: { authorization: 'Bearer large' },
+      signal: leaving.signal,
+    });
+    expect(response.status).toBe(200);
     await response.body?.getReader().read();
     leaving.abort();
     let before = -1;

@@ -91,11 +91,16 @@ const LOOKUP =
   'id lookupId state requestedCount completedCount parts { jobId state requestedCount completedCount url problem }';
 
 /** Starts a look-up. @returns what startBulkLookup answers */
-export async function startLookup(gateway: Gateway, input: Record<string, unknown>): Promise<unknown> {
+export async function startLookup(
+  gateway: Gateway,
+  input: Record<string, unknown>,
+  headers: Record<string, string> = {},
+): Promise<unknown> {
   const { data, errors } = await ask(
     gateway,
     `mutation($input: BulkLookupInput!) { startBulkLookup(input: $input) { __typename ... on BulkLookup { ${LOOKUP} } ... on Problem { message hint } ... on InvalidInput { issues { path code } } ... on Refused { reason retryable } } }`,
     { input },
+    headers,
   );
   if (errors !== undefined) throw new Error(JSON.stringify(errors));
   return at(data, 'startBulkLookup');
