@@ -2,6 +2,7 @@
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { parse as parseYaml } from 'yaml';
 import { readConfig, SETTINGS } from '../../src/config.ts';
 import { at, openWorld, type World } from '../support.ts';
 import { FOLD, SUBMIT } from '../system/clients/place.ts';
@@ -65,15 +66,29 @@ describe('the guides', () => {
     expect(served.length).toBeGreaterThan(15);
     const told = metricsIn(guides.map(({ text }) => text).join('\n'));
     expect(served.filter((name) => name.startsWith('foldatlas_') && !told.has(name))).toEqual([]);
+    const watched = ['alerts.yaml', 'dashboard.json'].flatMap((name) => {
+      const text = readFileSync(join(ROOT, 'deploy/monitoring', name), 'utf8');
+      return [...text.matchAll(/(?:foldatlas|nodejs)_[a-z_0-9]+/g)].map(([metric]) =>
+        metric.replace(/_bucket$/, ''),
+      );
+    });
+    expect(watched.length).toBeGreaterThan(20);
     // Counted by the first of several processes only.
-    const elsewhere = ['foldatlas_workers'];
-    const alerts = [...readGuide('docs/operators.md').text.matchAll(/(?:foldatlas|nodejs)_[a-z_0-9]+/g)].map(
-      ([name]) => name,
-    );
-    expect(alerts.length).toBeGreaterThan(8);
-    expect(
-      [...told, ...alerts].filter((name) => !served.includes(name) && !elsewhere.includes(name)),
-    ).toEqual([]);
+    const known = [...served, 'foldatlas_workers'];
+    expect([...told, ...watched].filter((name) => !known.includes(name))).toEqual([]);
+  });
+
+  it('come with alert rules that have an expression, a severity and a summary each', () => {
+    const { groups } = parseYaml(readFileSync(join(ROOT, 'deploy/monitoring/alerts.yaml'), 'utf8'));
+    const rules: unknown[] = groups[0].rules;
+    expect(rules.length).toBeGreaterThan(5);
+    for (const rule of rules)
+      expect(rule).toMatchObject({
+        alert: expect.stringMatching(/^FoldAtlas\w+$/),
+        expr: expect.any(String),
+        labels: { severity: expect.stringMatching(/^(critical|warning)$/) },
+        annotations: { summary: expect.any(String) },
+      });
   });
 
   it('make the secret of a gateway once, never at each start', () => {
