@@ -167,17 +167,19 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
   return conflicts.flatMap(([isWrong, problem]) => (isWrong ? [problem] : []));
 }
 
+const UNTRIMMED: ReadonlySet<string> = new Set(['GATEWAY_SECRET', 'GATEWAY_SECRET_PREVIOUS']);
+
 /**
  * Reads the settings.
  *
  * @param env - the environment. White space around a value, as files and secrets often have, is not part
- *   of it, but for GATEWAY_SECRET: ledgers may be sealed with it. Empty strings count as unset.
+ *   of it, but for the secrets: callers are named by them. Empty strings count as unset.
  * @throws {@link ConfigError} with every problem at once
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>) {
   const given = Object.fromEntries(
     Object.entries(env)
-      .map(([name, value]) => [name, name === 'GATEWAY_SECRET' ? value : value?.trim()] as const)
+      .map(([name, value]) => [name, UNTRIMMED.has(name) ? value : value?.trim()] as const)
       .filter(([, value]) => value !== undefined && value !== ''),
   );
   const problems: string[] = [];

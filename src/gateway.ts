@@ -29,7 +29,8 @@ import type { Route } from './http/routes/responses.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { schema } from './resolvers/schema.ts';
-import { openSecret } from './store/ledger/principal-key.ts';
+import { LostLedgerError, WrongSecretError } from './store/ledger/mark.ts';
+import { openSecret } from './store/ledger/secret-file.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 import { createHostLimiters } from './upstream/http/host-limiter.ts';
@@ -47,23 +48,37 @@ export function createGateway(options: GatewayOptions) {
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers,
     storeUsage: () => services.ledger.usage(),
+    isLedgerLost: () => services.ledger.isLost(),
     limiters: limiters.state,
     load: () => accessControl.load(),
   });
   const telemetry = openTelemetry(log, metrics, operationNames(examples), options.tracing);
   const connections = connectUpstream(options, limiters, telemetry);
-  const secret = options.principalKey ?? openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
+  const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
-  const { services, loaders } = shared;
+  const { services, loaders, moveFormer } = shared;
   const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
   const { callers } = accessControl;
   const { openUpstream, isSandbox } = connections;
-  const contexts = createContextFactory({ services, loaders, callers, telemetry, openUpstream });
+  const contexts = createContextFactory({ services, loaders, moveFormer, callers, telemetry, openUpstream });
+  /**
+   * Checks the ledger. One that has lost what it knew is logged: reads go on.
+   *
+   * @throws WrongSecretError, or Error when the store does not answer
+   */
+  async function checkLedger(): Promise<void> {
+    await services.ledger.check().catch((error: unknown) => {
+      if (!(error instanceof LostLedgerError)) throw error;
+      telemetry.storeFailed('ledger', error);
+    });
+    for (const warning of await services.ledger.warnings()) log.warn(warning);
+  }
   let draining = false;
   const readiness = openReadiness({
     store: async () => {
       await services.ledger.check().catch((error: unknown) => {
         telemetry.storeFailed('ledger', error);
+        if (error instanceof LostLedgerError || error instanceof WrongSecretError) throw error;
         // Anybody may read this: the address of the store is for the log.
         throw new Error('does not answer; the log says why');
       });
@@ -99,13 +114,14 @@ export function createGateway(options: GatewayOptions) {
     documentOf: operations.documentOf,
     /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
     upstream: limiters.state,
+    checkLedger,
     /**
      * Checks the store before there is traffic.
      *
-     * @throws Error when it fails
+     * @throws as `checkLedger`
      */
     async ready(): Promise<void> {
-      await services.ledger.check();
+      await checkLedger();
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },

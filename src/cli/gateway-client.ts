@@ -57,11 +57,12 @@ const sandboxFailed = (message: string): string =>
 /** A gateway of its own, without a port; over the sandbox where no upstream is set. */
 async function embedded(session: Session, config: Config): Promise<OpenedGateway> {
   // Imported only here, because a remote gateway needs none of it.
-  const [{ createGateway }, { createLogger }, { openPrincipalKey }] = await Promise.all([
+  const [{ createGateway }, { createLogger }, { awaitStore }] = await Promise.all([
     import('../gateway.ts'),
     import('../telemetry/log.ts'),
     import('../process/await-store.ts'),
   ]);
+  const log = createLogger(config.LOG_LEVEL, false);
   const onProgress = (line: string) => session.live(line);
   const sandbox =
     config.UPSTREAM_URL === undefined
@@ -76,16 +77,16 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
       'Asking the embedded SANDBOX: its folds are geometry, not predictions. ' +
         'Set UPSTREAM_URL or --url for anything else.',
     );
-  const principalKey = await openPrincipalKey(config).catch(async (error: unknown) => {
-    await sandbox?.close();
-    throw openingError(error);
-  });
   const gateway = createGateway({
     config,
-    principalKey,
     upstreamUrl: config.UPSTREAM_URL ?? sandbox?.url ?? '',
-    log: createLogger(config.LOG_LEVEL, false),
+    log,
     sandbox: sandbox !== undefined,
+  });
+  await awaitStore(config, log, gateway.checkLedger, 0).catch(async (error: unknown) => {
+    await gateway.close();
+    await sandbox?.close();
+    throw openingError(error);
   });
   return {
     sandbox: sandbox !== undefined,

@@ -16,9 +16,9 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     async () => (await import('./lookup.ts')).default,
   ],
   doctor: ['Does the upstream still keep its contract?', async () => (await import('./doctor.ts')).default],
-  'rotate-secret': [
-    'Changes GATEWAY_SECRET without losing what is stored',
-    async () => (await import('./rotate-secret.ts')).default,
+  'accept-ledger': [
+    'Accepts a ledger that has lost what it knew',
+    async () => (await import('./accept-ledger.ts')).default,
   ],
 };
 

@@ -134,6 +134,7 @@ export const variables = z.object({
   CACHE_ANSWERS_MB: whole(0, 4096).default(32),
   GATEWAY_SECRET: secret.optional(),
   GATEWAY_SECRET_FILE: z.string().min(1).optional(),
+  GATEWAY_SECRET_PREVIOUS: secret.optional(),
   GATEWAY_API_KEYS: keyList
     .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
     .superRefine((keys, { addIssue }) => {

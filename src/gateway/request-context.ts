@@ -8,6 +8,7 @@ import { isFederationRouter } from '../http/auth/api-keys.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
+import { httpError } from '../http/errors.ts';
 import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { noteHostAddress } from '../http/plugins/response-caching.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
@@ -60,7 +61,7 @@ const callSource = ({ principal, proven }: Caller, address: string | undefined):
 
 export type Contexts = ReturnType<typeof createContextFactory>;
 
-interface ContextSources extends Pick<SharedServices, 'services' | 'loaders'> {
+interface ContextSources extends Pick<SharedServices, 'services' | 'loaders' | 'moveFormer'> {
   readonly callers: Authenticator;
   readonly telemetry: Telemetry;
   readonly openUpstream: OpenUpstream;
@@ -191,16 +192,26 @@ export function createContextFactory(sources: ContextSources) {
     const claim = services.links.open(path, signature);
     if (typeof claim === 'string') return claim;
     const { principal } = claim;
-    return { claim, ctx: open(request, { token: undefined, principal, proven: false }) };
+    return { claim, ctx: open(request, { token: undefined, identity: null, principal, proven: false }) };
   };
   return {
     /**
      * Creates the context of a request.
      *
-     * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid
+     * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE when what
+     *   the caller has stored under a former secret cannot be moved
      */
-    openContext: async (request: Request): Promise<GatewayContext> =>
-      open(request, await callers.identify(request)),
+    async openContext(request: Request): Promise<GatewayContext> {
+      const caller = await callers.identify(request);
+      await sources.moveFormer(caller).catch((error: unknown) => {
+        telemetry.storeFailed('ledger', error);
+        throw httpError(503, 'The store of the gateway does not answer. Try again in a moment.', {
+          code: 'UPSTREAM_UNAVAILABLE',
+          retryAfterSeconds: 5,
+        });
+      });
+      return open(request, caller);
+    },
     openLink,
   };
 }

@@ -11,6 +11,7 @@ import { createProgressHub } from '../progress/progress-hub.ts';
 import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
+import { createFormerNames } from '../store/ledger/former-names.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/request-record.ts';
@@ -29,11 +30,6 @@ export interface GatewayOptions {
   /** {base_url} of the service, without a final slash. */
   readonly upstreamUrl: string;
   readonly log: Logger;
-  /**
-   * The key of `openPrincipalKey`, which hashes tokens into the names of callers. When absent, the
-   * secret itself: enough for a store that no other gateway uses.
-   */
-  readonly principalKey?: string;
   /**
    * Whether the upstream is the embedded sandbox. Over any sandbox every answer has the header
    * `x-sandbox`.
@@ -110,7 +106,7 @@ export type SharedServices = ReturnType<typeof createServices>;
 /**
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
  *
- * @param secret - the key that all replicas share
+ * @param secret - GATEWAY_SECRET, or what stands in for it
  */
 export function createServices(
   { config, log, upstreamUrl, pace }: GatewayOptions,
@@ -130,7 +126,8 @@ export function createServices(
     onLookup: telemetry.cacheLookup,
   });
   const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
-  const ledger = openLedger(config.LEDGER_URL, { onError: onLost });
+  const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
+  const ledger = openLedger(config.LEDGER_URL, secrets, { onError: onLost });
   const live = createProgressHub({
     documents,
     onError: (error) => telemetry.storeFailed('documents', error),
@@ -149,6 +146,8 @@ export function createServices(
     services,
     /** Loaders for a request, over what the process keeps. */
     loaders,
+    /** Moves what a caller stored under a former secret. */
+    moveFormer: createFormerNames(ledger),
     /** Ends every stream, and every one that is still opened. */
     endStreams() {
       live.close();

@@ -4,9 +4,11 @@ import cluster from 'node:cluster';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents/leased-documents.ts';
+import { LostLedgerError } from '../store/ledger/mark.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
+import { openSecret } from '../store/ledger/secret-file.ts';
 import { createLogger } from '../telemetry/log.ts';
-import { awaitStore, openPrincipalKey } from './await-store.ts';
+import { awaitStore } from './await-store.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';
@@ -47,7 +49,22 @@ async function failStart(error: unknown): Promise<never> {
   process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
 
-const openKey = () => awaitStore(config, log, () => openPrincipalKey(config));
+/** Ends the start early where the ledger does not answer, or was written with another secret. */
+async function checkLedger(): Promise<void> {
+  const secrets = {
+    current: openSecret(config.LEDGER_URL, config.GATEWAY_SECRET),
+    previous: config.GATEWAY_SECRET_PREVIOUS,
+  };
+  const ledger = openLedger(config.LEDGER_URL, secrets);
+  try {
+    await awaitStore(config, log, ledger.check);
+  } catch (error) {
+    // The gateway serves reads, and says it.
+    if (!(error instanceof LostLedgerError)) throw error;
+  } finally {
+    await ledger.close();
+  }
+}
 
 /**
  * Imports the gateway, which is most of the program. Deferred so that the sandbox thread starts
@@ -89,8 +106,8 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
 }
 
 async function runAlone(): Promise<void> {
-  const [source, principalKey, { serve }] = await Promise.all([openSource(), openKey(), loadServe()]);
-  const served = await serve({ config, log, principalKey, ...source });
+  const [source, { serve }] = await Promise.all([openSource(), loadServe(), checkLedger()]);
+  const served = await serve({ config, log, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
   installShutdownHandler({
     log,
@@ -112,15 +129,10 @@ async function runAlone(): Promise<void> {
  * concurrent creation well, and detects an unusable store early.
  */
 async function prepareStores(): Promise<void> {
-  const ledger = openLedger(config.LEDGER_URL);
   const documents = openDocuments(config.LEDGER_URL);
   const cache = openSharedCache(config.STORE_URL, () => undefined);
-  try {
-    await awaitStore(config, log, ledger.check);
-    await openKey();
-  } finally {
-    await Promise.all([ledger.close(), documents.close(), cache?.close()]);
-  }
+  await Promise.all([documents.close(), cache?.close()]);
+  await checkLedger();
 }
 
 async function runPrimary(): Promise<void> {
@@ -154,8 +166,8 @@ async function runPrimary(): Promise<void> {
 }
 
 async function runWorker(source: Source): Promise<void> {
-  const [principalKey, { serve }] = await Promise.all([openKey(), loadServe()]);
-  const served = await serve({ config, log, principalKey, ...source, metricsText: allMetrics });
+  const { serve } = await loadServe();
+  const served = await serve({ config, log, ...source, metricsText: allMetrics });
   // A terminal sends it to every process; the primary says what workers do.
   process.on('SIGINT', () => undefined);
   const ending = installShutdownHandler({

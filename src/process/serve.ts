@@ -14,8 +14,6 @@ export interface ServeOptions {
   readonly upstreamUrl: string;
   readonly sandbox: boolean;
   readonly log: Logger;
-  /** Of `openPrincipalKey`. */
-  readonly principalKey: string;
   /** Where /metrics come from when not from this process alone. */
   readonly metricsText?: () => Promise<string>;
 }

@@ -69,17 +69,23 @@ function openLink(url: string, asBytes: boolean, onFault: (error: unknown) => vo
   };
 }
 
+interface RedisOptions {
+  /** Whether answers hold a Buffer in place of a text. */
+  readonly asBytes?: boolean;
+  /** Called after a connection was lost and made again. */
+  readonly onReconnected?: () => void;
+}
+
 /**
  * Opens a connection; returns before it is established.
  *
  * @param url - `redis://` or `rediss://`, with user, password and database number where needed
  * @param onError - called once for each loss of the connection
- * @param options.asBytes - whether answers hold a Buffer in place of a text
  */
 export function openRedis(
   url: string,
   onError: (error: unknown) => void,
-  { asBytes = false }: { readonly asBytes?: boolean } = {},
+  { asBytes = false, onReconnected }: RedisOptions = {},
 ) {
   const place = placeOf(url);
   let fault: unknown;
@@ -94,7 +100,9 @@ export function openRedis(
   };
   const open = () =>
     openLink(url, asBytes, onFault, () => {
+      const isReconnected = fault !== undefined;
       fault = undefined;
+      if (isReconnected) onReconnected?.();
     });
   let link = open();
 

@@ -40,6 +40,7 @@ export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
   readonly watchers: () => number;
+  readonly isLedgerLost: () => boolean;
   /** Bytes of the ledger's store; rejects where the store does not say. */
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   readonly limiters: HostLimiters['state'];
@@ -95,6 +96,11 @@ export function openMetrics(sights: MetricSources) {
   watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
   watched('connections', 'Connections of clients that are open.', () => load().connections);
   watched('request_places', 'Requests that are worked on.', () => load().places);
+  watched(
+    'ledger_lost',
+    '1 when the ledger has lost what it knew, and submissions with a key are refused.',
+    () => (sights.isLedgerLost() ? 1 : 0),
+  );
   const usedBytes = async () => (await storeUsage()).usedBytes;
   const limitBytes = async () => (await storeUsage()).limitBytes ?? 0;
   ofStore('store_used_bytes', 'Bytes that the store of the ledger uses.', usedBytes);

@@ -6,12 +6,25 @@ import {
   type LedgerItem,
   RETENTION_MS,
 } from '../../src/store/ledger/ledger.ts';
-import { openPrincipalKey, rotateSecret, WrongSecretError } from '../../src/store/ledger/principal-key.ts';
+import { type LedgerSecrets, LostLedgerError, WrongSecretError } from '../../src/store/ledger/mark.ts';
 import { startCpuTimer } from '../cpu-time.ts';
+
+export const SECRETS = { current: 'a secret of this test' };
+/** A key as version 0.1 sealed it with that secret. */
+const SEALED = {
+  key: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
+  text: '1.AQEBAQEBAQEBAQEBAQEBAQICAgICAgICAgICAifSSOubTKv_9jh79C1m8fMuMGLseXLc843x67T2doPRmHGWKk-4CGwFgUG-9jhf29J20sv2fBrLKuN5AgMvM35qoiP3tLwXmomAjMQh8lQs',
+};
 
 /** A place that ledgers can be opened on again and again, as a restarted or a second process would. */
 export interface LedgerPlace {
-  open(now: () => number): Promise<Ledger>;
+  open(now: () => number, secrets?: LedgerSecrets): Promise<Ledger>;
+  /** Takes everything away under ledgers that are open. */
+  lose(): Promise<void>;
+  /** Keeps a copy. @returns puts it in the place of what is there then */
+  save(): Promise<() => Promise<void>>;
+  /** Writes the sealed key that a ledger of before version 1.0 has. */
+  seal(sealed: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -35,12 +48,21 @@ const items: LedgerItem[] = [
   { name: null, chains: [{ ids: [], kind: 'LIGAND', length: 0, proteinHash: null }] },
 ];
 
+const DAY_MS = 24 * 3_600_000;
+
 export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlace>): void {
   describe(`ledger: ${name}`, () => {
     let place: LedgerPlace;
     let ledger: Ledger;
     let now = 1_000_000;
     const clock = () => now;
+    /** Lets time pass as it does, with a gateway that runs: a day at a time. */
+    const pass = async (milliseconds: number): Promise<void> => {
+      for (let left = milliseconds; left > 0; left -= DAY_MS) {
+        now += Math.min(left, DAY_MS);
+        await ledger.claim('time', `${now}`, 'h');
+      }
+    };
 
     beforeEach(async () => {
       now = 1_000_000;
@@ -52,49 +74,138 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await place.remove();
     });
 
-    it('writes the sealed key only where what is expected stands', async () => {
-      expect(await ledger.sealedKey()).toBeNull();
-      const racing = await Promise.all(['a', 'b', 'c'].map((sealed) => ledger.sealKey(null, sealed)));
-      expect(racing.filter((done) => done)).toHaveLength(1);
-      const standing = await ledger.sealedKey();
-      expect(await ledger.sealKey('another', 'd')).toBe(false);
-      expect(await ledger.sealedKey()).toBe(standing);
-      expect(await ledger.sealKey(standing, 'd')).toBe(true);
-      now += 10 * RETENTION_MS;
-      const other = await place.open(clock);
-      expect(await other.sealedKey()).toBe('d');
-      await other.close();
+    it('is founded once, however many open it at the same moment', async () => {
+      const others = await Promise.all(Array.from({ length: 5 }, () => place.open(clock)));
+      const all = [ledger, ...others];
+      await Promise.all(all.map((one) => one.check()));
+      const claims = await Promise.all(all.map((one, i) => one.claim('p', `k${i}`, 'h')));
+      expect(claims).toEqual(all.map(() => null));
+      expect(await ledger.accept()).toBe(false);
+      await Promise.all(others.map((one) => one.close()));
     });
 
-    it('is empty until something is recorded of a principal', async () => {
-      expect(await ledger.isEmpty()).toBe(true);
-      await ledger.sealKey(null, 'sealed');
-      expect(await ledger.isEmpty()).toBe(true);
+    it('gives no key away once it has lost what it knew, also not to those that open it later, until that is accepted', async () => {
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await place.lose();
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      await expect(ledger.check()).rejects.toThrow(/accept-ledger/);
+      expect(ledger.isLost()).toBe(true);
+      const later = await place.open(clock);
+      await expect(later.check()).rejects.toThrow(LostLedgerError);
+      await expect(later.claim('p', 'other', 'h')).rejects.toThrow(LostLedgerError);
+      expect(await later.accept()).toBe(true);
+      expect(await later.claim('p', 'k', 'h')).toBeNull();
+      await later.close();
+    });
+
+    it('knows a ledger that is older than it was, and one that another gateway founded meanwhile', async () => {
+      await ledger.claim('p', 'before', 'h');
+      const restore = await place.save();
+      now += 3_600_000;
+      expect(await ledger.claim('p', 'k', 'h')).toBeNull();
+      await restore();
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      await place.lose();
+      const founder = await place.open(clock);
+      await founder.check();
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(LostLedgerError);
+      // The gateway that founded it knows nothing of before: it is told by the one that does.
+      await expect(founder.claim('p', 'k', 'h')).rejects.toThrow(LostLedgerError);
+      await founder.close();
+    });
+
+    it('loses a day at most to a clock that was weeks ahead for one write, and gives no key away until that is accepted', async () => {
+      await ledger.claim('p', 'old', 'h');
+      await pass(5 * DAY_MS);
       await ledger.claim('p', 'k', 'h');
-      expect(await ledger.isEmpty()).toBe(false);
+      const right = now;
+      now += RETENTION_MS + 20 * DAY_MS;
+      await ledger.record('p', null, batchOf('ahead', { submittedAt: now }), items);
+      now = right;
+      await expect(ledger.claim('p', 'free', 'h')).rejects.toThrow(/ahead of its clock/);
+      await expect(ledger.check()).rejects.toThrow(/ahead of its clock/);
+      const standing = await ledger.claim('p', 'k', 'h').catch((error: unknown) => error);
+      // A server deletes by its own clock, which this test cannot set.
+      expect(standing).toMatchObject({ state: 'pending' });
+      expect(await ledger.accept()).toBe(true);
+      expect(await ledger.claim('p', 'free', 'h')).toBeNull();
     });
 
-    it('gives the same key to all gateways of one secret, to none of another, and keeps it when the secret changes', async () => {
-      const [first, second] = ['the first of all secrets', 'the second of all secrets'];
-      const other = await place.open(clock);
-      const keys = await Promise.all([ledger, other, ledger].map((one) => openPrincipalKey(one, first)));
-      expect(new Set(keys).size).toBe(1);
-      // A leaked store alone names nobody.
-      expect(await ledger.sealedKey()).not.toContain(keys[0]);
-      expect(keys[0]).not.toBe(first);
-      await expect(openPrincipalKey(other, second)).rejects.toThrow(WrongSecretError);
-      await expect(rotateSecret(other, second, 'another')).rejects.toThrow(WrongSecretError);
-
-      expect(await rotateSecret(ledger, first, second)).toBe(true);
-      expect(await openPrincipalKey(other, second)).toBe(keys[0]);
-      await expect(openPrincipalKey(ledger, first)).rejects.toThrow(WrongSecretError);
-      expect(await rotateSecret(ledger, first, second)).toBe(false);
-      await other.close();
+    it('takes keys that are claimed while it is checked for no loss', async () => {
+      await ledger.check();
+      for (let i = 0; i < 20; i += 1) {
+        now += 3_600_000;
+        await Promise.all([ledger.check(), ledger.claim('p', `k${i}`, 'h'), ledger.check()]);
+      }
+      expect(ledger.isLost()).toBe(false);
     });
 
-    it('names callers by the secret itself where rows were written before there was a sealed key', async () => {
+    it('takes a clock that is a day ahead or behind for what it is', async () => {
+      for (const [i, by] of [-DAY_MS, DAY_MS, DAY_MS, -DAY_MS].entries()) {
+        now += by;
+        await ledger.check();
+        expect(await ledger.claim('p', `key ${i}`, 'h')).toBeNull();
+      }
+    });
+
+    it('is opened by its secret only, and by the next one that knows it as the previous one', async () => {
+      const next = { current: 'the next secret of this test' };
+      const both = { ...next, previous: SECRETS.current };
+      await ledger.check();
       await ledger.claim('p', 'k', 'h');
-      expect(await openPrincipalKey(ledger, 'a secret of before')).toBe('a secret of before');
+      const wrong = await place.open(clock, next);
+      await expect(wrong.check()).rejects.toThrow(WrongSecretError);
+      await expect(wrong.claim('p', 'k2', 'h')).rejects.toThrow(WrongSecretError);
+      const right = await place.open(clock, both);
+      await right.check();
+      expect(right.formerSecrets()).toEqual([SECRETS.current]);
+      // Whoever has only the secret of before would find a key free that moved to a new name.
+      await expect(ledger.claim('p', 'k3', 'h')).rejects.toThrow(WrongSecretError);
+      expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending' });
+      await wrong.check();
+      expect(wrong.formerSecrets()).toEqual([]);
+      const lost = await place.open(clock, { current: 'a secret of after a loss' });
+      expect(await lost.accept()).toBe(true);
+      await lost.check();
+      await Promise.all([wrong, right, lost].map((one) => one.close()));
+    });
+
+    it('names callers by the key that a ledger of before sealed, for 31 days', async () => {
+      // Sealed by version 0.1 with the secret of this test.
+      await place.seal(SEALED.text);
+      const wrong = await place.open(clock, { current: 'the next secret of this test' });
+      await expect(wrong.check()).rejects.toThrow(WrongSecretError);
+      await ledger.check();
+      expect(ledger.formerSecrets()).toEqual([SEALED.key]);
+      await pass(RETENTION_MS + DAY_MS);
+      await ledger.check();
+      const later = await place.open(clock);
+      await later.check();
+      expect(later.formerSecrets()).toEqual([]);
+      await Promise.all([wrong, later].map((one) => one.close()));
+    });
+
+    it('moves everything of a principal, and keeps what stands there already', async () => {
+      const scores = new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9 }]]);
+      await ledger.claim('old', 'k', 'h');
+      await ledger.record('old', 'k', batchOf('b1', { onlyTaskId: 't1' }), items);
+      await ledger.record('old', null, batchOf('b2'), items);
+      await ledger.recordUnknown('old', null, { inputHash: 'lost', upstreamRequestId: null });
+      await ledger.saveScores('old', scores);
+      await ledger.record('other', null, batchOf('b9'), items);
+      await ledger.record('new', null, batchOf('b3'), items);
+      const [from, to] = ['old', 'new'];
+      await Promise.all([ledger.rename(from, to), ledger.rename(from, to)]);
+      expect(await ledger.claim('new', 'k', 'h')).toMatchObject({ state: 'submitted', batchId: 'b1' });
+      expect((await ledger.batches('new', { first: 9, after: null })).total).toBe(3);
+      expect(await ledger.batch('new', 'b1')).toEqual(batchOf('b1', { onlyTaskId: 't1' }));
+      expect((await ledger.items('new', 'b1', [0, 1])).size).toBe(2);
+      expect((await ledger.batchOfOnlyTask('new', 't1'))?.batchId).toBe('b1');
+      expect(await ledger.earlier('new', 'lost')).toMatchObject({ batchId: null });
+      expect(await ledger.scores('new', ['t1'])).toEqual(scores);
+      expect((await ledger.batches('old', { first: 9, after: null })).total).toBe(0);
+      expect(await ledger.entry('old', 'k')).toBeNull();
+      expect((await ledger.batches('other', { first: 9, after: null })).total).toBe(1);
     });
 
     it('gives back a batch and its items as they were', async () => {
@@ -235,7 +346,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.record('p', 'k', batchOf('old', { submittedAt: now }), items);
       await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
       await ledger.saveScores('p', new Map([['t', { ptm: 0.5, iptm: null, meanPlddt: 0.5 }]]));
-      now += RETENTION_MS - 1;
+      await pass(RETENTION_MS - 1);
       await ledger.close();
       ledger = await place.open(clock);
       expect(await ledger.batch('p', 'old')).not.toBeNull();
@@ -252,12 +363,12 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('forgets them while it stays open, too, and a key is free again', async () => {
       await ledger.record('p', null, batchOf('old', { submittedAt: now }), items);
       await ledger.claim('p', 'k', 'h');
-      now += RETENTION_MS + 1;
+      await pass(RETENTION_MS + DAY_MS);
       await ledger.record('p', null, batchOf('new', { submittedAt: now }), items);
       expect(await ledger.batch('p', 'old')).toBeNull();
       expect((await ledger.batches('p', { first: 10, after: null })).total).toBe(1);
       await ledger.claim('p', 'later', 'h');
-      now += RETENTION_MS + 1;
+      await pass(RETENTION_MS + DAY_MS);
       expect(await ledger.claim('p', 'later', 'h')).toBeNull();
     });
 

@@ -7,8 +7,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { until } from '../subscriptions/support.ts';
-import { batchOf, ledgerContract } from './ledger-contract.ts';
+import { batchOf, ledgerContract, SECRETS } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
+
+/** RESP's type of a string of bytes. */
+const BLOB_STRING = 36;
 
 /** Why something fails. */
 const failureOf = (asked: Promise<unknown>): Promise<string> =>
@@ -30,14 +33,37 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     database += 1;
     const url = `${place.url}/${database}`;
     return {
-      open: async (now) => openLedger(url, { now }),
+      open: async (now, secrets = SECRETS) => openLedger(url, secrets, { now }),
+      async lose() {
+        const client = await createClient({ url }).connect();
+        await client.flushDb();
+        client.destroy();
+      },
+      async save() {
+        const client = await createClient({
+          url,
+          commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } },
+        }).connect();
+        const keys = await client.keys('*');
+        const dumps = await Promise.all(keys.map(async (key) => [key, await client.dump(key)] as const));
+        return async () => {
+          await client.flushDb();
+          for (const [key, dump] of dumps) await client.restore(key, 0, dump);
+          client.destroy();
+        };
+      },
+      async seal(sealed) {
+        const client = await createClient({ url }).connect();
+        await client.set('foldatlas:ledger:1:sealed-key', sealed);
+        client.destroy();
+      },
       remove: async () => undefined,
     };
   });
 
   describe('a server', () => {
     it('that is killed and started again has lost nothing that was answered', async () => {
-      const ledger = openLedger(place.url);
+      const ledger = openLedger(place.url, SECRETS);
       const acknowledged: string[] = [];
       const spent: string[] = [];
       let dead = false;
@@ -82,7 +108,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     });
 
     it('that stalls is not waited for, and a key whose claim was not answered is free again', async () => {
-      const ledger = openLedger(place.url);
+      const ledger = openLedger(place.url, SECRETS);
       const key = randomUUID();
       // The server has the script: the claim needs no second command.
       await ledger.claim('stall', randomUUID(), 'h');
@@ -109,7 +135,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       const url = away.url.replace('//', '//user:secret-word@');
       await away.remove();
       const errors: unknown[] = [];
-      const ledger = openLedger(url, { onError: (error) => errors.push(error) });
+      const ledger = openLedger(url, SECRETS, { onError: (error) => errors.push(error) });
       // Not that there was no answer within its time.
       const message = await failureOf(ledger.check());
       expect(message).toMatch(/^The store redis:\/\/127\.0\.0\.1:\d+ failed: connect ECONNREFUSED/);
@@ -123,7 +149,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       const cluster = await openRedisPlace('--cluster-enabled', 'yes');
       const assign = ['-p', new URL(cluster.url).port, 'cluster', 'addslotsrange', '0', '16383'];
       expect(spawnSync('redis-cli', assign).status).toBe(0);
-      const ledger = openLedger(cluster.url);
+      const ledger = openLedger(cluster.url, SECRETS);
       await until('the cluster to be up', async () =>
         (await failureOf(ledger.check())).includes('CROSSSLOT'),
       );
@@ -134,11 +160,11 @@ describe.skipIf(NO_REDIS)('Redis', () => {
 
     it('with a password lets in who has it', async () => {
       const locked = await openRedisPlace('--requirepass', 'open sesame');
-      const without = openLedger(locked.url);
+      const without = openLedger(locked.url, SECRETS);
       expect(await failureOf(without.check())).toMatch(/NOAUTH|Authentication/);
-      const wrong = openLedger(locked.url.replace('//', '//:shut@'));
+      const wrong = openLedger(locked.url.replace('//', '//:shut@'), SECRETS);
       expect(await failureOf(wrong.check())).toMatch(/WRONGPASS/);
-      const right = openLedger(locked.url.replace('//', '//:open%20sesame@'));
+      const right = openLedger(locked.url.replace('//', '//:open%20sesame@'), SECRETS);
       await right.check();
       await Promise.all([without, wrong, right].map((ledger) => ledger.close()));
       await locked.remove();
@@ -147,7 +173,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
 
   it('is told how long to keep what the ledger forgets, and to keep the rest', async () => {
     const url = `${place.url}/99`;
-    const ledger: Ledger = openLedger(url);
+    const ledger: Ledger = openLedger(url, SECRETS);
     await ledger.claim('p', 'k', 'h');
     await ledger.record('p', 'k', batchOf('b', { onlyTaskId: 't', submittedAt: Date.now() }), []);
     await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
@@ -161,7 +187,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     for (const key of keys) {
       expect(key).toMatch(/^foldatlas:/);
       const days = (await client.pTTL(key)) / 86_400_000;
-      if (key.endsWith(':scores')) expect(days).toBeLessThan(0);
+      if (/:(scores|mark|newest)$/.test(key)) expect(days).toBeLessThan(0);
       else expect(days).toBeCloseTo(31, 2);
     }
     client.destroy();

@@ -1,6 +1,6 @@
 // The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, renameSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -9,14 +9,32 @@ import { openDocuments } from '../../src/store/documents/leased-documents.ts';
 import { type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { createGroupCommit, openDatabase } from '../../src/store/sqlite-file.ts';
-import { batchOf, ledgerContract } from './ledger-contract.ts';
+import { batchOf, ledgerContract, SECRETS } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
 
 ledgerContract('sqlite', async () => {
   const folder = newFolder();
+  const file = `${folder}/deep/er/gateway.db`;
   return {
-    open: async (now) => openLedger(`sqlite:${folder}/deep/er/gateway.db`, { now }),
+    open: async (now, secrets = SECRETS) => openLedger(`sqlite:${file}`, secrets, { now }),
+    async lose() {
+      for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+    },
+    async save() {
+      const copy = new DatabaseSync(file);
+      copy.exec(`VACUUM INTO '${folder}/copy.db'`);
+      copy.close();
+      return async () => {
+        for (const suffix of ['-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+        renameSync(`${folder}/copy.db`, file);
+      };
+    },
+    async seal(sealed) {
+      const database = new DatabaseSync(file);
+      database.prepare('INSERT INTO sealed_key VALUES (1, ?)').run(sealed);
+      database.close();
+    },
     remove: async () => rmSync(folder, { recursive: true }),
   };
 });
@@ -33,7 +51,7 @@ describe('a ledger file', () => {
     // Records batch after batch, says so, and is killed by its own hand between two statements of a transaction.
     const script = `
       import { openLedger } from ${JSON.stringify(new URL('../../src/store/ledger/open-ledger.ts', import.meta.url).href)};
-      const ledger = openLedger(${JSON.stringify(url)});
+      const ledger = openLedger(${JSON.stringify(url)}, ${JSON.stringify(SECRETS)});
       await ledger.claim('p', 'k', 'h');
       const item = { name: 'n', chains: [] };
       for (let i = 0; i < 5; i++) {
@@ -44,7 +62,7 @@ describe('a ledger file', () => {
     `;
     const run = spawnSync(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
     expect(run.signal, run.stderr.toString()).toBe('SIGKILL');
-    const ledger = openLedger(url);
+    const ledger = openLedger(url, SECRETS);
     expect((await ledger.batches('p', { first: 10, after: null })).total).toBe(5);
     expect(await ledger.batch('p', 'half')).toBeNull();
     expect((await ledger.entry('p', 'k'))?.state).toBe('pending');
@@ -54,14 +72,14 @@ describe('a ledger file', () => {
   it('that is no ledger is named in the error', () => {
     const file = join(folder, 'gateway.db');
     writeFileSync(file, 'no database '.repeat(1000));
-    expect(() => openLedger(`sqlite:${file}`)).toThrow(
+    expect(() => openLedger(`sqlite:${file}`, SECRETS)).toThrow(
       `The database ${file} cannot be opened: file is not a database`,
     );
     const other = join(folder, 'other.db');
     const database = new DatabaseSync(other);
     database.exec('CREATE TABLE batch (id)');
     database.close();
-    expect(() => openLedger(`sqlite:${other}`)).toThrow(
+    expect(() => openLedger(`sqlite:${other}`, SECRETS)).toThrow(
       `The database ${other} cannot be opened: table batch already exists`,
     );
   });
@@ -72,7 +90,7 @@ describe('a ledger file', () => {
     const script = `
       import { writeSync } from 'node:fs';
       import { openLedger } from ${JSON.stringify(new URL('../../src/store/ledger/open-ledger.ts', import.meta.url).href)};
-      const ledger = openLedger(${JSON.stringify(url)});
+      const ledger = openLedger(${JSON.stringify(url)}, ${JSON.stringify(SECRETS)});
       for (let group = 0; group < 5; group++) {
         await Promise.all(Array.from({ length: 20 }, async (_, i) => {
           const standing = await ledger.claim('p', group + '.' + i, 'h');
@@ -85,7 +103,7 @@ describe('a ledger file', () => {
     expect(run.signal, run.stderr.toString()).toBe('SIGKILL');
     const told = run.stdout.toString().trim().split('\n');
     expect(told.length).toBeGreaterThan(80);
-    const ledger = openLedger(url);
+    const ledger = openLedger(url, SECRETS);
     for (const line of told) {
       const [key = '', standing] = line.split(' ');
       expect(standing).toBe('null');
@@ -96,7 +114,7 @@ describe('a ledger file', () => {
 
   it('waits for the disk once for all writes of a turn', async () => {
     const file = join(folder, 'gateway.db');
-    const ledger = openLedger(`sqlite:${file}`);
+    const ledger = openLedger(`sqlite:${file}`, SECRETS);
     await ledger.claim('p', 'first', 'h');
     const before = statSync(`${file}-wal`).size;
     const keys = Array.from({ length: 50 }, (_, i) => `k${i}`);
@@ -109,7 +127,7 @@ describe('a ledger file', () => {
 
   it('fails only the write that cannot be made, of those that share a commit', async () => {
     const url = `sqlite:${folder}/gateway.db`;
-    const ledger = openLedger(url);
+    const ledger = openLedger(url, SECRETS);
     await ledger.claim('p', 'bad', 'h');
     const record = (key: string, item: LedgerItem) =>
       ledger.record('p', key, batchOf(`batch of ${key}`, { submittedAt: Date.now() }), [item]);
@@ -134,7 +152,7 @@ describe('a ledger file', () => {
       { status: 'fulfilled', value: { state: 'pending' } },
       { status: 'fulfilled' },
     ]);
-    const other = openLedger(url);
+    const other = openLedger(url, SECRETS);
     const states = await Promise.all(['a', 'k', 'bad', 'l'].map((key) => other.entry('p', key)));
     expect(states.map((entry) => entry?.state)).toEqual(['pending', 'submitted', 'pending', 'submitted']);
     expect((await other.batches('p', { first: 10, after: null })).total).toBe(2);
@@ -157,11 +175,12 @@ describe('a ledger file', () => {
 
   it('commits what waits before it is closed', async () => {
     const url = `sqlite:${folder}/gateway.db`;
-    const ledger = openLedger(url);
+    const ledger = openLedger(url, SECRETS);
+    await ledger.check();
     const claimed = ledger.claim('p', 'k', 'h');
     await ledger.close();
     expect(await claimed).toBeNull();
-    const other = openLedger(url);
+    const other = openLedger(url, SECRETS);
     expect(await other.entry('p', 'k')).toMatchObject({ state: 'pending' });
     await other.close();
   });
@@ -188,7 +207,7 @@ describe('a ledger file', () => {
 
   it('does not stop the gateway while another process holds it', async () => {
     const file = join(folder, 'held.db');
-    const ledger = openLedger(`sqlite:${file}`);
+    const ledger = openLedger(`sqlite:${file}`, SECRETS);
     const documents = openDocuments(`sqlite:${file}`);
     const other = new DatabaseSync(file);
     other.exec('BEGIN IMMEDIATE');
@@ -210,14 +229,18 @@ describe('a ledger file', () => {
   it('loses what is past its time a little at a time, all of it in the end', async () => {
     const file = join(folder, 'gateway.db');
     let now = Date.now();
-    const open = () => openLedger(`sqlite:${file}`, { now: () => now });
+    const open = () => openLedger(`sqlite:${file}`, SECRETS, { now: () => now });
     const before = open();
     const items = Array.from({ length: 1000 }, (_, i) => ({ name: `item ${i}`, chains: [] }));
     await before.record('p', 'k', batchOf('old', { submittedAt: now }), items);
     const lost = Array.from({ length: 300 }, (_, i) => ({ inputHash: `${i}`, upstreamRequestId: null }));
     await Promise.all(lost.map((what) => before.recordUnknown('p', null, what)));
     await before.close();
-    now += RETENTION_MS - 1000;
+    const day = 24 * 3_600_000;
+    for (let left = RETENTION_MS - 1000; left > 0; left -= day) {
+      now += Math.min(left, day);
+      await open().close();
+    }
     const ledger = open();
     await ledger.record('p', 'young', batchOf('young', { submittedAt: now }), items);
     now += 3_600_000;
@@ -240,7 +263,7 @@ describe('a ledger file', () => {
     const database = new DatabaseSync(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
-    expect(() => openLedger(`sqlite:${file}`)).toThrow(
+    expect(() => openLedger(`sqlite:${file}`, SECRETS)).toThrow(
       /newer gateway .*Start the newer one, or restore a backup/,
     );
   });
@@ -248,13 +271,13 @@ describe('a ledger file', () => {
 
 describe('STORE_URL', () => {
   it('memory: keeps nothing', async () => {
-    const ledger = openLedger('memory:');
+    const ledger = openLedger('memory:', SECRETS);
     expect(await ledger.claim('p', 'k', 'h')).toBeNull();
     await ledger.close();
-    expect(await openLedger('memory:').entry('p', 'k')).toBeNull();
+    expect(await openLedger('memory:', SECRETS).entry('p', 'k')).toBeNull();
   });
 
   it('is refused in any other form', () => {
-    expect(() => openLedger('postgres://x')).toThrow(/LEDGER_URL/);
+    expect(() => openLedger('postgres://x', SECRETS)).toThrow(/LEDGER_URL/);
   });
 });

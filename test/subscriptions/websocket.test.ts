@@ -244,10 +244,9 @@ describe('GraphQL over WebSocket', () => {
 
   it('welcomes the pages of PUBLIC_URL also behind a proxy that sends another Host', async () => {
     const config = readConfig({ STORE_URL: 'memory:', PORT: '0', PUBLIC_URL: 'https://fold.example/app' });
-    const principalKey = 'of this test only';
     const log = testLogger();
     const { url: upstreamUrl } = sandbox;
-    const { localUrl, stop } = await serveAlone({ config, log, principalKey, upstreamUrl, sandbox: true });
+    const { localUrl, stop } = await serveAlone({ config, log, upstreamUrl, sandbox: true });
     const status = (origin: string) =>
       statusOf(`${localUrl}/graphql`, { origin, headers: { host: 'gateway:4000' } });
     expect(await status('https://fold.example')).toBe(101);
@@ -257,10 +256,9 @@ describe('GraphQL over WebSocket', () => {
 
   it('answers requests that offer another protocol, or says to send them without that offer', async () => {
     const config = readConfig({ STORE_URL: 'memory:', PORT: '0' });
-    const principalKey = 'of this test only';
     const log = testLogger();
     const { url: upstreamUrl } = sandbox;
-    const { localUrl, stop } = await serveAlone({ config, log, principalKey, upstreamUrl, sandbox: true });
+    const { localUrl, stop } = await serveAlone({ config, log, upstreamUrl, sandbox: true });
     // As Java's HttpClient and `curl --http2` send it.
     const answer = await new Promise<IncomingMessage>((resolve, reject) => {
       request(`${localUrl}/graphql`, {

@@ -1,10 +1,11 @@
 // Authentication: which token goes to the Batch API, and the principal that owns what this caller
 // stores. The same for HTTP, event streams, WebSocket and file routes.
-import { createHash, createHmac } from 'node:crypto';
+import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
+import { principalName } from '../../store/ledger/mark.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
 import type { RateLimit } from '../limits/rate-limit.ts';
@@ -15,7 +16,9 @@ import { clientIpOf } from './node-request.ts';
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
   readonly token: string | undefined;
-  /** Keyed hash of the caller's identity; null without a token. */
+  /** What the caller is named by: a token, or the name of a key; null without a token. Never stored. */
+  readonly identity: string | null;
+  /** Keyed hash of the identity; null without a token. */
   readonly principal: string | null;
   /**
    * Whether the gateway has verified the caller. A forwarded token is verified by the upstream only
@@ -97,11 +100,11 @@ export function createAuthenticator(
       { code: 'UNAUTHENTICATED', headers: { 'www-authenticate': 'Bearer' } },
     );
 
-  const nameOf = (text: string): string => createHmac('sha256', secret).update(text).digest('base64url');
+  const named = (identity: string) => ({ identity, principal: principalName(secret, identity) });
   // These names contain a space, which no bearer token can, so that no token takes the name of a
   // key.
-  const ofKey = ({ name, key }: GatewayKey): string => nameOf(name === null ? key : `key ${name}`);
-  const proven = (principal: string): Caller => ({ token: upstreamKey, principal, proven: true });
+  const keyIdentity = ({ name, key }: GatewayKey): string => (name === null ? key : `key ${name}`);
+  const proven = (identity: string): Caller => ({ token: upstreamKey, ...named(identity), proven: true });
 
   /** @returns why the token proves nothing, where it does not; undefined where no tokens are taken */
   async function checkToken(bearer: string): Promise<JwtProof | RefusedTokenError | undefined> {
@@ -120,15 +123,15 @@ export function createAuthenticator(
     }
   }
 
-  const nobody: Caller = { token: undefined, principal: null, proven: false };
+  const nobody: Caller = { token: undefined, identity: null, principal: null, proven: false };
   const whoIs = (
     authorization: string | undefined,
     address: string | undefined,
   ): Caller | Promise<Caller> => {
     const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
-      return bearer === undefined ? nobody : { token: bearer, principal: nameOf(bearer), proven: false };
-    return config.proofNeeded ? proofOf(bearer, address) : proven(nameOf('loopback'));
+      return bearer === undefined ? nobody : { token: bearer, ...named(bearer), proven: false };
+    return config.proofNeeded ? proofOf(bearer, address) : proven('loopback');
   };
 
   /**
@@ -138,7 +141,7 @@ export function createAuthenticator(
   function proofOf(bearer: string | undefined, address: string | undefined): Caller | Promise<Caller> {
     if (bearer === undefined) return Promise.reject(unauthenticated());
     const key = keys.find(bearer);
-    if (key !== undefined) return proven(ofKey(key));
+    if (key !== undefined) return proven(keyIdentity(key));
     const digest = createHash('sha256').update(bearer).digest('base64');
     return accepted.get(digest) ?? proofByToken(bearer, digest, address);
   }
@@ -146,7 +149,7 @@ export function createAuthenticator(
   async function proofByToken(bearer: string, digest: string, address: string | undefined): Promise<Caller> {
     const checked = await checkToken(bearer);
     if (checked !== undefined && !(checked instanceof RefusedTokenError)) {
-      const caller = proven(nameOf(`jwt ${JSON.stringify([checked.issuer, checked.subject])}`));
+      const caller = proven(`jwt ${JSON.stringify([checked.issuer, checked.subject])}`);
       const ttl = Math.max(1, Math.min(checked.expiresAt - Date.now(), ACCEPTED_MS));
       accepted.set(digest, caller, { ttl });
       return caller;

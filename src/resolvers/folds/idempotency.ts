@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import { notSent } from '../../schema/problem.ts';
 import type { KeyEntry } from '../../store/ledger/ledger.ts';
+import { LostLedgerError, WrongSecretError } from '../../store/ledger/mark.ts';
 import { limitsOf } from '../../upstream/operations.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
@@ -28,17 +29,36 @@ const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
 const storeFailed = (failure: string, remedy: string): SubmitFoldResultShape =>
   notSent(`${failure} Nothing was sent.`, `${remedy} The store of the gateway needs attention.`);
 
+/** The result when the key may have been used, and the ledger cannot say. */
+const lostLedger = (keyIsShared: boolean): SubmitFoldResultShape => ({
+  ...notSent(
+    'The ledger of the gateway has lost what was submitted before: the same may have been paid already. ' +
+      'Nothing was sent.',
+    'Look whether your batch is there (myBatches, or List of the service), and tell the operator, who has to ' +
+      `restore or accept the ledger.${keyIsShared ? '' : ' Submissions without an idempotencyKey are sent.'}`,
+  ),
+  retryable: false,
+});
+
+/** The result when the ledger gives no key away. @param otherwise - when it only does not answer */
+function refuse(
+  { services, submissions, requestId }: GatewayContext,
+  error: unknown,
+  otherwise: SubmitFoldResultShape,
+): SubmitFoldResultShape {
+  services.storeFailed('ledger', error, requestId);
+  const isLost = error instanceof LostLedgerError || error instanceof WrongSecretError;
+  return isLost ? lostLedger(submissions.keyIsShared) : otherwise;
+}
+
 /**
  * Checks that a batch can be recorded when only the ledger knows its owner, by writing: a full store
  * still answers.
  *
  * @returns null when it can, or when that is not needed
  */
-export async function checkLedger({
-  submissions,
-  services,
-}: GatewayContext): Promise<SubmitFoldResultShape | null> {
-  const { ledger, principal, keyIsShared } = submissions;
+export async function checkLedger(ctx: GatewayContext): Promise<SubmitFoldResultShape | null> {
+  const { ledger, principal, keyIsShared } = ctx.submissions;
   if (!keyIsShared) return null;
   const key = `check ${randomUUID()}`;
   try {
@@ -46,11 +66,8 @@ export async function checkLedger({
     await ledger.release(principal, key);
     return null;
   } catch (error) {
-    services.log.error({ error: String(error) }, 'ledger');
-    return storeFailed(
-      'The gateway could not write down whose batch this would be.',
-      'Send the same again in a moment.',
-    );
+    const failure = 'The gateway could not write down whose batch this would be.';
+    return refuse(ctx, error, storeFailed(failure, 'Send the same again in a moment.'));
   }
 }
 
@@ -102,12 +119,9 @@ export async function claimIdempotencyKey(
     try {
       entry = await ledger.claim(principal, key, requestHash);
     } catch (error) {
-      ctx.services.storeFailed('ledger', error, ctx.requestId);
       // A retry with a key that is not written down could pay twice.
-      return storeFailed(
-        'The gateway could not write the idempotency key down.',
-        'Send the same again in a moment, with the same key.',
-      );
+      const failure = 'The gateway could not write the idempotency key down.';
+      return refuse(ctx, error, storeFailed(failure, 'Send the same again in a moment, with the same key.'));
     }
     if (entry === null) return null;
     const ending = resultOf(ctx, key, requestHash, entry);

@@ -104,13 +104,24 @@ export interface StoreUsage {
 
 /** The ledger. Every method with a principal belongs to that one's data. */
 export interface Ledger {
-  /** Makes sure that the store answers. @throws Error that says why it does not */
+  /**
+   * Makes sure that the store answers and is the one of before; founds a new one (mark.ts).
+   *
+   * @throws WrongSecretError, LostLedgerError, or Error that says why the store does not answer
+   */
   check(): Promise<void>;
+  /** Whether the last check found that the ledger has lost what it knew. */
+  isLost(): boolean;
+  /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
+  accept(): Promise<boolean>;
+  /** What the operator should know of the store, a sentence each. */
+  warnings(): Promise<readonly string[]>;
   /**
    * Claims an idempotency key atomically: among any number of callers in any number of processes,
    * one gets null.
    *
    * @returns null when the key was free and now belongs to the caller (pending); else its entry
+   * @throws LostLedgerError when the key may have been spent before the ledger lost it
    */
   claim(principal: string, key: string, requestHash: string): Promise<KeyEntry | null>;
   /** Frees a pending key: nothing was queued, so it may be used again. */
@@ -150,18 +161,12 @@ export interface Ledger {
   scores(principal: string, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskScores>>;
   /** Keeps scores, all or none of them. */
   saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
-  /** The sealed key that names principals (principal-key.ts); null before it is first written. */
-  sealedKey(): Promise<string | null>;
-  /**
-   * Replaces the sealed key if it equals `expected` (null: none), atomically.
-   *
-   * @returns whether it did
-   */
-  sealKey(expected: string | null, sealed: string): Promise<boolean>;
+  /** The secrets by which callers were named before, as the last check found them. */
+  formerSecrets(): readonly string[];
+  /** Moves everything of one principal to another one. What stands there already stays. */
+  rename(from: string, to: string): Promise<void>;
   /** How full the store is. */
   usage(): Promise<StoreUsage>;
-  /** Whether nothing is recorded of any principal. */
-  isEmpty(): Promise<boolean>;
   close(): Promise<void>;
 }
 

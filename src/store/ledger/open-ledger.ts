@@ -2,6 +2,7 @@
 
 import { sqliteFileOf } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
+import type { LedgerSecrets } from './mark.ts';
 import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
 
@@ -21,13 +22,14 @@ export interface OpenStoreOptions {
  */
 export function openLedger(
   storeUrl: string,
+  secrets: LedgerSecrets,
   { now, onError = () => undefined }: OpenStoreOptions = {},
 ): Ledger {
-  if (/^rediss?:\/\//.test(storeUrl)) return openRedisLedger(storeUrl, now, onError);
+  if (/^rediss?:\/\//.test(storeUrl)) return openRedisLedger(storeUrl, secrets, now, onError);
   const clock = now ?? Date.now;
-  if (storeUrl === 'memory:') return openSqliteLedger(':memory:', clock);
+  if (storeUrl === 'memory:') return openSqliteLedger(':memory:', secrets, clock);
   const file = sqliteFileOf(storeUrl);
   if (file === undefined)
     throw new Error('LEDGER_URL must be memory:, sqlite:PATH, redis://HOST or rediss://HOST.');
-  return openSqliteLedger(file, clock);
+  return openSqliteLedger(file, secrets, clock);
 }

@@ -2,21 +2,30 @@
 // its writes or none.
 import { NOW } from '../redis-connection.ts';
 
+/** Keeps the newest time at which something was written. */
+const touch = (key: string): string => `
+  local newest = math.max(now, tonumber(redis.call('GET', ${key}) or '0'))
+  redis.call('SET', ${key}, string.format('%.0f', newest))`;
+
 /**
- * KEYS key, revoked claim, sealed key; ARGV time, request hash, token of the claim, retention, sealed
- * key or nothing. Answers the key's entry, or an empty list when the caller now has the key. A server
- * that has lost its data is given the sealed key again.
+ * KEYS key, revoked claim, mark, newest time; ARGV time, request hash, token of the claim, retention, mark
+ * as it is known, least newest time, how far the newest time may be ahead. Answers the key's entry; the
+ * time when the caller now has the key; nothing when the mark or the newest time is not as known.
  */
 export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
   if at and tonumber(at) >= now - tonumber(ARGV[4]) then return redis.call('HGETALL', KEYS[1]) end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
+  local before = tonumber(redis.call('GET', KEYS[4]) or '0')
+  if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7]) then
+    return {}
+  end
   -- This write comes first: a server without memory refuses it, but not the writes after it.
   redis.call('HSET', KEYS[1],
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
-  if ARGV[5] ~= '' then redis.call('SET', KEYS[3], ARGV[5], 'NX') end
-  return {}
+  ${touch('KEYS[4]')}
+  return string.format('%.0f', now)
 `;
 
 /**
@@ -29,11 +38,28 @@ export const REVOKE = `
   if standing[1] == ARGV[1] and standing[2] == 'pending' then redis.call('DEL', KEYS[1]) end
 `;
 
-/** KEYS sealed key; ARGV expected sealed key or nothing, new sealed key. It never expires. */
-export const SEAL_KEY = `
-  if (redis.call('GET', KEYS[1]) or '') ~= ARGV[1] then return 0 end
-  redis.call('SET', KEYS[1], ARGV[2])
+/** KEYS mark, newest time; ARGV time. Answers both, and the time. */
+export const READ_MARK = `${NOW}
+  return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0', string.format('%.0f', now) }
+`;
+
+/** KEYS mark, newest time; ARGV time, expected mark or nothing, new mark, whether the newest time is reset. */
+export const REPLACE_MARK = `${NOW}
+  if (redis.call('GET', KEYS[1]) or '') ~= ARGV[2] then return 0 end
+  redis.call('SET', KEYS[1], ARGV[3])
+  if ARGV[4] ~= '' then redis.call('DEL', KEYS[2]) end
+  ${touch('KEYS[2]')}
   return 1
+`;
+
+/**
+ * KEYS value of one principal, its name for another one. What stands there already stays, the lists of batches are joined.
+ */
+export const RENAME = `
+  if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('RENAMENX', KEYS[1], KEYS[2]) == 1 then return end
+  local kind = redis.call('TYPE', KEYS[1]).ok
+  if kind == 'zset' then redis.call('ZUNIONSTORE', KEYS[2], 2, KEYS[1], KEYS[2]) end
+  redis.call('DEL', KEYS[1])
 `;
 
 /** KEYS key. */
@@ -52,8 +78,8 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
     end`;
 
 /**
- * KEYS batch, batches, input, only task, key; ARGV time, retention, time of submission, place among the
- * batches, batch id, batch, whether it has an only task, and a key; items.
+ * KEYS batch, batches, input, only task, key, newest time; ARGV time, retention, time of submission, place
+ * among the batches, batch id, batch, whether it has an only task, and a key; items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -81,10 +107,12 @@ export const RECORD = `${NOW}
   if ARGV[8] ~= '' then
     ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end
+  ${touch('KEYS[6]')}
+  return string.format('%.0f', now)
 `;
 
 /**
- * KEYS input, key; ARGV time, retention, whether it has a key, upstream request id or nothing, hash of
+ * KEYS input, key, newest time; ARGV time, retention, whether it has a key, upstream request id or nothing, hash of
  * the input.
  */
 export const RECORD_UNKNOWN = `${NOW}
@@ -94,4 +122,6 @@ export const RECORD_UNKNOWN = `${NOW}
     ${endKey('KEYS[2]', ["'state'", "'unknown'"], 'ARGV[5]')}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
+  ${touch('KEYS[3]')}
+  return string.format('%.0f', now)
 `;

@@ -17,10 +17,23 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import { CLAIM, RECORD, RECORD_UNKNOWN, RELEASE, REVOKE, SEAL_KEY } from './redis-ledger-scripts.ts';
+import { createMarkCheck, type LedgerSecrets, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
+import {
+  CLAIM,
+  READ_MARK,
+  RECORD,
+  RECORD_UNKNOWN,
+  RELEASE,
+  RENAME,
+  REPLACE_MARK,
+  REVOKE,
+} from './redis-ledger-scripts.ts';
 
 /** Changes with the shape of the stored values. */
 const PREFIX = 'foldatlas:ledger:1:';
+const MARK = `${PREFIX}mark`;
+const NEWEST = `${PREFIX}newest`;
+/** Of before version 1.0 (sealed-key.ts). */
 const SEALED_KEY = `${PREFIX}sealed-key`;
 /** Claims that were given up, by their tokens. */
 const REVOKED = `${PREFIX}revoked:`;
@@ -29,6 +42,9 @@ const REVOKED_MS = 3_600_000;
 const MAX_RETRY_MS = 2_000;
 /** Keys that one step of a scan looks at. */
 const SCAN_COUNT = 1_000;
+const NO_LOG =
+  'This Redis does not write a log (appendonly no): when it restarts it has lost submissions, and keys that ' +
+  'were paid could be paid again. Set `appendonly yes` (docs/operators.md, Several machines).';
 
 /** The names of a principal's values. The caller-chosen part stands last. */
 const namesOf = (principal: string) => {
@@ -56,6 +72,10 @@ const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
 const storedScores = z.array(z.unknown());
 const storedItem = z.object({ name: z.string().nullable(), chains: chainSummaries });
+
+const markReply = z
+  .tuple([z.string().nullable(), z.coerce.number(), z.coerce.number()])
+  .transform(([text, newest, now]) => ({ text, newest, now }));
 
 /** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
 function fieldsOf(reply: unknown): Record<string, string> | null {
@@ -88,17 +108,29 @@ function readEarlier(reply: unknown): EarlierSubmission | null {
  */
 export function openRedisLedger(
   url: string,
+  secrets: LedgerSecrets,
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
 ): Ledger {
-  const redis = openRedis(url, onError);
+  const redis = openRedis(url, onError, {
+    onReconnected: () => void check().catch(onError),
+  });
+  const mark = createMarkCheck(secrets);
   const closing = new AbortController();
   const time = () => timeArgument(now);
-  /** The sealed key as it was last seen: replicas that start later must name callers by the same one. */
-  let knownSealedKey: string | null = null;
-  const readSealedKey = async () => textReply.parse(await redis.send('GET', SEALED_KEY));
-  const sealKey = async (expected: string | null, sealed: string): Promise<boolean> =>
-    (await redis.run(SEAL_KEY, [SEALED_KEY], [expected ?? '', sealed])) === 1;
+  const marks: MarkStore = {
+    read: async () => markReply.parse(await redis.run(READ_MARK, [MARK, NEWEST], [time()])),
+    replace: async (expected, next, resets) =>
+      (await redis.run(
+        REPLACE_MARK,
+        [MARK, NEWEST],
+        [time(), expected ?? '', next, resets ? 'reset' : ''],
+      )) === 1,
+    sealedKey: async () => textReply.parse(await redis.send('GET', SEALED_KEY)),
+    deleteSealedKey: async () => void (await redis.send('DEL', SEALED_KEY)),
+  };
+  /** Names of principals, read once: only those of a former secret are looked for in it. */
+  let principals: Promise<ReadonlySet<string>> | undefined;
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */
   const isRetained = (at: number): boolean => now === undefined || at >= oldest();
@@ -122,29 +154,68 @@ export function openRedisLedger(
     }
   }
 
-  return {
-    async check() {
-      // A script over two keys, as the ledger's own are: a cluster refuses it.
-      await redis.run('return 1', [SEALED_KEY, REVOKED], []).catch((error: unknown) => {
-        if (!String(error).includes('CROSSSLOT')) throw error;
-        const advice =
-          'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
-        throw new Error(`${advice} ${String(error)}`, { cause: error });
-      });
-      const sealed = await readSealedKey();
-      if (sealed === null && knownSealedKey !== null) await sealKey(null, knownSealedKey);
-      knownSealedKey = sealed ?? knownSealedKey;
-    },
-    async claim(principal, key, requestHash) {
-      const place = namesOf(principal).key(key);
-      const token = randomUUID();
-      const keys = [place, REVOKED + token, SEALED_KEY];
-      const what = [time(), requestHash, token, String(RETENTION_MS), knownSealedKey ?? ''];
-      const reply = await redis.run(CLAIM, keys, what).catch((error: unknown) => {
+  async function check(): Promise<void> {
+    await mark.check(marks).catch((error: unknown) => {
+      // A cluster refuses scripts over several keys.
+      if (!String(error).includes('CROSSSLOT')) throw error;
+      const advice = 'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
+      throw new Error(`${advice} ${String(error)}`, { cause: error });
+    });
+  }
+
+  async function tryClaim(principal: string, key: string, requestHash: string) {
+    const place = namesOf(principal).key(key);
+    const token = randomUUID();
+    const { text, leastNewest } = mark.expected;
+    const reply = await redis
+      .run(
+        CLAIM,
+        [place, REVOKED + token, MARK, NEWEST],
+        [time(), requestHash, token, String(RETENTION_MS), text, String(leastNewest), String(MAX_AHEAD_MS)],
+      )
+      .catch((error: unknown) => {
         void undoClaim(place, token);
         throw error;
       });
-      return readKey(reply);
+    if (typeof reply !== 'string') return readKey(reply) ?? 'not as known';
+    mark.wrote(Number(reply));
+    return null;
+  }
+
+  /** Keys of the ledger that begin so, some at a time. */
+  async function* scan(prefix: string): AsyncGenerator<string[]> {
+    let cursor = '0';
+    do {
+      const step = await redis.send('SCAN', cursor, 'MATCH', `${prefix}*`, 'COUNT', String(SCAN_COUNT));
+      const [next, keys] = scanReply.parse(step);
+      yield keys;
+      cursor = next;
+    } while (cursor !== '0');
+  }
+
+  async function readPrincipals(): Promise<ReadonlySet<string>> {
+    const found = new Set<string>();
+    for await (const keys of scan(PREFIX))
+      for (const key of keys) found.add(key.slice(PREFIX.length).split(':', 1)[0] ?? '');
+    return found;
+  }
+
+  return {
+    check,
+    isLost: () => mark.isLost,
+    accept: () => mark.accept(marks),
+    async warnings() {
+      // A server may forbid the question.
+      const reply = await redis.send('CONFIG', 'GET', 'appendonly').catch(() => []);
+      return fieldsOf(reply)?.appendonly === 'no' ? [NO_LOG] : [];
+    },
+    async claim(principal, key, requestHash) {
+      const claimed = await tryClaim(principal, key, requestHash);
+      if (claimed !== 'not as known') return claimed;
+      await check();
+      const again = await tryClaim(principal, key, requestHash);
+      if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
+      return again;
     },
     async release(principal, key) {
       await redis.run(RELEASE, [namesOf(principal).key(key)], []);
@@ -156,7 +227,7 @@ export function openRedisLedger(
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
       const names = namesOf(principal);
-      await redis.run(
+      const at = await redis.run(
         RECORD,
         [
           names.batch(batchId),
@@ -164,6 +235,7 @@ export function openRedisLedger(
           names.input(inputHash),
           names.task(onlyTaskId ?? ''),
           names.key(key ?? ''),
+          NEWEST,
         ],
         [
           time(),
@@ -177,14 +249,16 @@ export function openRedisLedger(
           ...items.map(({ name, chains }) => JSON.stringify({ name, chains })),
         ],
       );
+      mark.wrote(Number(at));
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
       const names = namesOf(principal);
-      await redis.run(
+      const at = await redis.run(
         RECORD_UNKNOWN,
-        [names.input(inputHash), names.key(key ?? '')],
+        [names.input(inputHash), names.key(key ?? ''), NEWEST],
         [time(), String(RETENTION_MS), key === null ? '' : 'key', upstreamRequestId ?? '', inputHash],
       );
+      mark.wrote(Number(at));
     },
     async earlier(principal, inputHash) {
       const found = readEarlier(await redis.send('HGETALL', namesOf(principal).input(inputHash)));
@@ -239,20 +313,20 @@ export function openRedisLedger(
       ]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
     },
-    sealedKey: readSealedKey,
-    sealKey,
+    formerSecrets: () => mark.formerSecrets,
+    async rename(from, to) {
+      principals ??= readPrincipals();
+      const known = await principals.catch((error: unknown) => {
+        principals = undefined;
+        throw error;
+      });
+      if (!known.has(from)) return;
+      for await (const keys of scan(`${PREFIX}${from}:`))
+        for (const key of keys)
+          await redis.run(RENAME, [key, `${PREFIX}${to}${key.slice(PREFIX.length + from.length)}`], []);
+    },
     async usage() {
       return readUsage(String(await redis.send('INFO', 'memory')));
-    },
-    async isEmpty() {
-      let cursor = '0';
-      do {
-        const step = await redis.send('SCAN', cursor, 'MATCH', `${PREFIX}*`, 'COUNT', String(SCAN_COUNT));
-        const [next, keys] = scanReply.parse(step);
-        if (keys.some((key) => key !== SEALED_KEY)) return false;
-        cursor = next;
-      } while (cursor !== '0');
-      return true;
     },
     async close() {
       closing.abort();

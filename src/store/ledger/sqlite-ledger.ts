@@ -1,6 +1,8 @@
 // The ledger in SQLite: one file (or memory), shared by any number of processes on a machine,
 // intact after a crash.
+import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
 import { createGroupCommit, inTransaction } from '../sqlite-file.ts';
 import {
@@ -14,6 +16,13 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
+import {
+  createMarkCheck,
+  type LedgerSecrets,
+  MAX_AHEAD_MS,
+  type MarkStore,
+  replacedFileError,
+} from './mark.ts';
 import { openTables } from './sqlite-tables.ts';
 
 /** How often it is looked for what is past its time. */
@@ -22,6 +31,10 @@ const PRUNE_EVERY_MS = 3_600_000;
 const PRUNED_AT_ONCE = 64;
 /** From one such write to the next, while there are more. */
 const PRUNE_PAUSE_MS = 20;
+/** How much more is past its time at most, each time it is looked for: the clock may be wrong. */
+const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
+/** All that belongs to a principal. */
+const PRINCIPAL_TABLES = ['batch', 'item', 'idempotency', 'unknown_outcome', 'score'];
 
 /** The columns under the names of the records. */
 const BATCH =
@@ -30,11 +43,44 @@ const BATCH =
 const KEY =
   'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
 
+const prunedRow = z.object({ prunedTo: z.number().nullable() });
 const countRow = z.object({ total: z.number() });
 const sizeRow = z.object({ used: z.number() });
+const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
   .transform(({ name, chains }): LedgerItem => ({ name, chains: chainSummaries.parse(JSON.parse(chains)) }));
+
+/** Device and inode of a file; undefined for one in memory, or that is not there. */
+function fileIdentity(file: string): string | undefined {
+  const stat = file === ':memory:' ? undefined : statSync(file, { bigint: true, throwIfNoEntry: false });
+  return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
+}
+
+function openMarkStore(database: DatabaseSyncInstance, now: () => number) {
+  const select = database.prepare('SELECT text, newest FROM mark');
+  const update = database.prepare('UPDATE mark SET text = ?, newest = max(newest, ?) WHERE text IS ?');
+  const reset = database.prepare('UPDATE mark SET text = ?, newest = ? WHERE text IS ?');
+  const selectSealed = database.prepare('SELECT sealed FROM sealed_key');
+  return {
+    async read() {
+      return { ...markRow.parse(select.get()), now: now() };
+    },
+    async replace(expected, next, resets) {
+      return inTransaction(
+        database,
+        () => (resets ? reset : update).run(next, now(), expected).changes === 1,
+      );
+    },
+    async sealedKey() {
+      const row = selectSealed.get();
+      return row === undefined ? null : String(row.sealed);
+    },
+    async deleteSealedKey() {
+      database.exec('DELETE FROM sealed_key');
+    },
+  } satisfies MarkStore;
+}
 
 /**
  * Opens the ledger in a file.
@@ -42,13 +88,15 @@ const itemRow = z
  * @param file - a path, or ':memory:'
  * @param now - milliseconds since the epoch
  */
-export function openSqliteLedger(file: string, now: () => number): Ledger {
+export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () => number): Ledger {
   const database = openTables(file);
+  const identity = fileIdentity(file);
+  const marks = openMarkStore(database, now);
+  const mark = createMarkCheck(secrets);
   const statement = (sql: string) => database.prepare(sql);
   const selectKey = statement(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`);
   const insertKey = statement(
-    'INSERT INTO idempotency (principal, key, request_hash, state, at) ' +
-      "VALUES (?, ?, ?, 'pending', ?) ON CONFLICT DO NOTHING",
+    'INSERT INTO idempotency (principal, key, request_hash, state, at) ' + "VALUES (?, ?, ?, 'pending', ?)",
   );
   const deletePending = statement(
     "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
@@ -82,16 +130,19 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const selectScore = statement(
     'SELECT ptm, iptm, mean_plddt AS meanPlddt FROM score WHERE principal = ? AND task_id = ?',
   );
-  const selectSealed = statement('SELECT sealed FROM sealed_key');
-  const insertSealed = statement('INSERT INTO sealed_key VALUES (1, ?) ON CONFLICT DO NOTHING');
-  const updateSealed = statement('UPDATE sealed_key SET sealed = ? WHERE sealed = ?');
+  const selectMark = statement('SELECT text, newest FROM mark');
+  const touchMark = statement('UPDATE mark SET newest = max(newest, ?)');
   const selectSize = statement(
     'SELECT page_count * page_size AS used FROM pragma_page_count(), pragma_page_size()',
   );
   const selectAny = statement(
-    `SELECT EXISTS (SELECT 1 FROM batch UNION ALL SELECT 1 FROM idempotency
-     UNION ALL SELECT 1 FROM unknown_outcome UNION ALL SELECT 1 FROM score) AS found`,
+    `SELECT ${PRINCIPAL_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE principal = ?1)`).join(' OR ')} AS found`,
   );
+  const renames = PRINCIPAL_TABLES.map((table) =>
+    statement(`UPDATE OR IGNORE ${table} SET principal = ? WHERE principal = ?`),
+  );
+  const selectPruned = statement('SELECT pruned_to AS prunedTo FROM mark');
+  const updatePruned = statement('UPDATE mark SET pruned_to = ?');
   const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
 
   const expired = (table: string, columns: string, found = `${table} WHERE at < ?`) =>
@@ -117,8 +168,16 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const { write, close } = createGroupCommit(database);
   let prunedAt = Number.NEGATIVE_INFINITY;
   let next: NodeJS.Timeout | undefined;
-  const pruneSome = (): void => {
+  /** What was written before it is deleted. A clock that runs ahead moves it by a day, not by weeks. */
+  let pruneLimit = 0;
+  const movePruneLimit = (): void => {
+    const { prunedTo } = prunedRow.parse(selectPruned.get());
     const limit = now() - RETENTION_MS;
+    pruneLimit = prunedTo === null ? limit : Math.min(limit, prunedTo + MAX_PRUNE_STEP_MS);
+    updatePruned.run(pruneLimit);
+  };
+  const pruneSome = (): void => {
+    const limit = pruneLimit;
     const most = Math.max(...deletions.map((deletion) => Number(deletion.run(limit).changes)));
     clearTimeout(next);
     // What cannot be deleted now waits for the next hour.
@@ -128,22 +187,77 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
   const prune = (): void => {
     if (now() - prunedAt < PRUNE_EVERY_MS) return;
     prunedAt = now();
+    movePruneLimit();
     pruneSome();
   };
   inTransaction(database, prune);
 
+  /** Whether the ledger is as this gateway knows it: else a free key may have been spent. */
+  const isAsKnown = (): boolean => {
+    const { text, newest } = markRow.parse(selectMark.get());
+    const { expected } = mark;
+    return (
+      fileIdentity(file) === identity &&
+      text === expected.text &&
+      newest >= expected.leastNewest &&
+      newest <= now() + MAX_AHEAD_MS
+    );
+  };
+  const touch = (): number => {
+    const at = now();
+    touchMark.run(at);
+    return at;
+  };
+  /** Writes, and remembers when. */
+  async function writeTimed(work: (at: number) => void): Promise<void> {
+    const at = await write(() => {
+      const time = touch();
+      work(time);
+      return time;
+    });
+    mark.wrote(at);
+  }
+  async function tryClaim(principal: string, key: string, requestHash: string) {
+    const result = await write(() => {
+      prune();
+      const row: unknown = selectKey.get(principal, key);
+      if (row !== undefined) return keyEntry.parse(row);
+      if (!isAsKnown()) return 'not as known';
+      const at = touch();
+      insertKey.run(principal, key, requestHash, at);
+      return at;
+    });
+    if (typeof result !== 'number') return result;
+    mark.wrote(result);
+    return null;
+  }
+
+  async function check(): Promise<void> {
+    if (fileIdentity(file) === identity) return mark.check(marks);
+    // Gateways that start on the file that is there now are told as well.
+    const other = openTables(file);
+    try {
+      await mark.check(openMarkStore(other, now));
+    } finally {
+      other.close();
+    }
+    throw replacedFileError();
+  }
+
   const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
-    async check() {
-      statement('SELECT 1').get();
-    },
+    check,
+    isLost: () => mark.isLost || fileIdentity(file) !== identity,
+    accept: () => mark.accept(marks),
+    warnings: async () => [],
     async claim(principal, key, requestHash) {
-      return write(() => {
-        prune();
-        const isFree = insertKey.run(principal, key, requestHash, now()).changes === 1;
-        return isFree ? null : keyEntry.parse(selectKey.get(principal, key));
-      });
+      const claimed = await tryClaim(principal, key, requestHash);
+      if (claimed !== 'not as known') return claimed;
+      await check();
+      const again = await tryClaim(principal, key, requestHash);
+      if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
+      return again;
     },
     async release(principal, key) {
       await write(() => deletePending.run(principal, key));
@@ -153,20 +267,19 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
       return row === undefined ? null : keyEntry.parse(row);
     },
     async record(principal, key, batch, items) {
-      await write(() => {
+      await writeTimed((at) => {
         prune();
         insertBatch.run({ principal, ...batch });
         for (const [index, item] of items.entries()) {
           insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
         }
-        if (key !== null)
-          endKey.run(principal, key, batch.inputHash, 'submitted', batch.batchId, null, now());
+        if (key !== null) endKey.run(principal, key, batch.inputHash, 'submitted', batch.batchId, null, at);
       });
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
-      await write(() => {
-        insertUnknown.run(principal, inputHash, upstreamRequestId, now());
-        if (key !== null) endKey.run(principal, key, inputHash, 'unknown', null, upstreamRequestId, now());
+      await writeTimed((at) => {
+        insertUnknown.run(principal, inputHash, upstreamRequestId, at);
+        if (key !== null) endKey.run(principal, key, inputHash, 'unknown', null, upstreamRequestId, at);
       });
     },
     async earlier(principal, inputHash) {
@@ -207,24 +320,18 @@ export function openSqliteLedger(file: string, now: () => number): Ledger {
           insertScore.run(principal, id, ptm, iptm, meanPlddt);
       });
     },
-    async sealedKey() {
-      const row = selectSealed.get();
-      return row === undefined ? null : String(row.sealed);
-    },
-    async sealKey(expected, sealed) {
-      const done = await write(() =>
-        expected === null ? insertSealed.run(sealed) : updateSealed.run(sealed, expected),
-      );
-      return done.changes === 1;
+    formerSecrets: () => mark.formerSecrets,
+    async rename(from, to) {
+      if (selectAny.get(from)?.found === 0) return;
+      await write(() => {
+        for (const rename of renames) rename.run(to, from);
+      });
     },
     async usage() {
       const { used } = sizeRow.parse(selectSize.get());
       if (file === ':memory:') return { usedBytes: used, limitBytes: null, evicts: false };
       const disk = await statfs(file);
       return { usedBytes: used, limitBytes: used + disk.bavail * disk.bsize, evicts: false };
-    },
-    async isEmpty() {
-      return selectAny.get()?.found === 0;
     },
     async close() {
       clearTimeout(next);

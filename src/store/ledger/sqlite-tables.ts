@@ -55,7 +55,7 @@ const VERSIONS = [
     PRIMARY KEY (principal, task_id)
   ) WITHOUT ROWID;
 `,
-  // At most one row.
+  // At most one row, of before version 1.0 (sealed-key.ts).
   `
   CREATE TABLE sealed_key (id INTEGER PRIMARY KEY CHECK (id = 1), sealed TEXT NOT NULL);
 `,
@@ -63,6 +63,17 @@ const VERSIONS = [
   ALTER TABLE batch ADD COLUMN origin_batch_id TEXT;
   ALTER TABLE batch ADD COLUMN origin TEXT;
   CREATE INDEX batch_origin ON batch (principal, origin_batch_id) WHERE origin_batch_id IS NOT NULL;
+`,
+  // One row: the mark (mark.ts), the newest time at which something was written, and up to when what is
+  // past its time was deleted.
+  `
+  CREATE TABLE mark (
+    id INTEGER PRIMARY KEY CHECK (id = 1),
+    text TEXT,
+    newest INTEGER NOT NULL DEFAULT 0,
+    pruned_to INTEGER
+  );
+  INSERT INTO mark (id) VALUES (1);
 `,
 ];
 

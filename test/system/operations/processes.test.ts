@@ -20,6 +20,7 @@ import { endWithFile } from '../../child-processes.ts';
 import { protein } from '../../folding/bench.ts';
 import { recordOutput } from '../../record.ts';
 import { ROOT } from '../../root.ts';
+import { SECRETS } from '../../store/ledger-contract.ts';
 import { NO_REDIS, openRedisPlace } from '../../store/redis-place.ts';
 import { until } from '../../subscriptions/support.ts';
 import { type Answer, at } from '../../support.ts';
@@ -280,7 +281,7 @@ describe('a process', () => {
   it.skipIf(NO_REDIS)('that has waited long enough for its Redis ends with the reason', async () => {
     const place = await openRedisPlace();
     await place.remove();
-    const ledger = openLedger(place.url);
+    const ledger = openLedger(place.url, SECRETS);
     const waiting = awaitStore({ LEDGER_URL: place.url }, createLogger('silent', true), ledger.check, 600);
     await expect(waiting).rejects.toThrow(`The store ${place.url} failed: connect ECONNREFUSED`);
     await ledger.close();

@@ -67,7 +67,6 @@ it('closes connections without a request at once, also those that never sent one
     upstreamUrl: sandbox.url,
     sandbox: true,
     log: testLogger(),
-    principalKey: 'a key of sixteen letters',
   });
   const dial = async () => {
     const socket = connect(Number(new URL(served.url).port), '127.0.0.1');

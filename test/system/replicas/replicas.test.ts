@@ -4,12 +4,8 @@ import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
-import { readConfig } from '../../../src/config.ts';
-import { createGateway, type Gateway } from '../../../src/gateway.ts';
-import { readPrincipalKey } from '../../../src/store/ledger/principal-key.ts';
-import { openRedis } from '../../../src/store/redis-connection.ts';
+import type { Gateway } from '../../../src/gateway.ts';
 import { INSULIN_A, protein } from '../../folding/bench.ts';
-import { testLogger } from '../../record.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../../store/redis-place.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../../subscriptions/streams.ts';
 import {
@@ -70,30 +66,6 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     expect(errors).toBeUndefined();
     return at(data, 'submitFold');
   };
-
-  it('know callers by the same names after the store lost its data, so that a key is paid once', async () => {
-    const settings = { LEDGER_URL: `${place.url}/2`, GATEWAY_SECRET: SECRET };
-    const openLater = async (): Promise<Gateway> => {
-      const config = readConfig({ STORE_URL: settings.LEDGER_URL, GATEWAY_SECRET: SECRET });
-      const principalKey = await readPrincipalKey(settings);
-      const log = testLogger();
-      const options = { config, upstreamUrl: sandbox.url, log, sandbox: true, principalKey };
-      const gateway = createGateway(options);
-      await gateway.ready();
-      return gateway;
-    };
-    const first = await openLater();
-    const redis = openRedis(settings.LEDGER_URL, () => undefined);
-    await redis.send('FLUSHDB');
-    await redis.close();
-    const input = { items: [protein(INSULIN_A)], idempotencyKey: randomUUID() };
-    const queued = await submitTo(first, input);
-    expect(queued).toMatchObject({ replayed: false });
-    const second = await openLater();
-    expect(await submitTo(second, input)).toMatchObject({ replayed: true, batch: at(queued, 'batch') });
-    expect(count('submit')).toBe(1);
-    await Promise.all([first.close(), second.close()]);
-  });
 
   it('send racing submissions of one idempotency key once, and both know the batch', async () => {
     const input = {

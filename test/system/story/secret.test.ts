@@ -1,8 +1,10 @@
 // The secret of a gateway over its life: another one is refused, a new one keeps what was submitted, a lost one begins anew; in SQLite, and
 // in a Redis that several gateways share. What was paid once is never paid again.
-import { copyFileSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createCipheriv, randomBytes, scryptSync } from 'node:crypto';
+import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../../store/redis-place.ts';
@@ -11,6 +13,14 @@ import { batchIds, queuedBatches, type ServerProcess, startServer, submitOnce } 
 
 const FIRST = 'the first secret of this gateway';
 const SECOND = 'the second secret of this gateway';
+
+/** As version 0.1 sealed the key of a ledger. */
+function sealKey(key: string, secret: string): string {
+  const [salt, iv] = [randomBytes(16), randomBytes(12)];
+  const cipher = createCipheriv('aes-256-gcm', scryptSync(secret, salt, 32), iv);
+  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
+  return `1.${Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+}
 
 let sandbox: Sandbox;
 let folder: string;
@@ -48,7 +58,7 @@ describe('a ledger in SQLite', () => {
 
     for (const wrong of [settings(SECOND), settings(), { ...settings(SECOND), WORKERS: '2' }])
       await expect(start(wrong)).rejects.toThrow(
-        /ended with 78.*GATEWAY_SECRET: this ledger was written with another secret.*rotate-secret/s,
+        /ended with 78.*GATEWAY_SECRET: this ledger was written with another secret.*GATEWAY_SECRET_PREVIOUS/s,
       );
     const again = await start(settings(FIRST));
     expect(await submitOnce(again, 'paid once')).toMatchObject({ batchId, replayed: true });
@@ -69,35 +79,55 @@ describe('a ledger in SQLite', () => {
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
   });
 
-  it('keeps what was submitted when the secret beside it is changed, and says when it cannot be', async () => {
+  it('keeps what was submitted when the secret is changed, the previous one given, and when that is taken away', async () => {
+    const before = (await queuedBatches(sandbox.url)).length;
     const first = await start(settings());
     const { batchId } = await submitOnce(first, 'kept');
     await first.end('SIGTERM');
-    const file = join(folder, 'new.secret');
-    writeFileSync(file, `${SECOND}\n`);
-    const rotate = () => run(['rotate-secret', '--to', file], { env: settings() });
-    expect(await rotate()).toMatchObject({ code: 0, err: expect.stringContaining('nothing was lost') });
-    expect(readFileSync(join(folder, 'gateway.db.secret'), 'utf8')).toBe(SECOND);
-    expect(await rotate()).toMatchObject({ code: 0, err: expect.stringContaining('in use already') });
-    const second = await start(settings());
-    expect(await batchIds(second)).toEqual([batchId]);
-    expect(await submitOnce(second, 'kept')).toMatchObject({ batchId, replayed: true });
-    await second.end('SIGTERM');
-
-    const [wrong, unclear, missing] = await Promise.all([
-      run(['rotate-secret', '--to', '/dev/null'], { env: settings(FIRST) }),
-      run(['rotate-secret'], { env: settings(FIRST) }),
-      run(['rotate-secret', '--to', join(folder, 'none')], { env: settings(FIRST) }),
-    ]);
-    expect([wrong.code, unclear.code, missing.code]).toEqual([65, 64, 64]);
-    writeFileSync(file, 'a third secret of this gateway');
-    const closed = await run(['rotate-secret', '--to', file], { env: settings(FIRST) });
-    expect(closed).toMatchObject({ code: 78, err: expect.stringContaining('does not open this ledger') });
+    const previous = readFileSync(join(folder, 'gateway.db.secret'), 'utf8');
+    for (const secrets of [
+      { ...settings(FIRST), GATEWAY_SECRET_PREVIOUS: previous },
+      settings(FIRST),
+      { ...settings(SECOND), GATEWAY_SECRET_PREVIOUS: FIRST },
+    ]) {
+      const next = await start(secrets);
+      expect(await batchIds(next)).toEqual([batchId]);
+      expect(await submitOnce(next, 'kept')).toMatchObject({ batchId, replayed: true });
+      await next.end('SIGTERM');
+    }
+    // Whoever has only the secret of before does not find what has moved.
+    await expect(start(settings(FIRST))).rejects.toThrow(/ended with 78.*GATEWAY_SECRET_PREVIOUS/s);
+    expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
 
     // Of a lost secret the operator decides: nothing of before is found again.
-    expect((await run(['rotate-secret', '--lost'], { env: settings(FIRST) })).code).toBe(0);
-    const anew = await start(settings(FIRST));
+    const lost = settings('a third secret of this gateway');
+    expect(await run(['accept-ledger'], { env: lost })).toMatchObject({ code: 0 });
+    const anew = await start(lost);
     expect(await batchIds(anew)).toEqual([]);
+    expect(await submitOnce(anew, 'anew')).toMatchObject({ kind: 'FoldSubmitted' });
+    expect(await run(['accept-ledger'], { env: lost })).toMatchObject({
+      code: 0,
+      err: expect.stringContaining('Nothing is wrong'),
+    });
+  });
+
+  it('of before version 1.0 goes on with what was submitted under the key that it holds', async () => {
+    // Callers were named by a key that the ledger held, sealed with the secret.
+    const key = 'the key by which callers were named';
+    const first = await start(settings(key));
+    const { batchId } = await submitOnce(first, 'of before');
+    await first.end('SIGTERM');
+    const database = new DatabaseSync(join(folder, 'gateway.db'));
+    database.exec('DROP TABLE mark; PRAGMA user_version = 3');
+    database.prepare('INSERT INTO sealed_key VALUES (1, ?)').run(sealKey(key, FIRST));
+    database.close();
+    await expect(start(settings(SECOND))).rejects.toThrow(/ended with 78/);
+    for (const secrets of [settings(FIRST), settings(FIRST)]) {
+      const next = await start(secrets);
+      expect(await submitOnce(next, 'of before')).toMatchObject({ batchId, replayed: true });
+      expect(await batchIds(next)).toEqual([batchId]);
+      await next.end('SIGTERM');
+    }
   });
 });
 
@@ -112,19 +142,15 @@ describe.skipIf(NO_REDIS)('a ledger in Redis that gateways share', () => {
     const settings = (secret: string) => ({ STORE_URL: `${redis.url}/1`, GATEWAY_SECRET: secret });
     const running = await Promise.all([start(settings(FIRST)), start(settings(FIRST))]);
     const { batchId } = await submitOnce(running[0], 'shared');
-    const file = join(folder, 'new.secret');
-    writeFileSync(file, SECOND);
-    expect(await run(['rotate-secret', '--to', file], { env: settings(FIRST) })).toMatchObject({
-      code: 0,
-      err: expect.stringContaining('Give all of them the new secret'),
-    });
-    await expect(start(settings(FIRST))).rejects.toThrow(/ended with 78/);
-    // Replaced one by one: the old and the new one know the same.
-    const replaced = await start({ ...settings(''), GATEWAY_SECRET: '', GATEWAY_SECRET_FILE: file });
-    for (const server of [running[1], replaced]) {
-      expect(await submitOnce(server, 'shared')).toMatchObject({ batchId, replayed: true });
-      expect(await batchIds(server)).toEqual([batchId]);
-    }
+    const next = { ...settings(SECOND), GATEWAY_SECRET_PREVIOUS: FIRST };
+    const replaced = await Promise.all([start(next), start(next)]);
+    const endings = await Promise.all(replaced.map((server) => submitOnce(server, 'shared')));
+    for (const ending of endings) expect(ending).toMatchObject({ batchId, replayed: true });
+    for (const server of replaced) expect(await batchIds(server)).toEqual([batchId]);
+    // Those that have not been replaced yet find nothing, and so send nothing.
+    expect(await submitOnce(running[1], 'shared')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
+    const ready = await fetch(`${running[1].url}/ready`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('another secret')]);
     expect(redis.bytes()).not.toContain(FIRST);
     expect(redis.bytes()).not.toContain(SECOND);
   });

@@ -1,0 +1,227 @@
+// The mark that a ledger is given when it is founded. By it, and by the newest time ever written, a
+// gateway notices that the ledger has lost what it knew, or was written with another GATEWAY_SECRET:
+// in both cases an idempotency key that was paid before would be paid again.
+import { createHmac, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { RETENTION_MS } from './ledger.ts';
+import { unsealKey } from './sealed-key.ts';
+
+/** The secrets by which callers are named in a ledger. */
+export interface LedgerSecrets {
+  readonly current: string;
+  /** GATEWAY_SECRET_PREVIOUS: what is stored under its names moves to the names of the current one. */
+  readonly previous?: string | undefined;
+}
+
+/** The ledger was written with a secret that this gateway does not have. */
+export class WrongSecretError extends Error {}
+
+/** The ledger has lost what it knew. The message is for operators and names no address. */
+export class LostLedgerError extends Error {}
+
+/** What a ledger keeps about itself. */
+export interface StoredMark {
+  /** Null where nothing was founded yet. */
+  readonly text: string | null;
+  /** The newest time at which something was written; 0 where nothing was. Milliseconds since the epoch. */
+  readonly newest: number;
+  /** The time by the ledger's clock. */
+  readonly now: number;
+}
+
+/** Where a ledger keeps its mark. */
+export interface MarkStore {
+  read(): Promise<StoredMark>;
+  /**
+   * Replaces the mark if it equals `expected`, atomically.
+   *
+   * @param resets - whether the newest time becomes the present
+   * @returns whether it did
+   */
+  replace(expected: string | null, next: string, resets: boolean): Promise<boolean>;
+  /** The sealed key of a ledger of before version 1.0; null elsewhere. */
+  sealedKey(): Promise<string | null>;
+  deleteSealedKey(): Promise<void>;
+}
+
+const LOSSES = {
+  EMPTY: 'The ledger is empty, and was not before.',
+  OTHER: 'The ledger is another one than before.',
+  OLDER: 'The ledger is older than it was: what was written last is missing.',
+  CLOCK:
+    'The newest entry of the ledger is more than a day ahead of its clock. If the clock is wrong, set it; ' +
+    'if it was ahead for a time, entries may have been deleted too early.',
+} as const;
+
+/** What a gateway does about a loss, and what its operator can do. */
+const REMEDY =
+  'Submissions with an idempotency key are refused, because one that was paid before would be paid again. ' +
+  'Restore the ledger, or accept the loss with `foldatlas accept-ledger` (docs/operators.md, A lost ledger).';
+
+const lostError = (loss: keyof typeof LOSSES): LostLedgerError =>
+  new LostLedgerError(`${LOSSES[loss]} ${REMEDY}`);
+
+/** Thrown where the file of a ledger was removed or replaced: its gateway still has the one of before. */
+export const replacedFileError = (): LostLedgerError =>
+  new LostLedgerError(`The file of the ledger was removed or replaced. ${REMEDY} Then restart the gateway.`);
+
+const markText = z.object({
+  id: z.string(),
+  /** Keyed hash of the secret. */
+  secret: z.string(),
+  /** Milliseconds since the epoch. */
+  foundedAt: z.number(),
+  /** The marks that an operator gave up for this one. */
+  replaces: z.array(z.string()),
+  /** Set by a gateway that knew another mark. */
+  lost: z.object({ id: z.string(), loss: z.enum(['EMPTY', 'OTHER', 'OLDER']) }).optional(),
+});
+
+type Mark = Readonly<z.output<typeof markText>>;
+
+const readText = (text: string): Mark => markText.parse(JSON.parse(text));
+
+/** Name of a caller in the store: without the secret a stolen store tells of no token whose it is. */
+export const principalName = (secret: string, identity: string): string =>
+  createHmac('sha256', secret).update(identity).digest('base64url');
+
+/** No token has a space in it. */
+const fingerprint = (secret: string): string => principalName(secret, 'fingerprint of the secret');
+
+/** How far the newest entry may be ahead of the clock. */
+export const MAX_AHEAD_MS = 24 * 3_600_000;
+/**
+ * What a server may lose that writes its log every second. Its submissions are still on their way then,
+ * and are written down whole when they end.
+ */
+const MAX_BEHIND_MS = 2_000;
+/** Each try after the first follows another gateway that wrote at the same moment. */
+const TRIES = 5;
+
+/** What a gateway knows of the mark of its ledger. */
+export interface MarkCheck {
+  /** What must stand in the ledger when a key is claimed. */
+  readonly expected: { readonly text: string; readonly leastNewest: number };
+  readonly isLost: boolean;
+  /** The secrets by which callers were named before; none before the first check. */
+  readonly formerSecrets: readonly string[];
+  /** Takes note of a time that was written. */
+  wrote(at: number): void;
+  /**
+   * Compares the mark with what is known of it, and founds a ledger that has none. With the previous
+   * secret in its mark, the ledger is the current one's from then on.
+   *
+   * @throws WrongSecretError, LostLedgerError, or Error when the store does not answer
+   */
+  check(store: MarkStore): Promise<void>;
+  /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
+  accept(store: MarkStore): Promise<boolean>;
+}
+
+/** The former names' key in a ledger of before version 1.0. @throws WrongSecretError */
+async function readSealedKey(store: MarkStore, secrets: readonly string[]): Promise<readonly string[]> {
+  const sealed = await store.sealedKey();
+  if (sealed === null) return [];
+  for (const secret of secrets) {
+    const key = unsealKey(sealed, secret);
+    if (key !== null) return [key];
+  }
+  throw new WrongSecretError('Another secret sealed the key of this ledger.');
+}
+
+export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck {
+  const previousSecrets = previous === undefined ? [] : [previous];
+  let known: Mark | undefined;
+  let text = '';
+  let newestSeen = 0;
+  let isLost = false;
+  let formerSecrets: readonly string[] | undefined;
+
+  function findLoss(mark: Mark | null, newest: number, seen: number): NonNullable<Mark['lost']> | undefined {
+    if (mark?.lost !== undefined || known === undefined) return mark?.lost;
+    const { id } = known;
+    if (mark === null) return { id, loss: 'EMPTY' };
+    if (mark.replaces.includes(id)) return undefined;
+    if (mark.id !== id) return { id, loss: 'OTHER' };
+    return newest < seen - MAX_BEHIND_MS ? { id, loss: 'OLDER' } : undefined;
+  }
+
+  /** What the mark has to say. @throws WrongSecretError */
+  function review(mark: Mark | null, { newest, now }: StoredMark, seen: number): Mark {
+    const own = fingerprint(current);
+    const lost = findLoss(mark, newest, seen);
+    if (mark === null) return { id: randomUUID(), secret: own, foundedAt: now, replaces: [], lost };
+    if (![own, ...previousSecrets.map(fingerprint)].includes(mark.secret))
+      throw new WrongSecretError('This ledger was written with another secret.');
+    return { ...mark, secret: own, lost };
+  }
+
+  async function checkOnce(store: MarkStore): Promise<boolean> {
+    // What is written while the mark is read is newer than what is read.
+    const seen = newestSeen;
+    const stored = await store.read();
+    const mark = stored.text === null ? null : readText(stored.text);
+    const next = review(mark, stored, seen);
+    const nextText = JSON.stringify(next);
+    if (nextText !== stored.text && !(await store.replace(stored.text, nextText, false))) return false;
+    if (next.lost !== undefined) throw lostError(next.lost.loss);
+    if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
+    newestSeen = known?.id === next.id ? Math.max(newestSeen, stored.newest) : stored.newest;
+    known = next;
+    text = nextText;
+    const hasSealedKey = (formerSecrets?.length ?? 0) > previousSecrets.length;
+    if (hasSealedKey && stored.now > next.foundedAt + RETENTION_MS) await store.deleteSealedKey();
+    return true;
+  }
+
+  async function check(store: MarkStore): Promise<void> {
+    formerSecrets ??= [...previousSecrets, ...(await readSealedKey(store, [current, ...previousSecrets]))];
+    try {
+      for (let tries = 0; !(await checkOnce(store)); tries += 1)
+        if (tries === TRIES) throw new Error('The mark of the ledger is written again and again.');
+      isLost = false;
+    } catch (error) {
+      if (error instanceof LostLedgerError) isLost = true;
+      throw error;
+    }
+  }
+
+  async function accept(store: MarkStore): Promise<boolean> {
+    try {
+      await check(store);
+      return false;
+    } catch (error) {
+      if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
+    }
+    const stored = await store.read();
+    const mark = stored.text === null ? null : readText(stored.text);
+    const accepted: Mark = {
+      id: randomUUID(),
+      secret: fingerprint(current),
+      foundedAt: stored.now,
+      replaces: mark === null ? [] : [mark.id, ...(mark.lost === undefined ? [] : [mark.lost.id])],
+    };
+    if (!(await store.replace(stored.text, JSON.stringify(accepted), true)))
+      throw new Error('A gateway changed the ledger at the same moment. Try again.');
+    // A key that no secret opens names nobody any more.
+    await readSealedKey(store, [current, ...previousSecrets]).catch(() => store.deleteSealedKey());
+    return true;
+  }
+
+  return {
+    get expected() {
+      return { text, leastNewest: newestSeen - MAX_BEHIND_MS };
+    },
+    get isLost() {
+      return isLost;
+    },
+    get formerSecrets() {
+      return formerSecrets ?? [];
+    },
+    wrote(at) {
+      newestSeen = Math.max(newestSeen, at);
+    },
+    check,
+    accept,
+  };
+}
