@@ -1,7 +1,7 @@
 // The typed error of a failed upstream call, also of sockets, resolvers and decompressors, with the
 // faults of a 422 (spec, section Errors) at the argument or path in the input that they are about.
 // Its `code` is that of the GraphQL error, chosen here because only this side sees the status.
-import { MAX_INT, parseTime } from './wire-values.ts';
+import { parseTime } from './wire-values.ts';
 
 export type FailureCode =
   | 'BAD_USER_INPUT'
@@ -113,13 +113,16 @@ export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
   return credits === RATE.test(text) ? undefined : credits ? 'credits' : 'rate';
 }
 
-/** @returns whole seconds, 0 to 2^31 - 1; undefined when the header is absent or unreadable */
+/** After this time the gateway asks again, whatever the upstream said; so may its callers. */
+const MAX_RETRY_AFTER_SECONDS = 300;
+
+/** @returns whole seconds, 0 to 300; undefined when the header is absent or unreadable */
 export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const at = parseTime(text)?.getTime() ?? Number.NaN;
   const seconds = Math.ceil(/^\d+(\.\d+)?$/.test(text) ? Number(text) : (at - now) / 1000);
-  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_INT);
+  return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
 /** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */

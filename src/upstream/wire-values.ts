@@ -29,7 +29,7 @@ export const maybe = <S extends z.ZodType>(schema: S) => schema.nullish().catch(
 export const maybeFilled = (schema: z.ZodType<string>) =>
   maybe(schema.transform((value) => (value === '' ? undefined : value)));
 
-export const MAX_INT = 2 ** 31 - 1;
+const MAX_INT = 2 ** 31 - 1;
 export const count = z.number().int().nonnegative().max(MAX_INT);
 /** The catalogue has 16,384 features. */
 const MAX_FEATURE_INDEX = 16_383;

@@ -15,8 +15,6 @@ export interface RateLimitBackoff {
 /** The first pause without a Retry-After. */
 const FIRST_PAUSE_MS = 250;
 const MAX_GUESSED_PAUSE_MS = 10_000;
-/** Callers see a longer pause, but after this time the gateway tries the upstream again. */
-const MAX_PAUSE_MS = 300_000;
 /** Pauses that are over are forgotten from so many on. */
 const MAX_SCOPES = 1000;
 
@@ -44,7 +42,7 @@ export function createRateLimitBackoff(now: () => number): RateLimitBackoff {
       // At random, so that processes do not return all at once.
       const guessedMs =
         Math.min(FIRST_PAUSE_MS * 2 ** (guesses - 1), MAX_GUESSED_PAUSE_MS) * (0.75 + Math.random() / 2);
-      const pauseMs = seconds === undefined ? guessedMs : Math.min(seconds * 1000, MAX_PAUSE_MS);
+      const pauseMs = seconds === undefined ? guessedMs : seconds * 1000;
       pauses.set(scope, { until: Math.max(now() + pauseMs, before?.until ?? 0), guesses });
     },
     end(scope) {
