@@ -63,12 +63,7 @@ export interface ChainSummary {
   readonly length: number;
   /** MD5 of a protein's sequence, its id in the Atlas; null for the other kinds. */
   readonly proteinHash: string | null;
-  /** What one copy may have in rows of a result at most; absent from what older gateways stored. */
-  readonly maxRows?: number | undefined;
 }
-
-/** Heavy atoms of the largest components: ligands and modified residues may have a row for each. */
-const MAX_COMPONENT_ATOMS = 200;
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
@@ -89,14 +84,10 @@ function* hashSequence(sequence: string): Steps<string> {
 function* summarizeChain(chain: Chain): Steps<ChainSummary> {
   const ids = chain.ids ?? [];
   const kind = KINDS[chain.type];
-  if (chain.type === 'ligand') {
-    const maxRows = chain.ccd?.length ? chain.ccd.length * MAX_COMPONENT_ATOMS : chain.smiles?.length;
-    return { ids, kind, length: 0, proteinHash: null, maxRows };
-  }
-  const { sequence, modifications } = chain;
+  if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
+  const { sequence } = chain;
   const proteinHash = chain.type === 'protein' ? yield* hashSequence(sequence) : null;
-  const maxRows = sequence.length + modifications.length * MAX_COMPONENT_ATOMS;
-  return { ids, kind, length: sequence.length, proteinHash, maxRows };
+  return { ids, kind, length: sequence.length, proteinHash };
 }
 
 export interface ItemMeasure {

@@ -72,7 +72,6 @@ describe('a right submission', () => {
       kind: 'PROTEIN',
       length: 21,
       proteinHash: createHash('md5').update(INSULIN_A).digest('hex'),
-      maxRows: 21,
     });
     const long = 'GIVE'.repeat(300_000);
     expect((await check(chain({ protein: { sequence: long } }))).items[0]?.chains[0]?.proteinHash).toBe(

@@ -467,6 +467,34 @@ describe('a result of another shape', () => {
   });
 });
 
+describe('a result', () => {
+  it.each([
+    ['values behind their mean', 'task(taskId: $task) { result { plddt { values } } }'],
+    ['scores, then its parts', 'task(taskId: $task) { scores { ptm } result { model chains { id } } }'],
+    ['two fields', 'a: task(taskId: $task) { result { model } } b: task(taskId: $task) { result { ptm } }'],
+    [
+      'a ranking and what it shows',
+      'batch(batchId: $id) { tasks(orderBy: PTM) { nodes { result { model } } } }',
+    ],
+  ])('is downloaded once for a request, for %s, also when its address had expired', async (_, query) => {
+    for (const hasExpired of [false, true]) {
+      const id = await bench.submit({ items: [protein('GIVEQ')], repeat: 2 });
+      await bench.pass(60_000);
+      if (hasExpired) await bench.fault({ operation: 'download', status: 403, body: 'expired' });
+      bench.forget();
+      const { errors } = await bench.ask(
+        `query($id: ID!, $task: ID!) { ${query}
+          here: task(taskId: $task) { taskId } same: batch(batchId: $id) { batchId } }`,
+        { id, task: `${id}-00000` },
+      );
+      expect(errors).toBeUndefined();
+      const results = query.startsWith('batch') ? 2 : 1;
+      const renewed = hasExpired ? 1 : 0;
+      expect(bench.counts()).toMatchObject({ status: results + renewed, download: results + renewed });
+    }
+  });
+});
+
 describe('a signature', () => {
   it.each([400, 401, 403, 410])('that has expired (%i) is renewed once', async (status) => {
     await bench.fault({ operation: 'download', status, body: 'expired' });

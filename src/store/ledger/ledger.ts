@@ -16,7 +16,6 @@ export const chainSummaries = z.array(
     kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
     length: z.number(),
     proteinHash: z.string().nullable(),
-    maxRows: z.number().optional(),
   }),
 );
 

@@ -2,7 +2,7 @@
 // a token, and again with a fresh signature when the first has expired. The store caches scalar
 // scores.
 import pLimit from 'p-limit';
-import type { LedgerItem, TaskScores } from '../../store/ledger/ledger.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
@@ -10,7 +10,6 @@ import { readShared } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
 import { JsonError } from '../json/lenient-json.ts';
-import { limitsOf } from '../operations.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { type FoldResultHandle, openFoldResult } from './open-fold-result.ts';
 
@@ -27,10 +26,13 @@ function readResponse(response: unknown): TaskResult | null {
 
 export type ResultReader = Pick<BatchReader, 'status' | 'forgetStatus'>;
 
-export interface WholeResult {
+interface OpenedResult {
   readonly bytes: Uint8Array;
-  /** Close it after use. */
   readonly fold: FoldResultHandle;
+}
+
+/** Close its `fold` after use. */
+export interface WholeResult extends OpenedResult {
   /** A sentence where they are outside 0 to 1. */
   readonly scores: TaskScores | string;
 }
@@ -38,6 +40,12 @@ export interface WholeResult {
 export type FoldResults = ReturnType<typeof createFoldResults>;
 
 const AT_ONCE = 8;
+
+/**
+ * Bytes of results that were read for their scores and stay open for the fields that may follow. A
+ * ranking reads up to 2,000.
+ */
+const MAX_KEPT_BYTES = 16 * 1024 ** 2;
 
 /** What is wrong with a task that is done and has neither a result nor an expiry. */
 export const missingResult = (): UpstreamError =>
@@ -52,17 +60,6 @@ export class RefusedResultError extends UpstreamError {
       retryable: true,
     });
   }
-}
-
-const MiB = 1024 * 1024;
-
-/** Bytes of such chains' result: embeddings by row, errors by pair of rows. */
-function maxResultBytes(chains: LedgerItem['chains']): number {
-  const rows = chains.reduce(
-    (sum, { ids, length, maxRows = length }) => sum + Math.max(1, ids.length) * maxRows,
-    0,
-  );
-  return Math.min(limitsOf('download').bytes, 32 * MiB + rows * 64 * 1024 + rows ** 2 * 32);
 }
 
 function unreadable(error: unknown): never {
@@ -82,8 +79,10 @@ export function createFoldResults(
   submissions: Submissions,
   onOpened: (close: () => void) => void = () => undefined,
 ) {
-  const held = new Map<string, Promise<FoldResultHandle | null>>();
-  const passing = new Map<string, Promise<FoldResultHandle | null>>();
+  const opened = new Map<string, Promise<OpenedResult | null>>();
+  /** Tasks whose result stays open until the end of the request. */
+  const kept = new Set<string>();
+  let keptBytes = 0;
   const scored = new Map<string, Promise<TaskScores | null>>();
   const limited = pLimit(AT_ONCE);
 
@@ -100,14 +99,6 @@ export function createFoldResults(
     return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   };
 
-  /** By the submitted chains; undefined for a batch submitted elsewhere. */
-  const maxBytesOf = async (taskId: string): Promise<number | undefined> => {
-    const place = await submissions.placeOf(taskId);
-    const batch = place && (await submissions.batch(place.batchId));
-    const item = batch && (await submissions.item(place.batchId, place.index % batch.itemCount));
-    return item ? maxResultBytes(item.chains) : undefined;
-  };
-
   /** A URL signed earlier in this request may have expired; a fresh one fails for good. */
   const begin = async (
     taskId: string,
@@ -115,17 +106,16 @@ export function createFoldResults(
   ): Promise<StreamedResponse | null> => {
     const url = await urlOf(taskId);
     if (url === null) return null;
-    const maxBytes = await maxBytesOf(taskId).catch(() => undefined);
-    const answer = await download(up, downloads, url, { headers, maxBytes });
+    const answer = await download(up, downloads, url, { headers });
     if (answer !== null) return answer;
     batches.forgetStatus(taskId);
     const fresh = await urlOf(taskId);
-    const again = fresh === null ? null : await download(up, downloads, fresh, { headers, maxBytes });
+    const again = fresh === null ? null : await download(up, downloads, fresh, { headers });
     if (again === null) throw new RefusedResultError();
     return again;
   };
 
-  const fetchWhole = (taskId: string): Promise<Pick<WholeResult, 'bytes' | 'fold'> | null> =>
+  const fetchWhole = (taskId: string): Promise<OpenedResult | null> =>
     limited(async () => {
       const inline = await inlineOf(taskId);
       const answer = inline === null ? await begin(taskId) : null;
@@ -135,17 +125,24 @@ export function createFoldResults(
       return { bytes, fold };
     });
 
-  /** A result for one use, shared while in flight. A failed one is not tried again. */
-  const pass = (taskId: string): Promise<FoldResultHandle | null> => {
-    const known = held.get(taskId) ?? passing.get(taskId);
-    if (known !== undefined) return known;
-    const fetching = fetchWhole(taskId).then((whole) => whole?.fold ?? null);
-    passing.set(taskId, fetching);
-    fetching.then(
-      () => passing.delete(taskId),
-      () => undefined,
-    );
-    return fetching;
+  /** Downloads a result once for all that read it. A failure is not tried again. */
+  const openOnce = (taskId: string): Promise<OpenedResult | null> => {
+    const opening = opened.get(taskId) ?? fetchWhole(taskId);
+    opened.set(taskId, opening);
+    return opening;
+  };
+
+  /** Closes a result that was read for its scores alone, unless there is room to keep it. */
+  const releaseAfterScores = (taskId: string, { bytes, fold }: OpenedResult): void => {
+    if (kept.has(taskId)) return;
+    if (keptBytes + bytes.byteLength <= MAX_KEPT_BYTES) {
+      keptBytes += bytes.byteLength;
+      kept.add(taskId);
+      onOpened(fold.close);
+    } else {
+      opened.delete(taskId);
+      fold.close();
+    }
   };
 
   /** Stores the scores of a result. @returns a sentence where they are outside 0 to 1 */
@@ -163,10 +160,10 @@ export function createFoldResults(
     // A store that fails costs a download, not the answer.
     const stored = await submissions.scores(taskId).catch(() => null);
     if (stored !== null) return stored;
-    const fold = await pass(taskId);
-    if (fold === null) return null;
-    if (!held.has(taskId)) fold.close();
-    const scores = await storeScores(taskId, fold);
+    const result = await openOnce(taskId);
+    if (result === null) return null;
+    releaseAfterScores(taskId, result);
+    const scores = await storeScores(taskId, result.fold);
     if (typeof scores !== 'string') return scores;
     throw new UpstreamError(scores, { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false });
   };
@@ -183,16 +180,14 @@ export function createFoldResults(
       const whole = await fetchWhole(taskId);
       return whole === null ? null : { ...whole, scores: await storeScores(taskId, whole.fold) };
     },
-    /** The opened result, held for the rest of the request. Null when the task has none. */
-    open(taskId: string): Promise<FoldResultHandle | null> {
-      const known = held.get(taskId);
-      if (known !== undefined) return known;
-      const opening = pass(taskId).then((fold) => {
-        if (fold !== null) onOpened(fold.close);
-        return fold;
-      });
-      held.set(taskId, opening);
-      return opening;
+    /** The opened result, kept for the rest of the request. Null when the task has none. */
+    async open(taskId: string): Promise<FoldResultHandle | null> {
+      const opening = openOnce(taskId);
+      const isNew = !kept.has(taskId);
+      kept.add(taskId);
+      const result = await opening;
+      if (result !== null && isNew) onOpened(result.fold.close);
+      return result?.fold ?? null;
     },
     /** Null without a result. @throws UpstreamError UPSTREAM_DRIFT for scores outside 0 to 1 */
     scores(taskId: string): Promise<TaskScores | null> {
