@@ -98,7 +98,7 @@ const BulkLookupPart = builder.objectRef<PartShape>('BulkLookupPart').implement(
   }),
 });
 
-export const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup');
+const BulkLookup = builder.objectRef<BulkLookupRecord>('BulkLookup');
 
 builder.node(BulkLookup, {
   description:

@@ -181,7 +181,7 @@ const TOO_LARGE =
   'The body was too large. Submit fewer items at once, each part with its own idempotencyKey.';
 
 /** The hint where the input and the caller's key are not to blame. */
-export const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
+const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
 
 /** Redirects that ask for the same request elsewhere: it was not carried out here. */
 const NOT_CARRIED_OUT: ReadonlySet<number> = new Set([301, 307, 308]);

@@ -31,8 +31,8 @@ function pageServer(): Server {
     if (library === undefined && page === undefined) return response.writeHead(404).end();
     const file =
       library === undefined
-        ? `../../examples/browser/${page}`
-        : `../../node_modules/graphql-ws/dist/${library}`;
+        ? `../../../examples/browser/${page}`
+        : `../../../node_modules/graphql-ws/dist/${library}`;
     response.setHeader('content-type', library === undefined ? 'text/html' : 'text/javascript');
     return response.end(readFileSync(new URL(file, import.meta.url)));
   });
