@@ -155,11 +155,6 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         `${LIST_FIELDS.join(', ')}, which requests to List hold too`,
     ],
     [
-      v.WORKERS > 1 && [ledger, v.STORE_URL].includes('memory:'),
-      'WORKERS: several processes cannot share a store in memory; ' +
-        'set STORE_URL to sqlite:PATH or redis://HOST',
-    ],
-    [
       v.METRICS && v.PORT !== 0 && v.METRICS_PORT === v.PORT,
       'METRICS_PORT: is PORT; set another one, or leave it out to have /metrics beside /graphql',
     ],

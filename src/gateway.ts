@@ -162,9 +162,7 @@ function metricsRoutes({ options, metrics }: RouteSources): Route[] {
   const { METRICS, METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
   if (!METRICS || METRICS_PORT !== undefined) return [];
   const { contentType } = metrics;
-  return [
-    metricsRoute({ contentType, text: options.metricsText ?? metrics.text }, { token, open: !production }),
-  ];
+  return [metricsRoute({ contentType, text: metrics.text }, { token, open: !production })];
 }
 
 /** The routes of a gateway. @param examples - as the pages show them */

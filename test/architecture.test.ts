@@ -90,14 +90,6 @@ describe('the direction of imports', () => {
     expect(circles).toEqual([]);
   });
 
-  it('has no gateway in the primary process, which imports it only when there are no workers', () => {
-    const reached = new Set(['process/run.ts']);
-    for (const file of reached)
-      for (const [, from] of textOf(file).matchAll(/^(?:import|export)(?! type)[^;]*?from '(\.[^']+)'/gm))
-        reached.add(relative(SRC, join(SRC, dirname(file), from ?? '')));
-    expect([...reached].filter((file) => /^(gateway|resolvers|schema)\b/.test(file))).toEqual([]);
-  });
-
   it('reads process.env in one file of the gateway', () => {
     const readers = files.filter((file) => textOf(file).includes('process.env'));
     expect(readers.filter((file) => file !== 'config.ts').sort()).toEqual([

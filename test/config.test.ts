@@ -283,16 +283,6 @@ describe('readConfig', () => {
     expect(problemsOf({ REQUIRE_UPSTREAM: '1' })[0]).toMatch(/UPSTREAM_URL/);
   });
 
-  it('refuses several workers over a store that they cannot share', () => {
-    for (const STORE_URL of ['memory:', 'sqlite::memory:']) {
-      expect(problemsOf({ WORKERS: '2', STORE_URL })).toEqual([expect.stringMatching(/^WORKERS: /)]);
-      // Its request counts would be those of each process.
-      expect(problemsOf({ WORKERS: '2', STORE_URL, LEDGER_URL: 'sqlite:a.db' })).toHaveLength(1);
-      expect(readConfig({ STORE_URL }).STORE_URL).toBe('memory:');
-    }
-    expect(problemsOf({ WORKERS: '2' })).toEqual([]);
-  });
-
   it('refuses one name for two fields of a request to List', () => {
     for (const [limit, cursor] of [
       ['cursor', 'cursor'],

@@ -20,7 +20,7 @@ import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList, hotList } from './scenarios/lists.ts';
 import { distances, mixed } from './scenarios/mixed.ts';
 import { mutations } from './scenarios/mutations.ts';
-import { firstQuery, startUp, workers } from './scenarios/processes.ts';
+import { firstQuery, startUp } from './scenarios/processes.ts';
 import { scale } from './scenarios/scale.ts';
 import { structures } from './scenarios/structures.ts';
 import { thumbnails } from './scenarios/thumbnails.ts';
@@ -53,7 +53,6 @@ const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?
   pae: [pae, 10],
   'start-up': [startUp, 45],
   'first query': [firstQuery, 15],
-  workers: [workers, 35],
   scale: [scale, 40],
 };
 

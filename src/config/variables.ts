@@ -193,7 +193,6 @@ export const variables = z.object({
   METRICS_PORT: whole(0, 65_535).optional(),
   READY_REQUIRES_UPSTREAM: flag.default(false),
   SHUTDOWN_SECONDS: whole(0, 3600).default(25),
-  WORKERS: whole(1, 64).default(1),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
   OTEL_SERVICE_NAME: z.string().min(1).default('foldatlas'),
   NODE_ENV: z

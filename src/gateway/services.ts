@@ -37,8 +37,6 @@ export interface GatewayOptions {
   readonly sandbox?: boolean;
   /** Records traces; the caller that created it closes it. */
   readonly tracing?: Tracing | undefined;
-  /** Where /metrics come from when not from this gateway alone. */
-  readonly metricsText?: () => Promise<string>;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace?: PollScheduleOptions;
   /** When the upstream counts as failing, and for how long it is then left alone. */

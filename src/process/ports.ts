@@ -1,5 +1,5 @@
 // The ports of the process: listening, closing, and /metrics on a port of its own, for a network that
-// only Prometheus reaches. It does not import the gateway, which a primary with workers never loads.
+// only Prometheus reaches.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/api-keys.ts';

@@ -1,9 +1,6 @@
 // Starts the server: reads the configuration on import, starts the sandbox when no upstream is set,
-// then listens or starts workers that listen.
-import cluster from 'node:cluster';
+// then listens.
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { openSharedCache } from '../store/cache/shared-cache.ts';
-import { openDocuments } from '../store/documents/leased-documents.ts';
 import { LostLedgerError } from '../store/ledger/mark.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
@@ -13,12 +10,9 @@ import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';
 import { installShutdownHandler } from './shutdown.ts';
-import { allMetrics, answerPrimary, startWorkers } from './workers.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
-/** By this variable a worker knows the upstream that the primary has chosen or started. */
-const WORKER_VARIABLE = 'FOLDATLAS_WORKER_UPSTREAM';
 /** What a process is given beyond SHUTDOWN_SECONDS, to close its stores. */
 const CLOSE_MS = 5_000;
 
@@ -66,10 +60,7 @@ async function checkLedger(): Promise<void> {
   }
 }
 
-/**
- * Imports the gateway, which is most of the program. Deferred so that the sandbox thread starts
- * loading first, and so that a primary with workers never imports it.
- */
+/** Imports the gateway, which is most of the program, while the thread of the sandbox starts. */
 const loadServe = () => import('./serve.ts');
 
 async function openSource(): Promise<Source & { close(): Promise<void> }> {
@@ -90,9 +81,8 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
     ? `SANDBOX upstream ${upstreamUrl} (a stand-in: its folds are geometry, not predictions)`
     : `upstream ${upstreamUrl}`;
   const store = config.STORE_URL.replace(/^(rediss?:\/\/).*@/, '$1');
-  const workers = config.WORKERS === 1 ? '' : ` · ${config.WORKERS} workers`;
   process.stdout.write(
-    `FoldAtlas · ${upstream} · store ${store}${workers} · ` +
+    `FoldAtlas · ${upstream} · store ${store} · ` +
       `${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
   );
 }
@@ -105,7 +95,7 @@ async function metricsPort(read: () => Promise<string>): Promise<{ close(): Prom
   return opened;
 }
 
-async function runAlone(): Promise<void> {
+async function start(): Promise<void> {
   const [source, { serve }] = await Promise.all([openSource(), loadServe(), checkLedger()]);
   const served = await serve({ config, log, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
@@ -124,71 +114,9 @@ async function runAlone(): Promise<void> {
   announceGateway(config, served.localUrl);
 }
 
-/**
- * Creates the stores' files and tables before the workers start, because SQLite does not take
- * concurrent creation well, and detects an unusable store early.
- */
-async function prepareStores(): Promise<void> {
-  const documents = openDocuments(config.LEDGER_URL);
-  const cache = openSharedCache(config.STORE_URL, () => undefined);
-  await Promise.all([documents.close(), cache?.close()]);
-  await checkLedger();
-}
-
-async function runPrimary(): Promise<void> {
-  await prepareStores();
-  const source = await openSource();
-  const { upstreamUrl, sandbox } = source;
-  let metrics: { close(): Promise<void> } | undefined;
-  const ending = installShutdownHandler({
-    log,
-    signals: ['SIGTERM', 'SIGINT'],
-    // Workers have ended or are killed before it.
-    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + 2 * CLOSE_MS,
-    async stop() {
-      await primary.stop(config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS);
-      await metrics?.close();
-      await source.close();
-    },
-  });
-  const primary = startWorkers({
-    workers: config.WORKERS,
-    env: { [WORKER_VARIABLE]: JSON.stringify({ upstreamUrl, sandbox }) },
-    log,
-    onListening(url, localUrl) {
-      tellStart(source, url);
-      announceGateway(config, localUrl);
-    },
-    onGivingUp: (code) => ending.end(code),
-  });
-  process.on('SIGHUP', () => primary.reload());
-  metrics = await metricsPort(primary.metrics);
-}
-
-async function runWorker(source: Source): Promise<void> {
-  const { serve } = await loadServe();
-  const served = await serve({ config, log, ...source, metricsText: allMetrics });
-  // A terminal sends it to every process; the primary says what workers do.
-  process.on('SIGINT', () => undefined);
-  const ending = installShutdownHandler({
-    log,
-    signals: ['SIGTERM'],
-    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
-    stop: served.stop,
-  });
-  answerPrimary(served, () => ending.end(0));
-}
-
-/** Resolves when the server listens or its workers are started; a failure is printed and exits. */
+/** Resolves when the server listens; a failure is printed and ends the process. */
 export async function run(): Promise<void> {
-  // Without a listener SIGHUP ends the process. Workers ignore it, and so does a gateway that starts.
+  // Without a listener SIGHUP ends the process, also one that starts.
   process.on('SIGHUP', () => undefined);
-  const given = process.env[WORKER_VARIABLE];
-  const running =
-    cluster.isWorker && given !== undefined
-      ? runWorker(JSON.parse(given) as Source)
-      : config.WORKERS > 1
-        ? runPrimary()
-        : runAlone();
-  await running.catch(failStart);
+  await start().catch(failStart);
 }

@@ -14,8 +14,6 @@ export interface ServeOptions {
   readonly upstreamUrl: string;
   readonly sandbox: boolean;
   readonly log: Logger;
-  /** Where /metrics come from when not from this process alone. */
-  readonly metricsText?: () => Promise<string>;
 }
 
 export type Served = Awaited<ReturnType<typeof serve>>;

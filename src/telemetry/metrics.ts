@@ -61,31 +61,23 @@ export function openMetrics(sights: MetricSources) {
   const histogram = <L extends string>(name: string, help: string, label: L) =>
     new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
   /** A gauge that is read at each scrape. It keeps its value where there is none to read. */
-  const watched = (
-    name: string,
-    help: string,
-    read: () => number | Promise<number | undefined>,
-    aggregator: 'sum' | 'first' = 'sum',
-  ) =>
+  const watched = (name: string, help: string, read: () => number | Promise<number | undefined>) =>
     new Gauge({
       name: `foldatlas_${name}`,
       help,
       registers,
-      aggregator,
       async collect() {
         const value = await read();
         if (value !== undefined) this.set(value);
       },
     });
-  /** Of the store that the processes of WORKERS share. */
   const ofStore = (name: string, help: string, read: () => Promise<number>) =>
-    watched(name, help, () => withTimeout(read(), STORE_MS, () => undefined).catch(() => undefined), 'first');
+    watched(name, help, () => withTimeout(read(), STORE_MS, () => undefined).catch(() => undefined));
 
   new Gauge({
     name: 'foldatlas_build_info',
     help: 'Always 1; the labels say what runs.',
     labelNames: ['version', 'node'],
-    aggregator: 'first',
     registers,
   }).set({ version: VERSION, node: process.versions.node }, 1);
 
@@ -158,14 +150,6 @@ export function openMetrics(sights: MetricSources) {
     ),
     /** Where other parts of the gateway keep what they count. */
     registers,
-    /** Everything with the process's own, as JSON that processes can add up. */
-    async read() {
-      const [own, ofProcess] = await Promise.all([
-        registry.getMetricsAsJSON(),
-        processMetrics().getMetricsAsJSON(),
-      ]);
-      return [...own, ...ofProcess];
-    },
     /** Everything in Prometheus' text format. */
     async text(): Promise<string> {
       return `${await registry.metrics()}\n${await processMetrics().metrics()}`;
@@ -200,7 +184,6 @@ function addLimiterMetrics(registers: Registry[], state: HostLimiters['state']):
     name: 'foldatlas_upstream_breaker',
     help: 'Circuit breakers of hosts: 0 closed, 1 half-open, 2 open.',
     labelNames: ['host'],
-    aggregator: 'max',
     registers,
     collect() {
       for (const [host, limiters] of hosts())

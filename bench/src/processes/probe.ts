@@ -1,6 +1,5 @@
 // Loaded first into every process that is measured, whoever it is: answers over the channel of its parent what CPU time it has used
-// and how long its event loop stood still. It changes nothing else. Threads and workers of such a process are left alone.
-import cluster from 'node:cluster';
+// and how long its event loop stood still. It changes nothing else. Threads of such a process are left alone.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { isMainThread } from 'node:worker_threads';
 
@@ -15,7 +14,7 @@ export interface Reading {
   readonly stall: number;
 }
 
-if (isMainThread && !cluster.isWorker) {
+if (isMainThread) {
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION });
   delay.enable();
   process.on('message', (message: unknown) => {

@@ -1,16 +1,15 @@
-// Processes: how long FoldAtlas takes to start and what it takes of memory when idle, the first query of each contestant, and what a
-// second worker gains.
+// Processes: how long FoldAtlas takes to start and what it takes of memory when idle, and the first query of each
+// contestant.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operationBytes } from '../load/connection.ts';
-import { load } from '../load/load.ts';
 import type { Child } from '../processes/child.ts';
 import { startContestant, titleOf } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { median, rotated } from '../report/statistics.ts';
 import { askOnce, type Bench, compareBody, setStub } from './bench.ts';
-import { LIST, ONE, openExpected, TINY } from './expected.ts';
+import { ONE, openExpected } from './expected.ts';
 
 const STARTS = 3;
 /** Some 16 s after its last garbage V8 collects again and gives back what the start took. */
@@ -122,58 +121,6 @@ export async function firstQuery(bench: Bench): Promise<ScenarioResult> {
             cpu: median(samples.get(name)?.cpu ?? []),
           },
         })),
-      },
-    ],
-    targets: [],
-  };
-}
-
-/** One worker and two, on all cores, with what the load itself took. */
-export async function workers(bench: Bench): Promise<ScenarioResult> {
-  const seconds = bench.quick ? 0.3 : 4;
-  const hot = operationBytes(TINY);
-  const list = () => operationBytes(LIST, { hashes: bench.fresh(100) });
-  const loads = [
-    { what: 'hot tiny', next: () => hot, connections: 32 },
-    { what: '100 proteins never seen', next: list, connections: 8 },
-  ];
-  await setStub(bench, { latency: 0 });
-  const rows: { who: string; values: { rate: number; load: number; p99: number } }[] = [];
-  for (const count of [1, 2]) {
-    const options = { ...bench.start, core: undefined };
-    const child = await startContestant('foldatlas', options, `workers ${count}`, { WORKERS: String(count) });
-    for (const { what, next, connections } of loads) {
-      bench.progress(`${count} workers, ${what}`);
-      const run = { url: child.url, connections, next, search: false };
-      await load({ ...run, seconds });
-      const before = { own: process.cpuUsage(), stub: (await bench.stub.read()).cpu };
-      const result = await load({ ...run, seconds });
-      const own = process.cpuUsage(before.own);
-      const taken = (own.user + own.system) / 1000 + (await bench.stub.read()).cpu - before.stub;
-      rows.push({
-        who: `${what}, WORKERS=${count}`,
-        values: {
-          rate: result.answers / result.seconds,
-          load: taken / 1000 / result.seconds,
-          p99: result.p99,
-        },
-      });
-    }
-    await child.stop();
-  }
-  const rate = (row: number): number => rows[row]?.values.rate ?? Number.NaN;
-  return {
-    name: 'workers',
-    tables: [
-      {
-        title: 'WORKERS=2 beside WORKERS=1',
-        note: `The gateway may use every core; load generator and stand-in share one of them, and the third column is how much of it they took: the gateway had the rest. The gain was ${(rate(2) / rate(0)).toFixed(2)} × (hot) and ${(rate(3) / rate(1)).toFixed(2)} × (lists).`,
-        columns: [
-          { key: 'rate', title: 'answers/s', digits: 0 },
-          { key: 'p99', title: 'p99 ms', digits: 1 },
-          { key: 'load', title: 'cores that the load took', digits: 2 },
-        ],
-        rows,
       },
     ],
     targets: [],

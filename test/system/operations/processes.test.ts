@@ -1,7 +1,6 @@
-// The server as processes: several that share a port and a store, what becomes of one that is killed, and how all of them stop.
+// The server as a process: its port for metrics, how it stops, and why it does not start.
 
 import { type ChildProcess, spawn } from 'node:child_process';
-import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,11 +8,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import WebSocket from 'ws';
+import { afterAll, describe, expect, it } from 'vitest';
 import { awaitStore } from '../../../src/process/await-store.ts';
-import { createRestartBackoff } from '../../../src/process/workers.ts';
 import { openLedger } from '../../../src/store/ledger/open-ledger.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { endWithFile } from '../../child-processes.ts';
@@ -78,138 +74,39 @@ const logged = (started: Started): Record<string, unknown>[] =>
     .filter((line) => line.startsWith('{') && line.endsWith('}'))
     .map((line) => JSON.parse(line));
 
-const pidsOf = (started: Started): number[] =>
-  logged(started)
-    .filter(({ message }) => message === 'worker started')
-    .map(({ pid }) => Number(pid));
-
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-describe('two workers', () => {
-  let server: Started;
-  let url: string;
-  let metricsUrl: string;
-
-  beforeAll(async () => {
-    server = start({
-      WORKERS: '2',
+describe('a process', () => {
+  it('that serves its metrics apart gives them to who has the token, and completes streams when it stops', async () => {
+    const server = start({
       METRICS_PORT: '0',
       METRICS_TOKEN: 'metrics-token-of-this-test',
       SHUTDOWN_SECONDS: '8',
     });
-    await until('the workers to listen', () => /FoldAtlas .*\/graphql/.test(server.out()));
-    metricsUrl = String(logged(server).find(({ message }) => message === 'metrics are served apart')?.url);
-    url = /(http:\S+)\/graphql/.exec(server.out().split(' · ').at(-1) ?? '')?.[1] ?? '';
-  });
-  afterAll(() => {
-    if (server.child.exitCode === null) server.child.kill('SIGKILL');
-  });
-
-  const ask = async (query: string, variables: Record<string, unknown> = {}): Promise<Answer> => {
-    const response = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      // A connection of its own each time, so that both workers get some.
-      headers: { 'content-type': 'application/json', connection: 'close', ...AUTH },
-      body: JSON.stringify({ query, variables }),
-    });
-    return (await response.json()) as Answer;
-  };
-  const scrape = async (): Promise<string> => (await fetch(metricsUrl, { headers: METRICS })).text();
-  const requests = (text: string): number =>
-    [...text.matchAll(/^foldatlas_http_requests_total\{route="\/graphql"[^}]*\} (\d+)$/gm)].reduce(
-      (sum, [, count]) => sum + Number(count),
-      0,
+    await until('it to listen', () => /FoldAtlas .*\/graphql/.test(server.out()));
+    await until('it to say where its metrics are', () => server.err().includes('served apart'));
+    const [, url = ''] = /(http:\S+)\/graphql/.exec(server.out().split(' · ').at(-1) ?? '') ?? [];
+    const apart = logged(server).find(({ message }) => message === 'metrics are served apart');
+    const metricsUrl = String(apart?.url);
+    expect(await (await fetch(metricsUrl, { headers: METRICS })).text()).toMatch(
+      /^foldatlas_build_info\{.*\} 1$/m,
     );
-
-  const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) {
-    ... on FoldSubmitted { replayed batch { batchId } } ... on Problem { message } } }`;
-
-  it('answer on one port, share the ledger, and send a submission with one key once', async () => {
-    const input = {
-      label: randomUUID(),
-      items: [protein('GIVEQCCTSICSLYQLENYCN')],
-      idempotencyKey: randomUUID(),
-    };
-    const answers = await Promise.all(Array.from({ length: 8 }, () => ask(SUBMIT, { input })));
-    const batches = answers.map(({ data }) => at(data, 'submitFold.batch.batchId'));
-    expect(new Set(batches).size).toBe(1);
-    expect(batches[0]).toEqual(expect.any(String));
-    expect(answers.filter(({ data }) => at(data, 'submitFold.replayed') === false)).toHaveLength(1);
-    for (let i = 0; i < 4; i += 1)
-      expect((await ask('{ myBatches(first: 1) { nodes { label } } }')).data).toEqual({
-        myBatches: { nodes: [{ label: input.label }] },
-      });
-  });
-
-  it('give one sum of what each of them counted, to who has the token', async () => {
-    const before = requests(await scrape());
-    await Promise.all(Array.from({ length: 12 }, () => ask('{ __typename }')));
-    const text = await scrape();
-    expect(requests(text) - before).toBe(12);
-    expect(text).toMatch(/^foldatlas_workers 2$/m);
     expect((await fetch(metricsUrl)).status).toBe(401);
     expect((await fetch(`${url}/metrics`, { headers: METRICS })).status).toBe(404);
-  });
 
-  it('stream a batch to sockets at both of them', async () => {
-    const input = { items: [protein('GIVEQCCTSICSLYQLENYCN'.repeat(5))] };
-    const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
-    const query =
-      'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { total done } } } }';
-    let begun = 0;
-    const watching = Promise.all(
-      Array.from({ length: 6 }, async (): Promise<unknown> => {
-        const client = createClient({
-          url: `${url.replace('http', 'ws')}/graphql`,
-          webSocketImpl: WebSocket,
-          retryAttempts: 0,
-          connectionParams: { token: 'processes-token' },
-        });
-        let last: unknown;
-        for await (const event of client.iterate({ query, variables: { id } })) {
-          if (last === undefined) begun += 1;
-          last = event;
-        }
-        await client.dispose();
-        return last;
-      }),
-    );
-    await until('all to be told the present state', () => begun === 6);
-    const during = await scrape();
-    expect(during).toMatch(/^foldatlas_watchers 6$/m);
-    // One poller in each worker that has a watcher; they take turns at the upstream.
-    expect(during).toMatch(/^foldatlas_pollers 2$/m);
-    const end = { data: { batchProgress: { final: true, batch: { counts: { total: 1, done: 1 } } } } };
-    expect(await watching).toEqual(Array.from({ length: 6 }, () => end));
-    expect(await scrape()).toMatch(/^foldatlas_watchers 0$/m);
-  });
-
-  it('are replaced when they are killed, while the other goes on', async () => {
-    const started = pidsOf(server);
-    const first = started.at(-1);
-    if (first === undefined) throw new Error('no worker was named');
-    const counted = requests(await scrape());
-    process.kill(first, 'SIGKILL');
-    await until(
-      'its death to be noticed',
-      () => server.err().split('a worker died').length >= started.length,
-    );
-    expect((await ask('{ limits { maxBulkHashes } }')).errors).toBeUndefined();
-    await until('both to be there again', async () => /^foldatlas_workers 2$/m.test(await scrape()));
-    expect(pidsOf(server)).toHaveLength(started.length + 1);
-    // A counter that goes back looks to Prometheus as if what the others count came in that moment.
-    expect(requests(await scrape())).toBe(counted + 1);
-  });
-
-  it('stop in order: streams are completed, the exit code is 0, no process is left', async () => {
+    const post = (query: string, variables: object, accept = 'application/json') =>
+      fetch(`${url}/graphql`, {
+        method: 'POST',
+        headers: { 'content-type': 'application/json', accept, ...AUTH },
+        body: JSON.stringify({ query, variables }),
+      });
+    const submit =
+      'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId } } } }';
     const input = { items: [protein('GIVEQCCTSICSLYQLENYCN')] };
-    const id = at((await ask(SUBMIT, { input })).data, 'submitFold.batch.batchId');
-    const query = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }';
-    const stream = await fetch(`${url}/graphql`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', accept: 'text/event-stream', ...AUTH },
-      body: JSON.stringify({ query, variables: { id } }),
-    });
+    const { data } = (await (await post(submit, { input })).json()) as Answer;
+    const id = at(data, 'submitFold.batch.batchId');
+    const watch = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence } }';
+    const stream = await post(watch, { id }, 'text/event-stream');
     const reader = stream.body?.pipeThrough(new TextDecoderStream()).getReader();
     if (reader === undefined) throw new Error('no stream');
     let text = '';
@@ -218,18 +115,7 @@ describe('two workers', () => {
     for (let part = await reader.read(); !part.done; part = await reader.read()) text += part.value;
     expect(text).toMatch(/event: complete/);
     expect(await ended(server)).toBe(0);
-    for (const pid of pidsOf(server)) expect(() => process.kill(pid, 0)).toThrow('ESRCH');
     expect(logged(server).some(({ message }) => message === 'stopping')).toBe(true);
-  });
-});
-
-describe('a process', () => {
-  it('that is told to stop while its workers start ends as soon as they have', async () => {
-    const server = start({ UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2', SHUTDOWN_SECONDS: '300' });
-    await until('a worker to be started', () => server.err().includes('worker started'));
-    server.child.kill('SIGTERM');
-    expect(await ended(server)).toBe(0);
-    expect(server.out()).toBe('');
   });
 
   it('that is told a second time to stop ends at once, whatever is still under way', async () => {
@@ -267,7 +153,7 @@ describe('a process', () => {
     const place = await openRedisPlace();
     await place.kill();
     const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
-    const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9', WORKERS: '2' });
+    const server = start({ ...env, UPSTREAM_URL: 'http://127.0.0.1:9' });
     await until('it to wait', () => server.err().includes('waiting for the store'));
     // SIGHUP makes a gateway read its keys again; it must not end one that starts.
     server.child.kill('SIGHUP');
@@ -313,13 +199,5 @@ describe('a process', () => {
     expect(await ended(server)).toBe(1);
     expect(server.err()).toContain(`Port ${port} is taken`);
     await new Promise((resolve) => taken.close(resolve));
-  });
-
-  it('that dies young is started again ever later, and in the end no more', () => {
-    const after = createRestartBackoff();
-    const pauses = Array.from({ length: 9 }, () => after(100));
-    expect(pauses).toEqual([250, 500, 1000, 2000, 4000, 8000, 15_000, 15_000, undefined]);
-    const other = createRestartBackoff();
-    expect([other(100), other(60_000), other(100)]).toEqual([250, 250, 500]);
   });
 });
