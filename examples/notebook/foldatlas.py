@@ -7,6 +7,7 @@ FOLDATLAS_URL, the token of your own (only folds need one) in FOLDATLAS_TOKEN: t
 import http.client
 import json
 import os
+import re
 import time
 import urllib.error
 import urllib.request
@@ -80,7 +81,9 @@ def lookup(ids):
             row.update((key, protein.get(key)) for key in OWN)
             row["mean_plddt"] = (protein.get("plddt") or {}).get("mean")
             row.update(("cluster_" + name, (protein.get("cluster") or {}).get(key)) for name, key in CLUSTER)
-            row["problem"] = failed.get(place) or (problem and problem["message"])
+            message = failed.get(place) or (problem and problem["message"])
+            # Each request counts its own ids; the row is named by its place in the whole list.
+            row["problem"] = message and re.sub(r"ids\[(\d+)\]", lambda at: "ids[%d]" % (start + int(at[1])), message)
             rows.append(row)
     return rows
 

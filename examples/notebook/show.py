@@ -1,8 +1,9 @@
-"""Tables and plots for notebooks, drawn as SVG with nothing but Python's standard library.
+"""Tables and plots for notebooks, drawn as SVG with nothing but Python's standard library. Plots are images, which exports to HTML keep.
 
 Jupyter shows the result of a cell; `print(result)` writes a table as text, and `result.save("plot.svg")` keeps a plot.
 """
 
+from base64 import b64encode
 from html import escape
 
 # 90 and more, 70 to 90, 50 to 70, below 50: the colours that structure viewers use for pLDDT.
@@ -13,11 +14,13 @@ class Svg:
     """A drawing. `parts` are SVG elements."""
 
     def __init__(self, width, height, title, parts):
-        head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" font-family="sans-serif" font-size="11">'
+        head = '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 %d %d" width="%d" role="img" color="#767c88" font-family="sans-serif" font-size="11">'
+        self.title = title
         self.text = "".join([head % (width, height, width), "<title>%s</title>" % escape(title), *parts, "</svg>"])
 
-    def _repr_svg_(self):
-        return self.text
+    def _repr_html_(self):
+        data = b64encode(self.text.encode("utf-8")).decode("ascii")
+        return '<img alt="%s" src="data:image/svg+xml;base64,%s">' % (escape(self.title), data)
 
     def save(self, path):
         """Writes the drawing to a file."""

@@ -53,13 +53,17 @@ function Page({ after }: { after: string | null }) {
       <ul className="batches">
         {found?.nodes.map(({ batchId, label, submittedAt, status, counts }) => (
           <li key={batchId}>
-            <a href={`#/batch/${batchId}`}>{label ?? batchId}</a>
+            <a href={`#/batch/${batchId}`}>
+              {label ?? `${counts.total === 1 ? 'One fold' : `${counts.total} folds`} without a label`}
+            </a>
             <span>
               {STATUSES[status]}: {counts.done} of {counts.total} done
               {counts.failed > 0 && `, ${counts.failed} failed`}
               {counts.cancelled > 0 && `, ${counts.cancelled} cancelled`}
             </span>
-            <small>{submittedAt && new Date(submittedAt).toLocaleString()}</small>
+            <small>
+              {submittedAt && new Date(submittedAt).toLocaleString()} · <code>{batchId}</code>
+            </small>
           </li>
         ))}
       </ul>

@@ -41,7 +41,7 @@ export interface FoldDraft {
 export const emptyFold = (sequence: string): FoldDraft => ({
   label: '',
   model: '',
-  repeat: 3,
+  repeat: 1,
   chains: [{ key: 0, kind: 'protein', text: sequence, copies: 1 }],
   includePae: true,
   includePairChainsIptm: true,

@@ -192,6 +192,8 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 300_000 }, () =
     await page.getByLabel('Copies').fill('2');
     await page.getByLabel('Your name').fill('insulin A, twice');
     await page.getByLabel('Your token').fill(TOKEN);
+    await page.getByText('1 task, 42 residues').waitFor();
+    await page.getByLabel('How many times').fill('3');
     await page.getByText('3 tasks, 126 residues').waitFor();
     // The gateway gets the first submission, and its answer is lost: the same form sent again must not pay again.
     let sent = 0;

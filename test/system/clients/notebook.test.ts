@@ -31,7 +31,7 @@ const json = async (code: string, token?: string): Promise<unknown> => {
 
 /** Runs the cells of the notebook in one namespace and prints what Jupyter would show of each last expression. */
 const RUN = `
-import ast, json
+import ast, base64, json, re
 scope = {}
 for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
     if cell["cell_type"] != "code":
@@ -40,11 +40,13 @@ for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
     last = tree.body.pop() if isinstance(tree.body[-1], ast.Expr) else None
     exec(compile(tree, "cell", "exec"), scope)
     value = None if last is None else eval(compile(ast.Expression(last.value), "cell", "eval"), scope)
-    if hasattr(value, "_repr_html_"):
-        assert "<td>" in value._repr_html_()
+    html = value._repr_html_() if hasattr(value, "_repr_html_") else ""
+    image = re.search('src=.data:image/svg.xml;base64,([A-Za-z0-9+/=]+)', html)
+    if image:
+        print("SVG", base64.b64decode(image[1]).decode("utf-8"))
+    elif html:
+        assert "<td>" in html
         print(value)
-    elif hasattr(value, "_repr_svg_"):
-        print("SVG", value._repr_svg_())
 `;
 
 describe.skipIf(missing)('the notebook example', () => {
@@ -96,8 +98,13 @@ describe.skipIf(missing)('the notebook example', () => {
 
   it('looks up any number from any collection, and says which of them the service did not answer', async () => {
     const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
-print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"]]))`);
-    expect(many).toEqual([3001, 'no. 3000', 'NOT_AN_IDENTIFIER']);
+print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"], rows[3000]["problem"]]))`);
+    expect(many).toEqual([
+      3001,
+      'no. 3000',
+      'NOT_AN_IDENTIFIER',
+      expect.stringMatching(/^`ids\[3000\]` \(8 characters\)/),
+    ]);
     await failOnce({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
     const rows = await json(
       'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
