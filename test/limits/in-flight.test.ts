@@ -130,6 +130,9 @@ it.each<[what: string, bytes: string, status: number]>([
   ['a document that is none', query('{', 'Accept: application/graphql-response+json\r\n'), 400],
   ['a body that is no JSON', post('{'), 400],
   ['an unknown path', head('GET /nowhere'), 404],
+  ["Yoga's own health check", head('GET /-/yoga'), 404],
+  ['a search that ends like a health check', head('GET /nowhere?x=/health'), 404],
+  ['a search that ends in a space', head('GET /nowhere?x=%20'), 404],
   ['another method', head('DELETE /graphql'), 405],
   ['another type', head('POST /graphql', 'Content-Type: text/plain\r\nContent-Length: 0\r\n'), 415],
   [
