@@ -3,6 +3,7 @@ import { withTimeout } from '../async/deadline.ts';
 import type { Config } from '../config.ts';
 import { createGateway } from '../gateway.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
+import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
@@ -49,7 +50,7 @@ export async function serve(options: ServeOptions) {
   const sockets = attachWebSocket(server, gateway, {
     // A proxy may have sent another Host than the one that the gateway's own pages come from.
     origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
-    maxBytes: config.MAX_BODY_BYTES,
+    maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
     maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
     onFault: (error) => log.error({ error }, 'websocket'),

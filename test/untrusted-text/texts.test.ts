@@ -10,7 +10,7 @@ import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { clientIp, isLocalHost } from '../../src/http/auth/node-request.ts';
 import { checkTokens, checkVariables } from '../../src/http/graphql/input-limits.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
-import { checkContentType, readBody, readSearch } from '../../src/http/graphql/read-params.ts';
+import { checkContentType, readJsonBody, readSearch } from '../../src/http/graphql/read-params.ts';
 import { pageCsp } from '../../src/http/pages/html.ts';
 import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
 import { addVary } from '../../src/http/plugins/response-headers.ts';
@@ -69,7 +69,13 @@ const READERS: Readonly<Record<string, Read>> = {
   traceparent: (text) => readTraceparent(text),
   'x-request-id': (text) => makeRequestId(text),
   'a query string': (text) => readSearch(`query=${text}&variables=${text}`),
-  'a body': (text) => readBody(Buffer.from(text)).catch(() => undefined),
+  'a body': (text) => {
+    try {
+      readJsonBody(Buffer.from(text));
+    } catch {
+      // It is refused.
+    }
+  },
   variables: (text) => checkVariables({ text, [text]: text }, 'variables'),
   'a document': (text) =>
     checkTokens(text, {

@@ -1,6 +1,5 @@
-// Limits what a request may hold, before anything else reads it. Bodies and variables: iterative, because
-// unchecked input may be too deep for recursion; values are counted before JSON.parse, which blocks the
-// event loop. Documents: scans the tokens before the parser, and counts the parts before validation; the
+// Limits what a request may hold, before anything else reads it. Bodies: brackets are counted before
+// JSON.parse. Variables: iterative, because unchecked input may be too deep for recursion. Documents: scans the tokens before the parser, and counts the parts before validation; the
 // upstream cost is estimated later (execution/query-cost.ts).
 import {
   type DocumentNode,
@@ -13,7 +12,6 @@ import {
 } from 'graphql';
 import type { Config } from '../../config.ts';
 import { type DocumentFacts, documentFacts } from '../../execution/document-facts.ts';
-import { afterString, COMMA, OPEN, QUOTE } from '../../upstream/json/json-scan.ts';
 import { httpError } from '../errors.ts';
 import { countPairs } from './validate-document.ts';
 
@@ -66,40 +64,28 @@ export function checkVariables(tree: unknown, what: string): void {
   }
 }
 
-/** Smaller bodies cannot hold enough values to matter. */
-export const LARGE_BODY_BYTES = 256 * 1024;
-/** Objects and lists of one body: 2,000 tasks have some 20,000. */
-const MAX_CONTAINERS = 100_000;
-/** Values of one body, as of variables ({@link TREE_LIMITS}), beside what surrounds them. */
-const MAX_VALUES = 501_000;
+/**
+ * Brackets of one body: JSON.parse makes objects and lists of them, which take up to 70 bytes each.
+ * A submission of 2,000 tasks has some 20,000, and its SMILES as many again.
+ */
+const MAX_BRACKETS = 1_000_000;
 
-const BRACKET = 0x5b;
+const [SQUARE, CURLY] = [0x5b, 0x7b];
 
-/** Whether JSON holds more values than any request needs. */
-export function hasTooManyValues(body: Buffer): boolean {
-  if (body.length < LARGE_BODY_BYTES) return false;
-  let [containers, separators] = [0, 0];
-  for (let i = 0; i < body.length; i += 1) {
-    const byte = body[i];
-    if (byte === QUOTE) {
-      const end = afterString(body, i);
-      if (end < 0) return false;
-      i = end - 1;
-    } else if (byte === COMMA) separators += 1;
-    else if (byte === OPEN || byte === BRACKET) containers += 1;
-    if (containers > MAX_CONTAINERS || separators > MAX_VALUES) return true;
-  }
-  return false;
-}
-
-/** @throws GraphQLError (400) when the body holds more values than any request needs */
-export function checkValueCount(body: Buffer): void {
-  if (hasTooManyValues(body))
-    throw httpError(
-      400,
-      `The body holds more than ${MAX_CONTAINERS} objects and lists or ${MAX_VALUES} values; ` +
-        'send them in several requests.',
-    );
+/**
+ * Refuses a body whose objects and lists would take many times its size in memory.
+ *
+ * @throws GraphQLError (400) that says how many it may have
+ */
+export function checkBrackets(body: Uint8Array): void {
+  if (body.length <= MAX_BRACKETS) return;
+  let count = 0;
+  for (const byte of body) if (byte === SQUARE || byte === CURLY) count += 1;
+  if (count <= MAX_BRACKETS) return;
+  throw httpError(
+    400,
+    `The body has ${count} opening brackets; ${MAX_BRACKETS} are allowed. Send it in several requests.`,
+  );
 }
 
 export type DocumentLimits = ReturnType<typeof documentLimits>;

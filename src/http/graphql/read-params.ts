@@ -4,12 +4,11 @@
 // automatic persisted queries).
 import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { isFields } from '../../upstream/renames.ts';
 import { httpError } from '../errors.ts';
-import { checkValueCount, checkVariables, LARGE_BODY_BYTES } from './input-limits.ts';
+import { checkBrackets, checkVariables } from './input-limits.ts';
 
 /** A GraphQL request. Either `query` or `documentId` names the document. */
 export interface OperationParams {
@@ -104,21 +103,17 @@ export function checkContentType(contentType: string | null, contentEncoding: st
 }
 
 /**
- * Reads the body of a POST. A large one is counted, decoded, parsed, checked and executed in a turn
- * of the event loop each.
+ * Reads the body of a POST.
  *
  * @param body - JSON in UTF-8, with or without a byte order mark
  * @throws GraphQLError (400) that says what is wrong with it
  */
-export async function readBody(body: Uint8Array): Promise<OperationParams> {
-  const isLarge = body.length >= LARGE_BODY_BYTES;
+export function readJsonBody(body: Uint8Array): OperationParams {
   const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  checkValueCount(bytes);
-  if (isLarge) await nextTurn();
+  checkBrackets(bytes);
   if (!isUtf8(bytes)) throw httpError(400, 'The body is not valid UTF-8.');
   const decoded = bytes.toString(isAscii(bytes) ? 'latin1' : 'utf8');
   const text = decoded.startsWith(BYTE_ORDER_MARK) ? decoded.slice(1) : decoded;
-  if (isLarge) await nextTurn();
   if (text.trim() === '')
     throw httpError(400, 'The body is empty; send a JSON object with the member `query`.');
   const members = parsed(text, 'The body');
@@ -130,10 +125,7 @@ export async function readBody(body: Uint8Array): Promise<OperationParams> {
     );
   if (!isFields(members))
     throw httpError(400, `The body must be a JSON object; this one is ${kindOf(members)}.`);
-  if (isLarge) await nextTurn();
-  const params = readMembers(members);
-  if (isLarge) await nextTurn();
-  return params;
+  return readMembers(members);
 }
 
 /**

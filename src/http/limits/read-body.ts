@@ -1,7 +1,7 @@
 // Reads the body of a request into memory, up to a limit. The server's `requestTimeout` bounds the time.
 import type { IncomingMessage } from 'node:http';
 
-/** Bytes of a body that a caller without credentials may send. */
+/** Bytes of a body that a caller without credentials may send, and of a message over WebSocket. */
 export const MAX_ANONYMOUS_BODY_BYTES = 1024 * 1024;
 
 /** Why there is no body: larger than the limit, or its client has disconnected. */

@@ -12,7 +12,12 @@ import { nodeRequestOf } from '../auth/node-request.ts';
 import { bodyTooLarge, httpError } from '../errors.ts';
 import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
-import { checkContentType, type PersistedOperations, readBody, readSearch } from '../graphql/read-params.ts';
+import {
+  checkContentType,
+  type PersistedOperations,
+  readJsonBody,
+  readSearch,
+} from '../graphql/read-params.ts';
 import { createValidator } from '../graphql/validate-document.ts';
 import { limitedRequestOf, maxBodyBytes } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
@@ -101,7 +106,7 @@ export function useRequestParser(
         const params =
           request.method === 'GET'
             ? readSearch(url.search)
-            : await readBody(await bytesOf(request, nodeRequestOf(serverContext), callers, config));
+            : readJsonBody(await bytesOf(request, nodeRequestOf(serverContext), callers, config));
         const { query: _query, documentId: _documentId, ...rest } = params;
         return { query: operations.documentOf(params), ...rest };
       });
