@@ -6,16 +6,8 @@ import { setMaxListeners } from 'node:events';
 const timeoutError = (): DOMException =>
   new DOMException('The operation was aborted due to timeout', 'TimeoutError');
 
-/**
- * Starts a time limit.
- *
- * @param later - calls what it is given when the caller's abort is to take effect; at once when absent
- */
-export function startDeadline(
-  caller: AbortSignal | undefined,
-  milliseconds: number,
-  later: (abort: () => void) => void = (abort) => abort(),
-) {
+/** Starts a time limit. */
+export function startDeadline(caller: AbortSignal | undefined, milliseconds: number) {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
@@ -26,10 +18,9 @@ export function startDeadline(
     lift();
     controller.abort(caller?.reason);
   };
-  const onAbort = () => later(abort);
   const end = () => {
     lift();
-    caller?.removeEventListener('abort', onAbort);
+    caller?.removeEventListener('abort', abort);
   };
   const extend = (more: number) => {
     lift();
@@ -40,7 +31,7 @@ export function startDeadline(
   };
   if (caller?.aborted === true) abort();
   else {
-    caller?.addEventListener('abort', onAbort);
+    caller?.addEventListener('abort', abort);
     extend(milliseconds);
   }
   return {

@@ -2,17 +2,10 @@
 // goes on in a later turn, and timers and sockets are served in between.
 import { setImmediate as nextImmediate } from 'node:timers/promises';
 
-/** Resolves when all promises that are settled by now have had their consequences. */
-export const afterMicrotasks = (): Promise<void> =>
-  Promise.resolve().then(() => new Promise((resolve) => process.nextTick(resolve)));
-
 export class TurnClock {
   readonly #turnMs: number;
   /** When the work of this turn began; undefined while none has. */
   #began: number | undefined;
-  #waiting = 0;
-  /** Whether work has begun whose promises are not all settled. */
-  #isBeginning = false;
 
   /** @param turnMs - how long the work may keep the event loop at once, all of it together */
   constructor(turnMs: number) {
@@ -28,24 +21,10 @@ export class TurnClock {
     });
     return true;
   }
-  /** Resolves in a later turn that has time, in the order of the calls. */
+  /** Resolves in a later turn that has time. */
   async nextTurn(): Promise<void> {
-    this.#waiting += 1;
     do await nextImmediate();
     while (!this.hasTime());
-    this.#waiting -= 1;
-  }
-  /**
-   * The turn of new work: undefined when it may begin at once. Work that waits goes first; of work
-   * that comes at once, one begins, so that the time it takes is seen by the others.
-   */
-  turn(): Promise<void> | undefined {
-    if (this.#waiting > 0 || this.#isBeginning || !this.hasTime()) return this.nextTurn();
-    this.#isBeginning = true;
-    void afterMicrotasks().then(() => {
-      this.#isBeginning = false;
-    });
-    return undefined;
   }
 }
 

@@ -2,7 +2,6 @@
 // per-request loaders.
 import { CollectWindow } from '../async/collect-window.ts';
 import { startDeadline } from '../async/deadline.ts';
-import { executionTurns } from '../async/turn-clock.ts';
 import type { GatewayContext } from '../context.ts';
 import { isFederationRouter } from '../http/auth/api-keys.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
@@ -175,14 +174,9 @@ export function createContextFactory(sources: ContextSources) {
 
   function open(request: Request, caller: Caller): GatewayContext {
     const exchange = telemetry.exchangeOf(request);
-    // Hundreds of clients may leave at once: their calls end in turns of the event loop. Those of a
-    // mutation end at once, because what it sends is paid for.
-    const inTurn = (abort: () => void) => void executionTurns.nextTurn().then(abort);
-    const later = exchange.operation?.type === 'mutation' ? undefined : inTurn;
-    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, later);
+    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
     // Of a request that came over no connection nothing tells when the last byte has gone.
-    // Of a client that has left, its turn ends the calls.
-    if (clientIpOf(request) !== undefined) exchange.onEnd.push(() => request.signal.aborted || limit.end());
+    if (clientIpOf(request) !== undefined) exchange.onEnd.push(limit.end);
     return new LazyContext(sources, request, caller, limit.signal);
   }
 

@@ -1,7 +1,6 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import { executionTurns } from '../../async/turn-clock.ts';
 import { errorAt } from '../../execution/locate-error.ts';
 import { StoreError } from '../../store/redis-connection.ts';
 import type { Logger } from '../../telemetry/log.ts';
@@ -135,9 +134,6 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
 
 export type ClientErrors = ReturnType<typeof createClientErrors>;
 
-/** Errors after which the time is looked at. */
-const AT_ONCE = 50;
-
 /** How often refusals of one kind are logged at most. */
 const LOG_REFUSALS_MS = 10_000;
 
@@ -200,15 +196,6 @@ export function createClientErrors(
     /** The error that a caller sees instead of one of no execution. */
     show: (error: unknown): Error => (error instanceof Error && counted.has(error) ? error : mask(error)),
     ofResult,
-    /** As `ofResult`, in turns of the event loop: there may be thousands. */
-    async ofWholeResult(all: readonly GraphQLError[], exchange: RequestRecord): Promise<GraphQLError[]> {
-      const shown: GraphQLError[] = [];
-      for (let at = 0; at < all.length; at += AT_ONCE) {
-        if (at > 0 && !executionTurns.hasTime()) await executionTurns.nextTurn();
-        shown.push(...ofResult(all.slice(at, at + AT_ONCE), exchange));
-      }
-      return shown;
-    },
     /** The errors of an answer; those that no execution has counted are counted now. */
     ofAnswer: (all: readonly GraphQLError[], request: Request): GraphQLError[] =>
       all.map((error) => {

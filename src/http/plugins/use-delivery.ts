@@ -114,7 +114,7 @@ type WithErrors = { readonly errors?: readonly GraphQLError[] };
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export function useDelivery(
-  { ofResult, ofWholeResult, ofAnswer }: ClientErrors,
+  { ofResult, ofAnswer }: ClientErrors,
   telemetry: Telemetry,
   pulseMs: number,
 ): Plugin {
@@ -161,14 +161,7 @@ export function useDelivery(
         const errors = streamErrors(args);
         if (errors.length > 0) setResultAndStopExecution({ errors });
       }
-      return {
-        onExecuteDone(done) {
-          const { result, setResult } = done;
-          if (!('errors' in result) || result.errors === undefined) return showAll(request)(done);
-          const showing = ofWholeResult(result.errors, telemetry.exchangeOf(request));
-          return showing.then((errors) => setResult({ ...result, errors }));
-        },
-      };
+      return { onExecuteDone: showAll(request) };
     },
     onSubscribe({ args, context: { request }, setResultAndStopExecution }) {
       if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);

@@ -11,7 +11,6 @@ import {
   GraphQLError,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { executionTurns } from '../../async/turn-clock.ts';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import { limitedExecution } from '../../execution/execute-query.ts';
@@ -56,10 +55,7 @@ export function useExecution(
         const context = await openContext(request);
         noteAbsences(request, context.upstream.absences);
         args.contextValue = context;
-        const result = await execute(args);
-        // Results that waited for the same answer of the service come all at once.
-        await executionTurns.turn();
-        return result;
+        return execute(args);
       });
     },
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {

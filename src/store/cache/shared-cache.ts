@@ -2,7 +2,6 @@
 // broken store. Nothing waits for a write: entries are collected for a moment and written together.
 import Keyv from 'keyv';
 import { withTimeout } from '../../async/deadline.ts';
-import { executionTurns } from '../../async/turn-clock.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
 import { fileBeside, sqliteFileOf } from '../sqlite-file.ts';
 import type { SharedCache } from './cache.ts';
@@ -68,8 +67,6 @@ function toKeyvStore(
     let batch: StoredBytes[] = [];
     let size = 0;
     for (const [i, { key, value, ttl = MAX_TTL_MS }] of entries.entries()) {
-      // Encoding an entry takes a while, and there may be hundreds.
-      if (!executionTurns.hasTime()) await executionTurns.nextTurn();
       try {
         const bytes = await encodeEntry(value);
         batch.push({ key, bytes, ttl });

@@ -1,5 +1,4 @@
 // Reads the members of a bulk archive that speak of many proteins: sequences, clusters and features.
-import { executionTurns } from '../../async/turn-clock.ts';
 import { removeMembers } from '../json/json-filter.ts';
 import { type Member, memberNamed, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
@@ -68,18 +67,12 @@ const faultOf = ({ name }: ZipEntry, text: string): BulkRecord => ({
   problem: new ArchiveError('content', text, name),
 });
 
-/** Records after which the time is looked at: a request has 500 proteins. */
-const RECORDS_AT_ONCE = 1_000;
-
 async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
   const fasta = new TextDecoder().decode(await entry.bytes()).replaceAll(/\r\n?/g, '\n');
   if (/^\s*[^\s>]/.test(fasta)) {
     tell(faultOf(entry, 'This is not FASTA.'));
   }
-  let records = 0;
   for (const [hash, sequence] of readFasta(fasta)) {
-    records += 1;
-    if (records % RECORDS_AT_ONCE === 0) await executionTurns.turn();
     if (!HASH.test(hash)) tell(faultOf(entry, 'A header has no protein hash.'));
     else if (isId(sequence.accession ?? '')) tell({ part: 'sequence', hash, sequence });
     else tell(faultOf(entry, 'An accession has control characters.'));

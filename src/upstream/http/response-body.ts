@@ -1,7 +1,6 @@
 // Reads the body of an answer: as bytes within the operation's limit, into shared memory, as JSON,
 // or as the error of a refusal.
 import { finished, type Readable } from 'node:stream';
-import { executionTurns } from '../../async/turn-clock.ts';
 import { redact } from '../../telemetry/redact.ts';
 import {
   codeOfStatus,
@@ -124,8 +123,7 @@ export async function readShared(
 }
 
 /**
- * Reads a whole body, and waits for a turn of the event loop that has time for what is made of it:
- * dozens of answers may arrive together.
+ * Reads a whole body.
  *
  * @throws {@link UpstreamError} when it breaks off, is late or exceeds the limit
  */
@@ -133,7 +131,6 @@ export async function readBytes(up: Upstream, answer: StreamedResponse): Promise
   const pieces: Uint8Array[] = [];
   const size = await readPieces(up, answer, (piece) => pieces.push(piece));
   up.onBytes?.(answer.call.operation, size);
-  await executionTurns.turn();
   const [first = NO_BYTES] = pieces;
   return pieces.length <= 1 ? first : Buffer.concat(pieces);
 }
