@@ -11,7 +11,8 @@ export interface IdentifierReader {
   end(): string[];
 }
 
-export function createIdentifierReader(): IdentifierReader {
+/** @param maxWords - identifiers of one line that are read at most; all when absent */
+export function createIdentifierReader(maxWords?: number): IdentifierReader {
   let record: string[] = [];
   const end = (): string[] => (record.length === 0 ? [] : [record.splice(0).join('\n')]);
   return {
@@ -27,7 +28,7 @@ export function createIdentifierReader(): IdentifierReader {
         record = [text];
         return ended;
       }
-      const words = text.replace(/#.*/, '').split(/[\s,;]+/);
+      const words = text.replace(/#.*/, '').split(/[\s,;]+/, maxWords);
       return [...ended, ...words.filter((word) => word !== '')];
     },
     end,

@@ -130,6 +130,11 @@ describe('the keys of the gateway', () => {
         404,
       );
     }
+    const list = (headers: Record<string, string> = {}) =>
+      fetch(`${origin}/export.tsv`, { method: 'POST', body: hash, headers });
+    expect((await list()).status).toBe(401);
+    expect((await list(bearer('guess'))).status).toBe(401);
+    expect((await list(bearer('plain-key-of-this-test'))).status).toBe(200);
     const watch = 'subscription { batchProgress(batchId: "x") { final } }';
     const stream = (token: string) =>
       subscribe(fetch, watch, {}, { url: served.url, headers: bearer(token) });

@@ -1,5 +1,7 @@
 // POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked up at a time.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -137,7 +139,16 @@ ${unknownHash(1)}\n${sequence}\n`;
     ['POST', '/export.tsv', 'P01308', { 'content-encoding': 'gzip' }, 415, /compressed/],
     ['POST', '/export.ndjson', '{', { 'content-type': 'application/json' }, 400, /not valid JSON/],
     ['POST', '/export.ndjson', '{"ids": [7]}', { 'content-type': 'application/json' }, 400, /ids\.0/],
-    ['POST', '/export.tsv', 'P01308 '.repeat(50_001), {}, 413, /50001 identifiers.* 50000/],
+    ['POST', '/export.tsv', 'P01308 '.repeat(50_001), {}, 413, /more than 50000 identifiers/],
+    ['POST', '/export.tsv', 'P01308\n'.repeat(50_001), {}, 413, /more than 50000 identifiers/],
+    [
+      'POST',
+      '/export.tsv',
+      JSON.stringify({ ids: Array.from({ length: 50_001 }, () => 7) }),
+      { 'content-type': 'application/json' },
+      413,
+      /more than 50000 identifiers/,
+    ],
     ['POST', '/export.tsv', 'P'.repeat(20_000_000), {}, 413, /larger than \d+ bytes/],
     [
       'POST',
@@ -210,6 +221,44 @@ describe('an export over HTTP', () => {
     own.gateway.reload();
     await expect(response.text()).rejects.toThrow('terminated');
     expect(own.counts().bulk).toBeLessThan(100);
+  });
+
+  it('reads no further than its client', async () => {
+    const url = await open();
+    url.search = '?columns=sequence';
+    const list = Array.from({ length: 25_000 }, (_, i) => KNOWN[i % KNOWN.length]).join('\n');
+    const response = await new Promise<IncomingMessage>((resolve, reject) => {
+      const sent = request(url, { method: 'POST' }, resolve).on('error', reject);
+      sent.end(list);
+    });
+    response.pause();
+    let before = -1;
+    await until('the calls to stop', async () => {
+      const isOver = before === world.calls.length;
+      before = world.calls.length;
+      await new Promise((resolve) => setTimeout(resolve, 1500));
+      return isOver;
+    });
+    expect(world.counts().bulk).toBeLessThan(45);
+    let rows = 0;
+    for await (const piece of response) rows += String(piece).split('\n').length - 1;
+    expect(rows).toBe(25_001);
+    expect(world.counts().bulk).toBe(50);
+  });
+
+  it('counts as a request in flight until its end', async () => {
+    const own = await openWorld({ MAX_CONCURRENT_REQUESTS: '1' });
+    onTestFinished(() => own.close());
+    const served = await serve(own.gateway);
+    onTestFinished(() => served.close());
+    const url = new URL('/export.tsv?columns=sequence', served.url);
+    const body = Array.from({ length: 25_000 }, (_, i) => KNOWN[i % KNOWN.length]).join('\n');
+    const leaving = new AbortController();
+    await fetch(url, { method: 'POST', body, signal: leaving.signal });
+    const ask = () => fetch(new URL('/schema.graphql', url));
+    expect((await ask()).status).toBe(503);
+    leaving.abort();
+    await until('room for another', async () => (await ask()).status === 200);
   });
 
   it('ends its calls when the client leaves', async () => {

@@ -18,7 +18,6 @@ import {
   tableHeader,
   tableLine,
 } from '../../lookups/protein-columns.ts';
-import { LINE_END } from '../../schema/scalars.ts';
 import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
@@ -50,7 +49,14 @@ interface ExportRequest {
   readonly columns: readonly ProteinColumn[];
 }
 
-const jsonBody = z.strictObject({ ids: z.array(z.string()), columns: z.array(z.string()).optional() });
+const jsonBody = z.strictObject({
+  // Too many are counted before each of them is checked.
+  ids: z.preprocess((ids) => {
+    if (Array.isArray(ids)) checkCount(ids.length);
+    return ids;
+  }, z.array(z.string())),
+  columns: z.array(z.string()).optional(),
+});
 
 function readJson(text: string): z.output<typeof jsonBody> {
   let body: unknown;
@@ -72,9 +78,25 @@ function readJson(text: string): z.output<typeof jsonBody> {
   );
 }
 
+/** Reads no further than one identifier beyond the limit. */
 function readText(text: string): string[] {
-  const reader = createIdentifierReader();
-  return [...text.split(LINE_END).flatMap((line) => reader.read(line)), ...reader.end()];
+  const reader = createIdentifierReader(MAX_IDS + 2);
+  const ids: string[] = [];
+  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
+    for (const id of reader.read(line)) ids.push(id);
+    if (ids.length > MAX_IDS) return ids;
+  }
+  return [...ids, ...reader.end()];
+}
+
+function checkCount(count: number): void {
+  if (count === 0)
+    throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
+  if (count > MAX_IDS)
+    throw httpError(
+      413,
+      `There are more than ${MAX_IDS} identifiers, which is what one export takes. Send the rest as another.`,
+    );
 }
 
 function readColumns(names: readonly string[]): ProteinColumn[] {
@@ -101,15 +123,8 @@ async function readRequest(
   const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
   const body = isJson ? readJson(text) : { ids: readText(text) };
   const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
-  const { ids } = body;
-  if (ids.length === 0)
-    throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
-  if (ids.length > MAX_IDS)
-    throw httpError(
-      413,
-      `There are ${ids.length} identifiers; one export takes ${MAX_IDS}. Send the rest as another.`,
-    );
-  return { ids, columns: readColumns(names) };
+  checkCount(body.ids.length);
+  return { ids: body.ids, columns: readColumns(names) };
 }
 
 /** Looks up some identifiers. @throws GraphQLError when nothing of all is answered */
@@ -156,10 +171,15 @@ async function* lines(
   }
 }
 
-/** The same, with a log line for a client that gets no whole answer. */
-async function* logged(ctx: GatewayContext, source: AsyncGenerator<Uint8Array>): AsyncGenerator<Uint8Array> {
+/** The lines after the first ones, with a log line for a client that gets no whole answer. */
+async function* resume(
+  ctx: GatewayContext,
+  first: IteratorResult<Uint8Array>,
+  rest: AsyncGenerator<Uint8Array>,
+): AsyncGenerator<Uint8Array> {
   try {
-    yield* source;
+    if (first.done !== true) yield first.value;
+    yield* rest;
   } catch (error) {
     if (!ctx.clientSignal.aborted)
       ctx.services.log.warn({ requestId: ctx.requestId, error: String(error) }, 'an export was cut off');
@@ -180,10 +200,6 @@ async function answer(
   const body = lines(sources, ctx, request, wanted, format);
   // A refusal of the whole comes with the first lines: it then has a status of its own.
   const first = await body.next();
-  async function* all(): AsyncGenerator<Uint8Array> {
-    if (first.done !== true) yield first.value;
-    yield* logged(ctx, body);
-  }
   const day = new Date().toISOString().slice(0, 10);
   return {
     status: 200,
@@ -192,7 +208,7 @@ async function answer(
       'content-disposition': `attachment; filename="foldatlas-proteins-${day}.${format}"`,
       'cache-control': 'private, no-store',
     },
-    body: all(),
+    body: resume(ctx, first, body),
   };
 }
 
