@@ -1,6 +1,7 @@
 // What every ledger must do, whatever it keeps its data in. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
+  KEY_LEASE_MS,
   type Ledger,
   type LedgerBatch,
   type LedgerItem,
@@ -235,8 +236,22 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       const answers = await Promise.all(Array.from({ length: 20 }, () => ledger.claim('p', 'k', 'h')));
       expect(answers.filter((answer) => answer === null)).toHaveLength(1);
       for (const answer of answers.filter((a) => a !== null)) {
-        expect(answer).toEqual({ state: 'pending', requestHash: 'h', at: now });
+        expect(answer).toEqual({ state: 'pending', requestHash: 'h', at: now, isAbandoned: false });
       }
+    });
+
+    it('tells a key whose process gives no sign of life any more', async () => {
+      await ledger.claim('p', 'k', 'h');
+      now += KEY_LEASE_MS - 1000;
+      await ledger.renew('p', 'k');
+      now += KEY_LEASE_MS;
+      expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ isAbandoned: false });
+      now += 1000;
+      expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending', isAbandoned: true });
+      expect(await ledger.entry('p', 'k')).toMatchObject({ isAbandoned: true });
+      await ledger.record('p', 'k', batchOf('b1'), items);
+      await ledger.renew('p', 'k');
+      expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'submitted', batchId: 'b1' });
     });
 
     it('gives a key to exactly one of two processes', async () => {

@@ -105,6 +105,8 @@ export interface Ending {
   readonly batchId: unknown;
   readonly replayed: unknown;
   readonly reason: unknown;
+  /** Of a problem. */
+  readonly message: unknown;
   /** Whether it was told that the gateway could not write it down. */
   readonly isForgotten: boolean;
 }
@@ -128,6 +130,7 @@ export async function submitOnce(
     batchId: at(ending, 'batch.batchId'),
     replayed: at(ending, 'replayed'),
     reason: at(ending, 'reason'),
+    message: at(ending, 'message'),
     isForgotten: JSON.stringify(at(ending, 'warnings'))?.includes('NOT_REMEMBERED') ?? false,
   };
 }

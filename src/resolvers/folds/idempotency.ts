@@ -3,13 +3,11 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import { notSent } from '../../schema/problem.ts';
-import type { KeyEntry } from '../../store/ledger/ledger.ts';
+import { KEY_LEASE_MS, type KeyEntry } from '../../store/ledger/ledger.ts';
 import { LostLedgerError, WrongSecretError } from '../../store/ledger/mark.ts';
-import { limitsOf } from '../../upstream/operations.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
-/** What is left to a submission to be written down, behind the time that Submit may take. */
-const RECORD_MS = 30_000;
+const RENEW_MS = KEY_LEASE_MS / 3;
 /** How long a request waits for another one with the same key. */
 const WAIT_MS = 30_000;
 
@@ -71,12 +69,21 @@ export async function checkLedger(ctx: GatewayContext): Promise<SubmitFoldResult
   }
 }
 
-/** Whether what was sent under a key can no longer be found out: the sender has given up by then. */
-function hasUnknownOutcome({ upstream }: GatewayContext, entry: KeyEntry): boolean {
-  if (entry.state !== 'pending') return entry.state === 'unknown';
-  // It may wait for its turn as long as for the beginning of its answer.
-  const { start, whole } = limitsOf('submit', upstream.settings.patience);
-  return Date.now() - entry.at >= start + whole + RECORD_MS;
+/** Does the work for a claimed key, and says meanwhile that this process still lives. */
+export async function withClaim<T>(
+  { submissions: { ledger, principal } }: GatewayContext,
+  key: string | null,
+  work: () => Promise<T>,
+): Promise<T> {
+  if (key === null) return work();
+  // A store that is away may find the key abandoned; it is spent all the same.
+  const renew = () => void ledger.renew(principal, key).catch(() => undefined);
+  const renewing = setInterval(renew, RENEW_MS);
+  try {
+    return await work();
+  } finally {
+    clearInterval(renewing);
+  }
 }
 
 /** The result stored under a key; null when the same input is still being sent. */
@@ -93,9 +100,10 @@ function resultOf(
       'An earlier request with this idempotency key ended without an answer. Nothing was sent now.';
     return unknownOutcome(message, key, entry.upstreamRequestId);
   }
-  if (!hasUnknownOutcome(ctx, entry)) return null;
+  if (!entry.isAbandoned) return null;
   return unknownOutcome(
-    'An earlier request with this idempotency key was cut off. Nothing was sent now.',
+    'The gateway that sent an earlier request with this idempotency key has ended before it knew the outcome. ' +
+      'Nothing was sent now.',
     key,
     null,
   );

@@ -68,7 +68,7 @@ const FoldSubmitted = builder.objectRef<FoldSubmittedShape>('FoldSubmitted').imp
 const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').implement({
   description:
     'Some items may be queued and charged: the upstream failed (500), the connection broke, or an earlier ' +
-    'request with this key has not ended. The gateway never retries a submission.',
+    'request with this key has not ended or was cut off. The gateway never retries a submission.',
   interfaces: [Problem],
   fields: (t) => ({
     idempotencyKey: t.exposeString('idempotencyKey', {
@@ -132,8 +132,8 @@ export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFol
 });
 
 const NEVER_KNOWN =
-  'Some items may be queued and charged, and the gateway cannot find out. Send again, with another ' +
-  'idempotencyKey, only if you accept that you may pay twice.';
+  'Some items may be queued and charged. Look whether myBatches has the batch, and whether the service charged ' +
+  'your key for it. Send it again, with another idempotencyKey, only if neither is so.';
 
 /** The result for a key whose outcome is unknown. @param hint - for one that may still become known */
 export const unknownOutcome = (

@@ -21,7 +21,7 @@ import { taskIdAt } from '../../upstream/folds/batch-states.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById } from './batch.ts';
-import { checkLedger, claimIdempotencyKey } from './idempotency.ts';
+import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
 import {
   invalidInput,
   SubmitFoldResult,
@@ -231,7 +231,8 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
   const key = examined.submission.idempotencyKey;
   const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, examined.hash);
   // The gateway does not stop before the outcome is recorded.
-  return earlier ?? ctx.services.submitting.run(() => sendAndRecord(ctx, examined));
+  const sendIt = () => withClaim(ctx, key, () => sendAndRecord(ctx, examined));
+  return earlier ?? ctx.services.submitting.run(sendIt);
 }
 
 builder.mutationFields((t) => ({

@@ -38,30 +38,36 @@ export const ledgerBatch = z.object({
 /** A batch as it is remembered. */
 export type LedgerBatch = Readonly<z.output<typeof ledgerBatch>>;
 
+/** How long a key stays claimed without a sign of life of the process that claimed it. */
+export const KEY_LEASE_MS = 15_000;
+
 /** What became of a submission that carried an idempotency key. */
 export type KeyEntry = {
   /** Hash of what was asked under the key. */
   readonly requestHash: string;
-  /** Milliseconds since the epoch. */
+  /** When it was claimed, or renewed; milliseconds since the epoch. */
   readonly at: number;
-} & (
-  | { readonly state: 'pending' }
+} /** `isAbandoned`: the process that claimed it has not renewed it, and has ended or lost the store. */ & (
+  | { readonly state: 'pending'; readonly isAbandoned: boolean }
   | { readonly state: 'submitted'; readonly batchId: string }
   | { readonly state: 'unknown'; readonly upstreamRequestId: string | null }
 );
 
-/** The stored fields of a key as its entry. */
+/** The stored fields of a key as its entry. `now` is the time by the ledger's clock. */
 export const keyEntry = z
   .object({
     requestHash: z.string(),
     state: z.enum(['pending', 'submitted', 'unknown']),
     at: z.coerce.number(),
+    now: z.coerce.number(),
     batchId: z.string().nullish(),
     upstreamRequestId: z.string().nullish(),
   })
-  .transform(({ state, batchId, upstreamRequestId, ...common }): KeyEntry => {
+  .transform(({ state, batchId, upstreamRequestId, now, ...common }): KeyEntry => {
     if (state === 'submitted' && batchId != null) return { ...common, state, batchId };
-    if (state === 'pending') return { ...common, state };
+    // A clock that was set back would keep a key claimed for ever.
+    if (state === 'pending')
+      return { ...common, state, isAbandoned: Math.abs(now - common.at) > KEY_LEASE_MS };
     return { ...common, state: 'unknown', upstreamRequestId: upstreamRequestId ?? null };
   });
 
@@ -123,6 +129,8 @@ export interface Ledger {
    * @throws LostLedgerError when the key may have been spent before the ledger lost it
    */
   claim(principal: string, key: string, requestHash: string): Promise<KeyEntry | null>;
+  /** Says that the process which claimed a pending key still works on it. */
+  renew(principal: string, key: string): Promise<void>;
   /** Frees a pending key: nothing was queued, so it may be used again. */
   release(principal: string, key: string): Promise<void>;
   /** What stands under a key; null when it is free. */

@@ -2,6 +2,24 @@
 // its writes or none.
 import { NOW } from '../redis-connection.ts';
 
+/** Answers the fields of a key, with the time. */
+const answerKey = `
+  local fields = redis.call('HGETALL', KEYS[1])
+  if #fields == 0 then return {} end
+  fields[#fields + 1] = 'now'
+  fields[#fields + 1] = string.format('%.0f', now)
+  return fields`;
+
+/** KEYS key; ARGV time. */
+export const READ_KEY = `${NOW} ${answerKey}`;
+
+/** KEYS key; ARGV time. */
+export const RENEW = `${NOW}
+  if redis.call('HGET', KEYS[1], 'state') == 'pending' then
+    redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now))
+  end
+`;
+
 /** Keeps the newest time at which something was written. */
 const touch = (key: string): string => `
   local newest = math.max(now, tonumber(redis.call('GET', ${key}) or '0'))
@@ -14,7 +32,9 @@ const touch = (key: string): string => `
  */
 export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
-  if at and tonumber(at) >= now - tonumber(ARGV[4]) then return redis.call('HGETALL', KEYS[1]) end
+  if at and tonumber(at) >= now - tonumber(ARGV[4]) then
+    ${answerKey}
+  end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
   local before = tonumber(redis.call('GET', KEYS[4]) or '0')
   if redis.call('GET', KEYS[3]) ~= ARGV[5] or before < tonumber(ARGV[6]) or before > now + tonumber(ARGV[7]) then

@@ -20,11 +20,13 @@ import {
 import { createMarkCheck, type LedgerSecrets, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
 import {
   CLAIM,
+  READ_KEY,
   READ_MARK,
   RECORD,
   RECORD_UNKNOWN,
   RELEASE,
   RENAME,
+  RENEW,
   REPLACE_MARK,
   REVOKE,
 } from './redis-ledger-scripts.ts';
@@ -88,8 +90,8 @@ function fieldsOf(reply: unknown): Record<string, string> | null {
 function readKey(reply: unknown): KeyEntry | null {
   const fields = fieldsOf(reply);
   if (fields === null) return null;
-  const { state, at, hash: requestHash, batch: batchId, request: upstreamRequestId } = fields;
-  return keyEntry.parse({ state, at, requestHash, batchId, upstreamRequestId });
+  const { state, at, now, hash: requestHash, batch: batchId, request: upstreamRequestId } = fields;
+  return keyEntry.parse({ state, at, now, requestHash, batchId, upstreamRequestId });
 }
 
 function readEarlier(reply: unknown): EarlierSubmission | null {
@@ -217,11 +219,14 @@ export function openRedisLedger(
       if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
       return again;
     },
+    async renew(principal, key) {
+      await redis.run(RENEW, [namesOf(principal).key(key)], [time()]);
+    },
     async release(principal, key) {
       await redis.run(RELEASE, [namesOf(principal).key(key)], []);
     },
     async entry(principal, key) {
-      const entry = readKey(await redis.send('HGETALL', namesOf(principal).key(key)));
+      const entry = readKey(await redis.run(READ_KEY, [namesOf(principal).key(key)], [time()]));
       return entry !== null && isRetained(entry.at) ? entry : null;
     },
     async record(principal, key, batch, items) {

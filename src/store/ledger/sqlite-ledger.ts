@@ -98,6 +98,9 @@ export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () =
   const insertKey = statement(
     'INSERT INTO idempotency (principal, key, request_hash, state, at) ' + "VALUES (?, ?, ?, 'pending', ?)",
   );
+  const renewPending = statement(
+    "UPDATE idempotency SET at = ? WHERE principal = ? AND key = ? AND state = 'pending'",
+  );
   const deletePending = statement(
     "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
   );
@@ -220,8 +223,8 @@ export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () =
   async function tryClaim(principal: string, key: string, requestHash: string) {
     const result = await write(() => {
       prune();
-      const row: unknown = selectKey.get(principal, key);
-      if (row !== undefined) return keyEntry.parse(row);
+      const row = selectKey.get(principal, key);
+      if (row !== undefined) return keyEntry.parse({ ...row, now: now() });
       if (!isAsKnown()) return 'not as known';
       const at = touch();
       insertKey.run(principal, key, requestHash, at);
@@ -259,12 +262,15 @@ export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () =
       if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
       return again;
     },
+    async renew(principal, key) {
+      await write(() => renewPending.run(now(), principal, key));
+    },
     async release(principal, key) {
       await write(() => deletePending.run(principal, key));
     },
     async entry(principal, key) {
-      const row: unknown = selectKey.get(principal, key);
-      return row === undefined ? null : keyEntry.parse(row);
+      const row = selectKey.get(principal, key);
+      return row === undefined ? null : keyEntry.parse({ ...row, now: now() });
     },
     async record(principal, key, batch, items) {
       await writeTimed((at) => {
