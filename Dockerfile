@@ -38,9 +38,7 @@ EXPOSE 4010
 CMD ["node", "sandbox/dist/main.js"]
 
 FROM ${NODE_IMAGE}
-# MALLOC_ARENA_MAX: "Memory budget" in docs/operators.md says what it saves.
 ENV NODE_ENV=production \
-    MALLOC_ARENA_MAX=2 \
     HOST=0.0.0.0 \
     PORT=4000 \
     STORE_URL=sqlite:/data/gateway.db
@@ -60,5 +58,4 @@ EXPOSE 4000
 HEALTHCHECK --interval=10s --timeout=3s --start-period=20s --retries=3 \
   CMD ["node", "-e", "fetch(`http://127.0.0.1:${process.env.PORT}/health`).then((r) => process.exit(r.ok ? 0 : 1), () => process.exit(1))"]
 # Without a shell in between, so that SIGTERM reaches the gateway.
-# "Memory budget" in docs/operators.md says what each flag saves.
-CMD ["node", "--max-semi-space-size=16", "--no-allocation-site-pretenuring", "--heap-growing-percent=300", "dist/server.js"]
+CMD ["node", "dist/server.js"]

@@ -2,21 +2,11 @@
 // out of disk.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { readFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { endWithFile } from '../child-processes.ts';
 import { type Answer, at } from '../support.ts';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
-
-const [, ARENAS = '', FLAGS = ''] =
-  /MALLOC_ARENA_MAX=(\d+) exec node (.+) dist\/server\.js"/.exec(
-    readFileSync(join(ROOT, 'package.json'), 'utf8'),
-  ) ?? [];
-
-/** The flags that `npm start` gives to node. */
-export const START_FLAGS: readonly string[] = FLAGS.split(' ');
 
 export interface ServerProcess {
   readonly child: ChildProcess;
@@ -41,7 +31,7 @@ export async function startServer(
   env: Record<string, string>,
   { largestFileKibibytes }: { readonly largestFileKibibytes?: number } = {},
 ): Promise<ServerProcess> {
-  const command = [process.execPath, ...START_FLAGS, 'dist/server.js'];
+  const command = [process.execPath, 'dist/server.js'];
   // The shell is replaced by the server, so that signals reach it.
   const limit = largestFileKibibytes === undefined ? '' : `ulimit -f ${largestFileKibibytes} && `;
   const child = endWithFile(
@@ -51,7 +41,6 @@ export async function startServer(
       env: {
         PATH: process.env.PATH ?? '',
         HOME: process.env.HOME ?? '',
-        MALLOC_ARENA_MAX: ARENAS,
         NODE_ENV: 'production',
         LOG_LEVEL: 'warn',
         PORT: '0',

@@ -62,7 +62,7 @@ function startOf(root: string): { flags: readonly string[]; env: Record<string, 
   const [, flags = ''] = /node (.*?)dist\/server\.js/.exec(scripts.start) ?? [];
   const settings = [...scripts.start.matchAll(/\b([A-Z_]+)=(\S+) /g)];
   return {
-    flags: flags.split(' ').filter((flag) => flag !== ''),
+    flags: flags.split(' ').filter((flag) => flag.startsWith('--')),
     env: Object.fromEntries(settings.map(([, name = '', value = '']) => [name, value])),
   };
 }

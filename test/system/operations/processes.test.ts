@@ -2,7 +2,7 @@
 
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -32,9 +32,13 @@ interface Started {
   readonly err: () => string;
 }
 
-function start(env: Record<string, string>): Started {
+function start(
+  env: Record<string, string>,
+  command = process.execPath,
+  args: readonly string[] = ['dist/server.js'],
+): Started {
   const child = endWithFile(
-    spawn(process.execPath, ['dist/server.js'], {
+    spawn(command, args, {
       cwd: ROOT,
       env: {
         PATH: process.env.PATH ?? '',
@@ -116,6 +120,25 @@ describe('a process', () => {
     expect(text).toMatch(/event: complete/);
     expect(await ended(server)).toBe(0);
     expect(logged(server).some(({ message }) => message === 'stopping')).toBe(true);
+  });
+
+  it('below npm needs no shell syntax, and stops in order when npm is told to end', async () => {
+    const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
+      scripts: Record<string, string>;
+    };
+    for (const name of ['start', 'sandbox', 'doctor'])
+      expect(scripts[name], name).toMatch(/^node scripts\/start\.js [\w./]+( doctor)?$/);
+    const server = start({ STORE_URL: 'memory:', UPSTREAM_URL: 'http://127.0.0.1:9' }, 'npm', ['start']);
+    await until('it to listen', () => /FoldAtlas .*\/graphql/.test(server.out()));
+    const [, url = ''] = /(http:\S+)\/graphql/.exec(server.out()) ?? [];
+    server.child.kill('SIGTERM');
+    await until('it to stop', () => logged(server).some(({ message }) => message === 'stopping'));
+    await until('it to be gone', () =>
+      fetch(`${url}/health`).then(
+        () => false,
+        () => true,
+      ),
+    );
   });
 
   it('that is told a second time to stop ends at once, whatever is still under way', async () => {

@@ -1,0 +1,38 @@
+// Runs a program of the checkout: node scripts/start.js dist/server.js [ARGUMENTS]. Builds first where
+// the source is newer than the last build. The npm scripts use no shell syntax, so that they work on
+// Windows.
+import { execFileSync } from 'node:child_process';
+import { existsSync, readdirSync, statSync } from 'node:fs';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+
+const ROOT = join(import.meta.dirname, '..');
+/** Each build sets the time of this file. */
+const BUILT = join(ROOT, 'dist/server.js');
+
+/** When a folder or anything in it was changed last. */
+const changedAt = (folder) =>
+  Math.max(
+    ...['.', ...readdirSync(folder, { recursive: true })].map((name) => statSync(join(folder, name)).mtimeMs),
+  );
+
+const isBuilt =
+  existsSync(BUILT) &&
+  ['src', 'sandbox/src'].every((folder) => changedAt(join(ROOT, folder)) <= statSync(BUILT).mtimeMs);
+if (!isBuilt) execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { stdio: 'inherit' });
+
+const [node, , program, ...args] = process.argv;
+const path = join(ROOT, program);
+// The program sees its arguments where it expects them.
+process.argv = [node, path, ...args];
+await import(pathToFileURL(path).href);
+
+// npm starts this process below a shell. A signal to npm ends that shell, which passes it on to nobody.
+const shell = process.ppid;
+const looking =
+  process.env.npm_lifecycle_event &&
+  setInterval(() => {
+    if (process.ppid === shell) return;
+    clearInterval(looking);
+    process.kill(process.pid, 'SIGTERM');
+  }, 100).unref();
