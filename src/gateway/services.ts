@@ -17,12 +17,11 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
-import { openServiceConnections } from '../upstream/http/connections.ts';
+import { openServiceConnections, ping } from '../upstream/http/connections.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
-import { checkPrefixes, ping } from '../upstream/http/prefix.ts';
 import { createLoaderFactory } from '../upstream/reads/loaders.ts';
-import { noteSandbox, prefixStates, settingsOf } from '../upstream/settings.ts';
+import { isSandbox, noteSandbox, setSandbox, settingsOf } from '../upstream/settings.ts';
 import { createUpstreamOpener } from './request-context.ts';
 
 export interface GatewayOptions {
@@ -71,8 +70,7 @@ export function connectUpstream(
     config.UPSTREAM_API_KEY,
   );
 
-  const known = prefixStates(settings);
-  if (sandbox) known.isSandbox = true;
+  if (sandbox) setSandbox(settings);
   const pingUpstream = async (milliseconds: number): Promise<void> =>
     noteSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
 
@@ -80,19 +78,14 @@ export function connectUpstream(
     openUpstream,
     downloads,
     /** Whether the upstream is a sandbox, as far as its answers have shown. */
-    isSandbox: () => known.isSandbox === true,
+    isSandbox: () => isSandbox(settings) === true,
     /** The same, after a request where there was no answer yet. @throws Error when it fails */
     async checkSandbox(): Promise<boolean> {
-      if (known.isSandbox === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
-      return known.isSandbox === true;
+      if (isSandbox(settings) === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
+      return isSandbox(settings) === true;
     },
     /** Whether the service can be reached at all. @throws Error when it cannot */
-    async reach(milliseconds: number): Promise<void> {
-      await pingUpstream(milliseconds);
-      const token = config.UPSTREAM_API_KEY;
-      const onCall = () => undefined;
-      await checkPrefixes({ settings, connections, token, requestId: 'ready', signal: undefined, onCall });
-    },
+    reach: pingUpstream,
     async close(): Promise<void> {
       await Promise.all([connections.close(), publicAgent.close()]);
     },

@@ -2,9 +2,8 @@
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, MiB, record, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { confirmNotFound } from './http/prefix.ts';
-import { discard, isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { discard } from './http/response-body.ts';
+import { call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 import { id } from './wire-values.ts';
@@ -33,20 +32,13 @@ async function jobOf(up: Upstream, answer: StreamedResponse) {
   return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
 }
 
-/** The failure of a call. @throws UpstreamError for a 404 that is not the API's own */
-async function failureOf(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status === 404) await confirmNotFound(up, 'atlas', error);
-  return error;
-}
-
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
 export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
   const { receivedBytes: maxBytes } = archiveLimits({
     proteins: q.hashes.length,
     perResidue: q.residueFeatures,
   });
-  const answer = await requestStream(up, {
+  const answer = await call(up, {
     operation: 'bulk',
     api: 'atlas',
     method: 'POST',
@@ -64,8 +56,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     },
   });
   if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
-  if (isWhole(answer.status)) return { kind: 'zip', answer };
-  throw await failureOf(up, answer);
+  return { kind: 'zip', answer };
 }
 
 const FINISHED = new Set(['completed', 'complete', 'done']);
@@ -84,15 +75,12 @@ const KNOWN_ENDS = new Set([
 /** Whether the failure of a call for a job says that the Atlas itself no longer has it. */
 export function isJobGone(error: unknown): error is UpstreamError {
   if (!(error instanceof UpstreamError)) return false;
-  const { status, form } = error.failure;
-  // A 404 of a proxy or of another server has no form of its own.
-  return status === 410 || (status === 404 && form !== undefined);
+  return error.failure.status === 410 || error.failure.isAbsence === true;
 }
 
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
-  const answer = await requestStream(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  if (!isWhole(answer.status)) throw await failureOf(up, answer);
+  const answer = await call(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   const { record: job } = await record(up, answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
@@ -104,15 +92,10 @@ export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob
 
 /** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */
 export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolean> {
-  const answer = await requestStream(up, {
+  const answer = await callOrNull(up, {
     ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
     method: 'DELETE',
   });
-  if (isWhole(answer.status)) {
-    discard(answer);
-    return true;
-  }
-  const error = await failureOf(up, answer);
-  if (answer.status === 404) return false;
-  throw error;
+  if (answer !== null) discard(answer);
+  return answer !== null;
 }

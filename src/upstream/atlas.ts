@@ -4,9 +4,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import { foundOrNull } from './http/prefix.ts';
 import { bodyJson, parseJsonBody, readBytes, readUtf8, requestIdOf, tooLarge } from './http/response-body.ts';
-import { type Call, requestWhole, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, readContractJson, toContractNames, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
@@ -52,15 +51,18 @@ export async function record<S extends z.ZodType>(
   return { record: validate(name, schema, raw), raw };
 }
 
-const recordOrNull = <S extends z.ZodType>(
+async function recordOrNull<S extends z.ZodType>(
   up: Upstream,
-  call: Call,
+  request: Call,
   schema: S,
-): Promise<WithRaw<z.output<S>> | null> => foundOrNull(up, call, (answer) => record(up, answer, schema));
+): Promise<WithRaw<z.output<S>> | null> {
+  const answer = await callOrNull(up, request);
+  return answer && record(up, answer, schema);
+}
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await requestWhole(up, get('features', '/features'));
+  const answer = await call(up, get('features', '/features'));
   const bytes = await readBytes(up, answer);
   return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
 }
@@ -105,8 +107,8 @@ export async function cluster(
   top: number,
 ): Promise<WithRaw<wire.ClusterRecord> | null> {
   const path = `/clusters/${segment('cluster', hash)}`;
-  const call = get('cluster', path, { query: { topk_features: top } });
-  const found = await recordOrNull(up, call, wire.clusterRecord);
+  const request = get('cluster', path, { query: { topk_features: top } });
+  const found = await recordOrNull(up, request, wire.clusterRecord);
   if (found !== null && found.record.protein_hash !== hash)
     throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
   const values = found?.record.cluster_representative_features;
@@ -141,20 +143,19 @@ export interface ProteinQuery {
 }
 
 /** GET /proteins/{hash}; null for none. Deployments differ in the default of `fold_on_miss`. */
-export const protein = (up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> =>
-  foundOrNull(
-    up,
-    get('protein', `/proteins/${segment('protein', hash)}`, {
-      query: {
-        topk_features: q.top,
-        fold_on_miss: q.foldOnMiss,
-        normalize_features: q.normalize,
-        feature_indices: q.indices,
-      },
-      ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
-    }),
-    (answer) => readRecord(up, answer),
-  );
+export async function protein(up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> {
+  const request = get('protein', `/proteins/${segment('protein', hash)}`, {
+    query: {
+      topk_features: q.top,
+      fold_on_miss: q.foldOnMiss,
+      normalize_features: q.normalize,
+      feature_indices: q.indices,
+    },
+    ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
+  });
+  const answer = await callOrNull(up, request);
+  return answer && readRecord(up, answer);
+}
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** The last chunk of a PNG, behind its length. */
@@ -176,8 +177,8 @@ function asPng(bytes: Uint8Array): Uint8Array {
 export async function thumbnail(up: Upstream, hash: string, type: string): Promise<Uint8Array | null> {
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
-  const call = get('thumbnail', path, { accept: 'image/png' });
-  return foundOrNull(up, call, async (answer) => asPng(await readBytes(up, answer)));
+  const answer = await callOrNull(up, get('thumbnail', path, { accept: 'image/png' }));
+  return answer && asPng(await readBytes(up, answer));
 }
 
 /** GET /uniprot/{id}; null when unknown. @throws UpstreamError BAD_USER_INPUT for other databases */
@@ -218,7 +219,7 @@ export async function similarity(
   structures: boolean,
 ): Promise<wire.SimilarityAnswer> {
   const received = q.results * 2 * MiB + 8 * MiB;
-  const answer = await requestWhole(
+  const answer = await call(
     up,
     get('similarity', '/similarity-search', {
       maxBytes: structures ? received : q.results * 64 * KiB + 4 * MiB,

@@ -10,9 +10,7 @@ import {
   repeatedPage,
   sizeFault,
 } from './folds/batch-states.ts';
-import { confirmNotFound, foundOrNull } from './http/prefix.ts';
-import { isWhole, upstreamErrorOf } from './http/response-body.ts';
-import { type Call, requestStream, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { readContractJson, validate } from './http/validate-response.ts';
 import { isFields } from './renames.ts';
 import * as wire from './wire.ts';
@@ -87,24 +85,23 @@ function refuseEmpty(operation: string, argument: string, id: string): void {
   });
 }
 
-/** Reads a 404 as null: absence is data. Throws for any other status that is no success. */
-const orNull = <S extends z.ZodType>(
+/** Null when the API does not know the id. @throws UpstreamError for any other failure */
+async function openOrNull<S extends z.ZodType>(
   up: Upstream,
-  call: Call,
+  request: Call,
   schema: S,
-): Promise<Enveloped<z.output<S>> | null> => foundOrNull(up, call, (answer) => open(up, answer, schema));
+): Promise<Enveloped<z.output<S>> | null> {
+  const answer = await callOrNull(up, request);
+  return answer && open(up, answer, schema);
+}
 
 /**
  * Sent exactly once: a 500 or a broken connection may have queued items.
  *
  * @throws UpstreamError with the status of the refusal; no status means that no answer came
  */
-export async function submit(up: Upstream, request: unknown): Promise<Enveloped<wire.Submitted>> {
-  const answer = await requestStream(up, post('submit', request));
-  if (isWhole(answer.status)) return open(up, answer, wire.submitted);
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status === 404) await confirmNotFound(up, 'batch', error);
-  throw error;
+export async function submit(up: Upstream, body: unknown): Promise<Enveloped<wire.Submitted>> {
+  return open(up, await call(up, post('submit', body)), wire.submitted);
 }
 
 /** What of a batch to read: without `items` only its state and counts. */
@@ -126,12 +123,12 @@ async function listItems(
     ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
     ...(items.status === undefined ? {} : { status: items.status }),
   };
-  const call = post('list', body, maxPageBytes(items.limit));
-  let answer = await orNull(up, call, wire.itemPage);
+  const request = post('list', body, maxPageBytes(items.limit));
+  let answer = await openOrNull(up, request, wire.itemPage);
   let fault = answer === null ? undefined : sizeFault(answer.data, items);
   // Counts and items of a filter may be those of two moments, once.
   if (fault !== undefined && items.status !== undefined) {
-    answer = await orNull(up, call, wire.itemPage);
+    answer = await openOrNull(up, request, wire.itemPage);
     fault = answer === null ? undefined : sizeFault(answer.data, items);
   }
   if (fault !== undefined) throw fault;
@@ -149,7 +146,7 @@ export async function list(
   refuseEmpty('list', 'batchId', batchId);
   if (items !== undefined) return listItems(up, batchId, items);
   const body = { batch_id: batchId, include_responses: false };
-  return orNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
+  return openOrNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
 }
 
 /** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */
@@ -181,7 +178,7 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
 /** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
   refuseEmpty('status', 'taskId', taskId);
-  return orNull(up, post('status', { task_id: taskId }), wire.taskStatus);
+  return openOrNull(up, post('status', { task_id: taskId }), wire.taskStatus);
 }
 
 export type CancelEnding =
@@ -196,11 +193,13 @@ export async function cancel(
 ): Promise<CancelEnding> {
   if ('task_id' in target) refuseEmpty('cancel', 'taskId', target.task_id);
   else refuseEmpty('cancel', 'batchId', target.batch_id);
-  const answer = await requestStream(up, post('cancel', target));
-  if (isWhole(answer.status)) return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
-  const error = await upstreamErrorOf(up, answer);
-  if (answer.status === 409) return { kind: 'nothing', error };
-  if (answer.status !== 404) throw error;
-  await confirmNotFound(up, 'batch', error);
-  return { kind: 'unknown', error };
+  try {
+    const answer = await call(up, post('cancel', target));
+    return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };
+  } catch (error) {
+    if (!(error instanceof UpstreamError)) throw error;
+    if (error.failure.status === 409) return { kind: 'nothing', error };
+    if (error.failure.isAbsence === true) return { kind: 'unknown', error };
+    throw error;
+  }
 }

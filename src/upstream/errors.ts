@@ -32,8 +32,8 @@ export interface Failure {
   readonly retryAfterSeconds?: number | undefined;
   /** What the service found wrong in the input, on a 422, in the words of our input. */
   readonly issues?: readonly InputFault[] | undefined;
-  /** Whether the body was an error of the API, of a server without such a route, or neither. */
-  readonly form?: 'own' | 'bare' | undefined;
+  /** Whether it is a 404 in the words of the API, which proves that there is no such thing. */
+  readonly isAbsence?: boolean | undefined;
   /** When the results expired, in UTC, on a 410 from Status. */
   readonly resultsExpireAt?: string | undefined;
 }
@@ -97,7 +97,7 @@ function textIn(body: unknown, depth: number): string | undefined {
 }
 
 /** `{"detail": "Not Found"}` is what frameworks say of unknown routes: `bare`. */
-export function formOf(body: unknown): Failure['form'] {
+export function formOf(body: unknown): 'own' | 'bare' | undefined {
   if (errorText(body) === undefined) return undefined;
   const { detail, message, error } = body as Record<string, unknown>;
   return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';

@@ -30,10 +30,9 @@ const sent = (operation: string): number => liar.seen.filter((call) => call.oper
 
 it('404 of a server without the Atlas says which setting is wrong', async () => {
   liar.script('bulk', HTML);
-  liar.script('feature', HTML);
   const { errors } = await start();
   expect(errors?.[0]).toMatchObject({
-    message: expect.stringMatching(/prefix of the Atlas API.*UPSTREAM_URL.*UPSTREAM_ATLAS_PREFIX/),
+    message: expect.stringMatching(/HTTP 404.*UPSTREAM_URL.*UPSTREAM_ATLAS_PREFIX/),
     extensions: { code: 'UPSTREAM_DRIFT' },
   });
 });

@@ -159,7 +159,7 @@ it.each([
     __typename: 'Refused',
     reason: 'INVALID_REQUEST',
     retryable: false,
-    message: expect.stringMatching(/prefix of the Batch API.*UPSTREAM_URL.*UPSTREAM_BATCH_PREFIX/),
+    message: expect.stringMatching(/HTTP 404.*UPSTREAM_URL.*UPSTREAM_BATCH_PREFIX/),
     hint: FOR_THE_OPERATOR,
   });
   await fresh.gateway.close();

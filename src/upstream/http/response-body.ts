@@ -198,6 +198,16 @@ const SENT_A_KEY: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'ca
 const ATLAS_ASKS_FOR_KEY =
   'The upstream asks for a key for its Atlas, which is public by its contract and is sent none:';
 
+/** A 404 of a proxy, or of a server that has no such route, says nothing of what was asked for. */
+const missingRoute = (operation: string): UpstreamError =>
+  new UpstreamError(
+    `The upstream answered ${operation} with HTTP 404 and no error of its API, which does not say that ` +
+      'there is no such thing. If it answers so always, the operator of the gateway has to mend the ' +
+      `path of UPSTREAM_URL, or ${SENT_A_KEY.has(operation) ? 'UPSTREAM_BATCH_PREFIX' : 'UPSTREAM_ATLAS_PREFIX'}, ` +
+      'which follows it; `foldatlas doctor` helps to find it.',
+    { operation, code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
+  );
+
 const isRedirect = (status: number): boolean => status >= 300 && status < 400 && status !== 304;
 
 /** What is said of a status where the body says nothing. */
@@ -236,6 +246,8 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
   // The service may quote what it was sent.
   const shown = text === undefined ? undefined : redact(text, up.token);
   const { status } = answer;
+  const isAbsence = status === 404 && formOf(body) === 'own';
+  if (status === 404 && !isAbsence) return missingRoute(operation);
   const spent = status === 402 || (status === 429 && subjectOf429(text ?? '') === 'credits');
   const plain = (isRedirect(status) ? undefined : shown) ?? statusText(operation, status);
   const isAtlas = !SENT_A_KEY.has(operation);
@@ -248,7 +260,7 @@ export async function upstreamErrorOf(up: Upstream, answer: StreamedResponse): P
     operation,
     code,
     status,
-    form: formOf(body),
+    isAbsence,
     requestId: requestIdOf(up, answer, id),
     retryable: !spent && (status === 429 || status === 408 || status >= 500),
     retryAfterSeconds: retryAfterSeconds(single(answer.headers['retry-after']), Date.now()),

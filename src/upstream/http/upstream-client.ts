@@ -2,9 +2,10 @@
 // answers.
 import type { Readable } from 'node:stream';
 import type { CollectWindow } from '../../async/collect-window.ts';
+import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
 import { toWire, type WireMapping } from '../renames.ts';
-import { noteAnswer } from '../settings.ts';
+import { noteSandbox } from '../settings.ts';
 import type { ServiceConnections } from './connections.ts';
 import type { CallSource, HostLimiter } from './host-limiter.ts';
 import { isWhole, upstreamErrorOf } from './response-body.ts';
@@ -148,10 +149,9 @@ const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
 /** Statuses that a read may outlive by being tried again. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
-/** Sends a call once and notes what its status says of the prefix. */
 async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
   const answer = await sendRequest(up, outgoing(up, call));
-  noteAnswer(up.settings, call.api, answer);
+  noteSandbox(up.settings, answer);
   return answer;
 }
 
@@ -181,8 +181,23 @@ export function requestStream(up: Upstream, asked: Call): Promise<StreamedRespon
 }
 
 /** Makes a call. @throws UpstreamError for every answer but a success */
-export async function requestWhole(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const answer = await requestStream(up, call);
+export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {
+  const answer = await requestStream(up, asked);
   if (isWhole(answer.status)) return answer;
   throw await upstreamErrorOf(up, answer);
+}
+
+/**
+ * Makes a call. Null when the API says that there is no such thing.
+ *
+ * @throws UpstreamError for every other answer but a success; UPSTREAM_DRIFT for a 404 that is not
+ *   in the words of the API
+ */
+export async function callOrNull(up: Upstream, asked: Call): Promise<StreamedResponse | null> {
+  try {
+    return await call(up, asked);
+  } catch (error) {
+    if (error instanceof UpstreamError && error.failure.isAbsence === true) return null;
+    throw error;
+  }
 }
