@@ -3,12 +3,11 @@
 import { GraphQLError, responsePathAsArray } from 'graphql';
 import type { ExecutionBudget } from './execution-budget.ts';
 import type { OutputShape, Path, PlannedField } from './field-plan.ts';
-import { IncrementalList } from './incremental-list.ts';
 import { guard, isPromise } from './promises.ts';
 
 /** Members of a list after which the time is looked at: numbers and words take next to none. */
 const LEAVES_AT_ONCE = 256;
-export const OBJECTS_AT_ONCE = 4;
+const OBJECTS_AT_ONCE = 4;
 
 /** The execution that a list is part of. */
 export interface ListExecution {
@@ -35,8 +34,6 @@ export function completeList(
   path: Path,
   value: unknown,
 ): unknown[] | Promise<unknown[]> {
-  if (value instanceof IncrementalList)
-    return value.all().then((items) => completeList(execution, field, of, path, items));
   if (typeof value !== 'object' || value === null || !(Symbol.iterator in value))
     throw new GraphQLError(
       `Expected Iterable, but did not find one for field "${field.parent.name}.${field.definition.name}".`,

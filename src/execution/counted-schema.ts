@@ -10,9 +10,7 @@ import {
   isNonNullType,
 } from 'graphql';
 import { createPrivateField } from '../private-field.ts';
-import { isStreamedFromFirst } from './document-facts.ts';
 import type { ExecutionBudget } from './execution-budget.ts';
-import { IncrementalList } from './incremental-list.ts';
 import { guard } from './promises.ts';
 
 const budgets = createPrivateField<object, ExecutionBudget>();
@@ -83,10 +81,6 @@ function counted(config: GraphQLFieldConfig<unknown, unknown>): GraphQLFieldConf
       budget.spend(1);
       const count = (value: unknown): unknown => {
         if (budget.stopped !== undefined && mayBeNull) return null;
-        if (value instanceof IncrementalList) {
-          // A part that begins with items while others are not there forgets them as well.
-          return isStreamedFromFirst(info) ? value : value.all().then(count);
-        }
         if (Array.isArray(value)) return countedList(value, budget, failureIn(budget, isItemNullable));
         if (isJson || typeof value !== 'object') budget.spendLeaf(value);
         return value;

@@ -1,8 +1,7 @@
 // Executes operations (Executing Requests of the GraphQL specification). Faster than graphql-js,
 // which spends a third of a list of 100 proteins on argument and result objects. Counts values,
-// yields to the event loop, and delivers incremental lists item by item where the transport can.
-// Deferred fragments and streamed lists below the root go to another executor, over the counted
-// schema; a test compares ours with graphql-js.
+// yields to the event loop. Operations with `@defer` or `@stream` go to another executor, over the
+// counted schema; a test compares ours with graphql-js.
 import {
   type ExecutionArgs,
   type ExecutionResult,
@@ -14,11 +13,10 @@ import {
 import { executionTurns, type TurnClock } from '../async/turn-clock.ts';
 import { checkParts, type Results, withCuts } from './answer-parts.ts';
 import { countedSchema, countFor } from './counted-schema.ts';
-import { documentFacts, documentParts, type StreamedList } from './document-facts.ts';
+import { documentFacts } from './document-facts.ts';
 import { type Data, Execution } from './execution.ts';
 import { type AnswerLimits, ExecutionBudget } from './execution-budget.ts';
-import { type OutputShape, type PlannedField, pathOf, plansOf } from './field-plan.ts';
-import { answerList } from './incremental-result.ts';
+import { type PlannedField, plansOf } from './field-plan.ts';
 
 /** What is executed, of a valid document. */
 export interface QueryArgs
@@ -29,10 +27,6 @@ export interface QueryArgs
   readonly limits: AnswerLimits;
   /** The time of a turn of the event loop that it shares with others. */
   readonly turns?: TurnClock | undefined;
-  /** Whether a list that is all of the answer may be given while it is still coming (IncrementalResult). */
-  readonly grows?: boolean;
-  /** How the list is given in parts (`@stream`), however it comes. */
-  readonly stream?: StreamedList | undefined;
 }
 
 /** Completes the fields of a mutation: each when the one before has ended. */
@@ -46,9 +40,6 @@ async function completeInTurn(
   return data;
 }
 
-const itemsOf = (shape: OutputShape): OutputShape | undefined =>
-  shape.kind === 'nonNull' ? itemsOf(shape.of) : shape.kind === 'list' ? shape.of : undefined;
-
 /**
  * Executes a query, a mutation, or an event of a subscription.
  *
@@ -56,7 +47,6 @@ const itemsOf = (shape: OutputShape): OutputShape | undefined =>
  */
 export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | undefined {
   const { schema, document, contextValue, rootValue, limits, turns = executionTurns } = args;
-  const { grows = false, stream } = args;
   turns.hasTime();
   const operation = getOperationAST(document, args.operationName);
   const type = operation == null ? undefined : schema.getRootType(operation.operation);
@@ -78,10 +68,6 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
   const fields = execution.fieldsOf(type, [operation], operation);
   if (operation.operation === OperationTypeNode.MUTATION)
     return execution.answer(() => completeInTurn(execution, fields, rootValue));
-  const [only] = fields;
-  const of = grows && fields.length === 1 && only !== undefined ? itemsOf(only.shape) : undefined;
-  if (only !== undefined && of !== undefined)
-    return answerList({ execution, field: only, of, path: pathOf(only, undefined) }, stream);
   const complete = () => execution.completeFields(fields, undefined, rootValue);
   // Coercing large variables takes a turn of its own.
   return execution.answer(() => (turns.hasTime() ? complete() : budget.nextTurn().then(complete)));
@@ -90,9 +76,7 @@ export function executeOperation(args: QueryArgs): Promise<ExecutionResult> | un
 /**
  * Executes operations within limits.
  *
- * @param other - executes what ours does not support
- * @param isIncremental - whether the transport takes a single-list answer item by item: the result
- *   may then be an IncrementalResult
+ * @param other - executes what ours does not support: parts, and names that no plain object can have
  */
 export function limitedExecution(
   limits: AnswerLimits,
@@ -101,17 +85,15 @@ export function limitedExecution(
 export function limitedExecution(
   limits: AnswerLimits,
   other: (args: ExecutionArgs) => Results | Promise<Results>,
-  isIncremental: boolean,
 ): (args: ExecutionArgs) => Promise<Results>;
 export function limitedExecution(
   limits: AnswerLimits,
   other: (args: ExecutionArgs) => Results | Promise<Results>,
-  isIncremental = false,
 ): (args: ExecutionArgs) => Promise<Results> {
   return async (args) => {
-    const { stream, needsOtherExecutor } = documentParts(args.document);
-    if (!needsOtherExecutor && (stream === undefined || isIncremental)) {
-      const own = executeOperation({ limits, grows: isIncremental, stream, ...args });
+    const { hasParts, hasUnsafeAlias } = documentFacts(args.document);
+    if (!hasParts && !hasUnsafeAlias) {
+      const own = executeOperation({ limits, ...args });
       if (own !== undefined) return own;
     }
     const { contextValue, schema } = args;

@@ -63,7 +63,7 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
     caching.plugin,
     useRequestParser(config, sources.accessControl.callers, operations),
     useDelivery(errors, telemetry, sources.pulseMs),
-    useExecution(config, sources.openContext, sources.accessControl.admission, telemetry),
+    useExecution(config, sources.openContext, sources.accessControl.admission),
   ];
   return { plugins, errors };
 }

@@ -1,7 +1,7 @@
 // Converts PDB text to mmCIF.
 import { writeMmcif } from './mmcif.ts';
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
-import { parsePdb } from './pdb.ts';
+import { type PdbResidue, parsePdb } from './pdb.ts';
 import { residueOf } from './residues.ts';
 
 function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
@@ -45,14 +45,35 @@ const remarksOf = (text: string): string[] =>
     .map(([, line = '']) => line.trim())
     .filter((line) => line !== '' && !SCORE.test(line));
 
+/** The residues with those that were not modelled, which are part of the sequence and have no atom. */
+const withMissing = (modelled: readonly PdbResidue[], missing: readonly number[]): readonly PdbResidue[] =>
+  [
+    ...modelled,
+    ...missing.map((number) => ({
+      chain: modelled[0]?.chain ?? '',
+      name: 'UNK',
+      number,
+      insertion: '',
+      hetero: false,
+      confidence: null,
+      atoms: [],
+    })),
+  ].sort((a, b) => a.number - b.number);
+
 /**
  * Writes the first model of a PDB text as mmCIF; its remarks go to its head.
  *
  * @param about.id - name of the data block: the protein hash
+ * @param missing - numbers of residues of the sequence, from 1, that were not modelled
  */
-export function pdbToMmcif(text: string, about: Pick<StructureModel, 'id' | 'plddtUnit'>): StructureFile {
-  const { atomCount, residues } = parsePdb(text);
+export function pdbToMmcif(
+  text: string,
+  about: Pick<StructureModel, 'id' | 'plddtUnit'>,
+  missing: readonly number[] = [],
+): StructureFile {
+  const { atomCount, residues: modelled } = parsePdb(text);
   if (atomCount === 0) return { ok: false, reason: 'The PDB text holds no atom.' };
+  const residues = missing.length === 0 ? modelled : withMissing(modelled, missing);
   const chains = groupBy(residues, ({ chain }) => chain);
   return writeMmcif({
     ...about,

@@ -102,6 +102,9 @@ export function parsePdb(text: string): ParsedPdb {
   return { atomCount, residues };
 }
 
+/** Whether a text has an ATOM line: one without any is no structure. */
+export const hasAtoms = (pdb: string): boolean => /^ATOM /m.test(pdb);
+
 /** Columns of an atom line, 0-based: chain, number and insertion code of its residue. */
 const RESIDUE_COLUMNS = [21, 27] as const;
 

@@ -339,9 +339,6 @@ describe('a record that lost a field', () => {
     ['another hash', { protein_hash: B }, /\$\.protein_hash: expected/],
     ['another length', { sequence_length: 5 }, /\$\.sequence_length: expected 4 .*, seen 5/],
     ['a pTM of 7', { ptm: 7 }, /\$\.ptm: expected a number from 0 to 1, seen 7/],
-    ['a pLDDT of 700', { residues_plddt: [0.1, 700, 0.2, 0.3] }, /\$\.residues_plddt: expected .* seen 700/],
-    ['too few confidences', { pdb: PDB, residues_plddt: [0.1] }, /\$\.residues_plddt\.length: expected 4/],
-    ['too few residues', { pdb: PDB.slice(0, 200), ptm: 0.5 }, /residues\): expected 4 .*, seen 3/],
     ['features that are no list', { sae_features: 'none' }, /sae_features/],
   ])('or has %s is drift that says where', async (_, changed, message) => {
     record = changed;
@@ -350,6 +347,22 @@ describe('a record that lost a field', () => {
     expect(errors?.[0]?.message).toMatch(message);
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
     expect(data === null || at(data, 'protein') === null).toBe(true);
+  });
+
+  it.each<[string, object, RegExp]>([
+    ['a pLDDT of 700', { residues_plddt: [0.1, 700, 0.2, 0.3] }, /\$\.residues_plddt: expected .* seen 700/],
+    ['too few confidences', { residues_plddt: [0.1] }, /\$\.residues_plddt\.length: expected 4/],
+  ])('or has %s has no confidences, and all else is answered', async (_, changed, message) => {
+    record = { pdb: PDB, ptm: 0.5, ...changed };
+    const { data, errors } = await askOne('sequence ptm plddt { values }');
+    expect(errors).toMatchObject([
+      {
+        path: ['protein', 'plddt'],
+        message: expect.stringMatching(message),
+        extensions: { code: 'UPSTREAM_DRIFT' },
+      },
+    ]);
+    expect(at(data, 'protein')).toEqual({ sequence: 'MKVA', ptm: 0.5, plddt: null });
   });
 
   it('and gives confidences on 0 to 100 is read as one that gives them on 0 to 1', async () => {

@@ -22,8 +22,6 @@ import {
 import { describe, expect, it } from 'vitest';
 import { TurnClock } from '../../src/async/turn-clock.ts';
 import { executeOperation } from '../../src/execution/execute-query.ts';
-import { IncrementalList } from '../../src/execution/incremental-list.ts';
-import { IncrementalResult } from '../../src/execution/incremental-result.ts';
 
 /** What a resolver gives: by its field's number and place, now or later, a value, null or an error. */
 interface Node {
@@ -43,7 +41,6 @@ interface Context {
   readonly seed: number;
   readonly pace: Pace;
   /** By how many items a list grows, time by time. */
-  readonly steps?: readonly number[];
 }
 
 const later = <T>(pace: Pace, chance: boolean, value: () => T): T | Promise<T> =>
@@ -154,7 +151,7 @@ const wrappedRoots = Object.fromEntries(
     {
       type,
       resolve: (_: unknown, __: unknown, ctx: Context) => {
-        const { seed, pace, steps } = ctx;
+        const { seed, pace } = ctx;
         const count = mix(seed, 40) % 9;
         const items = Array.from({ length: count }, (_, i) =>
           fate({ ...ctx, pace: 'at once' === pace ? pace : 'later' }, mix(seed, 50 + i), 50, () =>
@@ -163,21 +160,7 @@ const wrappedRoots = Object.fromEntries(
         );
         // One that fails before its turn has come is nobody's fault.
         for (const item of items) Promise.resolve(item).catch(() => undefined);
-        // Graphql-js takes lists only.
-        if (steps === undefined) return items;
-        const list = new IncrementalList<unknown>();
-        const grow = async (): Promise<void> => {
-          let from = 0;
-          for (const step of steps) {
-            list.add(items.slice(from, from + step));
-            from += step;
-            if (step % 2 === 0) await new Promise<void>((resolve) => setImmediate(resolve));
-          }
-          list.add(items.slice(from));
-          list.end();
-        };
-        void grow();
-        return list;
+        return items;
       },
     },
   ]),
@@ -308,7 +291,6 @@ describe('a plain query', () => {
             const reference = pace === 'mixed' ? 'at once' : pace;
             const theirs = await execute({ ...args, contextValue: { seed, pace: reference } });
             const ours = await running;
-            if (ours instanceof IncrementalResult) throw new Error('Nobody takes it bit by bit.');
             run += 1;
             if (theirs.errors !== undefined) failed += 1;
             // Members stand in the order of the selection.
@@ -324,73 +306,6 @@ describe('a plain query', () => {
     );
     expect(run).toBeGreaterThan(300);
     expect(failed).toBeGreaterThan(60);
-  });
-
-  it('comes to the same item by item, where a list grows, and in parts, whatever its beginning has', async () => {
-    let grown = 0;
-    let streamed = 0;
-    let inParts = 0;
-    let failed = 0;
-    await fc.assert(
-      fc.asyncProperty(
-        fc.nat(4),
-        selection(2, 'object'),
-        fc.nat(0xffff),
-        fc.constantFrom<Pace>('at once', 'later'),
-        fc.array(fc.nat(3), { maxLength: 5 }),
-        fc.option(fc.nat(5), { nil: undefined }),
-        fc.option(fc.integer({ min: 1, max: 3 }), { nil: undefined }),
-        async (index, below, seed, pace, steps, initialCount, most) => {
-          const source = `query Q($yes: Boolean! = true, $no: Boolean = false, $to: Int! = 7, $by: Int, $all: [Int!]) { x: many${index}${index === 4 ? '' : ` { ${below} }`} } fragment Leaves on Even { plain x_n: n name }`;
-          const document = parse(source);
-          if (!isValid(document)) return;
-          const args = { schema, document };
-          const theirs = await execute({ ...args, contextValue: { seed, pace } });
-          const ours = await executeOperation({
-            ...args,
-            limits,
-            turns: new TurnClock(Number.POSITIVE_INFINITY),
-            contextValue: { seed, pace, steps },
-            grows: true,
-            stream: initialCount === undefined ? undefined : { initialCount, label: undefined },
-          });
-          const list = (theirs.data as Record<string, unknown> | null | undefined)?.x;
-          if (!(ours instanceof IncrementalResult)) {
-            if (list != null) expect(shown(ours)).toEqual(shown(theirs));
-            // Which items fail before the list does is a matter of time where it is null for one of them.
-            else if (initialCount === undefined)
-              expect(shown(ours).errors).toEqual(expect.arrayContaining(shown(theirs).errors));
-            // What a list fails for, where several of its items do, is a matter of time: a beginning is completed without the rest.
-            else expect([theirs, ours].map((one) => one?.errors?.at(-1)?.path?.[0])).toEqual(['x', 'x']);
-            expect(ours?.data).toEqual(theirs.data);
-            return;
-          }
-          grown += 1;
-          if (initialCount !== undefined) streamed += 1;
-          expect(ours.initial).toHaveLength(initialCount ?? 0);
-          const all: unknown[] = [...ours.initial];
-          let parts = 0;
-          const whole = async (): Promise<unknown> => {
-            for (let items = await ours.next(most); items !== undefined; items = await ours.next(most)) {
-              expect(items.length).toBeLessThanOrEqual(most ?? items.length);
-              all.push(...items);
-              parts += 1;
-            }
-            return { data: { [ours.key]: all }, errors: ours.failures };
-          };
-          // What has begun cannot be null any more.
-          if (list == null) await expect(whole()).rejects.toThrow();
-          else expect(shown(await whole())).toEqual(shown(theirs));
-          if (parts > 1) inParts += 1;
-          if (ours.failures.length > 0) failed += 1;
-        },
-      ),
-      { numRuns: 1200 },
-    );
-    expect(grown).toBeGreaterThan(150);
-    expect(streamed).toBeGreaterThan(100);
-    expect(inParts).toBeGreaterThan(80);
-    expect(failed).toBeGreaterThan(40);
   });
 
   it('is not run with variables that it does not take', () => {

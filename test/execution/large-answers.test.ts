@@ -1,5 +1,6 @@
 // Answers of many structures, over a socket: the same bytes as by a function call, also four at once and where an entry is broken; made
 // at the pace of the reader, and no more when it leaves.
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect } from 'node:net';
@@ -15,12 +16,22 @@ import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../transport.ts';
 import { streamListener } from './send.ts';
 
-const LINES = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n'.repeat(
-  300,
-);
+const RESIDUES = 300;
+const LINES = Array.from(
+  { length: RESIDUES },
+  (_, i) =>
+    `ATOM      1  CA  ALA A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
+).join('');
 const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
+const sequences = new Map<string, string>();
 const hashesOf = (from: number) =>
-  Array.from({ length: 120 }, (_, i) => (from * 1000 + i).toString(16).padStart(32, '0'));
+  Array.from({ length: 120 }, (_, i) => {
+    const letters = [...String(from * 1000 + i)].map((digit) => 'ACDEFGHIKL'[Number(digit)]).join('');
+    const sequence = letters.padEnd(RESIDUES, 'M');
+    const hash = createHash('md5').update(sequence).digest('hex');
+    sequences.set(hash, sequence);
+    return hash;
+  });
 
 let upstream: Server;
 let served: Server;
@@ -36,7 +47,8 @@ function archiveOf(hashes: readonly string[]): Buffer {
     `structures/${hash}.pdb`,
     Buffer.from(pdbOf(hash)),
   ]);
-  const archive = Buffer.from(zipSync(Object.fromEntries(files)));
+  const fasta = Buffer.from(hashes.map((hash) => `>${hash}||\n${sequences.get(hash)}\n`).join(''));
+  const archive = Buffer.from(zipSync(Object.fromEntries([['sequences.fasta', fasta], ...files])));
   if (damaged !== null) {
     const at = archive.indexOf(`structures/${hashes[damaged]}.pdb`) + 60;
     archive[at] = (archive[at] ?? 0) ^ 0xff;
@@ -128,9 +140,11 @@ it('has an error for a broken entry in its place', async () => {
   expect(answer).toEqual(await called.json());
   const { data, errors } = answer;
   expect(errors).toMatchObject([
-    { path: ['lookup', 7, 'protein'], extensions: { code: 'UPSTREAM_DRIFT', retryable: false } },
+    { path: ['lookup', 7, 'protein', 'structure'], extensions: { code: 'UPSTREAM_UNAVAILABLE' } },
   ]);
-  const whole = expected(ids).data.lookup.map((item, i) => (i === 7 ? { ...item, protein: null } : item));
+  const whole = expected(ids).data.lookup.map((item, i) =>
+    i === 7 ? { ...item, protein: { ...item.protein, structure: null } } : item,
+  );
   expect(data.lookup).toEqual(whole);
 });
 

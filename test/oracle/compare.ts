@@ -18,7 +18,7 @@ const PROBLEMS = new Set(['NotFound', 'InvalidInput']);
 const CLOSE = 1e-6;
 const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= CLOSE * Math.max(1, Math.abs(a));
 /** Half of the last digit of a B-factor column, in percent. */
-const CONFIDENCE_STEP = 0.5 + CLOSE;
+const CONFIDENCE_STEP = CLOSE;
 
 /**
  * The first place where an answer differs from the reference without an error that accounts for it.

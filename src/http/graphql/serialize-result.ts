@@ -21,13 +21,13 @@ export interface Body {
 const sizeOf = (piece: Piece): number => (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.size);
 
 /** Makes a body of pieces that are there. */
-export const bodyOf = (pieces: JsonPieces): Body => ({
+const bodyOf = (pieces: JsonPieces): Body => ({
   byteLength: pieces.reduce((sum, piece) => sum + sizeOf(piece), 0),
   pieces,
 });
 
 /** The same pieces without so many characters at both ends, and with others in their place. */
-export function between(head: string, pieces: JsonPieces, tail: string, without = 0): JsonPieces {
+function between(head: string, pieces: JsonPieces, tail: string, without = 0): JsonPieces {
   const last = pieces.length - 1;
   return pieces.map((piece, i) => {
     if (typeof piece !== 'string' || (i > 0 && i < last)) return piece;

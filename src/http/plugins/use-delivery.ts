@@ -15,7 +15,6 @@ import {
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
 import { documentFacts, PARTS } from '../../execution/document-facts.ts';
-import { IncrementalResult } from '../../execution/incremental-result.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
@@ -40,7 +39,7 @@ import {
   serializeResult,
   toBuffer,
 } from '../graphql/serialize-result.ts';
-import { incrementalParts, streamedBodies, streamOf } from '../graphql/stream-body.ts';
+import { streamOf } from '../graphql/stream-body.ts';
 import type { ClientErrors } from './errors.ts';
 import { noteBody } from './response-caching.ts';
 
@@ -179,11 +178,9 @@ export function useDelivery(
       if ('errors' in given && given.errors !== undefined)
         setResult({ ...given, errors: ofAnswer(given.errors, request) });
       const isEvents = subscriptions.get(request) === true;
-      const isParts = given instanceof IncrementalResult && given.stream !== undefined;
-      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given || isParts);
+      const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
       const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
       const connection = nodeResponseOf(serverContext);
-      const shown = (all: readonly GraphQLError[]) => ofResult(all, telemetry.exchangeOf(request));
 
       setResultProcessor((result, { Response }) => {
         /** Results that come one after the other. @param first - which decides the status */
@@ -204,10 +201,6 @@ export function useDelivery(
 
         if (Array.isArray(result))
           throw new Error('Lists of operations are refused before they are executed.');
-        if (result instanceof IncrementalResult)
-          return isParts || !isJson(mediaType)
-            ? inParts(incrementalParts(result, shown))
-            : inChunks(streamedBodies(result, shown), BEGUN);
         if (Symbol.asyncIterator in result) return inParts(result);
         if (!isJson(mediaType)) return inParts(alone(result), result);
         const made = serializeResult(result);

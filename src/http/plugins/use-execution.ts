@@ -16,24 +16,15 @@ import type { GatewayContext } from '../../context.ts';
 import { limitedExecution } from '../../execution/execute-query.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { createPrivateField } from '../../private-field.ts';
-import type { RequestRecord } from '../../telemetry/request-record.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { rateLimited } from '../errors.ts';
 import { createConcurrencyQuota } from '../limits/load-shedding.ts';
 import type { Admission } from '../limits/request-limits.ts';
 import { noteAbsences } from './response-caching.ts';
 
-/**
- * Whether the response may begin early: not for GET, whose ETag needs the whole, nor over WebSocket,
- * where a result is one message, nor with an upstream report at the end.
- */
-const isIncremental = ({ method, isReported }: RequestRecord): boolean => method === 'POST' && !isReported;
-
 export function useExecution(
   config: Config,
   openContext: (request: Request) => Promise<GatewayContext>,
   admission: Admission,
-  telemetry: Telemetry,
 ): Plugin {
   const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
   const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
@@ -49,8 +40,7 @@ export function useExecution(
 
   return {
     onExecute({ executeFn, setExecuteFn, context: { request } }) {
-      const isGrowing = isIncremental(telemetry.exchangeOf(request));
-      const execute = limitedExecution(limits, executeFn, isGrowing);
+      const execute = limitedExecution(limits, executeFn);
       setExecuteFn(async (args: ExecutionArgs) => {
         const context = await openContext(request);
         noteAbsences(request, context.upstream.absences);

@@ -3,6 +3,7 @@
 // /thumbnails/{hash}/{type}.png: its image, immutable for browsers and CDNs.
 import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
+import { loadStructure } from '../../resolvers/atlas/load-protein.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
@@ -47,12 +48,10 @@ export const structureRoute = (
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
     const link = openLink(request, url.pathname);
     if (typeof link === 'string') return refusedLink(link);
-    const { proteins } = link?.ctx ?? (await open(request));
-    const data = await proteins.load(hash, { structure: true });
-    const structure = data?.structure;
-    if (structure == null || !hasCoordinates(structure))
+    const checked = await loadStructure(link?.ctx ?? (await open(request)), hash);
+    if (checked === null || !hasCoordinates(checked.structure))
       return textResponse(404, 'There is no such protein, or it has no structure.');
-    const { text } = atlasStructure(structure, {
+    const { text } = atlasStructure(checked, {
       hash,
       format: ending === 'pdb' ? 'PDB' : 'MMCIF',
       unit: unit ?? undefined,

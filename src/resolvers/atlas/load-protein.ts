@@ -3,10 +3,9 @@
 // the others.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { hasStreamDirective } from '../../execution/document-facts.ts';
-import { IncrementalList } from '../../execution/incremental-list.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
+import { type CheckedStructure, checkStructure } from '../../upstream/proteins/checked-structure.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
 import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
@@ -31,56 +30,37 @@ export function fromProtein<R>(
   return here === undefined ? proteins.load(hash, needs).then(read) : read(here);
 }
 
-/** Lists longer than this are sent while their structures still arrive. */
-const MANY = 50;
+const SEQUENCE: RequiredParts = { sequence: true };
+export const STRUCTURE: RequiredParts = { structure: true };
 
 /**
- * A list that grows as proteins are loaded.
+ * Loads the structure of a protein; null where there is none.
  *
- * @param load - calls its argument with the results so far, and resolves with all
+ * @throws UpstreamError UPSTREAM_DRIFT for one that is not that of its sequence
  */
-export function incrementalList<T>(
-  load: (onNext: (found: readonly LoadResult[]) => void) => Promise<readonly LoadResult[]>,
-  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
-): IncrementalList<T> {
-  const list = new IncrementalList<T>();
-  let count = 0;
-  const add = (found: readonly LoadResult[]): void => {
-    // The loader reports results in a microtask, which may come after the promise of all.
-    if (list.hasEnded) return;
-    count += found.length;
-    list.add(itemsOf(found));
-  };
-  load(add).then(
-    (all) => {
-      add(all.slice(count));
-      list.end();
-    },
-    (error: unknown) => list.fail(error),
-  );
-  return list;
-}
-
-export type LoadedList<T> = Promise<readonly (T | Promise<T>)[]> | Promise<IncrementalList<T>>;
+export const loadStructure = (ctx: GatewayContext, hash: string): MaybePromise<CheckedStructure | null> =>
+  fromProtein(ctx, hash, STRUCTURE, (data) => {
+    const structure = data?.structure;
+    if (data === null || structure == null) return null;
+    return (
+      checkStructure(data, structure) ??
+      fromProtein(ctx, hash, SEQUENCE, (whole) =>
+        whole?.sequence === undefined ? null : (checkStructure(whole, structure) ?? null),
+      )
+    );
+  });
 
 /**
- * Loads a list of proteins, with one promise for all. The response may start before all are loaded
- * where it is large enough, or the query has @stream.
+ * Loads a list of proteins, with one promise for all.
  *
- * @param itemsOf - makes the items of the next proteins; an Error is one that could not be loaded
+ * @param toItems - makes the items of the proteins; an Error is one that could not be loaded
  */
-export function loadList<T>(
+export const loadList = async <T>(
   { proteins }: GatewayContext,
-  info: GraphQLResolveInfo,
   hashes: readonly string[],
   needs: RequiredParts,
-  itemsOf: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
-): IncrementalList<T> | Promise<readonly (T | Promise<T>)[]> {
-  const isLarge = needs.structure === true && hashes.length > MANY;
-  if (isLarge || hasStreamDirective(info))
-    return incrementalList((onNext) => proteins.loadAll(hashes, needs, { onNext, isPartial: true }), itemsOf);
-  return proteins.loadAll(hashes, needs, { isPartial: true }).then(itemsOf);
-}
+  toItems: (found: readonly LoadResult[]) => readonly (T | Promise<T>)[],
+): Promise<readonly (T | Promise<T>)[]> => toItems(await proteins.loadAll(hashes, needs));
 
 /** A rejected promise as an entry of a list. */
 function failing(error: Error): Promise<never> {
@@ -91,16 +71,15 @@ function failing(error: Error): Promise<never> {
 }
 
 /** One object for each protein, also when a list repeats it, so that it is completed once. */
-export function createRefs(): (found: readonly LoadResult[]) => (ProteinRef | null | Promise<never>)[] {
+export function toRefs(found: readonly LoadResult[]): (ProteinRef | null | Promise<never>)[] {
   const refs = new Map<string, ProteinRef>();
-  return (found) =>
-    found.map((data) => {
-      if (data instanceof Error) return failing(data);
-      if (data === null) return null;
-      const ref = refs.get(data.hash) ?? { hash: data.hash };
-      refs.set(data.hash, ref);
-      return ref;
-    });
+  return found.map((data) => {
+    if (data instanceof Error) return failing(data);
+    if (data === null) return null;
+    const ref = refs.get(data.hash) ?? { hash: data.hash };
+    refs.set(data.hash, ref);
+    return ref;
+  });
 }
 
 /** Largest number of features in a call (spec, section Limits: 1 to 100). */
@@ -217,6 +196,9 @@ export const selectsFileText = (
     (field) => field.name === 'text' || field.name === 'atomCount',
   );
 
+/** A structure is checked against its sequence. */
+const WITH_SEQUENCE: RequiredParts = { structure: true, sequence: true };
+
 /** Needs of `plddt`: the mean alone does not need the structure. */
 export const plddtNeeds = (
   info: GraphQLResolveInfo,
@@ -224,7 +206,7 @@ export const plddtNeeds = (
 ): RequiredParts =>
   selectedFields(info, 'Plddt', nodes).every(({ name }) => name === 'mean' || name === '__typename')
     ? { meanPlddt: true }
-    : { structure: true };
+    : WITH_SEQUENCE;
 
 function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
   if (Object.hasOwn(PARTS_OF_FIELD, field.name))
@@ -232,7 +214,7 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
   if (field.name === 'plddt') return plddtNeeds(info, field.nodes);
   if (field.name === 'cluster') return clusterNeeds(info, field.nodes);
   if (field.name === 'features') return featureNeeds(info, field.args, field.nodes);
-  if (field.name === 'structure') return selectsFileText(info, field.nodes) ? { structure: true } : {};
+  if (field.name === 'structure') return selectsFileText(info, field.nodes) ? WITH_SEQUENCE : {};
   return {};
 }
 

@@ -11,7 +11,7 @@ import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
 import { bulkCalls, countDistinct } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, resolveIdentifiers, resolvingCalls } from './identifier.ts';
-import { type LoadedList, loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
+import { loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
 
 const MAX_IDS = 5000;
 
@@ -101,25 +101,6 @@ function refOf(
     : { ...ref, status: 'FOUND', protein: { hash, entry } };
 }
 
-/** Results for as many identifiers as the proteins loaded so far allow. */
-function createRefs(
-  toRef: (resolved: Resolved, index: number, found: LoadResult | undefined) => LookupRef,
-  resolved: readonly Resolved[],
-): (found: readonly LoadResult[]) => LookupRef[] {
-  let at = 0;
-  return (found) => {
-    const refs: LookupRef[] = [];
-    const next = found.values();
-    for (let one = resolved[at]; one !== undefined; one = resolved[at]) {
-      const answer = 'hash' in one ? next.next() : undefined;
-      if (answer?.done === true) break;
-      refs.push(toRef(one, at, answer?.value));
-      at += 1;
-    }
-    return refs;
-  };
-}
-
 /** @throws GraphQLError BAD_USER_INPUT for too many */
 async function lookup(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readonly string[]) {
   if (ids.length > MAX_IDS)
@@ -136,11 +117,13 @@ async function lookup(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readon
   const needs = requiredPartsOf(info, nodes);
   const isNamed = resolved.some((one) => 'entry' in one);
   const failsAt = nodes.length > 0 ? 'protein' : 'problem';
-  const refsOf = createRefs(
-    (one, index, found) => refOf(ids[index] ?? '', one, failsAt, unknown, found),
-    resolved,
-  );
-  return loadList(ctx, info, hashes, isNamed ? withoutNames(needs) : needs, refsOf);
+  const toItems = (found: readonly LoadResult[]): LookupRef[] => {
+    const next = found.values();
+    return resolved.map((one, index) =>
+      refOf(ids[index] ?? '', one, failsAt, unknown, 'hash' in one ? next.next().value : undefined),
+    );
+  };
+  return loadList(ctx, hashes, isNamed ? withoutNames(needs) : needs, toItems);
 }
 
 builder.queryField('lookup', (t) =>
@@ -163,6 +146,6 @@ builder.queryField('lookup', (t) =>
         description: 'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
       }),
     },
-    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids) as LoadedList<LookupRef>,
+    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
   }),
 );

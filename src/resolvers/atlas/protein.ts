@@ -14,14 +14,16 @@ import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.t
 import { clusterOf, withRecord } from './cluster-links.ts';
 import {
   clusterNeeds,
-  createRefs,
   fromProtein,
   loadList,
+  loadStructure,
   type MaybePromise,
   mapMaybePromise,
   PARTS_OF_FIELD,
   plddtNeeds,
   requiredPartsOf,
+  STRUCTURE,
+  toRefs,
 } from './load-protein.ts';
 
 /** Largest number of hashes in a query; longer lists are for /export.tsv. */
@@ -79,16 +81,18 @@ builder.objectFields(Protein, (t) => ({
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
     resolve: ({ hash, represents }, _, ctx, info) => {
-      const needs = plddtNeeds(info);
+      const isMeanEnough = plddtNeeds(info).structure !== true;
       const mean = represents?.info?.mean_plddt;
-      if (mean != null && needs.structure !== true) return { unit: [], mean };
-      return fromProtein(ctx, hash, needs, (data) => {
+      if (mean != null && isMeanEnough) return { unit: [], mean };
+      return fromProtein(ctx, hash, isMeanEnough ? { meanPlddt: true } : STRUCTURE, (data) => {
         const { structure, scores } = data ?? {};
         if (structure == null && scores === undefined) return null;
-        return {
-          unit: structure?.plddt ?? [],
-          mean: structure?.meanPlddt ?? scores?.meanPlddt ?? null,
-        };
+        const known = structure?.meanPlddt ?? scores?.meanPlddt ?? null;
+        if (isMeanEnough) return { unit: [], mean: known };
+        return mapMaybePromise(loadStructure(ctx, hash), (checked) => ({
+          unit: checked?.plddt() ?? [],
+          mean: known,
+        }));
       });
     },
   }),
@@ -139,7 +143,7 @@ export async function findProtein(
   hash: string,
   needs: RequiredParts,
 ): Promise<ProteinRef | null> {
-  const [found] = await ctx.proteins.loadAll([hash], needs, { isPartial: true });
+  const [found] = await ctx.proteins.loadAll([hash], needs);
   if (found instanceof Error) throw found;
   return found == null ? null : { hash };
 }
@@ -200,7 +204,7 @@ builder.queryFields((t) => ({
           `\`hashes\` holds ${hashes.length} hashes; at most ${MAX_HASHES} fit in one query. Ask in several.`,
         );
       }
-      return loadList(ctx, info, hashes, requiredPartsOf(info), createRefs());
+      return loadList(ctx, hashes, requiredPartsOf(info), toRefs);
     },
   }),
   proteinBySequence: t.field({

@@ -17,15 +17,18 @@ import { parsePdb } from '../../structure/pdb.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import {
-  hasCoordinates,
-  type PresentProtein,
-  type StructureData,
-} from '../../upstream/proteins/protein-data.ts';
-import type { RequiredParts } from '../../upstream/proteins/required-parts.ts';
+import type { CheckedStructure } from '../../upstream/proteins/checked-structure.ts';
+import { hasCoordinates, type StructureData } from '../../upstream/proteins/protein-data.ts';
 import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
 import { RECORD } from '../costs.ts';
-import { fromProtein, type MaybePromise, selectsFileText } from './load-protein.ts';
+import {
+  fromProtein,
+  loadStructure,
+  type MaybePromise,
+  mapMaybePromise,
+  STRUCTURE,
+  selectsFileText,
+} from './load-protein.ts';
 
 export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 
@@ -65,13 +68,13 @@ function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit?: PlddtUni
  * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
  */
 export function atlasStructure(
-  structure: Pick<StructureData, 'pdb' | 'file'>,
+  { structure, missing }: Pick<CheckedStructure, 'structure' | 'missing'>,
   { hash, format, unit }: AtlasStructure,
 ): { readonly text: string | LazyText; readonly atomCount: number } {
   if (format === 'PDB') return new PdbFile(pdbText(structure, unit), structure);
   // The service writes 0 to 1.
   const plddtUnit = unit ?? 'UNIT';
-  const file = pdbToMmcif(readText(pdbText(structure, plddtUnit)), { id: hash, plddtUnit });
+  const file = pdbToMmcif(readText(pdbText(structure, plddtUnit)), { id: hash, plddtUnit }, missing);
   if (file.ok) return { text: file.text, atomCount: file.atomCount };
   throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
     operation: 'protein',
@@ -79,8 +82,6 @@ export function atlasStructure(
     retryable: false,
   });
 }
-
-const STRUCTURE: RequiredParts = { structure: true };
 
 interface StructureArgs {
   readonly format?: AtlasStructure['format'] | null | undefined;
@@ -105,28 +106,24 @@ function structureOf(
   const query = scale === 'PERCENT' ? '' : `?plddt=${scale.toLowerCase()}`;
   const path = `/structures/${hash}.${FILE_ENDINGS[format]}`;
   let loaded: MaybePromise<LoadedStructure> | undefined;
-  const load = (): MaybePromise<LoadedStructure> =>
-    fromProtein(ctx, hash, STRUCTURE, (data) =>
-      atlasStructure(data?.structure ?? { pdb: '' }, { hash, format, unit }),
-    );
   const shape: StructureShape = {
     format,
     url: `${ctx.publicUrl}${path}${query}`,
     signedUrl: () => signedUrl(ctx, path, query),
     load: () => {
-      loaded ??= load();
+      loaded ??= mapMaybePromise(loadStructure(ctx, hash), (checked) => {
+        if (checked === null) throw new Error('A structure was lost after it was found.');
+        return atlasStructure(checked, { hash, format, unit });
+      });
       return loaded;
     },
   };
-  const shapeOf = (data: PresentProtein | null | undefined): StructureShape | null => {
-    if (data === null || data?.structure === null) return null;
-    return data?.structure !== undefined && !hasCoordinates(data.structure) ? null : shape;
-  };
   // With only the address selected nothing is loaded; the address answers 404 where there is no
   // structure.
-  return selectsFileText(info)
-    ? fromProtein(ctx, hash, STRUCTURE, shapeOf)
-    : shapeOf(ctx.proteins.peek(hash));
+  if (!selectsFileText(info)) return shape;
+  return fromProtein(ctx, hash, STRUCTURE, (data) =>
+    data?.structure == null || !hasCoordinates(data.structure) ? null : shape,
+  );
 }
 
 builder.objectField(Protein, 'structure', (t) =>
@@ -135,9 +132,8 @@ builder.objectField(Protein, 'structure', (t) =>
     type: Structure,
     cost: (_, { names }) => (names.has('text') || names.has('atomCount') ? RECORD : {}),
     description:
-      'The predicted structure; null where there is none (700 residues and more are not folded). If ' +
-      'you select only `url` and `format`, nothing is loaded, and the address answers 404 where there ' +
-      'is no structure.',
+      'The predicted structure; null where there is none (700 residues and more are not folded). With ' +
+      'neither `text` nor `atomCount` nothing is loaded: it is not null, and its address answers 404.',
     args: {
       format: t.arg({
         type: StructureFormat,

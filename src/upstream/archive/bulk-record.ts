@@ -1,7 +1,7 @@
 // Parses the members of a bulk archive: FASTA, REMARK scores with pLDDT, sparse activations.
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
-import { parsePdb } from '../../structure/pdb.ts';
+import { hasAtoms, parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../renames.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { featuresWith, isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
@@ -110,8 +110,10 @@ export class BulkStructure {
   /** Whether the text has the remark with the pTM. */
   readonly statesPtm: boolean;
   readonly ptm: number | null;
+  readonly statedMean: number | null;
+  /** Whether there is more than remarks. */
+  readonly hasAtoms: boolean;
   private readonly text: EntryText;
-  private readonly statedMean: number | null;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
 
   /** @throws ArchiveError `content` for a score outside its range */
@@ -119,6 +121,7 @@ export class BulkStructure {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
     const remarks = text.before('\nATOM');
+    this.hasAtoms = remarks.length < text.size || hasAtoms(remarks);
     this.statesPtm = remarks.includes(' ptm');
     const { ptm, mean } = readScores(remarks);
     this.ptm = ptm;

@@ -17,7 +17,7 @@ import {
   type Source,
 } from './protein-data.ts';
 import { type ReadRecord, smallMembers } from './protein-record.ts';
-import { checkRecord, featuresOf, isSequenceOf, structureOf } from './record-parts.ts';
+import { checkRecord, featuresOf, isSequenceOf, scoresAlone, structureOf } from './record-parts.ts';
 import { needsCluster, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
 
 /** A note of where data come from that have just come. */
@@ -86,7 +86,7 @@ export function fromRecord(
 ): PresentProtein | AbsentProtein {
   const from = stampedNow('protein', found?.requestId);
   if (found === null) return { hash, state: 'absent', from };
-  checkRecord(hash, found, needs?.structure === true || needs?.fold === true);
+  checkRecord(hash, found);
   const { record } = found;
   const data: Mutable = {
     hash,
@@ -202,7 +202,15 @@ export function fromBulk(
   if (found !== undefined && isSequenceOf(hash, found.sequence))
     Object.assign(data, found, { length: found.sequence.length });
   const structure = needsStructure(asked) ? parts.structures.get(hash) : undefined;
-  if (structure !== undefined) data.structure = structure;
+  if (structure !== undefined)
+    data.structure = structure.hasAtoms
+      ? structure
+      : scoresAlone({
+          pdb: null,
+          ptm: structure.ptm,
+          mean_plddt: structure.statedMean,
+          residues_plddt: null,
+        });
   const representative = needsCluster(asked) ? parts.clusterOf.get(hash) : undefined;
   if (representative !== undefined)
     data.cluster = { representative, info: clusterInfoOf(parts.clusters.get(representative)) };

@@ -96,10 +96,7 @@ export function createProteinCalls({
       );
     const found = await (isLone ? read() : limitRecords(read));
     const data = readRecord(hash, needs, found);
-    const { structure } = known.present(hash) ?? {};
-    const isAsked = needs.structure === true || needs.fold === true;
-    // A known structure stays: the confidences of archives have only two digits.
-    take(structure != null && !isAsked && data.state === 'present' ? { ...data, structure } : data);
+    take(data);
     cache.write(joinKnown(data), 1, needs);
   };
 

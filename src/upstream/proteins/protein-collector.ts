@@ -24,15 +24,13 @@ class PendingRequest {
    * are planned together too.
    */
   readonly waitsForLinks: boolean;
-  private readonly onSettled: ((hash: string) => void) | undefined;
   private end: (failures: Failures | undefined) => void = () => undefined;
 
-  constructor(hashes: readonly string[], needs: RequiredParts, onSettled: PendingRequest['onSettled']) {
+  constructor(hashes: readonly string[], needs: RequiredParts) {
     this.hashes = hashes;
     this.needs = needs;
-    this.onSettled = onSettled;
     this.left = hashes.length;
-    this.waitsForLinks = needs.link === true && onSettled === undefined;
+    this.waitsForLinks = needs.link === true;
     this.promise = new Promise((resolve) => {
       this.end = resolve;
     });
@@ -44,7 +42,6 @@ class PendingRequest {
       this.failures.set(hash, error);
     }
     this.left -= 1;
-    if (this.left > 0) this.onSettled?.(hash);
   }
   resolve(): void {
     this.end(this.failures);
@@ -121,13 +118,9 @@ export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnT
   );
 
   return {
-    /** Requests proteins. @param onSettled - called with each settled one except the last */
-    request(
-      hashes: readonly string[],
-      needs: RequiredParts,
-      onSettled?: (hash: string) => void,
-    ): PendingRequest {
-      const one = new PendingRequest(hashes, needs, onSettled);
+    /** Requests proteins. */
+    request(hashes: readonly string[], needs: RequiredParts): PendingRequest {
+      const one = new PendingRequest(hashes, needs);
       const alone = [one];
       for (const hash of hashes) {
         const queue = pending.get(hash);

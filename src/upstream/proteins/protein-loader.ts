@@ -21,13 +21,6 @@ export type ProteinLoader = ReturnType<typeof createProteinLoader>;
 /** What a protein of a list came to. */
 export type LoadResult = PresentProtein | null | Error;
 
-interface ListOptions {
-  /** Receives the settled prefix of the list as it grows. */
-  readonly onNext?: (found: readonly LoadResult[]) => void;
-  /** Gives a protein of which a part failed; `load` throws the error for that part. */
-  readonly isPartial?: boolean;
-}
-
 /** @throws what one of the proteins failed with */
 function throwFailure(failures: Failures | undefined, hash: string): void {
   const error = failures?.get(hash);
@@ -43,33 +36,6 @@ function unanswered(data: ProteinData | undefined, lacking: RequiredParts): Upst
       : 'The upstream answered, but did not say whether it holds this protein.',
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
   );
-}
-
-/**
- * Gives hashes to `give` as soon as none before them in the list is open.
- *
- * @param open - the hashes that are not settled yet
- * @returns a function to call with each hash that is settled
- */
-function inOrder(
-  hashes: readonly string[],
-  open: Set<string>,
-  give: (some: readonly string[]) => void,
-): (hash: string) => void {
-  let at = 0;
-  let isDue = false;
-  const go = (): void => {
-    isDue = false;
-    const from = at;
-    while (at < hashes.length && !open.has(hashes[at] ?? '')) at += 1;
-    if (at > from) give(hashes.slice(from, at));
-  };
-  return (hash) => {
-    open.delete(hash);
-    // An archive brings several in one turn.
-    if (!isDue) queueMicrotask(go);
-    isDue = true;
-  };
 }
 
 /** p-limit, made when it is first used: that costs as much as reading the parts of a record. */
@@ -145,12 +111,13 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
      */
     load,
     /**
-     * Loads a list in its order, duplicates included. An error stands where `load` would throw it.
+     * Loads a list in its order, duplicates included. An error stands for a protein that may not
+     * exist; of another, `load` throws the error for the part that failed.
      */
     async loadAll(
       hashes: readonly string[],
       needs: RequiredParts,
-      { onNext, isPartial = false }: ListOptions = {},
+      _isPartial = false,
     ): Promise<LoadResult[]> {
       const open = new Set(hashes);
       const others = new Map<string, LoadResult>();
@@ -162,9 +129,8 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
         } catch (error) {
           found = asError(error);
         }
-        return isPartial && found instanceof Error ? keepKnown(hash, needs, found) : found;
+        return found instanceof Error ? keepKnown(hash, needs, found) : found;
       };
-      const note = onNext && inOrder(hashes, open, (some) => onNext(some.map(answerOf)));
       const unknown: string[] = [];
       const loading: Promise<void>[] = [];
       for (const hash of open) {
@@ -175,12 +141,11 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
               .catch(asError)
               .then((found) => {
                 others.set(hash, found);
-                note?.(hash);
               }),
           );
       }
       if (unknown.length > 0) {
-        const one = request(unknown, needs, note);
+        const one = request(unknown, needs);
         failures = () => one.failures;
         await one.promise;
       }

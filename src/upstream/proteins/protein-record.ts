@@ -45,6 +45,11 @@ export class RecordParts {
     const member = this.member(name);
     return member !== undefined && this.whole[member.start] === QUOTE ? member.stop - member.start - 2 : 0;
   }
+  /** Whether the bytes of a member hold some text, which is written as JSON writes it. */
+  holds(name: string, text: string): boolean {
+    const member = this.member(name);
+    return member !== undefined && this.whole.subarray(member.start, member.stop).includes(text);
+  }
   /** Whether there is a member of that name that is not null. */
   has(name: string): boolean {
     const member = this.member(name);

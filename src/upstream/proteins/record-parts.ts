@@ -1,7 +1,7 @@
 // Structure, features and names of a single record, parsed lazily, and the check that it is that of
 // the requested protein: the hash is the MD5 of the sequence, and lengths agree.
 import { hash as digest } from 'node:crypto';
-import { countResidues } from '../../structure/pdb.ts';
+import { hasAtoms } from '../../structure/pdb.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { readResidues } from '../archive/bulk-record.ts';
 import { UpstreamError } from '../errors.ts';
@@ -15,23 +15,18 @@ import { parseMember, type ReadRecord } from './protein-record.ts';
 export const isSequenceOf = (hash: string, sequence: string): boolean => digest('md5', sequence) === hash;
 
 /** An answer that contradicts itself or the question. */
-const contradiction = (path: string, expected: string, seen: string): UpstreamError =>
+export const contradiction = (path: string, expected: string, seen: string): UpstreamError =>
   new UpstreamError(
     redact(`The upstream's answer to protein is wrong at ${path}: expected ${expected}, seen ${seen}.`),
     { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false },
   );
 
-function checkLength(path: string, expected: number, seen: number): void {
-  if (seen !== expected) throw contradiction(path, `${expected} as the sequence has`, String(seen));
-}
-
 /**
- * Checks a record.
+ * Checks that a record is that of a protein.
  *
- * @param withStructure - whether the structure was requested: only then are its coordinates checked
  * @throws UpstreamError UPSTREAM_DRIFT with the JSON path, the expected and the seen value
  */
-export function checkRecord(hash: string, { record }: ReadRecord, withStructure: boolean): void {
+export function checkRecord(hash: string, { record }: ReadRecord): void {
   const { protein_hash: own } = record;
   if (own !== hash) throw contradiction('$.protein_hash', hash, own);
   const { sequence } = record;
@@ -39,14 +34,16 @@ export function checkRecord(hash: string, { record }: ReadRecord, withStructure:
   if (!isSequenceOf(hash, sequence))
     throw contradiction('$.sequence', `a sequence whose MD5 is ${hash}`, `one of ${sequence.length} letters`);
   const { length } = sequence;
-  if (record.sequence_length != null) checkLength('$.sequence_length', length, record.sequence_length);
-  if (!withStructure) return;
-  const { pdb, residues_plddt: plddt } = record;
-  if (plddt != null) checkLength('$.residues_plddt.length', length, plddt.length);
-  if (pdb != null && pdb !== '') checkLength('$.pdb (residues)', length, countResidues(pdb));
+  const { sequence_length: stated = length } = record;
+  if (stated !== null && stated !== length)
+    throw contradiction('$.sequence_length', `${length} as the sequence has`, String(stated));
 }
 
 type Structure = NonNullable<ProteinParts['structure']>;
+
+/** B-factors have two digits: values are the same whichever way they come. */
+const toTwoDigits = (value: number | null): number | null =>
+  value === null ? null : Number(value.toFixed(2));
 
 /** What an answer in JSON says of a structure. */
 type StructureMembers = Pick<ProteinRecord, 'pdb' | 'ptm' | 'mean_plddt' | 'residues_plddt'>;
@@ -67,9 +64,9 @@ export class RecordStructure implements Structure {
   get pdb() {
     return this.record.pdb ?? '';
   }
-  /** A list that the record leaves out stands in the coordinates as well. */
+  /** A list that the record leaves out stands in the coordinates as well, with two digits. */
   get plddt() {
-    return this.record.residues_plddt ?? readResidues(this.pdb).plddt;
+    return this.record.residues_plddt?.map(toTwoDigits) ?? readResidues(this.pdb).plddt;
   }
   get meanPlddt() {
     return this.record.mean_plddt ?? readResidues(this.pdb).mean;
@@ -89,13 +86,18 @@ export function storedStructure(written: unknown): RecordStructure {
   return new RecordStructure(members, size, size + 8 * (members.residues_plddt?.length ?? 0));
 }
 
+/** The scores of a structure without coordinates; null where there are none either. */
+export const scoresAlone = ({ ptm, mean_plddt, residues_plddt }: StructureMembers): Structure | null =>
+  ptm == null && mean_plddt == null
+    ? null
+    : new RecordStructure({ pdb: null, ptm, mean_plddt, residues_plddt }, 0, 0);
+
 /** The structure of a record; undefined where the coordinates are absent instead of null. */
 export function structureOf({ record, parts }: ReadRecord): Structure | null | undefined {
   const packed = parts.lengthOf('pdb');
-  if (packed > 0) return new RecordStructure(record, packed, parts.bytes);
-  const { pdb, ptm, mean_plddt: mean } = record;
-  if (pdb === undefined) return undefined;
-  return pdb === null && ptm == null && mean == null ? null : new RecordStructure(record, 0, 0);
+  if (packed > 0 && (parts.holds('pdb', '\\nATOM') || hasAtoms(record.pdb ?? '')))
+    return new RecordStructure(record, packed, parts.bytes);
+  return packed === 0 && record.pdb === undefined ? undefined : scoresAlone(record);
 }
 
 type Features = NonNullable<ProteinParts['features']>;

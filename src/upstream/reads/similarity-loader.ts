@@ -6,12 +6,13 @@ import pLimit from 'p-limit';
 import { schedulerOf } from '../../async/collect-window.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
+import { hasAtoms } from '../../structure/pdb.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { PresentProtein } from '../proteins/protein-data.ts';
 import type { ProteinLoader } from '../proteins/protein-loader.ts';
-import { RecordStructure } from '../proteins/record-parts.ts';
+import { RecordStructure, scoresAlone } from '../proteins/record-parts.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../wire.ts';
 
 export interface LoadedSearch {
@@ -38,6 +39,9 @@ const IN_FLIGHT = 4;
 const keyOf = (query: atlas.SimilarityQuery): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url');
 
+const structureOfHit = (hit: SimilarProtein, pdb: string) =>
+  hasAtoms(pdb) ? new RecordStructure(hit, pdb.length, pdb.length) : scoresAlone(hit);
+
 /** What a hit says of its protein, in the form of the protein loader. */
 function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): PresentProtein {
   const scores = { ptm: hit.ptm ?? null, meanPlddt: hit.mean_plddt ?? null };
@@ -47,7 +51,7 @@ function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): PresentPro
     ...(hit.protein_accession == null ? {} : { accession: hit.protein_accession }),
     ...(hit.sequence_length == null ? {} : { length: hit.sequence_length }),
     ...(hit.ptm == null && hit.mean_plddt == null ? {} : { scores }),
-    ...(hit.pdb == null ? {} : { structure: new RecordStructure(hit, hit.pdb.length, hit.pdb.length) }),
+    ...(hit.pdb == null ? {} : { structure: structureOfHit(hit, hit.pdb) }),
     from: { operation: 'similarity', retrievedAt: new Date(at), fromCache, requestId: undefined },
   };
 }
