@@ -29,8 +29,9 @@ import type { Route } from './http/routes/responses.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { schema } from './resolvers/schema.ts';
-import { LostLedgerError, WrongSecretError } from './store/ledger/mark.ts';
+import { WrongSecretError } from './store/ledger/mark.ts';
 import { openSecret } from './store/ledger/secret-file.ts';
+import { UnusableStoreError } from './store/unusable-store.ts';
 import { type Metrics, openMetrics } from './telemetry/metrics.ts';
 import { openTelemetry } from './telemetry/telemetry.ts';
 import { createHostLimiters } from './upstream/http/host-limiter.ts';
@@ -62,13 +63,13 @@ export function createGateway(options: GatewayOptions) {
   const { openUpstream, isSandbox } = connections;
   const contexts = createContextFactory({ services, loaders, moveFormer, callers, telemetry, openUpstream });
   /**
-   * Checks the ledger. One that has lost what it knew is logged: reads go on.
+   * Checks the ledger. One that has lost what it knew, or cannot be written, is logged: reads go on.
    *
    * @throws WrongSecretError, or Error when the store does not answer
    */
   async function checkLedger(): Promise<void> {
     await services.ledger.check().catch((error: unknown) => {
-      if (!(error instanceof LostLedgerError)) throw error;
+      if (error instanceof WrongSecretError || !(error instanceof UnusableStoreError)) throw error;
       telemetry.storeFailed('ledger', error);
     });
     for (const warning of await services.ledger.warnings()) log.warn(warning);
@@ -78,7 +79,7 @@ export function createGateway(options: GatewayOptions) {
     store: async () => {
       await services.ledger.check().catch((error: unknown) => {
         telemetry.storeFailed('ledger', error);
-        if (error instanceof LostLedgerError || error instanceof WrongSecretError) throw error;
+        if (error instanceof UnusableStoreError) throw error;
         // Anybody may read this: the address of the store is for the log.
         throw new Error('does not answer; the log says why');
       });

@@ -1,9 +1,9 @@
 // Starts the server: reads the configuration on import, starts the sandbox when no upstream is set,
 // then listens.
 import { type Config, ConfigError, readConfig } from '../config.ts';
-import { LostLedgerError } from '../store/ledger/mark.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
+import { UnusableStoreError } from '../store/unusable-store.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { awaitStore } from './await-store.ts';
 import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
@@ -54,7 +54,7 @@ async function checkLedger(): Promise<void> {
     await awaitStore(config, log, ledger.check);
   } catch (error) {
     // The gateway serves reads, and says it.
-    if (!(error instanceof LostLedgerError)) throw error;
+    if (!(error instanceof UnusableStoreError)) throw error;
   } finally {
     await ledger.close();
   }

@@ -1,7 +1,9 @@
 // SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and keys.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { UnwritableDiskError } from './unusable-store.ts';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -44,6 +46,15 @@ export function makePrivateFolder(file: string): void {
   }
 }
 
+/** What Node and SQLite say of a disk that is full or read-only; extended codes of SQLite end with these. */
+const DISK_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EROFS', 'EDQUOT', 'EFBIG']);
+const SQLITE_DISK_CODES: ReadonlySet<number> = new Set([8, 10, 13, 14]);
+
+export const isDiskError = (error: unknown): boolean =>
+  error instanceof Error &&
+  (('code' in error && DISK_CODES.has(error.code)) ||
+    ('errcode' in error && typeof error.errcode === 'number' && SQLITE_DISK_CODES.has(error.errcode & 0xff)));
+
 /**
  * Opens a database with a write-ahead log. Its file, created first where it is missing, and the
  * files that SQLite puts beside it are for this user only.
@@ -52,32 +63,48 @@ export function makePrivateFolder(file: string): void {
  * @param options.busyMs - how long a statement waits for another process
  * @param options.synchronous - what a commit waits for: FULL survives a power cut
  * @param makeTables - what is made in it where it is missing
- * @throws Error that names the file
+ * @throws UnwritableDiskError where the disk is full or read-only; Error that names the file
  */
 export function openDatabase(
   file: string,
   { busyMs, synchronous }: { readonly busyMs: number; readonly synchronous: 'FULL' | 'NORMAL' | 'OFF' },
   makeTables: (database: DatabaseSyncInstance) => void = () => undefined,
 ): DatabaseSyncInstance {
-  if (file !== ':memory:') {
-    makePrivateFolder(file);
-    closeSync(openSync(file, 'a', FILE_MODE));
-    for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
-  }
-  const database = new DatabaseSync(file);
+  let database: DatabaseSyncInstance | undefined;
   try {
+    if (file !== ':memory:') {
+      makePrivateFolder(file);
+      closeSync(openSync(file, 'a', FILE_MODE));
+      for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
+    }
+    database = new DatabaseSync(file);
     database.exec(
       `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
     );
     makeTables(database);
+    return database;
   } catch (error) {
-    database.close();
+    database?.close();
     // SQLite says what is wrong, not where.
     const reason = error instanceof Error ? error.message : String(error);
-    throw new Error(`The database ${file} cannot be opened: ${reason}`, { cause: error });
+    const failure = new Error(`The database ${file} cannot be opened: ${reason}`, { cause: error });
+    throw isDiskError(error) ? new UnwritableDiskError(failure) : failure;
   }
-  return database;
 }
+
+/** What is stored in a file, or in memory where its disk takes nothing. @param makeStore - of a file */
+export function orInMemory<T>(file: string, makeStore: (file: string) => T): T {
+  try {
+    return makeStore(file);
+  } catch (error) {
+    if (error instanceof UnwritableDiskError) return makeStore(':memory:');
+    throw error;
+  }
+}
+
+/** Opens a file whose disk takes nothing, as it was when it was last closed. @throws Error when it is none */
+export const openReadOnly = (file: string): DatabaseSyncInstance =>
+  new DatabaseSync(`${pathToFileURL(file)}?immutable=1`, { readOnly: true });
 
 /** Runs work in one transaction, which other processes wait for. */
 export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {

@@ -3,7 +3,7 @@
 import { z } from 'zod';
 import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
 import { NOW, openRedis, timeArgument } from '../redis-connection.ts';
-import { createGroupCommit, openDatabase, sqliteFileOf } from '../sqlite-file.ts';
+import { createGroupCommit, openDatabase, orInMemory, sqliteFileOf } from '../sqlite-file.ts';
 
 /** A document as it was read. */
 export interface VersionedDocument {
@@ -59,8 +59,7 @@ const TABLES = `
 `;
 const SWEEP_MS = 60_000;
 
-function openSqliteDocuments(storeUrl: string, now: () => number = Date.now): LeasedDocumentStore {
-  const file = sqliteFileOf(storeUrl) ?? ':memory:';
+function openSqliteDocuments(file: string, now: () => number = Date.now): LeasedDocumentStore {
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
   const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' }, (made) => made.exec(TABLES));
   const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
@@ -203,4 +202,4 @@ export const openDocuments = (
 ): LeasedDocumentStore =>
   /^rediss?:\/\//.test(storeUrl)
     ? openRedisDocuments(storeUrl, now, onError)
-    : openSqliteDocuments(storeUrl, now);
+    : orInMemory(sqliteFileOf(storeUrl) ?? ':memory:', (file) => openSqliteDocuments(file, now));

@@ -3,6 +3,7 @@
 // in both cases an idempotency key that was paid before would be paid again.
 import { createHmac, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { UnusableStoreError } from '../unusable-store.ts';
 import { RETENTION_MS } from './ledger.ts';
 import { unsealKey } from './sealed-key.ts';
 
@@ -14,10 +15,10 @@ export interface LedgerSecrets {
 }
 
 /** The ledger was written with a secret that this gateway does not have. */
-export class WrongSecretError extends Error {}
+export class WrongSecretError extends UnusableStoreError {}
 
-/** The ledger has lost what it knew. The message is for operators and names no address. */
-export class LostLedgerError extends Error {}
+/** The ledger has lost what it knew. */
+export class LostLedgerError extends UnusableStoreError {}
 
 /** What a ledger keeps about itself. */
 export interface StoredMark {

@@ -1,7 +1,7 @@
 // GATEWAY_SECRET, or the secret that a gateway with SQLite makes once beside its file.
 import { randomBytes } from 'node:crypto';
-import { linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { makePrivateFolder, restrict, sqliteFileOf } from '../sqlite-file.ts';
+import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
+import { isDiskError, makePrivateFolder, restrict, sqliteFileOf } from '../sqlite-file.ts';
 
 /** Creates a file atomically and never replaces one: of processes that start together, one wins. */
 function writeOnce(file: string, text: string): void {
@@ -28,12 +28,15 @@ export function openSecret(storeUrl: string, configured: string | undefined): st
   if (configured !== undefined) return configured;
   if (path === undefined || path === ':memory:') return randomBytes(32).toString('hex');
   const file = `${path}.secret`;
-  makePrivateFolder(file);
-  restrict(file);
+  const made = randomBytes(32).toString('hex');
   try {
+    makePrivateFolder(file);
+    restrict(file);
+    if (!existsSync(file)) writeOnce(file, made);
     return readFileSync(file, 'utf8');
-  } catch {
-    writeOnce(file, randomBytes(32).toString('hex'));
-    return readFileSync(file, 'utf8');
+  } catch (error) {
+    // On a full or read-only disk nothing is stored under the names that it makes.
+    if (isDiskError(error)) return made;
+    throw error;
   }
 }

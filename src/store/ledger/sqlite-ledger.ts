@@ -4,7 +4,8 @@ import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
-import { createGroupCommit, inTransaction } from '../sqlite-file.ts';
+import { createGroupCommit, inTransaction, isDiskError } from '../sqlite-file.ts';
+import { UnwritableDiskError } from '../unusable-store.ts';
 import {
   chainSummaries,
   earlierSubmission,
@@ -23,7 +24,7 @@ import {
   type MarkStore,
   replacedFileError,
 } from './mark.ts';
-import { openTables } from './sqlite-tables.ts';
+import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 
 /** How often it is looked for what is past its time. */
 const PRUNE_EVERY_MS = 3_600_000;
@@ -83,13 +84,30 @@ function openMarkStore(database: DatabaseSyncInstance, now: () => number) {
 }
 
 /**
- * Opens the ledger in a file.
+ * Opens the ledger in a file. Where its disk is full or read-only, what the file holds can be read, and
+ * everything else fails.
  *
  * @param file - a path, or ':memory:'
  * @param now - milliseconds since the epoch
  */
 export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () => number): Ledger {
-  const database = openTables(file);
+  try {
+    return createSqliteLedger(openTables(file), file, secrets, now);
+  } catch (error) {
+    if (!(error instanceof UnwritableDiskError)) throw error;
+    const fail = () => Promise.reject(error);
+    const writes = { claim: fail, renew: fail, release: fail, record: fail, recordUnknown: fail };
+    const others = { check: fail, accept: fail, rename: fail, saveScores: fail };
+    return { ...createSqliteLedger(openReadOnlyTables(file), file, secrets, now), ...writes, ...others };
+  }
+}
+
+function createSqliteLedger(
+  database: DatabaseSyncInstance,
+  file: string,
+  secrets: LedgerSecrets,
+  now: () => number,
+): Ledger {
   const identity = fileIdentity(file);
   const marks = openMarkStore(database, now);
   const mark = createMarkCheck(secrets);
@@ -193,7 +211,12 @@ export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () =
     movePruneLimit();
     pruneSome();
   };
-  inTransaction(database, prune);
+  try {
+    inTransaction(database, prune);
+  } catch (error) {
+    // A disk that takes nothing is no reason not to read.
+    if (!isDiskError(error)) throw error;
+  }
 
   /** Whether the ledger is as this gateway knows it: else a free key may have been spent. */
   const isAsKnown = (): boolean => {

@@ -1,7 +1,7 @@
 // The tables of the SQLite ledger, and how a file of an earlier version gets those of today.
 import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
-import { inTransaction, openDatabase } from '../sqlite-file.ts';
+import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
 
 /** What each version added to the tables of the one before it; the file says how many it has. */
 const VERSIONS = [
@@ -84,13 +84,16 @@ const INDEXES = `
   CREATE INDEX IF NOT EXISTS unknown_outcome_age ON unknown_outcome (at);
 `;
 
+const versionRow = z.object({ user_version: z.number() });
+
+const readVersion = (database: DatabaseSyncInstance): number =>
+  versionRow.parse(database.prepare('PRAGMA user_version').get()).user_version;
+
 /** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
 export function openTables(file: string): DatabaseSyncInstance {
   return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) =>
     inTransaction(database, () => {
-      const { user_version: version } = z
-        .object({ user_version: z.number() })
-        .parse(database.prepare('PRAGMA user_version').get());
+      const version = readVersion(database);
       if (version > VERSIONS.length)
         throw new Error(
           `it was made by a newer gateway (version ${version}; this one knows ${VERSIONS.length}). Start ` +
@@ -101,4 +104,19 @@ export function openTables(file: string): DatabaseSyncInstance {
       database.exec(`PRAGMA user_version = ${VERSIONS.length}`);
     }),
   );
+}
+
+/**
+ * Opens the tables of a file whose disk takes nothing; empty ones in memory where it has none, or those
+ * of an earlier version.
+ */
+export function openReadOnlyTables(file: string): DatabaseSyncInstance {
+  try {
+    const database = openReadOnly(file);
+    if (readVersion(database) === VERSIONS.length) return database;
+    database.close();
+  } catch {
+    // There is no file yet.
+  }
+  return openTables(':memory:');
 }

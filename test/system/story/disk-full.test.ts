@@ -60,6 +60,22 @@ describe('a full disk', () => {
     const known = await batchIds(server);
     for (const { batchId } of kept) expect(known).toContain(batchId);
 
+    // It is started again on the full disk: what can be read is answered, and nothing is sent that could be paid twice.
+    expect(await server.end('SIGTERM')).toBe(0);
+    server = await startServer(env(), { largestFileKibibytes: 0 });
+    const ready = await fetch(`${server.url}/ready`);
+    expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('full or read-only')]);
+    const read = await server.ask('{ uniprotEntry(id: "P01308") { protein { length } } }');
+    expect(read).toEqual({ data: { uniprotEntry: { protein: { length: 110 } } } });
+    const before = await batchIds(server);
+    for (const { batchId } of kept) expect(before).toContain(batchId);
+    const queued = await queuedBatches(sandbox.url);
+    expect(await submitOnce(server, refused[0] ?? '')).toMatchObject({
+      kind: 'Refused',
+      reason: 'UNREACHABLE',
+    });
+    expect(await queuedBatches(sandbox.url)).toEqual(queued);
+
     // Somebody makes room.
     expect(await server.end('SIGTERM')).toBe(0);
     server = await startServer(env());
