@@ -1,13 +1,12 @@
-// The ports of the process: listening, closing, and /metrics on a port of its own, for a network that
+// The ports of the process: the gateway's, and /metrics on a port of its own, for a network that
 // only Prometheus reaches.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/api-keys.ts';
+import { closeServer } from './shutdown.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;
-/** How often connections that have become idle are closed while others are still answered. */
-const IDLE_MS = 200;
 
 export interface OpenPort {
   readonly url: string;
@@ -39,27 +38,6 @@ export async function openPort(server: Server, port: number, host: string): Prom
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
     close: (milliseconds) => closeServer(server, sockets, milliseconds),
   };
-}
-
-/**
- * Closes a server once its answers are through; cuts what lasts longer.
- *
- * @param sockets - its open connections
- */
-async function closeServer(
-  server: Server,
-  sockets: ReadonlySet<Socket>,
-  milliseconds: number,
-): Promise<void> {
-  const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-  server.closeIdleConnections();
-  // Browsers and load balancers open connections before they need them. Node counts them as busy.
-  for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-  const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
-  const late = setTimeout(() => server.closeAllConnections(), milliseconds);
-  await closed;
-  clearInterval(idle);
-  clearTimeout(late);
 }
 
 export interface MetricsPortOptions {

@@ -13,8 +13,6 @@ import { installShutdownHandler } from './shutdown.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
 const EXIT_CONFIG = 78;
-/** What a process is given beyond SHUTDOWN_SECONDS, to close its stores. */
-const CLOSE_MS = 5_000;
 
 interface Source {
   readonly upstreamUrl: string;
@@ -99,15 +97,10 @@ async function start(): Promise<void> {
   const [source, { serve }] = await Promise.all([openSource(), loadServe(), checkLedger()]);
   const served = await serve({ config, log, ...source });
   const metrics = await metricsPort(served.gateway.metrics.text);
-  installShutdownHandler({
-    log,
-    signals: ['SIGTERM', 'SIGINT'],
-    deadlineMs: config.SHUTDOWN_SECONDS * 1000 + CLOSE_MS,
-    async stop() {
-      await served.stop();
-      await metrics?.close();
-      await source.close();
-    },
+  installShutdownHandler(log, config.SHUTDOWN_SECONDS * 1000, async () => {
+    await served.stop();
+    await metrics?.close();
+    await source.close();
   });
   process.on('SIGHUP', () => served.gateway.reload());
   tellStart(source, served.url);

@@ -1,7 +1,6 @@
-// One listening process: the gateway on its port with WebSocket beside it, and how both stop.
-import { withTimeout } from '../async/deadline.ts';
+// Opens the gateway on its port, with WebSocket beside it.
 import type { Config } from '../config.ts';
-import { createGateway } from '../gateway.ts';
+import { createGateway, type Gateway } from '../gateway.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
 import { attachWebSocket } from '../http/websocket/server.ts';
@@ -9,6 +8,7 @@ import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { awaitStore } from './await-store.ts';
 import { type OpenPort, openPort } from './ports.ts';
+import { stopServing } from './shutdown.ts';
 
 export interface ServeOptions {
   readonly config: Config;
@@ -17,17 +17,22 @@ export interface ServeOptions {
   readonly log: Logger;
 }
 
-export type Served = Awaited<ReturnType<typeof serve>>;
-
-/** How long closing the store and the connections to the upstream may take after that. */
-const CLOSE_MS = 3_000;
+export interface Served {
+  /** Where callers reach it. */
+  readonly url: string;
+  /** Where programs on this machine reach it. */
+  readonly localUrl: string;
+  readonly gateway: Gateway;
+  /** Finishes what is in flight, within SHUTDOWN_SECONDS, and closes everything. */
+  stop(): Promise<void>;
+}
 
 /**
  * Opens the gateway and listens.
  *
  * @throws Error when the store does not answer or the port is in use
  */
-export async function serve(options: ServeOptions) {
+export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
   const tracing =
     config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
@@ -38,10 +43,6 @@ export async function serve(options: ServeOptions) {
           onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
   const gateway = createGateway({ config, log, tracing, ...rest });
-  const close = async () => {
-    await withTimeout(gateway.close(), CLOSE_MS, () => log.warn('the store did not close in time'));
-    await tracing?.close();
-  };
   const server = createHttpServer(gateway, {
     maxHeaderBytes: config.MAX_HEADER_BYTES,
     maxConnections: config.MAX_CONNECTIONS,
@@ -61,31 +62,15 @@ export async function serve(options: ServeOptions) {
     await awaitStore(config, log, gateway.ready);
     port = await openPort(server, config.PORT, config.HOST);
   } catch (error) {
-    await close();
+    await gateway.close();
+    await tracing?.close();
     throw error;
   }
   const { url } = port;
-  let stopping: Promise<void> | undefined;
   return {
-    /** Where callers reach it. */
     url: config.PUBLIC_URL ?? url,
-    /** Where programs on this machine reach it. */
     localUrl: url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:'),
     gateway,
-    /**
-     * Fails /ready, takes no new connections, ends streams, waits for running requests and submissions
-     * (at most SHUTDOWN_SECONDS), then closes the store and flushes traces.
-     */
-    stop() {
-      stopping ??= (async () => {
-        const until = performance.now() + config.SHUTDOWN_SECONDS * 1000;
-        const left = () => Math.max(0, until - performance.now());
-        gateway.drain();
-        await Promise.all([sockets.close(left()), port.close(left())]);
-        await withTimeout(gateway.submitted(), left(), () => log.warn('a submission did not end in time'));
-        await close();
-      })();
-      return stopping;
-    },
+    stop: () => stopServing({ gateway, sockets, port, tracing, log }, config.SHUTDOWN_SECONDS * 1000),
   };
 }

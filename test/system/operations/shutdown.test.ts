@@ -10,23 +10,21 @@ import { serve } from '../../../src/process/serve.ts';
 import { testLogger } from '../../record.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const script = (options: string, rest: string): string => `
+const script = (graceMs: number, stop: string, rest: string): string => `
 import { createLogger } from './src/telemetry/log.ts';
 import { installShutdownHandler } from './src/process/shutdown.ts';
 setInterval(() => undefined, 1000);
-installShutdownHandler({ log: createLogger('info', true), signals: ['SIGTERM', 'SIGINT'], ${options} });
+installShutdownHandler(createLogger('info', true), ${graceMs}, ${stop});
 ${rest}
 `;
 
-const HANGING = script(
-  'deadlineMs: 300, stop: () => new Promise(() => undefined)',
-  "process.kill(process.pid, 'SIGTERM');",
-);
+const HANGING = script(0, '() => new Promise(() => undefined)', "process.kill(process.pid, 'SIGTERM');");
 
 /** A process that needs three seconds to stop, and is sent a second SIGINT meanwhile. */
 const signalledTwice = (afterMs: number): string =>
   script(
-    'deadlineMs: 20_000, stop: () => new Promise((resolve) => setTimeout(resolve, 3000))',
+    15_000,
+    '() => new Promise((resolve) => setTimeout(resolve, 3000))',
     `process.kill(process.pid, 'SIGINT');
 setTimeout(() => process.kill(process.pid, 'SIGINT'), ${afterMs});`,
   );
