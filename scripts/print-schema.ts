@@ -1,10 +1,24 @@
-// Prints the schema to schema.graphql and, with federation directives, to subgraph.graphql; with --check says whether those files
-// are what the code makes.
+// Prints the schema to schema.graphql, with federation directives to subgraph.graphql, and the members of its unions and interfaces for
+// Apollo Client; with --check says whether those files are what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
+import { isInterfaceType, isUnionType } from 'graphql';
 import { schema, subgraphSchema } from '../src/resolvers/schema.ts';
 import { apiSdl, subgraphSdl } from '../src/resolvers/sdl.ts';
 
-const FILES = { 'schema.graphql': apiSdl(schema), 'subgraph.graphql': subgraphSdl(subgraphSchema) };
+const possibleTypes = Object.values(schema.getTypeMap())
+  .filter((type) => isUnionType(type) || isInterfaceType(type))
+  .map((type) => {
+    const members = schema.getPossibleTypes(type).map(({ name }) => `    '${name}',\n`);
+    return `  ${type.name}: [\n${members.join('')}  ],\n`;
+  });
+const FILES = {
+  'schema.graphql': apiSdl(schema),
+  'subgraph.graphql': subgraphSdl(subgraphSchema),
+  'examples/clients/possible-types.ts': `// Members of the unions and interfaces of FoldAtlas, for Apollo Client's cache. Written by \`npm run schema:print\`.
+export const possibleTypes: Record<string, string[]> = {
+${possibleTypes.join('')}};
+`,
+};
 
 for (const [name, printed] of Object.entries(FILES)) {
   const file = new URL(`../${name}`, import.meta.url);

@@ -35,8 +35,7 @@ async function* pieces(file: string): AsyncGenerator<string[]> {
           EXIT.data,
           'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.',
         );
-      ids.push(...reader.read(line));
-      while (ids.length >= PIECE) yield ids.splice(0, PIECE);
+      for (const id of reader.read(line)) if (ids.push(id) === PIECE) yield ids.splice(0);
     }
   } catch (error) {
     throw input.errored === error ? new CliExit(EXIT.usage, messageOf(error)) : error;

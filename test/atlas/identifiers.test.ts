@@ -234,7 +234,7 @@ describe('what people paste', () => {
         ['is an accession of MGnify.', hash],
         ['is an accession of UniParc.', hash],
         ['is an accession of IMG/M.', hash],
-        ['is not an identifier of a protein.', expect.stringContaining('such as P01308')],
+        ['looks like a name, and there is no search by name.', expect.stringContaining('uniprot.org')],
         ['holds several accessions.', 'Give each as an item of its own.'],
         ['holds several entry names.', 'Give each as an item of its own.'],
         ['holds several hashes.', 'Give each as an item of its own.'],

@@ -102,7 +102,7 @@ describe('lookup', () => {
   });
 
   it('names no place in a row, which is not that of the file', async () => {
-    const { out } = await foldatlas(['lookup', '-'], `${'P01308\n'.repeat(201)}rubbish\n`);
+    const { out } = await foldatlas(['lookup', '-'], `${'P01308\n'.repeat(201)}rubbish!\n`);
     expect(rowsOf(out).at(-1)?.at(-1)).toBe('It is not an identifier of a protein.');
   });
 

@@ -54,6 +54,11 @@ const NO_ACCESSION =
   'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
   'table has beside its accession, or its sequence.';
 
+/** Words, such as `insulin` or `heat shock protein beta`; in capitals they may be a short sequence. */
+const NAME = /^(?=[^a-z]{0,40}[a-z])[A-Za-z]{2,40}(?:[ '-][A-Za-z]{1,40}){0,9}$/;
+const NO_NAME =
+  'Find the protein at uniprot.org and give its accession, such as P01308, or its entry name, such as INS_HUMAN.';
+
 export const isAccession = (text: string): boolean => ACCESSION.test(text);
 
 /** Longest text that is read; the longest protein has some 40,000 residues. */
@@ -145,8 +150,9 @@ export function readIdentifier(requested: string): Identifier {
     if (words.some((word) => form.test(word)))
       return { fault: `is an accession of ${database}.`, hint: NO_ACCESSION };
   if (NEARLY_HASH.test(text)) return { fault: `is not a protein hash. ${hashFault(text)}`, hint: HINT };
-  return SERVICE_ID.test(text)
-    ? { entry: text.toUpperCase() }
+  if (SERVICE_ID.test(text)) return { entry: text.toUpperCase() };
+  return NAME.test(text)
+    ? { fault: 'looks like a name, and there is no search by name.', hint: NO_NAME }
     : { fault: 'is not an identifier of a protein.', hint: HINT };
 }
 

@@ -1,61 +1,18 @@
-// Apollo Client 4 as an application sets it up: cache keys made from the schema, short queries by GET with automatic persisted queries,
-// @defer, subscriptions, and errors as its error classes.
-
-import { createHash } from 'node:crypto';
-import {
-  ApolloClient,
-  ApolloLink,
-  CombinedGraphQLErrors,
-  gql,
-  HttpLink,
-  InMemoryCache,
-  Observable,
-  type TypePolicies,
-} from '@apollo/client';
-import { Defer20220824Handler } from '@apollo/client/incremental';
-import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
-import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
-import { isInterfaceType, isObjectType, isUnionType, print } from 'graphql';
-import { createClient as createSse } from 'graphql-sse';
-import { createClient as createWs } from 'graphql-ws';
+// Apollo Client 4 as examples/clients/apollo.ts sets it up: cache keys, short queries by GET with automatic persisted queries, @defer,
+// subscriptions, and errors as its error classes.
+import { CombinedGraphQLErrors, gql } from '@apollo/client';
+import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
+import {
+  createFoldAtlasClient,
+  type FoldAtlasOptions,
+  typePolicies,
+} from '../../../examples/clients/apollo.ts';
 import { readExamples } from '../../../src/http/pages/examples.ts';
 import { schema } from '../../../src/resolvers/schema.ts';
 import { at } from '../../support.ts';
 import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
-
-/** The members of unions and interfaces, as `possibleTypes` wants them. */
-const possibleTypes = Object.fromEntries(
-  Object.values(schema.getTypeMap())
-    .filter((type) => isUnionType(type) || isInterfaceType(type))
-    .map((type) => [type.name, schema.getPossibleTypes(type).map(({ name }) => name)]),
-);
-
-/** Types by their natural key, the first of their `@key`s in subgraph.graphql, so that a cache finds them by what people have in their hands. */
-const typePolicies: TypePolicies = {
-  Protein: { keyFields: ['hash'] },
-  Cluster: { keyFields: ['representativeHash'] },
-  Feature: { keyFields: ['index'] },
-  Batch: { keyFields: ['batchId'] },
-  Task: { keyFields: ['taskId'] },
-  UniprotEntry: { keyFields: ['accession'] },
-  // Parts of an object: what one query reads of them does not replace what another has read.
-  ...Object.fromEntries(
-    ['Plddt', 'Structure', 'Thumbnail', 'Taxonomy', 'FeatureStatistics', 'FoldResult', 'FoldScores'].map(
-      (type) => [type, { merge: true }],
-    ),
-  ),
-  Query: {
-    fields: {
-      // `protein(hash:)` of a protein in a list needs no request, and null is an answer.
-      protein: (kept, { args, toReference }) =>
-        kept !== undefined || args?.foldOnMiss === true
-          ? kept
-          : toReference({ __typename: 'Protein', hash: String(args?.hash).toLowerCase() }),
-    },
-  },
-};
 
 let place: Place;
 beforeAll(async () => {
@@ -67,13 +24,9 @@ beforeEach(() => {
   place.requests.length = 0;
 });
 
-const open = (link: ApolloLink) =>
-  new ApolloClient({
-    link,
-    cache: new InMemoryCache({ possibleTypes, typePolicies }),
-    incrementalHandler: new Defer20220824Handler(),
-  });
-const overHttp = (headers: Record<string, string> = TOKEN) => open(new HttpLink({ uri: place.url, headers }));
+const open = (options: Partial<FoldAtlasOptions> = {}) =>
+  createFoldAtlasClient({ url: place.url, webSocketImpl: WebSocket, ...options });
+const overHttp = (headers: Record<string, string> = TOKEN) => open({ headers });
 
 describe('Apollo Client', () => {
   it('keeps every object under its key: what a list brought is not asked again', async () => {
@@ -169,16 +122,7 @@ describe('Apollo Client', () => {
   });
 
   it('reads by GET with the hash of a query alone, once the gateway knows it', async () => {
-    const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    const client = open(
-      ApolloLink.from([
-        new PersistedQueryLink({
-          generateHash: (document) => sha256(print(document)),
-          useGETForHashedQueries: true,
-        }),
-        new HttpLink({ uri: place.url, fetchOptions: { method: 'POST' } }),
-      ]),
-    );
+    const client = open({ persistedQueries: true });
     const query = gql`query NamesOf($index: Int!) { feature(index: $index) { index label } }`;
     for (const index of [7, 8]) {
       const { data } = await client.query({ query, variables: { index } });
@@ -190,29 +134,10 @@ describe('Apollo Client', () => {
     client.stop();
   });
 
-  it.each(['graphql-ws', 'graphql-sse'])('watches a batch to its last event over %s', async (kind) => {
+  it('watches a batch to its last event', async () => {
     const submitted = await overHttp().mutate({ mutation: gql(SUBMIT), variables: FOLD });
     const id = String(at(submitted.data, 'submitFold.batch.batchId'));
-    const ws = createWs({
-      url: place.url.replace('http', 'ws'),
-      webSocketImpl: WebSocket,
-      connectionParams: TOKEN,
-    });
-    const sse = createSse({ url: place.url, headers: TOKEN });
-    const overSse = new ApolloLink(
-      ({ query, operationName, variables }) =>
-        new Observable((sink) =>
-          sse.subscribe<Record<string, unknown>, Record<string, unknown>>(
-            { query: print(query), variables, ...(operationName ? { operationName } : {}) },
-            {
-              next: (result) => sink.next(result as ApolloLink.Result),
-              error: (error) => sink.error(error),
-              complete: () => sink.complete(),
-            },
-          ),
-        ),
-    );
-    const client = open(kind === 'graphql-ws' ? new GraphQLWsLink(ws) : overSse);
+    const client = overHttp();
     const events: unknown[] = [];
     await new Promise<void>((resolve, reject) => {
       // A stream that stands still says how far it came.
@@ -227,8 +152,6 @@ describe('Apollo Client', () => {
     // Each event wrote the batch into the cache, where every component that shows it sees it.
     expect(client.cache.extract()).toMatchObject({ [`Batch:{"batchId":"${id}"}`]: { counts: { done: 1 } } });
     client.stop();
-    await ws.dispose();
-    sse.dispose();
   });
 
   it('gives the codes of errors, of the whole answer and of a part of it', async () => {

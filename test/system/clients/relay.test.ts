@@ -7,23 +7,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { createClient as createSse } from 'graphql-sse';
-import relay, { type ConcreteRequest, type GraphQLResponse, type OperationType } from 'relay-runtime';
+import relay, { type ConcreteRequest, type OperationType } from 'relay-runtime';
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { createFoldAtlasEnvironment } from '../../../examples/clients/relay.ts';
 import relayConfig from '../../../examples/relay.config.json' with { type: 'json' };
 import { at, listAt } from '../../support.ts';
 import { FOLD, INSULIN, openPlace, type Place, SUBMIT, TOKEN, WATCH } from './place.ts';
 
-const {
-  commitMutation,
-  Environment,
-  fetchQuery,
-  Network,
-  Observable,
-  RecordSource,
-  requestSubscription,
-  Store,
-} = relay;
+const { commitMutation, fetchQuery, requestSubscription } = relay;
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
 const require = createRequire(import.meta.url);
 
@@ -80,33 +71,7 @@ const artifact = (name: string): ConcreteRequest => {
   return found;
 };
 
-function openEnvironment() {
-  const events = createSse({ url: place.url, headers: TOKEN });
-  return new Environment({
-    store: new Store(new RecordSource()),
-    network: Network.create(
-      async ({ text }, variables) => {
-        const response = await fetch(place.url, {
-          method: 'POST',
-          headers: { 'content-type': 'application/json', ...TOKEN },
-          body: JSON.stringify({ query: text, variables }),
-        });
-        return (await response.json()) as GraphQLResponse;
-      },
-      ({ text }, variables) =>
-        Observable.create((sink) =>
-          events.subscribe(
-            { query: text ?? '', variables },
-            {
-              next: (result) => sink.next(result as GraphQLResponse),
-              error: (error) => sink.error(error instanceof Error ? error : new Error(JSON.stringify(error))),
-              complete: () => sink.complete(),
-            },
-          ),
-        ),
-    ),
-  });
-}
+const openEnvironment = () => createFoldAtlasEnvironment({ url: place.url, headers: TOKEN });
 
 const query = (environment: ReturnType<typeof openEnvironment>, name: string, variables: object) =>
   fetchQuery<OperationType>(environment, artifact(name), variables).toPromise();

@@ -1,0 +1,41 @@
+// Members of the unions and interfaces of FoldAtlas, for Apollo Client's cache. Written by `npm run schema:print`.
+export const possibleTypes: Record<string, string[]> = {
+  BulkLookupResult: [
+    'BulkLookup',
+    'InvalidInput',
+    'Refused',
+  ],
+  CancelBulkLookupResult: [
+    'BulkLookup',
+    'NotFound',
+  ],
+  CancelResult: [
+    'Cancelled',
+    'NotFound',
+    'NothingToCancel',
+    'Refused',
+  ],
+  Node: [
+    'Batch',
+    'BulkLookup',
+    'Cluster',
+    'Feature',
+    'Protein',
+    'Task',
+  ],
+  Problem: [
+    'IdempotencyConflict',
+    'InvalidInput',
+    'NotFound',
+    'NothingToCancel',
+    'OutcomeUnknown',
+    'Refused',
+  ],
+  SubmitFoldResult: [
+    'FoldSubmitted',
+    'IdempotencyConflict',
+    'InvalidInput',
+    'OutcomeUnknown',
+    'Refused',
+  ],
+};
