@@ -175,7 +175,8 @@ export interface Bounds {
   readonly ownHealth: number;
 }
 
-const GOAL: Bounds = { peak: 300e6, health: 100, ownHealth: 100 };
+/** The manifests allow 768 MiB for a container, and probes wait 5 s. */
+const GOAL: Bounds = { peak: 500e6, health: 5_000, ownHealth: 2_000 };
 
 /** What is wrong with a finding; empty when nothing is. */
 export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [

@@ -100,3 +100,33 @@ it('a body that came over no connection has the same limits', async () => {
   expect([await status(16 * MIB, token), await status(16 * MIB + 1, token)]).toEqual([200, 413]);
   await gateway.close();
 });
+
+it('bodies take a bounded amount of memory together, which is free again when their clients are gone', async () => {
+  const gateway = openGateway(sandbox.url);
+  const served = await serve(gateway);
+  const bytes = 16 * MIB;
+  const sending = Array.from({ length: 12 }, () => {
+    const one = request(served.url, {
+      method: 'POST',
+      agent: false,
+      headers: {
+        'content-type': 'application/json',
+        'content-length': bytes,
+        authorization: 'Bearer any',
+      },
+    });
+    const status = new Promise<number>((resolve) => {
+      one.on('error', () => resolve(0)).on('response', (response) => resolve(response.statusCode ?? 0));
+    });
+    one.write(Buffer.alloc(bytes - 1, 32));
+    return { one, status };
+  });
+  const first = await Promise.race(sending.map(({ status }) => status));
+  expect(first).toBe(503);
+  for (const { one } of sending) one.destroy();
+  // Eight fit together.
+  for (let i = 0; i < 12; i += 1)
+    expect(await send(served.url, 15 * MIB, true, 'any')).toMatchObject({ status: 200 });
+  await served.close();
+  await gateway.close();
+});

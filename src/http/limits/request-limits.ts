@@ -16,7 +16,7 @@ import { bodyTooLarge } from '../errors.ts';
 import { isMonitoring, pathOf } from '../request-target.ts';
 import type { PendingResponse } from '../response-cache.ts';
 import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
-import { MAX_ANONYMOUS_BODY_BYTES, readBody } from './read-body.ts';
+import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './read-body.ts';
 
 /** A request that has come over a connection, before anything is made of it. */
 export interface AdmittedClient {
@@ -181,6 +181,8 @@ export function limitRequests(
   { admission, pressure }: Pick<AccessControl, 'admission' | 'pressure'>,
   onFault: (error: unknown, res: ServerResponse) => void,
 ): RequestListener {
+  const readBody = createBodyReader();
+
   async function limit(req: IncomingMessage, res: ServerResponse & { req: IncomingMessage }): Promise<void> {
     const arrival = await admission.admit(req);
     const { caller, verdict } = arrival;
@@ -188,16 +190,20 @@ export function limitRequests(
     // Its body is not even read.
     const isRefused = isPost && (verdict?.allowed === false || (config.proofNeeded && caller === null));
     let body: LimitedRequest['body'];
+    let hasMemory = true;
     if (isPost && !isRefused) {
       const maxBytes = maxBodyBytes(caller, config);
-      const read = await readBody(req, maxBytes);
+      const read = await readBody(req, res, maxBytes);
       if (read === 'disconnected') return;
-      body = read === 'too_large' ? bodyTooLarge(maxBytes) : read;
+      hasMemory = read !== 'no_memory';
+      if (Buffer.isBuffer(read)) body = read;
+      else if (read === 'too_large') body = bodyTooLarge(maxBytes);
     }
     if (res.closed) return;
-    const leave = isRefused ? undefined : pressure.enter();
+    const leave = isRefused || !hasMemory ? null : pressure.enter();
     if (leave) res.once('close', leave);
-    limited.set(req, { arrival, body, isBusy: leave === null, leave: leave ?? (() => undefined) });
+    const isBusy = leave === null && !isRefused;
+    limited.set(req, { arrival, body, isBusy, leave: leave ?? (() => undefined) });
     listener(req, res);
   }
 
