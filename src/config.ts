@@ -3,7 +3,6 @@
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
-import { LIST_FIELDS, readMapping } from './contract/mapping.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/node-request.ts';
 import { readManifest } from './http/graphql/read-params.ts';
@@ -36,9 +35,7 @@ function readFiles(v: Settings, problems: string[]) {
     PERSISTED_OPERATIONS: mode = 'off',
     PERSISTED_OPERATIONS_FILE: listFile,
   } = v;
-  const textIn = (
-    setting: 'GATEWAY_SECRET_FILE' | 'WIRE_MAPPING_FILE' | 'PERSISTED_OPERATIONS_FILE',
-  ): string | undefined => {
+  const textIn = (setting: 'GATEWAY_SECRET_FILE' | 'PERSISTED_OPERATIONS_FILE'): string | undefined => {
     const file = v[setting];
     try {
       return file === undefined ? undefined : readFileSync(file, 'utf8');
@@ -55,9 +52,6 @@ function readFiles(v: Settings, problems: string[]) {
       `GATEWAY_SECRET_FILE: ${v.GATEWAY_SECRET_FILE} must hold at least 16 characters; ` +
         'make it once with `openssl rand -hex 32`',
     );
-  const mapping = textIn('WIRE_MAPPING_FILE');
-  const names = mapping === undefined ? { mapping: undefined } : readMapping(mapping);
-  if ('problems' in names) problems.push(...names.problems.map((problem) => `WIRE_MAPPING_FILE: ${problem}`));
   const list = mode === 'off' ? undefined : textIn('PERSISTED_OPERATIONS_FILE');
   const listed = list === undefined ? { operations: new Map<string, string>() } : readManifest(list);
   if ('problem' in listed) problems.push(`PERSISTED_OPERATIONS_FILE: ${listFile} ${listed.problem}`);
@@ -68,7 +62,6 @@ function readFiles(v: Settings, problems: string[]) {
   }
   return {
     gatewaySecret,
-    wireMapping: 'mapping' in names ? names.mapping : undefined,
     listedOperations: 'operations' in listed ? listed.operations : new Map<string, string>(),
   };
 }
@@ -79,6 +72,9 @@ const waysOf = (v: Settings): string[] => [
   ...(v.GATEWAY_API_KEYS_FILE === undefined ? [] : ['GATEWAY_API_KEYS_FILE']),
   ...(v.GATEWAY_JWKS_URL === undefined ? [] : ['GATEWAY_JWKS_URL']),
 ];
+
+/** Fields of requests to List whose names no setting changes. */
+const LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
 
 /** What is wrong with settings that do not go together. */
 /** The settings by which other machines may reach the gateway. */
@@ -198,7 +194,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     CORS_ORIGINS: v.CORS_ORIGINS ?? (isLocalDemo ? ['loopback'] : []),
     /** The secret itself, also where GATEWAY_SECRET_FILE holds it. */
     GATEWAY_SECRET: gatewaySecret,
-    /** `wireMapping` of WIRE_MAPPING_FILE, and `listedOperations`: documents by their ids. */
+    /** `listedOperations`: documents by their ids. */
     ...files,
     /** Variables of the environment that resemble settings which are not set, one sentence for each. */
     warnings: misspelt(Object.keys(given), SETTINGS),

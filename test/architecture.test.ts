@@ -15,7 +15,7 @@ const FLOORS: readonly (readonly string[])[] = [
   ['gateway', 'config'],
   ['http'],
   ['resolvers'],
-  ['progress', 'lookups', 'contract'],
+  ['progress', 'lookups', 'doctor'],
   ['upstream', 'schema'],
   ['store', 'telemetry', 'execution', 'submission'],
   ['context', 'structure', 'async', 'etag', 'package', 'plain-text', 'private-field'],

@@ -2,7 +2,7 @@
 // takes it (YAML or JSON), sends it, and reads the outcome. The gateway validates it.
 import { createHash } from 'node:crypto';
 import { plainText } from '../plain-text.ts';
-import { isFields } from '../upstream/renames.ts';
+import { isFields } from '../upstream/json/is-fields.ts';
 import { errorLines, type GatewayTarget } from './gateway-client.ts';
 import { parseYaml } from './parse-yaml.ts';
 import { CliExit, EXIT, messageOf, type Session } from './session.ts';

@@ -15,7 +15,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
     'Looks up proteins by hash, accession or entry name',
     async () => (await import('./lookup.ts')).default,
   ],
-  doctor: ['Does the upstream still keep its contract?', async () => (await import('./doctor.ts')).default],
+  doctor: ['Is the service as the gateway expects it?', async () => (await import('./doctor.ts')).default],
   'accept-ledger': [
     'Accepts a ledger that has lost what it knew',
     async () => (await import('./accept-ledger.ts')).default,

@@ -1,7 +1,7 @@
 // foldatlas query: runs one GraphQL document and prints JSON; for a subscription, one line per
 // event.
 import { getOperationAST, parse } from 'graphql';
-import { isFields } from '../upstream/renames.ts';
+import { isFields } from '../upstream/json/is-fields.ts';
 import { command, option, word } from './command.ts';
 import { type Answer, connect, sayErrors, TARGET_ARGS } from './gateway-client.ts';
 import { parseYaml } from './parse-yaml.ts';

@@ -8,7 +8,7 @@ import { plainText } from '../plain-text.ts';
 /** Exit codes, the same for every command. */
 export const EXIT = {
   ok: 0,
-  /** The command ran and found problems: a changed contract, failed tasks, errors in an answer. */
+  /** The command ran and found problems: a service that changed, failed tasks, errors in an answer. */
   notAllGood: 1,
   /** What was asked cannot be reached, or refuses. */
   unreachable: 2,

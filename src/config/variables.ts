@@ -60,7 +60,6 @@ const keyList = list.refine((keys) => keys.length > 0, 'must list a key, or be l
 
 const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
 export const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
-const prefixes = list.pipe(z.array(prefix));
 
 export const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
 
@@ -103,9 +102,6 @@ export const variables = z.object({
   UPSTREAM_LIST_CURSOR_FIELD: z.string().min(1).default('cursor'),
   UPSTREAM_THUMBNAIL_PLDDT: z.string().min(1).default('plddt'),
   UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED: z.string().min(1).default('pct-characterized'),
-  WIRE_MAPPING_FILE: z.string().min(1).optional(),
-  DOCTOR_ATLAS_PREFIXES: prefixes.default([]),
-  DOCTOR_BATCH_PREFIXES: prefixes.default([]),
   UPSTREAM_API_KEY: z
     .string()
     .regex(/^[!-~]+$/, 'must have no spaces, and only letters that a header may have')

@@ -4,7 +4,6 @@
 import { createUnderway } from '../async/single-flight.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
-import { shownUrl } from '../contract/report.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { createBulkLookups } from '../lookups/bulk-lookup.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
@@ -21,7 +20,7 @@ import { openServiceConnections, ping } from '../upstream/http/connections.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
 import { createLoaderFactory } from '../upstream/reads/loaders.ts';
-import { isSandbox, noteSandbox, setSandbox, settingsOf } from '../upstream/settings.ts';
+import { isSandbox, noteSandbox, setSandbox, settingsOf, shownUrl } from '../upstream/settings.ts';
 import { createUpstreamOpener } from './request-context.ts';
 
 export interface GatewayOptions {

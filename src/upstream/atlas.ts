@@ -4,13 +4,20 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import { bodyJson, parseJsonBody, readBytes, readUtf8, requestIdOf, tooLarge } from './http/response-body.ts';
+import {
+  bodyJson,
+  parseJsonBody,
+  readBytes,
+  readJson,
+  readUtf8,
+  requestIdOf,
+  tooLarge,
+} from './http/response-body.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import { drifted, readContractJson, toContractNames, validate } from './http/validate-response.ts';
+import { drifted, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
-import { namesSeen } from './renames.ts';
 import * as wire from './wire.ts';
 
 export const get = (operation: Call['operation'], path: string, more: Partial<Call> = {}): Call => ({
@@ -47,7 +54,7 @@ export async function record<S extends z.ZodType>(
   schema: S,
   name = answer.call.operation,
 ): Promise<WithRaw<z.output<S>>> {
-  const raw = await readContractJson(up, name, answer);
+  const raw = await readJson(up, answer);
   return { record: validate(name, schema, raw), raw };
 }
 
@@ -71,9 +78,8 @@ export async function features(up: Upstream): Promise<Buffer> {
 const ROWS_AT_ONCE = 1000;
 
 /** Reads the catalogue: `{data: [...]}`, or the bare array. @throws UpstreamError UPSTREAM_DRIFT */
-export async function readCatalogue(up: Upstream, json: Uint8Array): Promise<wire.CatalogueEntry[]> {
-  const raw = toContractNames(up, 'features', await parseJsonBody('features', json));
-  const rows = validate('features', wire.catalogue, raw);
+export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEntry[]> {
+  const rows = validate('features', wire.catalogue, await parseJsonBody('features', json));
   // It would be cached, and say for a day that there are no features.
   if (rows.length === 0) throw drifted('features', '$', 'expected features, seen none', true);
   const entries: wire.CatalogueEntry[] = [];
@@ -120,11 +126,10 @@ export async function cluster(
 /** Reads a protein's record lazily. @throws UpstreamError UPSTREAM_DRIFT */
 async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
   const bytes = await readUtf8(up, answer);
-  const split = (json: Uint8Array) => splitRecord(json, up.settings);
-  let parts = up.settings.mapping === undefined ? split(bytes) : undefined;
+  let parts = splitRecord(bytes, up.settings);
   if (parts === undefined) {
-    const raw = toContractNames(up, 'protein', await bodyJson(answer, bytes));
-    parts = split(Buffer.from(JSON.stringify(raw) ?? ''));
+    const raw = await bodyJson(answer, bytes);
+    parts = splitRecord(Buffer.from(JSON.stringify(raw) ?? ''), up.settings);
     if (parts === undefined) {
       validate('protein', wire.proteinRecord, raw);
       throw drifted('protein', '$', 'expected an object');
@@ -233,9 +238,8 @@ export async function similarity(
       },
     }),
   );
-  const dropped = namesSeen(up.settings.mapping, 'similarity', OF_STRUCTURE);
   const whole = upTo(received, answer);
-  const body = structures ? answer.body : Readable.from(removeMembers(whole, dropped));
+  const body = structures ? answer.body : Readable.from(removeMembers(whole, OF_STRUCTURE));
   const found = (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
   const hits = found.similar_proteins.toSorted((a, b) => b.similarity_score - a.similarity_score);
   return { ...found, similar_proteins: hits.slice(0, q.results) };

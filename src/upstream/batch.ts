@@ -10,9 +10,10 @@ import {
   repeatedPage,
   sizeFault,
 } from './folds/batch-states.ts';
+import { readJson } from './http/response-body.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import { readContractJson, validate } from './http/validate-response.ts';
-import { isFields } from './renames.ts';
+import { validate } from './http/validate-response.ts';
+import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
@@ -46,7 +47,7 @@ async function open<S extends z.ZodType>(
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
-  const body = await readContractJson(up, operation, answer);
+  const body = await readJson(up, answer);
   refuseError(up, answer, body);
   const around = validate(operation, envelope, isFields(body) ? body : {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;

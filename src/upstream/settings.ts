@@ -12,12 +12,17 @@ export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings =>
   listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
   downloadHosts: config.DOWNLOAD_HOSTS,
   patience: config.UPSTREAM_PATIENCE,
-  mapping: config.wireMapping,
   thumbnailTypes: {
     plddt: config.UPSTREAM_THUMBNAIL_PLDDT,
     'pct-characterized': config.UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED,
   },
 });
+
+/** The address of a service without credentials. */
+export function shownUrl(url: string): string {
+  const { protocol, host, pathname } = new URL(url);
+  return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
+}
 
 export type Api = 'atlas' | 'batch';
 

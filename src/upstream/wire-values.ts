@@ -1,6 +1,6 @@
 // Values of the service: counts, states, shares, percentages, confidences as zod schemas, and times.
 import { z } from 'zod';
-import { isFields } from './renames.ts';
+import { isFields } from './json/is-fields.ts';
 
 /** States of tasks, batches and bulk jobs. */
 const KNOWN_STATES: ReadonlySet<string> = new Set([

@@ -95,15 +95,6 @@ test('features that are no object are a fault', async () => {
   expect([...parts.features.keys()]).toEqual([B]);
 });
 
-test('features that cannot be read under other names are a fault, and prove no protein', async () => {
-  const text = `{"${A}":{"ranking":[oops]}}`;
-  const parts = await readBulkArchive(arriving(zipSync({ 'features.json': strToU8(text) })), {
-    mapping: { bulkFeatures: { '*.top_features': 'ranking' } },
-  });
-  expect(parts.problems).toHaveLength(1);
-  expect(parts.present.has(A)).toBe(false);
-});
-
 test('activations of all features are not kept where there is a ranking', async () => {
   const level = { indices: [3, 70], values: [1.5, 0.25], shape: [16384] };
   const top = [{ feature_index: 3, value: 1.5, label: '[{"' }];

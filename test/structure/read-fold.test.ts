@@ -25,7 +25,7 @@ const told = (read: () => FoldingResult): unknown => {
 };
 const expectSame = (text: string): void => {
   const bytes = new TextEncoder().encode(text);
-  expect(told(() => readFold(bytes, undefined))).toEqual(told(() => readFoldingResult(parseLenient(text))));
+  expect(told(() => readFold(bytes))).toEqual(told(() => readFoldingResult(parseLenient(text))));
 };
 
 const decimal = fc
@@ -107,14 +107,4 @@ it('a PAE is taken out whatever its shape, and its rest holds none of it', () =>
   expect(lifted && listsOf(lifted.matrix)).toEqual(rows);
   expect(lifted?.matrix.max).toBe(matrixOf(rows).max);
   expect(listsOf(matrixOf(rows))).toEqual(rows);
-});
-
-it('names of a deployment are found too, and the value as it came has the lists', () => {
-  const mapping = { result: { pae: 'predicted_error' } };
-  const result = readFold(Buffer.from('{"predicted_error":[[0.5,NaN],[1,2]],"later":1}'), mapping);
-  expect(runFoldQuery(result, { ask: 'summary' })).toMatchObject({ pae: { size: 2, max: 2 } });
-  expect(runFoldQuery(result, { ask: 'raw', path: 'pae' })).toEqual([
-    [0.5, null],
-    [1, 2],
-  ]);
 });

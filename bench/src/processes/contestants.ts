@@ -79,7 +79,6 @@ const foldAtlasSettings = (folder: string, upstream: string | undefined): Record
   RATE_LIMIT_PER_MINUTE: '10000000',
   MAX_QUERY_COST: '1000000',
   MAX_SUBSCRIPTIONS: '10000',
-  CONTRACT_CHECK_MINUTES: '0',
 });
 
 /** What FoldAtlas says when it listens. */

@@ -6,7 +6,7 @@ import { isAscii, isUtf8 } from 'node:buffer';
 import { createHash } from 'node:crypto';
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
-import { isFields } from '../../upstream/renames.ts';
+import { isFields } from '../../upstream/json/is-fields.ts';
 import { httpError } from '../errors.ts';
 import { checkBrackets, checkVariables } from './input-limits.ts';
 

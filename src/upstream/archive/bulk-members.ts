@@ -1,9 +1,9 @@
 // Reads the members of a bulk archive that speak of many proteins: sequences, clusters and features.
+import { isFields } from '../json/is-fields.ts';
 import { removeMembers } from '../json/json-filter.ts';
 import { type Member, memberNamed, nestedMembers } from '../json/json-scan.ts';
 import { parseLenient } from '../json/lenient-json.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { archiveName, fromWire, isFields, namesSeen, type WireMapping } from '../renames.ts';
 import { isId } from '../wire-values.ts';
 import { ArchiveError, type ZipLimits } from './archive-limits.ts';
 import {
@@ -46,8 +46,6 @@ export interface BulkOptions {
   readonly hashes?: { has(hash: string): boolean } | undefined;
   /** Whether all that is needed is there: the rest, damaged or not, is skipped. */
   readonly isDone?: () => boolean;
-  /** Names that the deployment uses instead of those of the contract. */
-  readonly mapping?: WireMapping | undefined;
   /** Called after some records when the next may take a while. */
   readonly onPause?: () => void;
 }
@@ -81,9 +79,9 @@ async function sequences(entry: ZipEntry, tell: Tell): Promise<void> {
 
 const members = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
-async function clusters(entry: ZipEntry, { mapping }: BulkOptions, tell: Tell): Promise<void> {
+async function clusters(entry: ZipEntry, tell: Tell): Promise<void> {
   const parsed = await parseJson(await entry.bytes());
-  const top = new Map(members(fromWire(mapping, 'clusterInfo', parsed)));
+  const top = new Map(members(parsed));
   for (const [representative, record] of members(top.get('clusters')))
     tell({ part: 'cluster', representative: normal(representative), record });
   for (const [hash, representative] of members(top.get('proteins')))
@@ -105,13 +103,13 @@ function tellFeatures(
   key: string,
   value: FeaturesValue,
   entry: ZipEntry,
-  { mapping, perResidue = false, level = true }: BulkOptions,
+  { perResidue = false, level = true }: BulkOptions,
   tell: Tell,
 ): void {
-  let read = mapping?.bulkFeatures === undefined ? value.member : undefined;
+  let read = value.member;
   if (read === undefined) {
-    const named = fromWire(mapping, 'bulkFeatures', { [key]: value.whole() })[key];
-    if (isFields(named)) read = (name) => named[name];
+    const whole = value.whole();
+    if (isFields(whole)) read = (name) => whole[name];
   }
   const found = read && readFeatures(read, { perResidue, level });
   if (found !== undefined) tell({ part: 'features', hash: normal(key), features: found });
@@ -140,10 +138,7 @@ async function features(entry: ZipEntry, options: BulkOptions, tell: Tell): Prom
   // A damaged one is read as far as it is whole.
   const parse = (member: JsonMember): unknown => parseJson(member.value, { workerAboveBytes: LARGE });
   const whole = small === undefined ? entry.stream() : [small];
-  const stream =
-    options.perResidue === true
-      ? whole
-      : removeMembers(whole, namesSeen(options.mapping, 'bulkFeatures', ROWS));
+  const stream = options.perResidue === true ? whole : removeMembers(whole, ROWS);
   for await (const some of jsonMembers(stream, MAX_FEATURES_BYTES)) {
     for (const member of some) {
       if (!isWanted(member.key)) continue;
@@ -159,14 +154,13 @@ const READERS: Readonly<
   Record<string, [BulkMember, (entry: ZipEntry, options: BulkOptions, tell: Tell) => Promise<void>]>
 > = {
   'sequences.fasta': ['sequences', (entry, _, tell) => sequences(entry, tell)],
-  'cluster_info.json': ['clusterInfo', clusters],
+  'cluster_info.json': ['clusterInfo', (entry, _, tell) => clusters(entry, tell)],
   'features.json': ['features', features],
 };
 
 /** Reads one member, where it is known. */
 export async function readMember(entry: ZipEntry, options: BulkOptions, tell: Tell): Promise<void> {
-  const name = archiveName(options.mapping, entry.name);
-  const [member, read] = Object.hasOwn(READERS, name) ? (READERS[name] ?? []) : [];
+  const [member, read] = Object.hasOwn(READERS, entry.name) ? (READERS[entry.name] ?? []) : [];
   if (member === undefined || read === undefined) return;
   tell({ part: 'member', member });
   await read(entry, options, tell);

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { hasAtoms, parsePdb } from '../../structure/pdb.ts';
-import { isFields } from '../renames.ts';
+import { isFields } from '../json/is-fields.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { featuresWith, isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';

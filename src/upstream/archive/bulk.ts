@@ -1,7 +1,6 @@
 // Reads a bulk archive as it arrives: as a stream of records, one protein's part at a time, to hold
 // little memory, or gathered into the parts of each protein.
 import { JsonError } from '../json/lenient-json.ts';
-import { archiveName, type WireMapping } from '../renames.ts';
 import { ArchiveError } from './archive-limits.ts';
 import { type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
 import { type BulkFeatures, type BulkSequence, BulkStructure } from './bulk-record.ts';
@@ -14,9 +13,9 @@ const MAX_PROBLEMS = 100;
 const STRUCTURE = /^[0-9a-f]{32}\.pdb$/i;
 
 /** The protein whose structure a member is; undefined where it is something else. */
-function structureHash(name: string, mapping: WireMapping | undefined): string | undefined {
+function structureHash(name: string): string | undefined {
   const slash = name.indexOf('/');
-  if (slash === -1 || archiveName(mapping, name.slice(0, slash)) !== 'structures') return undefined;
+  if (slash === -1 || name.slice(0, slash) !== 'structures') return undefined;
   return STRUCTURE.test(name.slice(slash + 1)) ? name.slice(slash + 1, slash + 33).toLowerCase() : undefined;
 }
 
@@ -64,7 +63,7 @@ export async function readBulkRecords(
   };
   const onEntry = (entry: ZipEntry): Promise<void> | void => {
     if (options.isDone?.() === true) return;
-    const hash = structureHash(entry.name, options.mapping);
+    const hash = structureHash(entry.name);
     if (hash === undefined) return whole(entry, () => readMember(entry, options, tell));
     if (options.hashes?.has(hash) === false) return;
     const tellStructure = (text: EntryText): void =>

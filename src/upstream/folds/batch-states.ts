@@ -1,7 +1,8 @@
 // Maps the service's states to those of the schema and back, and reads the items of List.
+
 import type { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
-import { isFields } from '../renames.ts';
+import { isFields } from '../json/is-fields.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
 import { id, normalizeState } from '../wire-values.ts';
 

@@ -121,7 +121,7 @@ export function createFoldResults(
       const answer = inline === null ? await begin(taskId) : null;
       const bytes = answer === null ? inline : await readShared(up, answer);
       if (bytes === null) return null;
-      const fold = await openFoldResult(bytes, { mapping: up.settings.mapping }).catch(unreadable);
+      const fold = await openFoldResult(bytes).catch(unreadable);
       return { bytes, fold };
     });
 

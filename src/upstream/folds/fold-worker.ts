@@ -4,17 +4,11 @@ import { LRUCache } from 'lru-cache';
 import { type FoldQuery, runFoldQuery } from '../../structure/fold/queries.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { handleWorkerMessages } from '../json/worker-thread.ts';
-import type { WireMapping } from '../renames.ts';
 import { readFold } from './read-fold.ts';
 
 /** A query on one result by number, with its bytes when the thread may not hold it. */
 export type FoldRequest =
-  | {
-      readonly fold: number;
-      readonly question: FoldQuery;
-      readonly bytes?: Uint8Array;
-      readonly mapping?: WireMapping | undefined;
-    }
+  | { readonly fold: number; readonly question: FoldQuery; readonly bytes?: Uint8Array }
   | { readonly fold: number; readonly close: true };
 
 /** `held: false` requests the bytes. */
@@ -33,9 +27,9 @@ function reply(request: FoldRequest): FoldReply {
   }
   let result = held.get(fold);
   if (result === undefined) {
-    const { bytes, mapping } = request;
+    const { bytes } = request;
     if (bytes === undefined) return { held: false };
-    result = readFold(bytes, mapping);
+    result = readFold(bytes);
     held.set(fold, result, { size: bytes.byteLength });
   }
   return { held: true, answer: runFoldQuery(result, request.question) };

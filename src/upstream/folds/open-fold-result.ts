@@ -5,7 +5,6 @@ import { type FoldQuery, type FoldQueryResult, runFoldQuery } from '../../struct
 import { UpstreamError } from '../errors.ts';
 import { toSharedBuffer } from '../http/response-body.ts';
 import { createWorker } from '../json/worker-thread.ts';
-import type { WireMapping } from '../renames.ts';
 import type { FoldReply, FoldRequest } from './fold-worker.ts';
 import { readFold } from './read-fold.ts';
 
@@ -26,18 +25,18 @@ const THREAD_ABOVE = 512 * 1024;
 const ask = createWorker('upstream/folds/fold-worker');
 let lastFold = 0;
 
-function askHere(bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
-  const result = readFold(bytes, mapping);
+function askHere(bytes: Uint8Array): Asker {
+  const result = readFold(bytes);
   return async (question) => runFoldQuery(result, question);
 }
 
-function askThread(fold: number, bytes: Uint8Array, mapping: WireMapping | undefined): Asker {
+function askThread(fold: number, bytes: Uint8Array): Asker {
   const shared = toSharedBuffer(bytes);
   const send = (request: FoldRequest) => ask(request) as Promise<FoldReply>;
   return async (question) => {
     const first = await send({ fold, question });
     if (first.held) return first.answer;
-    const second = await send({ fold, question, bytes: shared, mapping });
+    const second = await send({ fold, question, bytes: shared });
     if (second.held) return second.answer;
     throw new Error('The thread did not keep the result.');
   };
@@ -52,17 +51,16 @@ const closing = (fold: number) => () => {
  * Opens the folding-result JSON that a finished task's signed URL gives.
  *
  * @param bytes - held as long as the handle; do not change them
- * @param options.mapping - names that the deployment uses instead of those of the contract
  * @param options.threadAboveBytes - a longer result is held in a thread; 512 KiB by default
  * @throws JsonError
  */
 export async function openFoldResult(
   bytes: Uint8Array,
-  options: { readonly threadAboveBytes?: number; readonly mapping?: WireMapping | undefined } = {},
+  options: { readonly threadAboveBytes?: number } = {},
 ) {
   const large = bytes.byteLength > (options.threadAboveBytes ?? THREAD_ABOVE);
   const fold = ++lastFold;
-  const place = large ? askThread(fold, bytes, options.mapping) : askHere(bytes, options.mapping);
+  const place = large ? askThread(fold, bytes) : askHere(bytes);
   const asker = <K extends FoldQuery['ask']>(question: FoldQuery & { readonly ask: K }) =>
     place(question) as Promise<FoldQueryResult[K]>;
   const summary = await asker({ ask: 'summary' });

@@ -5,7 +5,6 @@ import { fieldsOfResult, isFoldingResult } from '../../structure/fold/fields.ts'
 import { largest, listsOf, type Matrix } from '../../structure/fold/matrix.ts';
 import { type FoldingResult, readFoldingResult } from '../../structure/fold/result.ts';
 import { JsonError, parseLenient } from '../json/lenient-json.ts';
-import { fromWire, namesSeen, type WireMapping } from '../renames.ts';
 
 const MINUS = 0x2d;
 const POINT = 0x2e;
@@ -172,18 +171,16 @@ export function extractMatrix(
   return undefined;
 }
 
-const PAE = new Set(['pae']);
 /** Stands where the matrix was; no JSON that comes here holds it. */
 const MARK = randomUUID();
 
-const parsed = (bytes: Uint8Array, mapping: WireMapping | undefined): unknown =>
-  fromWire(mapping, 'result', parseLenient(new TextDecoder().decode(bytes)));
+const parsed = (bytes: Uint8Array): unknown => parseLenient(new TextDecoder().decode(bytes));
 
 /** @returns undefined when the rest is no JSON, or the matrix was not where a result has its PAE */
-function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined): FoldingResult | undefined {
+function withPae(rest: Uint8Array, pae: Matrix): FoldingResult | undefined {
   let value: unknown;
   try {
-    value = parsed(rest, mapping);
+    value = parsed(rest);
   } catch {
     return undefined;
   }
@@ -200,16 +197,13 @@ function withPae(rest: Uint8Array, pae: Matrix, mapping: WireMapping | undefined
 /**
  * Reads the JSON of a folding result.
  *
- * @param mapping - names that the deployment uses instead of those of the contract
  * @throws JsonError, also for what is no folding result
  */
-export function readFold(bytes: Uint8Array, mapping: WireMapping | undefined): FoldingResult {
-  for (const name of namesSeen(mapping, 'result', PAE)) {
-    const lifted = extractMatrix(bytes, name, MARK);
-    const result = lifted && withPae(lifted.rest, lifted.matrix, mapping);
-    if (result !== undefined) return result;
-  }
-  const value = parsed(bytes, mapping);
+export function readFold(bytes: Uint8Array): FoldingResult {
+  const lifted = extractMatrix(bytes, 'pae', MARK);
+  const result = lifted && withPae(lifted.rest, lifted.matrix);
+  if (result !== undefined) return result;
+  const value = parsed(bytes);
   if (!isFoldingResult(value)) throw new JsonError('It has no structure, score or embedding.');
   return readFoldingResult(value);
 }

@@ -4,7 +4,6 @@ import type { Readable } from 'node:stream';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
-import { toWire, type WireMapping } from '../renames.ts';
 import { noteSandbox } from '../settings.ts';
 import type { ServiceConnections } from './connections.ts';
 import type { CallSource, HostLimiter } from './host-limiter.ts';
@@ -19,8 +18,6 @@ export interface UpstreamSettings {
   readonly listLimitField: string;
   readonly listCursorField: string;
   readonly downloadHosts: readonly string[];
-  /** Names that differ from the contract's (WIRE_MAPPING_FILE). */
-  readonly mapping?: WireMapping | undefined;
   /** Types of thumbnails where the deployment calls them otherwise, by ours. */
   readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
   /** What every operation's limits of time are multiplied with; 1 when absent. */
@@ -136,16 +133,6 @@ function outgoing(up: Upstream, call: Call): OutgoingRequest {
   return { origin, headers, dispatcher, traced: true, limiter, isUrgent, scope, ...call, path };
 }
 
-/** The call in the names of the deployment. */
-const renamed = (mapping: WireMapping | undefined, call: Call): Call =>
-  mapping === undefined
-    ? call
-    : {
-        ...call,
-        body: toWire(mapping, call.operation, call.body),
-        query: toWire(mapping, call.operation, call.query) ?? {},
-      };
-
 /** Statuses that a read may outlive by being tried again. */
 const PASSING = new Set([408, 429, 500, 502, 503, 504]);
 
@@ -175,10 +162,8 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a
  *   repeatable call also the last temporary refusal
  */
-export function requestStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
-  const call = renamed(up.settings.mapping, asked);
-  return call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
-}
+export const requestStream = (up: Upstream, call: Call): Promise<StreamedResponse> =>
+  call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
 
 /** Makes a call. @throws UpstreamError for every answer but a success */
 export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {

@@ -1,11 +1,7 @@
-// Validates answers against their wire schemas, after mapping the deployment's names to those of
-// the contract.
+// Validates answers against their wire schemas. What differs is an UPSTREAM_DRIFT error with its path.
 import type { z } from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
-import { fromWire } from '../renames.ts';
-import { readJson } from './response-body.ts';
-import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
 export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
@@ -30,14 +26,3 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
   const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
   throw drifted(operation, path, issue?.message ?? 'unreadable');
 }
-
-/** Puts an answer's names back to the contract's, in place. */
-export const toContractNames = <T>(up: Upstream, name: string, value: T): T =>
-  fromWire(up.settings.mapping, name, value);
-
-/** Reads an answer as JSON in the contract's names. @throws UpstreamError UPSTREAM_DRIFT for no JSON */
-export const readContractJson = async (
-  up: Upstream,
-  name: string,
-  answer: StreamedResponse,
-): Promise<unknown> => toContractNames(up, name, await readJson(up, answer));

@@ -137,7 +137,6 @@ export interface ReadProteins {
  * ends when nothing more is needed.
  */
 async function readArchive(
-  { settings: { mapping } }: Upstream,
   arriving: ArchiveBody,
   limits: ArchiveLimits,
   { needs, asksSequences }: BulkCall,
@@ -152,7 +151,6 @@ async function readArchive(
   const parts = await readBulkArchive(arriving, {
     perResidue: needsRows(needs),
     level: needs.level === true,
-    mapping,
     hashes: each,
     isDone: () => arriving.isDone,
     limits,
@@ -214,7 +212,7 @@ export async function fetchBulk(
   const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
   try {
     const arriving = new ArchiveBody(up, answer, limits.receivedBytes);
-    return await readArchive(up, arriving, limits, bulk, each, run);
+    return await readArchive(arriving, limits, bulk, each, run);
   } catch (error) {
     throw networkFailure('bulk', error, up.signal);
   }

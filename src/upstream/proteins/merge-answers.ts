@@ -3,8 +3,8 @@
 import type { ArchiveError } from '../archive/archive-limits.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import { UpstreamError } from '../errors.ts';
+import { isFields } from '../json/is-fields.ts';
 import { lazyObject } from '../json/late-members.ts';
-import { isFields } from '../renames.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../wire.ts';
 import { type FeatureRow, rankingOf, rowsOf, sameScale } from './activations.ts';
 import {

@@ -111,21 +111,21 @@ export function openCatalogue(cache: Cache<Buffer>) {
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
   let last: Parsed | undefined;
 
-  const parse = async (up: Upstream, json: Buffer): Promise<Parsed> => {
+  const parse = async (json: Buffer): Promise<Parsed> => {
     const digest = createHash('sha256').update(json).digest('base64url');
     // A refresh that brought nothing new keeps the index.
     if (last?.digest === digest) return last;
-    const rows = await atlas.readCatalogue(up, json);
+    const rows = await atlas.readCatalogue(json);
     rows.sort((a, b) => a.feature_index - b.feature_index);
     const entries = new Map(rows.map((row) => [row.feature_index, row]));
     const search = createCatalogueSearch(digest, entries);
     last = { digest, entries, indices: [...entries.keys()], search };
     return last;
   };
-  const parsedOf = (up: Upstream, json: Buffer): Promise<Parsed> => {
+  const parsedOf = (json: Buffer): Promise<Parsed> => {
     const before = parsed.get(json);
     if (before !== undefined) return before;
-    const parsing = parse(up, json);
+    const parsing = parse(json);
     parsed.set(json, parsing);
     return parsing;
   };
@@ -135,13 +135,13 @@ export function openCatalogue(cache: Cache<Buffer>) {
       async () => {
         const answer = await atlas.features({ ...up, signal: undefined });
         // Throws before an unreadable answer is cached.
-        await parsedOf(up, answer);
+        await parsedOf(answer);
         return answer;
       },
       { onHit: () => up.onCacheHit?.('catalogue', 1) },
     );
     const json = await abortable(reading, up.signal);
-    return parsedOf(up, json);
+    return parsedOf(json);
   };
   return {
     /** All entries by index; the map's order is that of the index. */

@@ -13,7 +13,7 @@ import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 const run = promisify(execFile);
 const TOKEN = 'sandbox';
 /** Guides whose blocks have a test that looks at what comes out, test/system/cli/docs.test.ts, and how many it knows. */
-const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/command-line.md': 2, 'docs/doctor.md': 2 };
+const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/command-line.md': 2, 'docs/doctor.md': 1 };
 
 let place: Place;
 let batchId = '';

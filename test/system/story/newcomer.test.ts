@@ -110,7 +110,7 @@ describe('the built server', () => {
       cwd: ROOT,
       encoding: 'utf8',
     });
-    expect(help).toContain('foldatlas doctor --propose > mapping.yaml');
+    expect(help).toContain('foldatlas doctor --json | jq .status');
   });
 
   it('stops cleanly when told to', async () => {
