@@ -16,11 +16,11 @@ const block = (language: string, containing: string): string => {
 };
 
 describe('the README', () => {
-  it('opens with one sentence and the two commands', () => {
+  it('opens with one sentence and one command, and says how to test under "Working on it"', () => {
     const [, sentence, , commands] = README.split(/\n\n|\n(?=```)/);
     expect(sentence?.match(/\.(\s|$)/g)).toHaveLength(1);
     expect(README.indexOf('npm ci && npm start')).toBeLessThan(600);
-    expect(README.indexOf('npm ci && npm test')).toBeLessThan(700);
+    expect(README.split('## Working on it')[1]).toContain('npm ci && npm test');
     expect(commands).toBeDefined();
     expect(README.split('\n').length).toBeLessThan(110);
   });
