@@ -2,7 +2,7 @@
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+import { DatabaseSync, type DatabaseSyncInstance } from './sqlite.ts';
 import { UnwritableDiskError } from './unusable-store.ts';
 
 const FOLDER_MODE = 0o700;
@@ -13,10 +13,6 @@ const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
 /** The file of a store URL such as `sqlite:.data/gateway.db`; undefined for a store elsewhere. */
 export const sqliteFileOf = (storeUrl: string): string | undefined => /^sqlite:(.+)$/.exec(storeUrl)?.[1];
-
-/** A file of its own beside that of the ledger, such as `gateway.cache.db`. */
-export const fileBeside = (file: string, holds: 'cache' | 'rate'): string =>
-  `${file.replace(/\.(db|sqlite3?)$/, '')}.${holds}.db`;
 
 /** Removes the rights of other users, unless the file belongs to another user or is read-only. */
 export function restrict(file: string): void {

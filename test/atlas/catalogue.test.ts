@@ -1,7 +1,4 @@
 // The catalogue: refreshed behind the answers, once for a crowd, kept over a restart, searched without holding the loop.
-import { mkdtemp, rm } from 'node:fs/promises';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -117,17 +114,15 @@ describe('the catalogue', () => {
   });
 });
 
-const folder = await mkdtemp(join(tmpdir(), 'foldatlas-restart-'));
 const redis = NO_REDIS ? null : await openRedisPlace();
 afterAll(async () => {
   await redis?.remove();
-  await rm(folder, { recursive: true, force: true });
 });
 
 /** A store that nothing has been kept in; each try of the test gets one of its own. */
 type NewStore = (tries: number) => string;
-const stores: [string, NewStore][] = [['a file', (tries) => `sqlite:${join(folder, `gateway-${tries}.db`)}`]];
-if (redis !== null) stores.push(['Redis', (tries) => `${redis.url.replace(/\/\d*$/, '')}/${tries}`]);
+const stores: [string, NewStore][] =
+  redis === null ? [] : [['Redis', (tries) => `${redis.url.replace(/\/\d*$/, '')}/${tries}`]];
 
 describe.each(stores)('what is kept in %s', (_, newStore) => {
   let tries = 0;

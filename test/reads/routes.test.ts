@@ -1,11 +1,9 @@
 // The gateway's files of the Atlas: thumbnails and structures over HTTP.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { recorded, testLogger } from '../record.ts';
+import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -51,12 +49,12 @@ describe('/thumbnails', () => {
     });
   });
 
-  it('is known to the next gateway over a store that lasts: 304 and HEAD touch no upstream', async () => {
-    const folder = mkdtempSync(join(tmpdir(), 'thumbnails-'));
+  it.skipIf(NO_REDIS)('is known to another replica: 304 and HEAD touch no upstream', async () => {
+    const redis = await openRedisPlace();
     const open = () =>
       recorded(
         createGateway({
-          config: readConfig({ STORE_URL: `sqlite:${join(folder, 'store.db')}` }),
+          config: readConfig({ STORE_URL: redis.url, LEDGER_URL: 'memory:' }),
           upstreamUrl: world.sandboxUrl,
           log: testLogger(),
           sandbox: true,
@@ -83,7 +81,7 @@ describe('/thumbnails', () => {
     expect([head.status, head.headers.get('content-length')]).toEqual([200, length]);
     expect(world.counts()).toEqual({});
     await after.close();
-    rmSync(folder, { recursive: true });
+    await redis.remove();
   });
 
   it.each([

@@ -52,7 +52,7 @@ describe('the files of a store', () => {
   it('can be read by their own user only, those that exist already as well', async () => {
     const first = await open();
     const made = filesIn(folder());
-    for (const ending of ['gateway.db', '-wal', '-shm', '.secret', '.cache.db', '.rate.db', 'lock.db'])
+    for (const ending of ['gateway.db', '-wal', '-shm', '.secret', 'lock.db'])
       expect(made.some((file) => file.endsWith(ending))).toBe(true);
     for (const file of made) expect(`${file} ${modeOf(file)}`).toBe(`${file} 600`);
     for (const path of [join(root, 'data'), folder(), join(folder(), 'sandbox')])

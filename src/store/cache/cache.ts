@@ -1,5 +1,5 @@
 // The cache of Atlas data between requests, in two tiers: a bounded map in this process, and behind
-// it an optional store that outlives the process or that several share. Public data only. Errors
+// it a Redis where replicas share one. Public data only. Errors
 // are never cached; a broken store is bypassed. Identical loads in flight are shared.
 import { LRUCache } from 'lru-cache';
 import { createSingleFlight } from '../../async/single-flight.ts';

@@ -1,12 +1,10 @@
-// The second tier of the cache: Keyv namespaces over SQLite or Redis. The cache bypasses a slow or
-// broken store. Nothing waits for a write: entries are collected for a moment and written together.
+// The second tier of the cache: Keyv namespaces over Redis, where replicas share it. The cache bypasses a slow
+// or broken store. Nothing waits for a write: entries are collected for a moment and written together.
 import Keyv from 'keyv';
 import { withTimeout } from '../../async/deadline.ts';
 import { takeTokens } from '../rate-limit/token-bucket.ts';
-import { fileBeside, sqliteFileOf } from '../sqlite-file.ts';
 import type { SharedCache } from './cache.ts';
 import { openRedisBytes } from './cache-redis.ts';
-import { openSqliteBytes } from './cache-sqlite.ts';
 import { decodeEntry, type EncodedEntry, encodeEntry } from './entry-codec.ts';
 
 /** An entry as it is stored, with its time to live in milliseconds. */
@@ -16,13 +14,13 @@ export interface StoredBytes {
   readonly ttl: number;
 }
 
-/** A byte store with a time to live for each entry; one in this process answers at once. */
+/** A byte store with a time to live for each entry. */
 export interface ByteStore {
   /** As many values as keys, in their order. */
-  getMany(keys: readonly string[]): (Buffer | undefined)[] | Promise<(Buffer | undefined)[]>;
-  setMany(entries: readonly StoredBytes[]): void | Promise<void>;
-  delete(key: string): boolean | Promise<boolean>;
-  close(): void | Promise<void>;
+  getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
+  setMany(entries: readonly StoredBytes[]): Promise<void>;
+  delete(key: string): Promise<boolean>;
+  close(): Promise<void>;
 }
 
 /** Changes with the shape or the encoding of entries, so that older ones are never read. */
@@ -173,7 +171,7 @@ export interface GuardOptions {
 }
 
 /** Runs a use of the store. Undefined when it failed, timed out, or the circuit is open. */
-export type StoreGuard = <T>(use: () => T | Promise<T>) => Promise<T | undefined>;
+export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
 
 /** All uses of one store share a guard. */
 export function createStoreGuard({ timeout, failures, pause, onError }: GuardOptions): StoreGuard {
@@ -183,14 +181,13 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
     throw new Error(`The store did not answer within ${timeout} ms.`);
   };
 
-  return async <T>(use: () => T | Promise<T>): Promise<T | undefined> => {
+  return async <T>(use: () => Promise<T>): Promise<T | undefined> => {
     if (failed >= failures) {
       if (performance.now() < closedUntil) return undefined;
       closedUntil = performance.now() + pause;
     }
     try {
-      const used = use();
-      const result = used instanceof Promise ? await withTimeout(used, timeout, onTimeout) : used;
+      const result = await withTimeout(use(), timeout, onTimeout);
       failed = 0;
       return result;
     } catch (error) {
@@ -203,24 +200,13 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
 }
 
 /**
- * Opens the second tier.
+ * Opens the second tier; undefined without a Redis.
  *
- * @param storeUrl - `memory:` (no second tier), `sqlite:PATH`, `redis://…` or `rediss://…`
+ * @param storeUrl - `memory:`, `sqlite:PATH`, `redis://…` or `rediss://…`
  * @param onError - called with every failure; the cache then bypasses the store
  */
-export function openSharedCache(
+export const openSharedCache = (
   storeUrl: string,
   onError: (error: unknown) => void,
-): SharedStore | undefined {
-  if (/^rediss?:/.test(storeUrl)) return openSharedStore(openRedisBytes(storeUrl, onError), onError);
-  const file = sqliteFileOf(storeUrl);
-  if (file === undefined) return undefined;
-  try {
-    // A file of its own, which may be deleted at any time.
-    return openSharedStore(openSqliteBytes(fileBeside(file, 'cache')), onError);
-  } catch (error) {
-    // A file that cannot be read is no reason not to start: everything can be fetched anew.
-    onError(error);
-    return undefined;
-  }
-}
+): SharedStore | undefined =>
+  /^rediss?:/.test(storeUrl) ? openSharedStore(openRedisBytes(storeUrl, onError), onError) : undefined;

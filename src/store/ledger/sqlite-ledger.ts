@@ -2,8 +2,8 @@
 // intact after a crash.
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
 import { z } from 'zod';
+import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createGroupCommit, inTransaction, isDiskError } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';
 import {

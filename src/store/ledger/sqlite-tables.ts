@@ -1,6 +1,7 @@
 // The tables of the SQLite ledger, and how a file of an earlier version gets those of today.
-import type { DatabaseSyncInstance } from '@photostructure/sqlite';
+
 import { z } from 'zod';
+import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
 
 /** What each version added to the tables of the one before it; the file says how many it has. */

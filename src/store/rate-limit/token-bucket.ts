@@ -4,7 +4,6 @@
 import { LRUCache } from 'lru-cache';
 import { z } from 'zod';
 import { NOW, openRedis } from '../redis-connection.ts';
-import { fileBeside, inTransaction, openDatabase, sqliteFileOf } from '../sqlite-file.ts';
 
 /** What to take of which bucket. */
 export interface TokenRequest {
@@ -72,38 +71,6 @@ export function openMemoryRates(now: () => number = Date.now): TokenBucketStore 
   };
 }
 
-const TABLE = `
-  CREATE TABLE IF NOT EXISTS rate (key TEXT PRIMARY KEY, full_at REAL NOT NULL) STRICT, WITHOUT ROWID;
-`;
-const SWEEP_MS = 60_000;
-
-/** Opens the file and creates its folder when missing. */
-function openSqliteRates(file: string): TokenBucketStore {
-  // Losing a count is harmless, so no write waits for the disk.
-  const database = openDatabase(file, { busyMs: 50, synchronous: 'OFF' }, (made) => made.exec(TABLE));
-  const read = database.prepare('SELECT full_at FROM rate WHERE key = ?');
-  const write = database.prepare('INSERT OR REPLACE INTO rate VALUES (?, ?)');
-  const sweep = database.prepare('DELETE FROM rate WHERE full_at <= ?');
-  let swept = Number.NEGATIVE_INFINITY;
-  return {
-    async take(take) {
-      const at = Date.now();
-      return inTransaction(database, () => {
-        if (performance.now() - swept > SWEEP_MS) {
-          swept = performance.now();
-          sweep.run(at);
-        }
-        const { fullAt, ...taken } = takeTokens(Number(read.get(take.key)?.full_at ?? 0), at, take);
-        if (taken.granted > 0) write.run(take.key, fullAt);
-        return taken;
-      });
-    },
-    async close() {
-      database.close();
-    },
-  };
-}
-
 const PREFIX = 'foldatlas:rate:1:';
 
 /** KEYS bucket; ARGV time, tokens, per minute. The same sum as `takeTokens`. */
@@ -138,20 +105,9 @@ function openRedisRates(url: string, onError: (error: unknown) => void): TokenBu
 }
 
 /**
- * Opens the buckets.
+ * Opens the buckets: those of this process, or of all replicas that share a Redis.
  *
  * @param storeUrl - `memory:`, `sqlite:PATH`, `redis://…` or `rediss://…`
  */
-export function openRates(storeUrl: string, onError: (error: unknown) => void): TokenBucketStore {
-  if (/^rediss?:/.test(storeUrl)) return openRedisRates(storeUrl, onError);
-  const file = sqliteFileOf(storeUrl);
-  if (file === undefined) return openMemoryRates();
-  try {
-    // A file of their own: counting must not wait for what must not be lost.
-    return openSqliteRates(fileBeside(file, 'rate'));
-  } catch (error) {
-    // Counts in a file that cannot be written are no reason not to start.
-    onError(error);
-    return openMemoryRates();
-  }
-}
+export const openRates = (storeUrl: string, onError: (error: unknown) => void): TokenBucketStore =>
+  /^rediss?:/.test(storeUrl) ? openRedisRates(storeUrl, onError) : openMemoryRates();

@@ -8,7 +8,6 @@ import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { openRateLimit } from '../../../src/http/limits/rate-limit.ts';
-import { openSqliteBytes } from '../../../src/store/cache/cache-sqlite.ts';
 import { createStoreGuard } from '../../../src/store/cache/shared-cache.ts';
 import { openDocuments } from '../../../src/store/documents/leased-documents.ts';
 import { openRates } from '../../../src/store/rate-limit/token-bucket.ts';
@@ -96,21 +95,19 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
   });
 
   it('who has used up a budget waits a minute at most, and a full minute of requests comes back', async () => {
-    for (const store of ['memory:', `sqlite:${join(folder, `rates-${by}.db`)}`]) {
-      const rates = openRates(store, (error) => expect.unreachable(String(error)));
-      const limit = openRateLimit({ rates, onError: (error) => expect.unreachable(String(error)) });
-      const budget = { key: 'a caller', perMinute: 40 };
-      for (let i = 0; i < 40; i += 1) await limit.spend(budget);
-      expect((await limit.spend(budget)).allowed).toBe(false);
-      jump(by);
-      await until(
-        'the refusal to be looked at again',
-        async () => (await limit.spend(budget)).retryAfterSeconds <= 60,
-      );
-      const { waitMs } = await rates.take({ ...budget, tokens: 1 });
-      expect(waitMs).toBeLessThanOrEqual(60_000);
-      await rates.close();
-    }
+    const rates = openRates('memory:', (error) => expect.unreachable(String(error)));
+    const limit = openRateLimit({ rates, onError: (error) => expect.unreachable(String(error)) });
+    const budget = { key: 'a caller', perMinute: 40 };
+    for (let i = 0; i < 40; i += 1) await limit.spend(budget);
+    expect((await limit.spend(budget)).allowed).toBe(false);
+    jump(by);
+    await until(
+      'the refusal to be looked at again',
+      async () => (await limit.spend(budget)).retryAfterSeconds <= 60,
+    );
+    const { waitMs } = await rates.take({ ...budget, tokens: 1 });
+    expect(waitMs).toBeLessThanOrEqual(60_000);
+    await rates.close();
   });
 
   it('a lease of a process that died does not outlive its time', async () => {
@@ -129,21 +126,6 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     expect(await guard(async () => 'here')).toBeUndefined();
     jump(by);
     await until('it to be used again', async () => (await guard(async () => 'here')) === 'here');
-  });
-
-  it('the file of a cache stays within its size', async () => {
-    const store = openSqliteBytes(join(folder, `cache-${by}.db`), 1000);
-    const keys = ['a', 'b', 'c'];
-    const elapsed = vi.spyOn(performance, 'now');
-    const started = performance.now();
-    for (const [i, key] of keys.entries()) {
-      elapsed.mockReturnValue(started + i * 3_600_000);
-      await store.setMany([{ key, bytes: Buffer.alloc(900), ttl: 7 * DAY }]);
-      if (i === 0) jump(by);
-    }
-    elapsed.mockRestore();
-    expect((await store.getMany(keys)).filter((bytes) => bytes !== undefined)).toHaveLength(2);
-    await store.close();
   });
 
   it('readiness is looked at anew', async () => {
