@@ -4,15 +4,8 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import {
-  bodyJson,
-  parseJsonBody,
-  readBytes,
-  readJson,
-  readUtf8,
-  requestIdOf,
-  tooLarge,
-} from './http/response-body.ts';
+import { bodyJson, parseJsonBody, readBytes, readJson, readUtf8, tooLarge } from './http/response-body.ts';
+import { requestIdOf } from './http/response-error.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, validate } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';

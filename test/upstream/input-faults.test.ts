@@ -1,6 +1,6 @@
 // Faults that only the service finds: a client is told their places in its own input, never in the wire's.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { graphqlInputPath } from '../../src/upstream/errors.ts';
+import { graphqlInputPath } from '../../src/upstream/input-faults.ts';
 import { at } from '../support.ts';
 import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, TOKEN } from './liar.ts';
 

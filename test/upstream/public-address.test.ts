@@ -1,6 +1,6 @@
 // Which addresses a signed URL may lead to, range by range of IANA's registries.
 import { describe, expect, it } from 'vitest';
-import { isPublicAddress } from '../../src/upstream/http/download.ts';
+import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
 
 describe('addresses of special purpose', () => {
   it.each([

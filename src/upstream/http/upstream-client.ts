@@ -7,7 +7,8 @@ import type { Operation } from '../operations.ts';
 import { noteSandbox } from '../settings.ts';
 import type { ServiceConnections } from './connections.ts';
 import type { CallSource, HostLimiter } from './host-limiter.ts';
-import { isWhole, upstreamErrorOf } from './response-body.ts';
+import { isWhole } from './response-body.ts';
+import { toUpstreamError } from './response-error.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
@@ -146,7 +147,7 @@ async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
 async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> {
   const answer = await attempt(up, call);
   if (!PASSING.has(answer.status)) return answer;
-  const error = await upstreamErrorOf(up, answer);
+  const error = await toUpstreamError(up, answer);
   const scope = scopeOf(up, call);
   const { retryable, retryAfterSeconds } = error.failure;
   // Credits that are used up do not come back by waiting.
@@ -169,7 +170,7 @@ export const requestStream = (up: Upstream, call: Call): Promise<StreamedRespons
 export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const answer = await requestStream(up, asked);
   if (isWhole(answer.status)) return answer;
-  throw await upstreamErrorOf(up, answer);
+  throw await toUpstreamError(up, answer);
 }
 
 /**
