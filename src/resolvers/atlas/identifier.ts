@@ -59,7 +59,9 @@ const NAME = /^(?=[^a-z]{0,40}[a-z])[A-Za-z]{2,40}(?:[ '-][A-Za-z]{1,40}){0,9}$/
 const NO_NAME =
   'Find the protein at uniprot.org and give its accession, such as P01308, or its entry name, such as INS_HUMAN.';
 
-export const isAccession = (text: string): boolean => ACCESSION.test(text);
+/** The UniProt accession in a text, such as that of `P01308.2`; undefined for those of other databases. */
+export const uniprotAccession = (text: string | null | undefined): string | undefined =>
+  ACCESSION.exec(text ?? '')?.[1]?.toUpperCase();
 
 /** Longest text that is read; the longest protein has some 40,000 residues. */
 const MAX_CHARACTERS = 100_000;

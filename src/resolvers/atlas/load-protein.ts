@@ -218,8 +218,9 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
   return {};
 }
 
-/** The needs of proteins that a UniProt entry led to: it has their names. */
-export const withoutNames = ({ header: _, ...needs }: RequiredParts): RequiredParts => needs;
+/** The needs of proteins that a UniProt entry led to: it names those whose accession is its own. */
+export const withoutNames = ({ header, ...needs }: RequiredParts): RequiredParts =>
+  header === true ? { ...needs, ...SEQUENCE } : needs;
 
 /** Needs by selection. A selection that depends on variables is a new object for each execution. */
 const known = new WeakMap<readonly Selected[], RequiredParts>();

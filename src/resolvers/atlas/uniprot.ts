@@ -8,7 +8,7 @@ import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { type HeaderNames, readHeader } from '../../upstream/proteins/record-parts.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
-import { describeFault, hashInAtlas, isAccession, readIdentifier } from './identifier.ts';
+import { describeFault, hashInAtlas, readIdentifier, uniprotAccession } from './identifier.ts';
 import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
 import { findProtein } from './protein.ts';
 
@@ -61,35 +61,58 @@ builder.queryField('uniprotEntry', (t) =>
 /** The wire name of each name in a UniProt entry. */
 const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
 
-/** The UniProt entry of a protein: one call unless it led here. Null for other databases. */
-async function entryOf(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
-  if (entry !== undefined) return entry;
-  const needs = PARTS_OF_FIELD.uniprotEntry;
-  const { accession } = (await ctx.proteins.load(hash, needs)) ?? {};
-  // Accessions of other databases have other forms; services spell the name of this one differently.
-  return accession != null && isAccession(accession) ? findEntry(ctx, accession) : null;
+/** The UniProt accession of a protein, whatever led to it; undefined for other databases. */
+const accessionOf = ({ proteins }: GatewayContext, hash: string): Promise<string | undefined> =>
+  proteins.load(hash, PARTS_OF_FIELD.uniprotEntry).then((data) => uniprotAccession(data?.accession));
+
+/**
+ * The UniProt entry of a protein's accession: one call, unless that entry led here. Several entries may
+ * have the same sequence. Null for other databases.
+ */
+async function findOwnEntry(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
+  const accession = await accessionOf(ctx, hash);
+  if (accession === undefined) return null;
+  const led = entry && uniprotAccession(entry.record.accession ?? entry.requested);
+  return entry !== undefined && led === accession ? entry : findEntry(ctx, accession);
 }
 
-async function nameOf(
+/** What is known of a name without the protein's record; undefined where the record must say it. */
+async function knownName(
+  ctx: GatewayContext,
+  { hash, entry, represents }: ProteinRef,
+  key: keyof typeof IN_ENTRY,
+): Promise<string | null | undefined> {
+  if (entry !== undefined) {
+    const led = uniprotAccession(entry.record.accession ?? entry.requested);
+    return led !== undefined && led === (await accessionOf(ctx, hash))
+      ? entry.record[IN_ENTRY[key]]
+      : undefined;
+  }
+  // The name of the cluster of a protein of another database is one that its record does not have.
+  const { protein_name: name, accession = ctx.proteins.peek(hash)?.accession } = represents?.info ?? {};
+  return key === 'name' && uniprotAccession(accession) !== undefined ? name : undefined;
+}
+
+/** One rule, whatever led to the protein: the name of its record, or that of its UniProt entry. */
+async function findName(
   ctx: GatewayContext,
   protein: ProteinRef,
   key: keyof typeof IN_ENTRY,
 ): Promise<string | null> {
-  const represented = key === 'name' ? protein.represents?.info?.protein_name : undefined;
-  const known = protein.entry?.record[IN_ENTRY[key]] ?? represented;
+  const known = await knownName(ctx, protein, key);
   if (known != null) return known;
   const names = await fromProtein(ctx, protein.hash, PARTS_OF_FIELD[key], (data): HeaderNames => {
     const { name, ...others } = readHeader(data?.header);
     return { name: data?.name ?? name, ...others };
   });
   if (names[key] !== undefined) return names[key];
-  return names.isComplete ? null : ((await entryOf(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
+  return names.isComplete ? null : ((await findOwnEntry(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
 }
 
 const named = (key: keyof typeof IN_ENTRY, description: string) => ({
   ...publicNullable('record', description),
   cost: NAMES_OF_PROTEIN,
-  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) => nameOf(ctx, protein, key),
+  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) => findName(ctx, protein, key),
 });
 
 builder.objectFields(Protein, (t) => ({
@@ -125,6 +148,6 @@ builder.objectFields(Protein, (t) => ({
     description:
       'The UniProt entry of its accession: one upstream call for each, cached for a day, none when the ' +
       'entry led to the protein. Null for proteins of other databases.',
-    resolve: (protein, _, ctx) => entryOf(ctx, protein),
+    resolve: (protein, _, ctx) => findOwnEntry(ctx, protein),
   }),
 }));
