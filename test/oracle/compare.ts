@@ -14,11 +14,9 @@ const isRecord = (value: unknown): value is Record<string, unknown> =>
 /** Types of the problems of a look-up. */
 const PROBLEMS = new Set(['NotFound', 'InvalidInput']);
 
-/** Numbers come as text of different length: an archive writes fewer digits than a record. */
+/** Numbers come as text of different length. */
 const CLOSE = 1e-6;
 const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= CLOSE * Math.max(1, Math.abs(a));
-/** Half of the last digit of a B-factor column, in percent. */
-const CONFIDENCE_STEP = CLOSE;
 
 /**
  * The first place where an answer differs from the reference without an error that accounts for it.
@@ -36,8 +34,6 @@ export function findDifference(answer: Answer, expected: unknown): string | unde
     isRecord(wanted) &&
     PROBLEMS.has(String(wanted.__typename)) &&
     failed.some((at) => at.length >= path.length && path.slice(0, -1).every((step, i) => step === at[i]));
-
-  const isConfidence = (path: Path): boolean => String(path.at(-2)).startsWith('confidences_');
 
   function compare(got: unknown, wanted: unknown, path: Path): string | undefined {
     const said = () =>
@@ -62,9 +58,7 @@ export function findDifference(answer: Answer, expected: unknown): string | unde
       return undefined;
     }
     if (typeof got === 'number' && typeof wanted === 'number')
-      return isClose(got, wanted) || (isConfidence(path) && Math.abs(got - wanted) <= CONFIDENCE_STEP)
-        ? undefined
-        : said();
+      return isClose(got, wanted) ? undefined : said();
     return got === wanted ? undefined : said();
   }
 

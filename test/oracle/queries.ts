@@ -164,9 +164,7 @@ export function queriesOver(subjects: Subjects): fc.Arbitrary<string> {
         const isFragment = choice.name.startsWith('...');
         const mayBePlain = choice.type === undefined && choice.name !== 'values';
         const isPlain = isFragment || (args === '' && !isAliased && mayBePlain);
-        // Archives write confidences with two digits: their key says so to the comparison.
-        const alias = choice.name === 'values' ? `confidences_${key}` : key;
-        const name = isPlain ? choice.name : `${alias}: ${choice.name}`;
+        const name = isPlain ? choice.name : `${key}: ${choice.name}`;
         return `${name}${args === '' ? '' : `(${args})`}${fields}`;
       });
   }

@@ -132,7 +132,9 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
   const plddt = async ({ hash }: Json) => {
     const record = await protein(hash);
     if (record?.pdb == null) return null;
-    return { values: record.residues_plddt, mean: record.mean_plddt };
+    // B-factors have two digits, and so have the values, whichever way they came.
+    const values = numbersOf(record.residues_plddt).map((value) => Number(value.toFixed(2)));
+    return { values, mean: record.mean_plddt };
   };
 
   const search = async (sequence: string, { first, minSimilarity, maxPercentCharacterized }: Args) => {
