@@ -31,11 +31,11 @@ function remember(value: unknown): void {
 async function settle(batchId: string): Promise<void> {
   for (;;) {
     const { data } = await world.query(
-      `query($b: ID!) { batch(batchId: $b) { settled } }`,
+      `query($b: ID!) { batch(batchId: $b) { status } }`,
       { b: batchId },
       HEADERS,
     );
-    if (at(data, 'batch.settled') === true) return;
+    if (at(data, 'batch.status') === 'DONE') return;
     await new Promise((resolve) => setTimeout(resolve, 50));
   }
 }

@@ -23,13 +23,13 @@ const TASKS = `query Tasks($batchId: ID!, $after: String) {
   batch(batchId: $batchId) {
     tasks(first: 1000, after: $after) {
       pageInfo { hasNextPage endCursor }
-      nodes { taskId name inputIndex repeatIndex state error { message } }
+      nodes { taskId name inputIndex repeatIndex status error { message } }
     }
   }
 }`;
 
 interface Task extends NamedTask {
-  readonly state: string;
+  readonly status: string;
   readonly error: { readonly message: string } | null;
 }
 
@@ -43,8 +43,8 @@ async function tasksOf(place: GatewayTarget, session: Session, batchId: string):
   for (let after: string | null = null; ; ) {
     const answer = await place.ask(TASKS, { batchId, after });
     const failed = sayErrors(session, answer) > 0;
-    const { batch } = (answer.data ?? {}) as { batch?: { readonly tasks: Page } | null };
-    if (batch == null)
+    const { batch } = (answer.data ?? {}) as { batch?: { readonly tasks: Page | null } | null };
+    if (batch?.tasks == null)
       throw new CliExit(
         EXIT.unreachable,
         failed ? 'The tasks cannot be read.' : `There is no batch ${batchId} for this token.`,
@@ -192,10 +192,10 @@ export async function openResultSaver(
       return undefined;
     });
 
-  const take = (tasks: readonly Pick<Task, 'taskId' | 'state'>[]): void => {
+  const take = (tasks: readonly Pick<Task, 'taskId' | 'status'>[]): void => {
     // What cannot be saved now is tried once more in the end.
-    for (const { taskId, state } of tasks)
-      if (state === 'DONE' && !saving.has(taskId)) saving.set(taskId, saveTask(taskId).catch(String));
+    for (const { taskId, status } of tasks)
+      if (status === 'DONE' && !saving.has(taskId)) saving.set(taskId, saveTask(taskId).catch(String));
   };
 
   return {
@@ -209,12 +209,12 @@ export async function openResultSaver(
       const tasks = await tasksOf(place, session, batchId);
       take(tasks);
       const without: string[] = [];
-      for (const { taskId, state, error } of tasks) {
+      for (const { taskId, status, error } of tasks) {
         session.live(`saved ${saved} of ${saving.size}`);
         const failed = saving.has(taskId) && (await saving.get(taskId)) !== undefined;
         const problem = failed ? await saveTask(taskId) : error?.message;
-        if (state !== 'DONE' || problem !== undefined)
-          without.push(plainText([files.get(taskId) ?? taskId, state, problem].filter(Boolean).join(': ')));
+        if (status !== 'DONE' || problem !== undefined)
+          without.push(plainText([files.get(taskId) ?? taskId, status, problem].filter(Boolean).join(': ')));
       }
       session.live('');
       const table = `/batches/${encodeURIComponent(batchId)}/scores.tsv`;

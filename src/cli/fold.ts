@@ -13,14 +13,14 @@ const WATCH = `subscription Watch($batchId: ID!) {
     final
     estimatedSecondsLeft
     batch { counts { total queued inProgress done failed cancelled } }
-    changedTasks { taskId name state error { message } }
+    changedTasks { taskId name status error { message } }
   }
 }`;
 
 export interface ChangedTask {
   readonly taskId: string;
   readonly name: string | null;
-  readonly state: string;
+  readonly status: string;
   readonly error: { readonly message: string } | null;
 }
 
@@ -70,9 +70,9 @@ function show(session: Session, progress: Progress, saved: number, before: strin
     ...(saved > 0 ? [`${saved} saved`] : []),
     ...(estimatedSecondsLeft === null || final ? [] : [timeText(estimatedSecondsLeft)]),
   ].join(' · ');
-  for (const { state, name, taskId, error } of changedTasks) {
+  for (const { status, name, taskId, error } of changedTasks) {
     const reason = error?.message ?? 'no reason given';
-    if (state === 'FAILED') session.say(plainText(`failed: ${name ?? taskId}: ${reason}`));
+    if (status === 'FAILED') session.say(plainText(`failed: ${name ?? taskId}: ${reason}`));
   }
   if (session.terminal) session.live(`${bar(batch.counts)} ${text}`);
   else if (text !== before) session.say(text);

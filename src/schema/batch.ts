@@ -1,18 +1,6 @@
 // The Batch type. resolvers/folds/batch-record.ts has the fields that List answers.
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
-import { builder, enumValues, keyedBy } from './builder.ts';
-
-export const TaskState = builder.enumType('TaskState', {
-  description: 'Where a task is.',
-  values: enumValues({
-    QUEUED: 'Waiting to start; can still be cancelled.',
-    IN_PROGRESS: 'Being folded; it will be charged.',
-    DONE: 'Folded.',
-    FAILED: 'Folding failed; `error` says why.',
-    CANCELLED: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
-    UNKNOWN: 'A state that this gateway does not know.',
-  }),
-});
+import { builder, keyedBy } from './builder.ts';
 
 /** A batch by its id. `read` sends one List call in a request, however often it is called. */
 export interface BatchShape {
@@ -25,7 +13,7 @@ export const Batch = builder.objectRef<BatchShape>('Batch');
 builder.node(Batch, {
   extensions: keyedBy('batchId', 'id'),
   description:
-    'Folds that were submitted together. All fields but its id, label and time are read with one List call.',
+    'Folds that were submitted together. One List call reads all fields but its id, label and time.',
   id: { resolve: ({ batchId }) => batchId, description: 'Relay id: give it to `node(id:)`.' },
   fields: (t) => ({
     batchId: t.exposeID('batchId', {

@@ -10,6 +10,10 @@ export interface ProblemBase<Kind extends string> {
   readonly kind: Kind;
   readonly message: string;
   readonly hint?: string | null;
+}
+
+/** A problem that the upstream itself reported. */
+export interface ReportedProblem<Kind extends string> extends ProblemBase<Kind> {
   readonly upstreamRequestId?: string | null;
 }
 
@@ -34,17 +38,12 @@ const HINTS = {
 } as const;
 
 /** What a mutation answers for an id that names nothing. */
-export const notFound = (
-  what: keyof typeof HINTS,
-  id: string,
-  upstreamRequestId: string | null = null,
-): NotFoundShape => ({
+export const notFound = (what: keyof typeof HINTS, id: string): NotFoundShape => ({
   kind: 'NotFound',
   message:
     `There is no ${what} ${JSON.stringify(id.slice(0, 60))}` +
     `${what === 'bulk look-up' ? '' : ' of this caller'}.`,
   hint: HINTS[what],
-  upstreamRequestId,
 });
 
 /** What a subscription answers for an id that names nothing: it has no result that could be null. */
@@ -54,7 +53,7 @@ export function notFoundError(what: keyof typeof HINTS, id: string): GraphQLErro
 }
 
 /** A refusal by the upstream, which queued nothing. */
-export interface RefusedShape extends ProblemBase<'Refused'> {
+export interface RefusedShape extends ReportedProblem<'Refused'> {
   readonly reason: typeof RefusalReason.$inferType;
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | null;
@@ -77,15 +76,12 @@ export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   fields: (t) => ({
     message: t.exposeString('message', publicNonNull('record', 'What is wrong, in one sentence.')),
     hint: t.exposeString('hint', publicNullable('record', 'What you can do about it.')),
-    upstreamRequestId: t.exposeString(
-      'upstreamRequestId',
-      publicNullable(
-        'record',
-        "The upstream's id of the refused request, to quote when reporting a problem to it.",
-      ),
-    ),
   }),
 });
+
+export const UPSTREAM_REQUEST_ID = {
+  description: "The upstream's id of the request, to quote when reporting a problem to it.",
+} as const;
 
 const IssueCodeEnum = builder.enumType('IssueCode', {
   description: 'What kind of mistake, or likely mistake, an input has. Later releases may add codes.',
@@ -156,5 +152,6 @@ export const Refused = builder.objectRef<RefusedShape>('Refused').implement({
     retryAfterSeconds: t.exposeInt('retryAfterSeconds', {
       description: 'Seconds to wait before you try again, such as 30; null where the upstream did not say.',
     }),
+    upstreamRequestId: t.exposeString('upstreamRequestId', UPSTREAM_REQUEST_ID),
   }),
 });

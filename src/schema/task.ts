@@ -2,7 +2,6 @@
 import type { ChainSummary } from '../submission/check.ts';
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
-import { TaskState } from './batch.ts';
 import { builder, enumValues, keyedBy } from './builder.ts';
 import { nonNull } from './field-options.ts';
 
@@ -50,6 +49,7 @@ export interface TaskShape {
   readonly batchId: string | null;
   /** Position in the batch, 0-based; null when it is unknown. */
   readonly index: number | null;
+  /** As the service says it: DONE also after the result has expired. */
   readonly state: TaskStateName;
   readonly error: TaskErrorShape | null;
   readonly queueDeadline: Date | null;
@@ -86,18 +86,6 @@ export const Artifact = builder.objectRef<ArtifactShape>('Artifact').implement({
   }),
 });
 
-export const ResultAvailability = builder.enumType('ResultAvailability', {
-  description: 'Whether there is a result to read.',
-  values: enumValues({
-    AVAILABLE: 'Yes.',
-    NOT_READY: 'Not yet: the task is queued or running.',
-    FAILED: 'The task failed.',
-    CANCELLED: 'The task was cancelled.',
-    EXPIRED: 'There was one; the upstream deletes results after 31 days.',
-    UNKNOWN: 'The gateway cannot tell.',
-  }),
-});
-
 export const TaskOrder = builder.enumType('TaskOrder', {
   description: 'The order of a list of tasks. Tasks without the score stand last, equal ones as submitted.',
   values: enumValues({
@@ -111,18 +99,19 @@ export const TaskOrder = builder.enumType('TaskOrder', {
 export type TaskOrderName = typeof TaskOrder.$inferType;
 export const TaskStatus = builder.enumType('TaskStatus', {
   description:
-    'Where a task is and whether its result can be read. QUEUED, RUNNING and SUCCEEDED change later, ' +
-    'UNKNOWN may; the others never do.',
+    'Where a task is, in the words of the service. DONE becomes EXPIRED after 31 days; FAILED, CANCELLED ' +
+    'and EXPIRED are final.',
   values: enumValues({
     QUEUED: 'Waiting to start; can still be cancelled.',
-    RUNNING: 'Being folded; it will be charged.',
-    SUCCEEDED: 'Folded; `result` is there.',
+    IN_PROGRESS: 'Being folded; it will be charged.',
+    DONE: 'Folded; `result` is there.',
     EXPIRED: 'Folded; the upstream has deleted the result, as it does after 31 days.',
     FAILED: 'Folding failed; `error` says why.',
     CANCELLED: 'Cancelled before it started, by you or after 24 hours in the queue; not charged.',
-    UNKNOWN: 'A state that this gateway does not know, or a folded task without a result.',
+    UNKNOWN: 'A state that this gateway does not know; `upstreamState` is its word.',
   }),
 });
+export type TaskStatusName = typeof TaskStatus.$inferType;
 
 export const Task = builder.objectRef<TaskShape>('Task');
 
@@ -138,11 +127,9 @@ builder.node(Task, {
     index: t.exposeInt('index', {
       description: 'Position in the batch, 0-based; index = repeatIndex * number of items + inputIndex.',
     }),
-    state: t.expose('state', {
-      type: TaskState,
-      nullable: false,
-      description:
-        'The state of the task, as the upstream reports it. `status` also says whether there is a result.',
+    upstreamState: t.string({
+      description: 'The word of the upstream for its state, such as "in_progress".',
+      resolve: ({ record }) => record.status || null,
     }),
     queueDeadline: t.expose('queueDeadline', {
       type: 'DateTime',

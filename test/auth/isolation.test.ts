@@ -19,9 +19,9 @@ interface Ids {
 }
 
 const idOf = (type: string, id: string) => Buffer.from(`${type}:${id}`).toString('base64');
-const BATCH = '__typename batchId label state counts { total } tasks { nodes { taskId name state } }';
+const BATCH = '__typename batchId label status counts { total } tasks { nodes { taskId name status } }';
 const TASK =
-  '__typename taskId name taskState: state scores { ptm } result { url ptm raw } artifacts { url } batch { batchId label } inputChains { proteinHash }';
+  '__typename taskId name taskStatus: status scores { ptm } result { resultUrl signedUrl ptm raw } artifacts { url } batch { batchId label } inputChains { proteinHash }';
 const PROBLEM = '... on Problem { message hint }';
 
 /** An operation for each root field that reaches what belongs to a batch. A new field has to be added here. */

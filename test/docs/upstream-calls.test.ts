@@ -42,10 +42,10 @@ async function settle(world: World, name: string, ids: ReadonlyMap<string, strin
     await waitUntil(
       async () =>
         (await ask(
-          'query($id: ID!) { batch(batchId: $id) { settled } }',
+          'query($id: ID!) { batch(batchId: $id) { status } }',
           ids.get('batchId'),
-          'batch.settled',
-        )) === true,
+          'batch.status',
+        )) === 'DONE',
     );
 }
 

@@ -106,10 +106,10 @@ async function finished(): Promise<Ids> {
   let taskId = '';
   await until('both to have ended', async () => {
     clock.advance(60_000);
-    const query = `query($b: ID!, $l: ID!) { batch(batchId: $b) { settled tasks(first: 1) { nodes { taskId } } } bulkLookup(lookupId: $l) { state } }`;
+    const query = `query($b: ID!, $l: ID!) { batch(batchId: $b) { status tasks(first: 1) { nodes { taskId } } } bulkLookup(lookupId: $l) { state } }`;
     const { data } = await ask(gateway, query, { b: batchId, l: lookupId }, TOKEN);
     taskId = String(at(data, 'batch.tasks.nodes.0.taskId'));
-    return at(data, 'batch.settled') === true && at(data, 'bulkLookup.state') === 'COMPLETE';
+    return at(data, 'batch.status') === 'DONE' && at(data, 'bulkLookup.state') === 'COMPLETE';
   });
   return { batchId, taskId, lookupId };
 }

@@ -241,7 +241,7 @@ const DOCUMENTS: readonly Case[] = [
   ],
   [
     'a batch of nobody',
-    post({ query: '{ batch(batchId: "00000000-0000-4000-8000-000000000000") { state } }' }, TOKEN),
+    post({ query: '{ batch(batchId: "00000000-0000-4000-8000-000000000000") { status } }' }, TOKEN),
   ],
   [
     'a subscription of nobody',

@@ -80,7 +80,7 @@ describe('results.zip', () => {
     });
     expect(listAt(manifest, 'tasks')[2]).toMatchObject({
       name: '=too long',
-      state: 'FAILED',
+      status: 'FAILED',
       files: [],
       problem: expect.stringContaining('memory'),
     });
@@ -111,7 +111,7 @@ describe('results.zip', () => {
     const manifest = manifestOf(files);
     expect(at(manifest, 'isComplete')).toBe(false);
     const broken = listAt(manifest, 'tasks').filter(
-      (task) => at(task, 'state') === 'DONE' && at(task, 'problem') !== null,
+      (task) => at(task, 'status') === 'DONE' && at(task, 'problem') !== null,
     );
     expect(broken).toEqual([
       expect.objectContaining({ files: [], problem: expect.stringContaining('The JSON is not valid') }),
@@ -207,13 +207,6 @@ describe('results.zip', () => {
     ]);
     await bench.control('queue', { hold: false });
   });
-
-  it('is gone with the results, without a call for each of them', async () => {
-    vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 32 * 24 * 3_600_000 });
-    onTestFinished(() => void vi.useRealTimers());
-    expect((await get('results.zip')).status).toBe(410);
-    expect(bench.counts()).toEqual({ list: 1 });
-  });
 });
 
 describe('scores.tsv', () => {
@@ -224,8 +217,8 @@ describe('scores.tsv', () => {
       .trimEnd()
       .split('\n')
       .map((row) => row.split('\t'));
-    expect(rows.map(([rank, name, , state]) => [rank, name, state])).toEqual([
-      ['rank', 'name', 'state'],
+    expect(rows.map(([rank, name, , status]) => [rank, name, status])).toEqual([
+      ['rank', 'name', 'status'],
       ['1', 'a/b', 'DONE'],
       ...[expect.arrayContaining(['2', 'DONE']), expect.arrayContaining(['3', 'DONE'])],
       ['', "'=too long", 'FAILED'],
@@ -251,6 +244,54 @@ describe('scores.tsv', () => {
     expect(at(data, 'batch')).toEqual({
       resultsUrl: `http://gateway.test/batches/${id}/results.zip`,
       scoresUrl: `http://gateway.test/batches/${id}/scores.tsv`,
+    });
+  });
+});
+
+describe('after the results have expired', () => {
+  const DAYS = 24 * 3_600_000;
+
+  it.each([
+    ['by the time that List gives', true, { list: 1 }],
+    // The clock of the gateway lags behind: List says nothing of results, and one Status tells.
+    ['by Status of one task', false, { list: 1, status: 1 }],
+  ])('says so everywhere, %s, without a call for each task', async (_, isByTime, counts) => {
+    const own = await bench.submit({ items: [protein('MQIFVK', 'a'), protein('GIVEQC', 'b')] });
+    await bench.pass(60_000);
+    const before = (await (await get('scores.tsv', own)).text()).slice(0, -1).split('\n');
+    await bench.pass(32 * DAYS);
+    if (isByTime) vi.useFakeTimers({ toFake: ['Date'], now: Date.now() + 32 * DAYS });
+    onTestFinished(() => void vi.useRealTimers());
+    bench.forget();
+    const after = (await (await get('scores.tsv', own)).text()).slice(0, -1).split('\n');
+    expect(bench.counts()).toEqual(counts);
+    // Scores outlive the results.
+    const expected = before.slice(1).map((row) => {
+      const cells = row.split('\t');
+      return [...cells.slice(0, 3), 'EXPIRED', ...cells.slice(4, 8), '', ''];
+    });
+    expect(after.slice(1).map((row) => row.split('\t'))).toEqual(expected);
+    expect(after[0]?.split('\t')).toEqual(
+      expect.arrayContaining(['rank', 'name', 'status', 'file', 'problem']),
+    );
+    bench.forget();
+    expect((await get('results.zip', own)).status).toBe(410);
+    expect(bench.counts()).toEqual(counts);
+    bench.forget();
+    const { data } = await bench.ask(
+      `query($id: ID!) { batch(batchId: $id) { status tasks { nodes { status upstreamState result { ptm } } }
+        done: tasks(statuses: [DONE]) { totalCount nodes { name } }
+        expired: tasks(statuses: [EXPIRED]) { totalCount nodes { name } }
+        both: tasks(statuses: [EXPIRED, DONE], orderBy: NAME) { totalCount } } }`,
+      { id: own },
+    );
+    const task = { status: 'EXPIRED', upstreamState: 'done', result: null };
+    expect(at(data, 'batch')).toEqual({
+      status: 'DONE',
+      tasks: { nodes: [task, task] },
+      done: { totalCount: 0, nodes: [] },
+      expired: { totalCount: 2, nodes: [{ name: 'a' }, { name: 'b' }] },
+      both: { totalCount: 2 },
     });
   });
 });

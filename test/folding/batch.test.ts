@@ -1,4 +1,4 @@
-// Batches and tasks through GraphQL: paging over the upstream's pages, counts and outcomes, names, what each costs.
+// Batches and tasks through GraphQL: paging over the upstream's pages, counts and statuses, names, what each costs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt } from '../support.ts';
@@ -13,21 +13,21 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
   afterAll(() => bench.close());
   beforeEach(() => bench.forget());
 
-  const WALK = `query($id: ID!, $first: Int, $after: String, $state: TaskState) {
-  batch(batchId: $id) { tasks(first: $first, after: $after, state: $state) {
-    totalCount edges { cursor node { taskId index inputIndex repeatIndex name state } } nodes { taskId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
+  const WALK = `query($id: ID!, $first: Int, $after: String, $statuses: [TaskStatus!]) {
+  batch(batchId: $id) { tasks(first: $first, after: $after, statuses: $statuses) {
+    totalCount edges { cursor node { taskId index inputIndex repeatIndex name status } } nodes { taskId } pageInfo { hasNextPage hasPreviousPage startCursor endCursor }
   } }
 }`;
 
   async function walk(
     id: string,
     first: number,
-    state?: string,
+    status?: string,
   ): Promise<{ nodes: unknown[]; pages: number }> {
     const nodes: unknown[] = [];
     let after: unknown = null;
     for (let pages = 1; ; pages++) {
-      const { data, errors } = await bench.ask(WALK, { id, first, after, state });
+      const { data, errors } = await bench.ask(WALK, { id, first, after, statuses: status && [status] });
       expect(errors).toBeUndefined();
       const page = at(data, 'batch.tasks');
       const edges = listAt(page, 'edges');
@@ -65,7 +65,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
           inputIndex: index % 1000,
           repeatIndex: Math.floor(index / 1000),
           name: `tiny-${index % 1000}`,
-          state: 'QUEUED',
+          status: 'QUEUED',
         })),
       );
     });
@@ -78,13 +78,13 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
 
     it('tells existence, counts and a page in one call', async () => {
       const { data } = await bench.ask(
-        `query($id: ID!) { batch(batchId: $id) { label state outcome settled counts { total queued done settled settledFraction } submittedAt queueDeadline tasks(first: 2) { totalCount nodes { index } } } }`,
+        `query($id: ID!) { batch(batchId: $id) { label status upstreamState counts { total queued done settled percentSettled } submittedAt queueDeadline tasks(first: 2) { totalCount nodes { index } } } }`,
         { id },
       );
       expect(data).toMatchObject({
         batch: {
-          ...{ label: 'big', state: 'IN_PROGRESS', outcome: 'PENDING', settled: false },
-          counts: { total: 2000, queued: 2000, done: 0, settled: 0, settledFraction: 0 },
+          ...{ label: 'big', status: 'IN_PROGRESS', upstreamState: 'in_progress' },
+          counts: { total: 2000, queued: 2000, done: 0, settled: 0, percentSettled: 0 },
           tasks: { totalCount: 2000, nodes: [{ index: 0 }, { index: 1 }] },
         },
       });
@@ -103,14 +103,15 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
     });
 
     it('refuses page sizes and cursors that are none', async () => {
-      for (const variables of [{ first: 1001 }, { first: -1 }, { after: 'nonsense' }, { state: 'UNKNOWN' }]) {
+      for (const variables of [{ first: 1001 }, { first: -1 }, { after: 'nonsense' }, { statuses: [] }]) {
         const { errors } = await bench.ask(WALK, { id, ...variables });
         expect(errors).toMatchObject([{ path: ['batch', 'tasks'], extensions: { code: 'BAD_USER_INPUT' } }]);
       }
-      expect(bench.counts()).toEqual({});
+      // Of the batch alone, whose other fields are answered.
+      expect(bench.counts()).toEqual({ list: 4 });
       const { data } = await bench.ask(WALK, { id, first: 1 });
       const after = at(data, 'batch.tasks.pageInfo.endCursor');
-      const { errors } = await bench.ask(WALK, { id, first: 1, after, state: 'DONE' });
+      const { errors } = await bench.ask(WALK, { id, first: 1, after, statuses: ['DONE'] });
       expect(errors?.[0]?.message).toMatch(/another order or f/);
     });
 
@@ -135,7 +136,8 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         },
       },
     });
-    const first = (n: number, state?: string) => bench.ask(WALK, { id: 'b', first: n, state });
+    const first = (n: number, status?: string) =>
+      bench.ask(WALK, { id: 'b', first: n, statuses: status && [status] });
     const indexes = (data: unknown) =>
       listAt(data, 'batch.tasks.edges').map((edge) => at(edge, 'node.index'));
     const cursors = () =>
@@ -169,7 +171,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
 
     it.each([
       ['a page of tasks', 'tasks(first: 4)'],
-      ['a page of tasks in one state', 'tasks(first: 4, states: [QUEUED])'],
+      ['a page of tasks in one state', 'tasks(first: 4, statuses: [QUEUED])'],
       ['a ranking of all tasks', 'tasks(orderBy: NAME)'],
     ])('gives its first page again, as if it did not know our cursor: %s is an error', async (_, tasks) => {
       for (let times = 0; times < 2; times += 1) await bench.fault(page([0, 1], 'x'));
@@ -198,7 +200,9 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       await bench.fault(states(['done', 'failed', 'done'], null));
       const { data } = await first(4, 'FAILED');
       expect(indexes(data)).toEqual([1]);
-      await bench.fault(states(['done', 'done'], 'x'));
+      // The batch itself is read again: its tasks alone are lost.
+      const again = states(['done', 'done'], 'x');
+      await bench.fault({ ...again, times: 2 });
       const { errors } = await first(2, 'FAILED');
       expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_DRIFT', retryable: true } }]);
     });
@@ -222,7 +226,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       const { data } = await first(2, state);
       await bench.fault(page(after, null, state.toLowerCase(), after.length));
       const cursor = at(data, 'batch.tasks.pageInfo.endCursor');
-      const { data: more } = await bench.ask(WALK, { id: 'b', first: 2, state, after: cursor });
+      const { data: more } = await bench.ask(WALK, { id: 'b', first: 2, statuses: [state], after: cursor });
       expect([...indexes(data), ...indexes(more)]).toEqual(seen);
     });
 
@@ -251,14 +255,14 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(nodes.map((node) => at(node, 'index'))).toEqual([1, 3, 5, 6]);
       const bodies = bench.calls.map(({ body }): unknown => JSON.parse(body));
       expect(bodies[0]).toMatchObject({ status: 'cancelled', limit: 2 });
-      const { data } = await bench.ask(WALK, { id, state: 'QUEUED' });
+      const { data } = await bench.ask(WALK, { id, statuses: ['QUEUED'] });
       expect(at(data, 'batch.tasks.totalCount')).toBe(3);
       expect(listAt(data, 'batch.tasks.edges').map((edge) => at(edge, 'node.name'))).toEqual([
         'tiny-0',
         'tiny-2',
         'tiny-4',
       ]);
-      const none = await bench.ask(WALK, { id, state: 'FAILED' });
+      const none = await bench.ask(WALK, { id, statuses: ['FAILED'] });
       expect(at(none.data, 'batch.tasks')).toMatchObject({
         totalCount: 0,
         edges: [],
@@ -266,7 +270,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    it('of an unknown state are UNKNOWN, and the outcome stays pending', async () => {
+    it('of an unknown state are UNKNOWN, beside the word of the service', async () => {
       const id = await bench.submit({ items: tiny(2) });
       await bench.fault({
         operation: 'list',
@@ -283,51 +287,79 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         },
       });
       const { data } = await bench.ask(
-        'query($id: ID!) { batch(batchId: $id) { state outcome settled counts { total done settled } queueDeadline tasks { nodes { state resultAvailability } } } }',
+        'query($id: ID!) { batch(batchId: $id) { status upstreamState counts { total done settled } queueDeadline tasks { nodes { status upstreamState } } } }',
         { id },
       );
       expect(data).toEqual({
         batch: {
-          ...{ state: 'UNKNOWN', outcome: 'PENDING', settled: false, queueDeadline: null },
+          ...{ status: 'UNKNOWN', upstreamState: 'paused', queueDeadline: null },
           counts: { total: 2, done: 1, settled: 1 },
           tasks: {
             nodes: [
-              { state: 'DONE', resultAvailability: 'AVAILABLE' },
-              { state: 'UNKNOWN', resultAvailability: 'UNKNOWN' },
+              { status: 'DONE', upstreamState: 'done' },
+              { status: 'UNKNOWN', upstreamState: 'napping' },
             ],
           },
         },
       });
     });
 
-    const outcomes: [string, Record<string, number>, string, boolean, string][] = [
-      ['all done', { done: 3 }, 'ALL_SUCCEEDED', true, 'SUCCEEDED'],
-      ['some failed', { done: 1, failed: 2 }, 'SOME_FAILED', true, 'PARTLY_SUCCEEDED'],
-      ['all failed', { failed: 3 }, 'ALL_FAILED', true, 'FAILED'],
-      [
-        'cancelled with results',
-        { done: 1, cancelled: 2 },
-        'CANCELLED_WITH_RESULTS',
-        true,
-        'PARTLY_SUCCEEDED',
-      ],
-      ['cancelled and failed', { cancelled: 2, failed: 1 }, 'CANCELLED_EMPTY', true, 'FAILED'],
-      ['all cancelled', { cancelled: 2 }, 'CANCELLED_EMPTY', true, 'CANCELLED'],
-      ['still running', { cancelled: 2, in_progress: 1 }, 'PENDING', false, 'RUNNING'],
-      ['begun', { queued: 2, done: 1 }, 'PENDING', false, 'RUNNING'],
-      ['all queued', { queued: 2 }, 'PENDING', false, 'QUEUED'],
-      ['one cancelled, none begun', { queued: 2, cancelled: 1 }, 'PENDING', false, 'QUEUED'],
-      ['in a state of its own', { done: 1, paused: 1 }, 'PENDING', false, 'UNKNOWN'],
-      ['nothing at all', {}, 'PENDING', false, 'UNKNOWN'],
-    ];
-    it.each(outcomes)('give status and outcome: %s', async (_, counts, outcome, settled, status) => {
-      await bench.fault({
-        operation: 'list',
-        status: 200,
-        body: { data: { status: 'done', counts, cursor: null } },
+    it.each([
+      ['done', { done: 3 }, 'DONE'],
+      ['done', { done: 1, failed: 2 }, 'PARTLY_FAILED'],
+      ['done', { done: 1, cancelled: 2 }, 'PARTLY_FAILED'],
+      ['done', { failed: 3 }, 'FAILED'],
+      ['failed', { failed: 3 }, 'FAILED'],
+      ['done', { cancelled: 2, failed: 1 }, 'FAILED'],
+      ['cancelled', { cancelled: 2 }, 'CANCELLED'],
+      ['cancelled', { cancelled: 2, in_progress: 1 }, 'CANCELLED'],
+      ['canceled', { done: 3 }, 'CANCELLED'],
+      ['in_progress', { queued: 2, done: 1 }, 'IN_PROGRESS'],
+      ['in_progress', { queued: 2 }, 'IN_PROGRESS'],
+      ['done', { queued: 2, cancelled: 1 }, 'IN_PROGRESS'],
+      ['in_progress', {}, 'IN_PROGRESS'],
+      ['in_progress', { done: 2 }, 'DONE'],
+      ['done', { done: 1, paused: 1 }, 'UNKNOWN'],
+      ['done', {}, 'UNKNOWN'],
+      ['archived', { done: 3 }, 'UNKNOWN'],
+    ])('of a batch that is %s with %j: %s', async (word, counts, status) => {
+      const body = { data: { status: word, counts, cursor: null } };
+      await bench.fault({ operation: 'list', status: 200, body });
+      const { data } = await bench.ask('{ batch(batchId: "any") { status } }');
+      expect(data).toEqual({ batch: { status } });
+    });
+  });
+
+  describe('a call that fails', () => {
+    const refused = { status: 403, body: { message: 'no' } };
+    it('of List keeps what the gateway itself holds', async () => {
+      const id = await bench.submit({ items: tiny(1), label: 'kept' });
+      await bench.fault({ operation: 'list', times: 99, ...refused });
+      const { data, errors } = await bench.ask(
+        '{ myBatches(first: 1) { nodes { batchId label status upstreamState counts { total } warnings tasks { totalCount } } } }',
+      );
+      const lost = { status: null, upstreamState: null, counts: null, warnings: null, tasks: null };
+      expect(at(data, 'myBatches.nodes')).toEqual([{ batchId: id, label: 'kept', ...lost }]);
+      expect(new Set(errors?.map(({ path }) => path?.at(-1)))).toEqual(new Set(Object.keys(lost)));
+      await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    });
+
+    it('of the tasks keeps the state and the counts of the batch', async () => {
+      const id = await bench.submit({ items: tiny(2), label: 'kept' });
+      const items = [{ status: 4 }, { status: 4 }];
+      const body = { data: { status: 'in_progress', counts: { queued: 2 }, items, cursor: null } };
+      await bench.fault({ operation: 'list', status: 200, body });
+      const { data, errors } = await bench.ask(
+        'query($id: ID!) { batch(batchId: $id) { label status counts { queued } tasks { nodes { taskId } } } }',
+        { id },
+      );
+      expect(at(data, 'batch')).toEqual({
+        ...{ label: 'kept', status: 'IN_PROGRESS', counts: { queued: 2 } },
+        tasks: null,
       });
-      const { data } = await bench.ask('{ batch(batchId: "any") { status outcome settled } }');
-      expect(data).toEqual({ batch: { status, outcome, settled } });
+      expect(errors?.map(({ path, extensions }) => [path?.join('.'), extensions.code])).toEqual([
+        ['batch.tasks', 'UPSTREAM_DRIFT'],
+      ]);
     });
   });
 
@@ -335,7 +367,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
     it('is null, for batches and tasks that do not exist and of others', async () => {
       const id = await bench.submit({ items: tiny(2) });
       const query =
-        'query($b: ID!, $t: ID!) { batch(batchId: $b) { state tasks { totalCount } } task(taskId: $t) { state } }';
+        'query($b: ID!, $t: ID!) { batch(batchId: $b) { status tasks { totalCount } } task(taskId: $t) { status } }';
       expect(await bench.ask(query, { b: 'nobody', t: 'nobody-00000' })).toEqual({
         data: { batch: null, task: null },
       });
@@ -343,7 +375,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         data: { batch: null, task: null },
       });
       expect(await bench.ask(query, { b: id, t: `${id}-00001` })).toMatchObject({
-        data: { task: { state: 'QUEUED' } },
+        data: { task: { status: 'QUEUED' } },
       });
     });
   });
@@ -356,12 +388,12 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         label: 'two',
       });
       bench.forget();
-      const query = `query($id: ID!) { task(taskId: $id) { id name index inputIndex repeatIndex state resultAvailability result { ptm } error { message } batch { batchId label } inputChains { ids kind length proteinHash } } }`;
+      const query = `query($id: ID!) { task(taskId: $id) { id name index inputIndex repeatIndex status result { ptm } error { message } batch { batchId label } inputChains { ids kind length proteinHash } } }`;
       const { data } = await bench.ask(query, { id: `${id}-00003` });
       expect(data).toMatchObject({
         task: {
-          ...{ name: 'b', index: 3, inputIndex: 1, repeatIndex: 1, state: 'QUEUED' },
-          ...{ resultAvailability: 'NOT_READY', result: null, error: null },
+          ...{ name: 'b', index: 3, inputIndex: 1, repeatIndex: 1, status: 'QUEUED' },
+          ...{ result: null, error: null },
           batch: { batchId: id, label: 'two' },
           inputChains: [
             { ids: [], kind: 'PROTEIN', length: 30, proteinHash: expect.stringMatching(/^[0-9a-f]{32}$/) },
@@ -457,20 +489,20 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ],
     ])('of an error is read from %s, and kept as it came', async (_, error, code, message) => {
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
-      const { data } = await task('any', 'state resultAvailability error { code message raw }');
+      const { data } = await task('any', 'status error { code message raw }');
       expect(data).toEqual({
-        task: { state: 'FAILED', resultAvailability: 'FAILED', error: { code, message, raw: error } },
+        task: { status: 'FAILED', error: { code, message, raw: error } },
       });
     });
 
     it.each(['', {}])('of an error that is %j is none', async (error) => {
-      const query = 'state error { message raw }';
+      const query = 'status error { message raw }';
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'done', error } } });
-      expect((await task('any', query)).data).toEqual({ task: { state: 'DONE', error: null } });
+      expect((await task('any', query)).data).toEqual({ task: { status: 'DONE', error: null } });
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
       expect((await task('any', query)).data).toEqual({
         task: {
-          state: 'FAILED',
+          status: 'FAILED',
           error: { message: 'The task failed; the upstream gives no reason.', raw: null },
         },
       });
@@ -584,9 +616,9 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
   describe('cancelling', () => {
     const CANCEL = `mutation($id: ID!) { cancelBatch(batchId: $id) {
     __typename
-    ... on Cancelled { cancelledCount stillRunningCount alreadyCancelled batch { outcome counts { queued cancelled inProgress } } task { state } }
-    ... on Problem { message upstreamRequestId }
-    ... on NothingToCancel { left: batch { outcome counts { done } } }
+    ... on Cancelled { cancelledCount stillRunningCount alreadyCancelled batch { status counts { queued cancelled inProgress } } task { status } }
+    ... on Problem { message hint }
+    ... on NothingToCancel { left: batch { status counts { done } } }
   } }`;
 
     const COUNT =
@@ -606,7 +638,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
             alreadyCancelled: false,
             task: null,
           },
-          batch: { outcome: 'CANCELLED_EMPTY', counts: { queued: 0, cancelled: 3, inProgress: 0 } },
+          batch: { status: 'CANCELLED', counts: { queued: 0, cancelled: 3, inProgress: 0 } },
         },
       });
       expect(bench.counts()).toEqual({ list: 2, cancel: 1 });
@@ -654,20 +686,20 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
           path: ['cancelBatch', 'cancelledCount'],
           extensions: { code: 'UPSTREAM_DRIFT' },
         });
-      const { data: after } = await bench.ask('query($id: ID!) { batch(batchId: $id) { state } }', { id });
-      expect(after).toEqual({ batch: { state: 'CANCELLED' } });
+      const { data: after } = await bench.ask('query($id: ID!) { batch(batchId: $id) { status } }', { id });
+      expect(after).toEqual({ batch: { status: 'CANCELLED' } });
     });
 
     it('one task leaves the others', async () => {
       const id = await bench.submit({ items: tiny(3) });
       const { data } = await bench.ask(
-        'mutation($id: ID!) { cancelTask(taskId: $id) { ... on Cancelled { cancelledCount task { state name } batch { counts { queued cancelled } } } } }',
+        'mutation($id: ID!) { cancelTask(taskId: $id) { ... on Cancelled { cancelledCount task { status name } batch { counts { queued cancelled } } } } }',
         { id: `${id}-00001` },
       );
       expect(data).toEqual({
         cancelTask: {
           cancelledCount: 1,
-          task: { state: 'CANCELLED', name: 'tiny-1' },
+          task: { status: 'CANCELLED', name: 'tiny-1' },
           batch: { counts: { queued: 2, cancelled: 1 } },
         },
       });
@@ -697,7 +729,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
 
     it('what does not exist is NotFound, a bad key is Refused, trouble is an error', async () => {
       expect((await bench.ask(CANCEL, { id: 'nobody' })).data).toMatchObject({
-        cancelBatch: { __typename: 'NotFound', upstreamRequestId: expect.any(String) },
+        cancelBatch: { __typename: 'NotFound', hint: expect.stringContaining('Check the id') },
       });
       const refused = await bench.ask(CANCEL, { id: 'nobody' }, 'sandbox-revoked');
       expect(refused.data).toMatchObject({ cancelBatch: { __typename: 'Refused' } });

@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';
 
-const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $states: [TaskState!], $state: TaskState, $first: Int, $after: String) {
-  batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, states: $states, state: $state, first: $first, after: $after) {
-    totalCount unscoredCount edges { cursor node { taskId name index state scores { iptm ptm meanPlddt } } } pageInfo { hasNextPage hasPreviousPage endCursor }
+const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $statuses: [TaskStatus!], $first: Int, $after: String) {
+  batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, statuses: $statuses, first: $first, after: $after) {
+    totalCount unscoredCount edges { cursor node { taskId name index status scores { iptm ptm meanPlddt } } } pageInfo { hasNextPage hasPreviousPage endCursor }
   } }
 }`;
 
@@ -70,22 +70,22 @@ describe('a ranking', () => {
   });
 
   it('orders names as people read them, and by submission without an order', async () => {
-    expect(namesOf((await ask({ orderBy: 'NAME', states: ['DONE'] })).page)).toEqual([
+    expect(namesOf((await ask({ orderBy: 'NAME', statuses: ['DONE'] })).page)).toEqual([
       ...['d1', 'd2', 'd3', 'd10', 'd20', 'single'],
     ]);
-    expect(namesOf((await ask({ states: ['DONE', 'FAILED'] })).page)).toEqual(names);
+    expect(namesOf((await ask({ statuses: ['DONE', 'FAILED'] })).page)).toEqual(names);
     expect(bench.counts()).toEqual({ list: 2 });
   });
 
-  it('filters by ipTM and by states', async () => {
+  it('filters by ipTM and by statuses', async () => {
     const all = iptmOf((await ask({ orderBy: 'IPTM' })).page);
     const bound = all[2] ?? 0;
     const { page } = await ask({ orderBy: 'IPTM', minIptm: bound });
     expect(iptmOf(page)).toEqual(all.filter((iptm) => iptm >= bound));
     expect(at(page, 'totalCount')).toBe(all.filter((iptm) => iptm >= bound).length);
-    expect(namesOf((await ask({ states: ['FAILED'] })).page)).toEqual(['fails']);
-    expect(namesOf((await ask({ states: ['FAILED', 'CANCELLED'] })).page)).toEqual(['fails']);
-    expect(namesOf((await ask({ states: ['UNKNOWN'] })).page)).toEqual([]);
+    expect(namesOf((await ask({ statuses: ['FAILED'] })).page)).toEqual(['fails']);
+    expect(namesOf((await ask({ statuses: ['FAILED', 'CANCELLED'] })).page)).toEqual(['fails']);
+    expect(namesOf((await ask({ statuses: ['UNKNOWN'] })).page)).toEqual([]);
     expect(at((await ask({ minIptm: 1 })).page, 'totalCount')).toBe(0);
   });
 
@@ -110,10 +110,9 @@ describe('a ranking', () => {
     for (const args of [
       { minIptm: 1.1 },
       { minIptm: -0.1 },
-      { states: [] },
-      { states: ['DONE'], state: 'DONE' },
+      { statuses: [] },
       { orderBy: 'PTM', after },
-      { orderBy: 'IPTM', states: ['DONE'], after },
+      { orderBy: 'IPTM', statuses: ['DONE'], after },
       { after },
       { orderBy: 'IPTM', first: 1001 },
     ]) {

@@ -64,11 +64,11 @@ it('a table puts tasks without scores behind those whose result has none of its 
   const task = { name: null, inputIndex: null, repeatIndex: null, file: null, problem: null };
   const scores = { iptm: null, ptm: null, meanPlddt: 0.7 };
   const table = scoreTable([
-    { ...task, taskId: 'b-00000', state: 'FAILED', scores: null },
-    { ...task, taskId: 'b-00001', state: 'DONE', scores },
+    { ...task, taskId: 'b-00000', status: 'FAILED', scores: null },
+    { ...task, taskId: 'b-00001', status: 'DONE', scores },
   ]);
   const rows = table.trimEnd().split('\n').slice(1);
-  expect(rows.map((row) => row.split('\t')).map(([rank, , , state]) => [rank, state])).toEqual([
+  expect(rows.map((row) => row.split('\t')).map(([rank, , , status]) => [rank, status])).toEqual([
     ['1', 'DONE'],
     ['', 'FAILED'],
   ]);

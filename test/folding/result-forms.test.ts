@@ -38,9 +38,9 @@ const COMPLEX = {
 };
 
 const RESULT = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes { taskId result {
-  ptm iptm url chains { id kind tokenStart tokenEnd sequence meanPlddt }
-  plddt { mean length values } chainPairs { a b value }
-  pae { size chainPairs { a b value } block { step values } }
+  ptm iptm resultUrl chains { id kind tokenStart tokenEnd sequence meanPlddt }
+  plddt { mean length values } chainPairs { a b iptm }
+  pae { size chainPairs { a b meanPae } block { step values } }
   embeddings { sequenceShape pairShape url }
   mmcif: structure { text atomCount } pdb: structure(format: PDB) { text } } } } } }`;
 
@@ -58,7 +58,7 @@ async function folded(resultForm: ResultForm): Promise<Folded> {
   const answer = await bench.ask(RESULT, { id });
   expect(answer.errors).toBeUndefined();
   const result = at(answer.data, 'batch.tasks.nodes.0.result');
-  const json = (await (await fetch(String(at(result, 'url')))).json()) as Folded['json'];
+  const json = (await (await bench.download(String(at(result, 'resultUrl')))).json()) as Folded['json'];
   const npz = await bench.download(String(at(result, 'embeddings.url')));
   const folded = { result, json, npz: new Uint8Array(await npz.arrayBuffer()) };
   await bench.close();
@@ -67,15 +67,15 @@ async function folded(resultForm: ResultForm): Promise<Folded> {
 
 const pairsOf = (result: unknown): Map<string, number> =>
   new Map(
-    (listAt(result, 'pae.chainPairs') as { a: string; b: string; value: number }[]).map(({ a, b, value }) => [
-      a + b,
-      value,
-    ]),
+    (listAt(result, 'pae.chainPairs') as { a: string; b: string; meanPae: number }[]).map(
+      ({ a, b, meanPae }) => [a + b, meanPae],
+    ),
   );
 /** Everything that a result says in numbers and names, and not how it is written. */
 const said = (result: unknown) =>
   JSON.parse(JSON.stringify(result), (key, value: unknown) => {
-    if (['text', 'url', 'value', 'mean', 'meanPlddt', 'values'].includes(key)) return undefined;
+    if (['text', 'url', 'resultUrl', 'iptm', 'meanPae', 'mean', 'meanPlddt', 'values'].includes(key))
+      return undefined;
     return value;
   });
 
@@ -413,7 +413,7 @@ describe('scores outside 0 to 1', () => {
     const pairs = smallFold().pair_chains_iptm.map((row) => row.map((value) => value * 100));
     const { data, errors } = await ask(
       { ...smallFold(), pair_chains_iptm: pairs },
-      'ptm chainPairs { value }',
+      'ptm chainPairs { iptm }',
     );
     expect(at(data, 'batch.tasks.nodes.0')).toMatchObject({ scores: { ptm: 0.8123 } });
     expect(errors).toHaveLength(1);

@@ -47,11 +47,9 @@ const read = async (selection: string, index = 0) => {
   expect(errors).toBeUndefined();
   return at(data, 'task.result');
 };
-/** The result as it came, by the signed URL and without the gateway. */
+/** The result as it came. */
 const original = async (index = 0): Promise<Record<string, unknown>> => {
-  const url = String(at(await read('url', index), 'url'));
-  bench.forget();
-  const answer = await fetch(url);
+  const answer = await bench.download(`/tasks/${taskId(index)}/result.json`);
   bench.forget();
   return (await answer.json()) as Record<string, unknown>;
 };
@@ -178,7 +176,7 @@ describe('a result', () => {
       size max
       whole: block(maxPoints: 100) { step rowEnd values }
       corner: block(rowStart: 10, rowEnd: 14, columnStart: 3, columnEnd: 9) { rowStart rowEnd columnStart columnEnd step values }
-      chainPairs { a b meanPae value }
+      chainPairs { a b meanPae }
     }`);
     expect(at(result, 'pae')).toMatchObject({ size, max: Math.max(...pae.flat()) });
     expect(at(result, 'pae.corner')).toEqual({
@@ -197,7 +195,6 @@ describe('a result', () => {
     const ab = listAt(result, 'pae.chainPairs').find(
       (pair) => at(pair, 'a') === 'A' && at(pair, 'b') === 'B',
     );
-    expect(at(ab, 'value')).toBe(at(ab, 'meanPae'));
     expect(at(ab, 'meanPae')).toBeCloseTo(mean(pae.slice(0, 142).flatMap((row) => row.slice(142, 284))), 9);
     expect(bench.counts()).toEqual({ status: 1, download: 1 });
     const { errors } = await bench.ask(
@@ -210,14 +207,13 @@ describe('a result', () => {
   it('has the ipTM of pairs by chain id', async () => {
     const json = await original();
     const matrix = json.pair_chains_iptm as number[][];
-    const { chainPairs } = (await read('chainPairs { a b iptm value }')) as {
-      chainPairs: { a: string; b: string; iptm: number; value: number }[];
+    const { chainPairs } = (await read('chainPairs { a b iptm }')) as {
+      chainPairs: { a: string; b: string; iptm: number }[];
     };
     const names = ['A', 'B', 'L'];
     expect(chainPairs).toHaveLength(9);
-    for (const { a, b, iptm, value } of chainPairs) {
+    for (const { a, b, iptm } of chainPairs) {
       expect(iptm).toBe(matrix[names.indexOf(a)]?.[names.indexOf(b)]);
-      expect(value).toBe(iptm);
     }
   });
 
@@ -263,11 +259,9 @@ describe('a result', () => {
   });
 
   it('costs no download for its addresses', async () => {
-    const result = await read('resultUrl gatewayUrl url structure { url format }');
+    const result = await read('resultUrl structure { url format }');
     expect(result).toMatchObject({
       resultUrl: `http://gateway.test/tasks/${taskId(0)}/result.json`,
-      gatewayUrl: `http://gateway.test/tasks/${taskId(0)}/result.json`,
-      url: expect.stringContaining('http'),
     });
     expect(bench.counts()).toEqual({ status: 1 });
   });
@@ -298,12 +292,12 @@ describe('a result of several megabytes', () => {
     await bench.pass(60_000);
     const large = `${id}-00000`;
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { result { url ptm plddt { mean(scale: UNIT) } pae { size block(maxPoints: 4) { step values } } structure { atomCount } } } }',
+      'query($id: ID!) { task(taskId: $id) { result { resultUrl ptm plddt { mean(scale: UNIT) } pae { size block(maxPoints: 4) { step values } } structure { atomCount } } } }',
       { id: large },
     );
     expect(errors).toBeUndefined();
     const result = at(data, 'task.result');
-    const text = await (await fetch(String(at(result, 'url')))).text();
+    const text = await (await bench.download(String(at(result, 'resultUrl')))).text();
     expect(text.length).toBeGreaterThan(1_000_000);
     const json: unknown = JSON.parse(text);
     const pae = at(json, 'pae') as number[][];
@@ -370,7 +364,7 @@ describe('a result of another shape', () => {
     await bench.fault({ operation: 'download', status: 200, body: { ptm: 0.5, something_new: { a: [1] } } });
     expect(
       await read(
-        'ptm iptm model warnings plddt { mean } pae { size } chains { id } chainPairs { a } embeddings { url } structure { text } raw(path: "something_new.a.0") url',
+        'ptm iptm model warnings plddt { mean } pae { size } chains { id } chainPairs { a } embeddings { url } structure { text } raw(path: "something_new.a.0")',
         2,
       ),
     ).toEqual({
@@ -384,7 +378,7 @@ describe('a result of another shape', () => {
         chains: [],
         chainPairs: [],
       },
-      ...{ embeddings: null, structure: null, raw: 1, url: expect.any(String) },
+      ...{ embeddings: null, structure: null, raw: 1 },
     });
   });
 
@@ -495,6 +489,40 @@ describe('a result', () => {
   });
 });
 
+describe('a Status that fails', () => {
+  it('keeps the names and states of the tasks of a batch', async () => {
+    await bench.fault({ operation: 'status', status: 403, times: 99, body: { message: 'no' } });
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks(first: 2) { nodes { name status warnings artifacts { name } } } } }',
+      { id: batchId },
+    );
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    const lost = { status: 'DONE', warnings: null, artifacts: null };
+    expect(at(data, 'batch.tasks.nodes')).toEqual([
+      { name: 'dimer with ligand', ...lost },
+      { name: 'protein and RNA', ...lost },
+    ]);
+    expect(errors?.map(({ path }) => path?.slice(2).join('.')).sort()).toEqual([
+      ...['nodes.0.artifacts', 'nodes.0.warnings', 'nodes.1.artifacts', 'nodes.1.warnings'],
+    ]);
+  });
+
+  it('keeps the state that List gives, also where List says nothing of results', async () => {
+    const items = [0, 1].map((i) => ({ task_id: taskId(i), status: 'done' }));
+    const body = { data: { status: 'done', counts: { done: 2 }, items, cursor: null } };
+    await bench.fault({ operation: 'list', status: 200, body });
+    await bench.fault({ operation: 'status', status: 403, times: 99, body: { message: 'no' } });
+    const query = 'query($id: ID!) { batch(batchId: $id) { tasks { nodes { status } } } }';
+    const { data, errors } = await bench.ask(query, { id: batchId });
+    await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
+    expect([at(data, 'batch.tasks.nodes'), errors]).toEqual([
+      [{ status: 'DONE' }, { status: 'DONE' }],
+      undefined,
+    ]);
+    expect(bench.counts()).toEqual({ list: 1, status: 1 });
+  });
+});
+
 describe('a signature', () => {
   it.each([400, 401, 403, 410])('that has expired (%i) is renewed once', async (status) => {
     await bench.fault({ operation: 'download', status, body: 'expired' });
@@ -502,19 +530,13 @@ describe('a signature', () => {
     expect(bench.counts()).toEqual({ status: 2, download: 2 });
   });
 
-  it('without a scheme is an https address', async () => {
-    const body = { data: { status: 'done', response: 'files.example/r.json?signature=x' } };
-    await bench.fault({ operation: 'status', status: 200, body });
-    expect(await read('url')).toEqual({ url: 'https://files.example/r.json?signature=x' });
-  });
-
   it('that never works is an error at its path, and not tried for ever', async () => {
     await bench.fault({ operation: 'download', status: 403, times: 2, body: 'no' });
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { state result { model } } }',
+      'query($id: ID!) { task(taskId: $id) { status result { model } } }',
       { id: taskId(0) },
     );
-    expect(data).toEqual({ task: { state: 'DONE', result: { model: null } } });
+    expect(data).toEqual({ task: { status: 'DONE', result: { model: null } } });
     expect(errors?.[0]).toMatchObject({
       path: ['task', 'result', 'model'],
       extensions: { code: 'UPSTREAM_UNAVAILABLE' },
@@ -523,7 +545,7 @@ describe('a signature', () => {
   });
 });
 
-const RANK = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1000) { nodes { name status state resultAvailability error { code message } result { ptm iptm plddt { mean } } scores { ptm } } } } }`;
+const RANK = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1000) { nodes { name status error { code message } result { ptm iptm plddt { mean } } scores { ptm } } } } }`;
 
 describe('ranking', () => {
   it('reads Status only for done tasks, and the second time downloads nothing', async () => {
@@ -539,8 +561,6 @@ describe('ranking', () => {
       ...{
         name: 'too long',
         status: 'FAILED',
-        state: 'FAILED',
-        resultAvailability: 'FAILED',
         result: null,
         scores: null,
       },
@@ -563,13 +583,12 @@ describe('ranking', () => {
     const body = { data: { batch_id: batchId, status: 'done', counts: { done: 2 }, items, cursor: null } };
     await bench.fault({ operation: 'list', status: 200, body });
     const { data } = await bench.ask(
-      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { resultAvailability result { gatewayUrl } } } } }',
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { result { resultUrl } } } } }',
       { id: batchId },
     );
     expect(listAt(data, 'batch.tasks.nodes')).toEqual(
       [0, 1].map((index) => ({
-        resultAvailability: 'AVAILABLE',
-        result: { gatewayUrl: `http://gateway.test/tasks/${taskId(index)}/result.json` },
+        result: { resultUrl: `http://gateway.test/tasks/${taskId(index)}/result.json` },
       })),
     );
     expect(bench.counts()).toEqual({ list: 1, status: 2 });
@@ -611,7 +630,7 @@ describe('after 31 days', () => {
     await bench.pass(31 * 24 * 3_600_000);
     bench.forget();
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { name status state resultAvailability result { ptm } scores { ptm iptm meanPlddt } artifacts { name } } } } }',
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { name status result { ptm } scores { ptm iptm meanPlddt } artifacts { name } } } } }',
       { id },
     );
     expect(errors).toBeUndefined();
@@ -619,8 +638,6 @@ describe('after 31 days', () => {
       {
         name: 'old',
         status: 'EXPIRED',
-        state: 'DONE',
-        resultAvailability: 'EXPIRED',
         result: null,
         scores: at(before, 'task.scores'),
         artifacts: [],
@@ -628,15 +645,13 @@ describe('after 31 days', () => {
       {
         name: 'older',
         status: 'EXPIRED',
-        state: 'DONE',
-        resultAvailability: 'EXPIRED',
         result: null,
         scores: null,
         artifacts: [],
       },
     ]);
     const single = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { name status state resultAvailability result { ptm } resultsExpireAt } }',
+      'query($id: ID!) { task(taskId: $id) { name status result { ptm } resultsExpireAt } }',
       { id: `${id}-00001` },
     );
     expect(single).toMatchObject({
@@ -644,8 +659,6 @@ describe('after 31 days', () => {
         task: {
           name: 'older',
           status: 'EXPIRED',
-          state: 'DONE',
-          resultAvailability: 'EXPIRED',
           result: null,
           resultsExpireAt: expect.any(String),
         },

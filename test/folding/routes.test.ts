@@ -11,13 +11,12 @@ beforeAll(async () => {
   bench = await openBench({}, { dialect: 'rich', limits: { runningTasks: 100 } });
   const batchId = await bench.submit({ items: [protein(INSULIN_A, 'Insulin – chain "A"/2')] });
   await bench.pass(60_000);
-  const { data } = await bench.ask(
-    'query($id: ID!) { batch(batchId: $id) { tasks { nodes { taskId result { url } } } } }',
-    { id: batchId },
-  );
+  const { data } = await bench.ask('query($id: ID!) { batch(batchId: $id) { tasks { nodes { taskId } } } }', {
+    id: batchId,
+  });
   const [task] = listAt(data, 'batch.tasks.nodes');
   taskId = String(at(task, 'taskId'));
-  json = await (await fetch(String(at(task, 'result.url')))).text();
+  json = await (await bench.download(`/tasks/${taskId}/result.json`)).text();
 });
 afterAll(() => bench.close());
 beforeEach(() => bench.forget());

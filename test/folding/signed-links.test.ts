@@ -15,7 +15,7 @@ import { launchBrowser, NO_BROWSER } from '../system/browser/chromium.ts';
 import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
 
 const TOKEN = 'key-of-a-test';
-const LINKS = `query($id: ID!) { task(taskId: $id) { result { url gatewayUrl signedUrl
+const LINKS = `query($id: ID!) { task(taskId: $id) { result { resultUrl signedUrl
   cif: structure(format: MMCIF) { url signedUrl } pdb: structure(format: PDB) { signedUrl } embeddings { signedUrl } } } }`;
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-links-'));
@@ -54,7 +54,7 @@ describe('a signed link', () => {
   it('opens without a header, and is the same file', async () => {
     const all = await links();
     for (const [signed, plain] of [
-      ['signedUrl', 'gatewayUrl'],
+      ['signedUrl', 'resultUrl'],
       ['cif.signedUrl', 'cif.url'],
     ] as const) {
       const answer = await open(String(at(all, signed)));
@@ -106,7 +106,12 @@ describe('a signed link', () => {
   it('shows neither the token, nor the caller, nor the address of the service', async () => {
     const all = await links();
     const link = String(at(all, 'signedUrl'));
-    const upstream = new URL(String(at(all, 'url')));
+    const status = await fetch(`${bench.sandboxUrl}/api/v1/batch/status`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ task_id: taskId }),
+    });
+    const upstream = new URL(String(at(await status.json(), 'data.response')));
     const sealed = Buffer.from((new URL(link).searchParams.get('signature') ?? '').slice(2), 'base64url');
     for (const text of [link, sealed.toString('latin1')])
       for (const secret of [TOKEN, upstream.host, upstream.search.slice(1)])
@@ -272,7 +277,7 @@ describe('a gateway that holds the key', () => {
       await answer.text();
     }
     for (const { headers: sent } of world.calls) expect(sent.authorization).toBeUndefined();
-    for (const url of [at(fold, 'gatewayUrl'), at(fold, 'cif.url'), at(ofProtein, 'url')])
+    for (const url of [at(fold, 'resultUrl'), at(fold, 'cif.url'), at(ofProtein, 'url')])
       expect((await open(String(url), undefined, world.gateway)).status).toBe(401);
     const moved = String(at(ofProtein, 'signedUrl')).replace(hash, hash.replace('1', '2'));
     expect((await open(moved, undefined, world.gateway)).status).toBe(403);

@@ -41,7 +41,7 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
         { id },
       );
       expect(at(data, 'task')).toMatchObject({
-        ...{ name: null, index: null, status: 'SUCCEEDED' },
+        ...{ name: null, index: null, status: 'DONE' },
         ...{ scores: { ptm: expect.any(Number) }, result: { plddt: { mean: expect.any(Number) } } },
       });
       expect(errors?.map(({ path, extensions }) => ({ path, extensions }))).toEqual([

@@ -11,8 +11,8 @@ import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts
 const SUBMIT = `mutation($input: SubmitFoldInput!) {
   submitFold(input: $input) {
     __typename
-    ... on FoldSubmitted { replayed message warnings { code path } batch { batchId label state outcome counts { total queued } queueDeadline resultsExpireAt } }
-    ... on Problem { message hint upstreamRequestId }
+    ... on FoldSubmitted { replayed message warnings { code path } batch { batchId label status counts { total queued } queueDeadline resultsExpireAt } }
+    ... on Problem { message hint } ... on Refused { upstreamRequestId } ... on OutcomeUnknown { upstreamRequestId }
     ... on InvalidInput { issues { path code message hint } }
     ... on Refused { reason retryable retryAfterSeconds }
     ... on OutcomeUnknown { idempotencyKey }
@@ -40,7 +40,7 @@ describe('a submission', () => {
   it('is one request, whatever is selected on the new batch', async () => {
     const input = { label: 'screen', repeat: 3, items: [protein(INSULIN_A, 'a'), protein(INSULIN_B, 'b')] };
     const tasks =
-      'resultsExpireAt done: tasks(states: [DONE]) { nodes { name } } tasks(states: [QUEUED]) { nodes { name } }';
+      'resultsExpireAt done: tasks(statuses: [DONE]) { nodes { name } } tasks(statuses: [QUEUED]) { nodes { name } }';
     const { data } = await bench.ask(SUBMIT.replace('resultsExpireAt', tasks), { input });
     const ending = at(data, 'submitFold');
     expect(at(ending, 'batch.done.nodes')).toEqual([]);
@@ -49,7 +49,7 @@ describe('a submission', () => {
       __typename: 'FoldSubmitted',
       replayed: false,
       message: expect.stringContaining('6'),
-      batch: { label: 'screen', state: 'IN_PROGRESS', outcome: 'PENDING', counts: { total: 6, queued: 6 } },
+      batch: { label: 'screen', status: 'IN_PROGRESS', counts: { total: 6, queued: 6 } },
     });
     expect(bench.counts()).toEqual({ submit: 1 });
     const day = 24 * 3_600_000;
@@ -79,7 +79,7 @@ describe('a submission', () => {
   it('shows its tasks without a call, and pages on from there', async () => {
     const items = ['GIV', 'EQC', 'CTS', 'ICS'].map((sequence, i) => protein(sequence, `n${i}`));
     const { data } = await bench.ask(
-      'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId tasks(first: 2) { totalCount nodes { taskId index name state resultAvailability } pageInfo { hasNextPage endCursor } } none: tasks(state: DONE) { totalCount nodes { taskId } } } } } }',
+      'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch { batchId tasks(first: 2) { totalCount nodes { taskId index name status } pageInfo { hasNextPage endCursor } } none: tasks(statuses: [DONE]) { totalCount nodes { taskId } } } } } }',
       { input: { items } },
     );
     expect(bench.counts()).toEqual({ submit: 1 });
@@ -91,8 +91,7 @@ describe('a submission', () => {
           taskId: `${batchId}-0000${index}`,
           index,
           name: `n${index}`,
-          state: 'QUEUED',
-          resultAvailability: 'NOT_READY',
+          status: 'QUEUED',
         })),
         pageInfo: { hasNextPage: true },
       },
@@ -269,7 +268,7 @@ describe('an idempotency key', () => {
     });
     expect(again).toMatchObject({
       replayed: true,
-      batch: { batchId: at(first, 'batch.batchId'), state: 'IN_PROGRESS' },
+      batch: { batchId: at(first, 'batch.batchId'), status: 'IN_PROGRESS' },
     });
     expect(bench.counts()).toEqual({ submit: 1, list: 1 });
   });

@@ -191,7 +191,7 @@ describe('a caller who is told to slow down', () => {
     ['86400', 300],
   ])('by the Batch API for %s s waits alone, for 300 s at most: others go on, folding goes on, the Atlas goes on', async (header, seconds) => {
     const place = openPlace(liar.url);
-    const BATCH = '{ batch(batchId: "b1") { state } }';
+    const BATCH = '{ batch(batchId: "b1") { status } }';
     liar.script(
       'list',
       inTurn(
@@ -220,7 +220,7 @@ describe('a caller who is told to slow down', () => {
       'list',
       says(429, { message: 'You have exceeded your daily credit limit' }, { 'retry-after': '1' }),
     );
-    const { errors } = await place.query('{ batch(batchId: "b1") { state } }');
+    const { errors } = await place.query('{ batch(batchId: "b1") { status } }');
     expect(errors?.[0]?.extensions.code).toBe('RATE_LIMITED');
     expect(liar.seen).toHaveLength(1);
     expect(place.gateway.upstream().api.paused).toBe(0);

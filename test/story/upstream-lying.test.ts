@@ -249,8 +249,8 @@ describe('an archive that is not what was promised', () => {
 describe('an answer of the Batch API that is not what was promised', () => {
   const enveloped = (data: unknown, more: Record<string, unknown> = {}) =>
     says(200, { status: 'success', data, request_id: 'r', ...more });
-  const BATCH = '{ batch(batchId: "b1") { state counts { total queued done } } limits { maxItems } }';
-  const TASK = '{ task(taskId: "b1-00000") { state error { message } result { ptm } } limits { maxItems } }';
+  const BATCH = '{ batch(batchId: "b1") { status counts { total queued done } } limits { maxItems } }';
+  const TASK = '{ task(taskId: "b1-00000") { status error { message } result { ptm } } limits { maxItems } }';
 
   it.each<[string, Script, string, RegExp]>([
     [
@@ -292,10 +292,10 @@ describe('an answer of the Batch API that is not what was promised', () => {
     liar.script('status', enveloped({ status: word, response: 'https://example.org/x' }));
     const batch = await place.query(BATCH);
     expect(batch.errors).toBeUndefined();
-    expect(at(batch.data, 'batch')).toMatchObject({ state: 'UNKNOWN', counts: { queued: 0, done: 1 } });
+    expect(at(batch.data, 'batch')).toMatchObject({ status: 'UNKNOWN', counts: { queued: 0, done: 1 } });
     const task = await place.query(TASK);
     expect(task.errors).toBeUndefined();
-    expect(at(task.data, 'task')).toMatchObject({ state: 'UNKNOWN' });
+    expect(at(task.data, 'task')).toMatchObject({ status: 'UNKNOWN' });
   });
 
   it('signed URLs that lead nowhere, inward or elsewhere are not followed', async () => {
@@ -330,14 +330,14 @@ describe('an answer of the Batch API that is not what was promised', () => {
   });
 
   it('the state of an expired task is read or an error: one that failed is never told to have expired', async () => {
-    const query = '{ task(taskId: "b1-00000") { state status } }';
+    const query = '{ task(taskId: "b1-00000") { status } }';
     liar.script('status', says(410, { status: 'error', message: 'gone', results_expire_at: '2026-01-01' }));
     const items = [{ task_id: 'b1-00000', status: 'failed' }];
     liar.script(
       'list',
       enveloped({ batch_id: 'b1', status: 'done', counts: { failed: 1 }, items, cursor: null }),
     );
-    expect(await place.query(query)).toEqual({ data: { task: { state: 'FAILED', status: 'FAILED' } } });
+    expect(await place.query(query)).toEqual({ data: { task: { status: 'FAILED' } } });
     liar.script('list', says(503, { message: 'away' }));
     const { data, errors } = await place.query(query);
     expect(data).toEqual({ task: null });

@@ -72,8 +72,8 @@ describe('a client that leaves', () => {
     ['cluster', `{ cluster(hash: "${HASH}") { members(first: 1) { totalCount } } }`],
     ['feature', '{ feature(index: 3) { summary } }'],
     ['similarity', '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }'],
-    ['list', '{ batch(batchId: "b1") { state } }'],
-    ['status', '{ task(taskId: "b1-00000") { state } }'],
+    ['list', '{ batch(batchId: "b1") { status } }'],
+    ['status', '{ task(taskId: "b1-00000") { status } }'],
   ])('takes the upstream connection of %s with it', async (operation, query) => {
     liar.script(operation, hangs);
     const place = openPlace(liar.url);
@@ -318,7 +318,7 @@ describe('an upstream that is slow', () => {
     liar.script('list', hangs);
     const place = openPlace(liar.url, { REQUEST_TIMEOUT_MS: '300', UPSTREAM_MAX_IN_FLIGHT: '1' });
     const { data, errors } = await place.query(
-      `{ uniprotEntry(id: "P01308") { name } node(id: "${btoa(`Protein:${HASH}`)}") { id } batch(batchId: "b1") { state } limits { maxItems } }`,
+      `{ uniprotEntry(id: "P01308") { name } node(id: "${btoa(`Protein:${HASH}`)}") { id } batch(batchId: "b1") { status } limits { maxItems } }`,
     );
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(Array(3).fill('UPSTREAM_TIMEOUT'));
     expect(at(data, 'limits.maxItems')).toBe(2000);
@@ -347,7 +347,7 @@ describe('an upstream that is slow', () => {
     });
     const ids = hashes(5, 'b');
     const { errors } = await place.query(
-      `{ ${ids.map((id) => `${id}: batch(batchId: "${id}") { state }`).join(' ')} }`,
+      `{ ${ids.map((id) => `${id}: batch(batchId: "${id}") { status }`).join(' ')} }`,
     );
     const refused = errors?.filter(({ extensions }) => extensions.code === 'RATE_LIMITED') ?? [];
     expect(refused).toHaveLength(2);

@@ -19,7 +19,7 @@ import { fault, openGateway, run, until } from './support.ts';
 
 const PACE = { first: 30, slowest: 90 };
 const WATCH =
-  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { total done settled } } changedTasks { taskId state } } }';
+  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { total done settled } } changedTasks { taskId status } } }';
 
 const clock = new ManualClock(Date.now());
 let sandbox: Sandbox;
@@ -94,7 +94,7 @@ describe('an upstream that answers badly for a while', () => {
           expect(Number(at(last, 'sequence'))).toBeGreaterThan(sequence);
           sequence = Number(at(last, 'sequence'));
           for (const task of at(last, 'changedTasks') as unknown[])
-            states.set(at(task, 'taskId'), at(task, 'state'));
+            states.set(at(task, 'taskId'), at(task, 'status'));
         }
         expect(last).toMatchObject({ final: true, batch: { counts: { total: 5, done: 5 } } });
         expect([...states.values()]).toEqual(['DONE', 'DONE', 'DONE', 'DONE', 'DONE']);
@@ -192,7 +192,7 @@ describe('a batch with tasks in a state that the gateway does not know', () => {
       liar.script('list', list('done'));
     }
     expect(events).toEqual([
-      { final: false, batch: { status: 'UNKNOWN' } },
+      { final: false, batch: { status: 'IN_PROGRESS' } },
       { final: true, batch: { status: 'UNKNOWN' } },
     ]);
     await Promise.all([own.close(), liar.close()]);

@@ -15,7 +15,7 @@ import { answersOf, serve, submit, subscribe, TOKEN } from './streams.ts';
 import { openGateway, run, shortestPause, until } from './support.ts';
 
 const WATCH =
-  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued inProgress done } } changedTasks { taskId state } } }';
+  'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued inProgress done } } changedTasks { taskId status } } }';
 
 /** One caller may be a crowd here. */
 const MANY = { MAX_SUBSCRIPTIONS: '0', RATE_LIMIT_PER_MINUTE: '0', MAX_CONCURRENT_REQUESTS: '0' };
@@ -137,17 +137,17 @@ describe('an event that asks the upstream more', () => {
     const hello = () =>
       gateway.fetch(new Request('http://gateway.test/health')).then((response) => response.text());
     await Promise.all(Array.from({ length: 20 }, hello));
-    const many = await Promise.all(Array.from({ length: 20 }, () => watch('taskId result { url }')));
+    const many = await Promise.all(Array.from({ length: 20 }, () => watch('taskId result { signedUrl }')));
     const told = await Promise.all(many.map(toldTo));
     expect(new Set(told).size).toBe(1);
     expect(told[0]).toMatch(/"final":true.*http/);
     expect(statuses()).toBe(3);
     // Another question, and another caller's address of the gateway, are answered by themselves.
-    await toldTo(await watch('state result { url }'));
+    await toldTo(await watch('status result { signedUrl }'));
     expect(statuses()).toBe(6);
-    expect(await toldTo(await watch('taskId result { url }', { authorization: 'Bearer another' }))).toMatch(
-      /"errors":\[/,
-    );
+    expect(
+      await toldTo(await watch('taskId result { signedUrl }', { authorization: 'Bearer another' })),
+    ).toMatch(/"errors":\[/);
   });
 });
 

@@ -13,8 +13,8 @@ const PACE = { first: 60, slowest: 200 };
 const HOUR = 3_600_000;
 const WATCH = `subscription($id: ID!) { batchProgress(batchId: $id) {
   sequence final nextPollSeconds estimatedSecondsLeft
-  batch { batchId settled state counts { total queued inProgress done failed cancelled settled } }
-  changedTasks { taskId index name state }
+  batch { batchId status counts { total queued inProgress done failed cancelled settled } }
+  changedTasks { taskId index name status }
 } }`;
 const COUNTS =
   'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { queued done cancelled } } } }';
@@ -68,9 +68,9 @@ describe('a watched batch', () => {
       perPoll = 300;
       for (const task of listAt(event, 'changedTasks')) {
         const taskId = String(at(task, 'taskId'));
-        expect(at(task, 'state')).not.toBe(states.get(taskId));
+        expect(at(task, 'status')).not.toBe(states.get(taskId));
         expect(at(task, 'name')).toBe(`peptide ${at(task, 'index')}`);
-        states.set(taskId, String(at(task, 'state')));
+        states.set(taskId, String(at(task, 'status')));
       }
       // Counts and tasks of one event belong together: tasks may only be ahead.
       const settled = [...states.values()].filter((state) => state === 'DONE').length;
@@ -93,7 +93,7 @@ describe('a watched batch', () => {
     expect(events.at(-1)).toMatchObject({
       final: true,
       nextPollSeconds: null,
-      batch: { settled: true, counts: { total: 12, done: 12, settled: 12 } },
+      batch: { status: 'DONE', counts: { total: 12, done: 12, settled: 12 } },
     });
     expect(events.slice(0, -1).some((event) => at(event, 'final'))).toBe(false);
     expect([...states.values()]).toEqual(Array.from({ length: 12 }, () => 'DONE'));
@@ -208,9 +208,9 @@ describe('a watched batch', () => {
     expect(last).toMatchObject({
       sequence: 2,
       final: true,
-      batch: { state: 'CANCELLED', counts: { cancelled: 3 } },
+      batch: { status: 'CANCELLED', counts: { cancelled: 3 } },
     });
-    expect(listAt(last, 'changedTasks').map((task) => at(task, 'state'))).toEqual([
+    expect(listAt(last, 'changedTasks').map((task) => at(task, 'status'))).toEqual([
       'CANCELLED',
       'CANCELLED',
       'CANCELLED',
@@ -230,13 +230,13 @@ describe('a watched batch', () => {
   it('reads each event with loaders of its own', async () => {
     const id = await submit(gateway, 2);
     const query =
-      'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { done } tasks { nodes { state } } } } }';
+      'subscription($id: ID!) { batchProgress(batchId: $id) { final batch { counts { done } tasks { nodes { status } } } } }';
     let last: unknown;
     for await (const answer of answersOf(await open(query, id))) {
       last = progress(answer);
       running ??= run(clock, 20);
     }
-    expect(listAt(last, 'batch.tasks.nodes')).toEqual([{ state: 'DONE' }, { state: 'DONE' }]);
+    expect(listAt(last, 'batch.tasks.nodes')).toEqual([{ status: 'DONE' }, { status: 'DONE' }]);
   });
 });
 

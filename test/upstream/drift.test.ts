@@ -14,7 +14,7 @@ afterAll(async () => {
 });
 beforeEach(() => liar.reset());
 
-const TASK = '{ task(taskId: "b1-00000") { state } }';
+const TASK = '{ task(taskId: "b1-00000") { status } }';
 const BATCH = '{ batch(batchId: "b1") { tasks { nodes { taskId } } } }';
 
 const drifts = async (): Promise<string[]> =>
@@ -55,7 +55,7 @@ it('is counted at one path for all members of a list', async () => {
 it('makes few series, whatever keys the service sends', async () => {
   for (let key = 0; key < 250; key += 1) {
     liar.script('list', says(200, { data: { status: 'done', counts: { [`state-${key}`]: -1 } } }));
-    await place.query('{ batch(batchId: "b1") { state } }');
+    await place.query('{ batch(batchId: "b1") { status } }');
   }
   const all = await drifts();
   expect(all.length).toBeLessThan(210);

@@ -83,7 +83,7 @@ describe('a 422', () => {
 
   it('of a submission is InvalidInput with its place, as a 400 with places is, and frees the key', async () => {
     const submit = `mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
-      __typename ... on Problem { message upstreamRequestId } ... on InvalidInput { issues { path code message hint } } } }`;
+      __typename ... on Problem { message } ... on InvalidInput { issues { path code message hint } } } }`;
     liar.script(
       'submit',
       faulty(['body', 'payload', 0, 'all_atom_input', 'sequences', 0, 'protein', 'sequence']),
@@ -92,7 +92,6 @@ describe('a 422', () => {
       submitFold: {
         __typename: 'InvalidInput',
         message: 'The upstream found mistakes in the input; nothing was queued.',
-        upstreamRequestId: 'req_f',
         issues: [
           {
             path: 'items.0.chains.0.protein.sequence',
@@ -163,7 +162,7 @@ describe('identifiers that would be a way', () => {
       says(200, { status: 'success', data: { status: 'done', response: '/files/result.json' } }),
     );
     liar.script('file', says(200, { ptm: 0.5 }));
-    await place.query('query($id: ID!) { task(taskId: $id) { state } batch(batchId: $id) { state } }', {
+    await place.query('query($id: ID!) { task(taskId: $id) { status } batch(batchId: $id) { status } }', {
       id,
     });
     const file = await place.get(`/tasks/${encodeURIComponent(id)}/result.json`);
@@ -194,9 +193,9 @@ describe('an id of the service’s request', () => {
     const shown = 'r-1 [token] [URL]';
     const expected = [{ extensions: { upstream: { requestId: shown } } }];
     liar.script('list', says(422, { message: 'no' }, { 'x-request-id': id }));
-    expect(await place.query('{ batch(batchId: "b") { state } }')).toMatchObject({ errors: expected });
+    expect(await place.query('{ batch(batchId: "b") { status } }')).toMatchObject({ errors: expected });
     liar.script('list', says(422, { message: 'no', request_id: id }));
-    expect(await place.query('{ batch(batchId: "b") { state } }')).toMatchObject({ errors: expected });
+    expect(await place.query('{ batch(batchId: "b") { status } }')).toMatchObject({ errors: expected });
     liar.script(
       'protein',
       says(200, { protein_hash: HASH, sequence: SEQUENCE }, { 'x-request-id': 'r-2 https://10.0.0.1/' }),

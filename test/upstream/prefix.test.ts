@@ -12,7 +12,7 @@ beforeEach(() => liar.reset());
 
 const QUERIES = {
   atlas: `{ it: protein(hash: "${HASH}") { hash } }`,
-  batch: '{ it: batch(batchId: "b1") { state } }',
+  batch: '{ it: batch(batchId: "b1") { status } }',
 };
 const OPERATIONS = { atlas: ['protein', 'bulk'], batch: ['list'] };
 const FORMS: readonly (readonly [string, Script])[] = [

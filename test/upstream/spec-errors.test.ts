@@ -18,8 +18,8 @@ beforeEach(() => liar.reset());
 const SUBMIT = `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
   __typename ... on Problem { message } ... on Refused { reason retryable } } }`;
 const CANCEL = 'mutation { it: cancelBatch(batchId: "b1") { __typename ... on Problem { message } } }';
-const LIST = '{ it: batch(batchId: "b1") { state } limits { maxItems } }';
-const STATUS = '{ it: task(taskId: "b1-00000") { state } limits { maxItems } }';
+const LIST = '{ it: batch(batchId: "b1") { status } limits { maxItems } }';
+const STATUS = '{ it: task(taskId: "b1-00000") { status } limits { maxItems } }';
 const UNIPROT = '{ it: uniprotEntry(id: "A2VDF0") { name } limits { maxItems } }';
 const problem = (message: string) => ({ status: 'error', message, request_id: 'q1' });
 

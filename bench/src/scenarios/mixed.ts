@@ -17,7 +17,7 @@ const example = (name: string): string => readFileSync(join(ROOT, `examples/${na
 /** Proteins, entries and words that many users ask for: every second request is about one of them. */
 const POPULAR = 200;
 const WORDS = ['helix', 'membrane', 'zinc', 'kinase', 'loop', 'charged', 'binding', 'coil'];
-const TASKS = `query Tasks($id: ID!) { batch(batchId: $id) { state counts { done failed } tasks(first: 50) { nodes { taskId name state } } } }`;
+const TASKS = `query Tasks($id: ID!) { batch(batchId: $id) { status counts { done failed } tasks(first: 50) { nodes { taskId name status } } } }`;
 
 interface Visit {
   /** Of a hundred requests. */

@@ -21,7 +21,7 @@ const CHECK = `query Check($input: SubmitFoldInput!) { checkFold(input: $input) 
 const SUBMIT = `mutation Submit($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
   ... on FoldSubmitted { batch { batchId } } ... on Problem { message } } }`;
 const TASKS = `query Tasks($id: ID!, $first: Int!) { batch(batchId: $id) { tasks(first: $first) {
-  nodes { taskId state } pageInfo { hasNextPage } } } }`;
+  nodes { taskId status } pageInfo { hasNextPage } } } }`;
 
 /** Designs of a protein with a ligand; `n` makes them differ from all others. */
 const items = (count: number, n: number) =>
@@ -103,7 +103,7 @@ export async function mutations(bench: Bench): Promise<ScenarioResult> {
       tasks: {
         nodes: Array.from({ length: PAGE }, (_, i) => ({
           taskId: `${id}-${String(i).padStart(5, '0')}`,
-          state: 'DONE',
+          status: 'DONE',
         })),
         pageInfo: { hasNextPage: true },
       },

@@ -14,7 +14,7 @@ import { AUTH, submit } from './gateway.ts';
 import { warmUp } from './measure.ts';
 
 const TASKS =
-  'query Tasks($id: ID!) { batch(batchId: $id) { counts { done } tasks(first: 100) { nodes { taskId name state } } } }';
+  'query Tasks($id: ID!) { batch(batchId: $id) { counts { done } tasks(first: 100) { nodes { taskId name status } } } }';
 const SUBMIT =
   'mutation Submit($input: SubmitFoldInput!) { submitFold(input: $input) { __typename ... on Problem { message } } }';
 

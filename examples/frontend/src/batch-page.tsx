@@ -58,7 +58,7 @@ function Ranking({ tasks, shown, onChoose }: RankingProps) {
         <thead>
           <tr>
             <th>Design</th>
-            <th>State</th>
+            <th>Status</th>
             <th>ipTM</th>
             <th>pTM</th>
             <th>mean pLDDT</th>
@@ -71,13 +71,13 @@ function Ranking({ tasks, shown, onChoose }: RankingProps) {
                 <button
                   type="button"
                   className="link"
-                  disabled={task.state !== 'DONE'}
+                  disabled={task.status !== 'DONE'}
                   onClick={() => onChoose(task.taskId)}
                 >
                   {nameOf(task)}
                 </button>
               </th>
-              <td>{task.error?.message ?? task.state.toLowerCase().replace('_', ' ')}</td>
+              <td>{task.error?.message ?? task.status.toLowerCase().replace('_', ' ')}</td>
               <td>{task.scores?.iptm?.toFixed(2) ?? '–'}</td>
               <td>{task.scores?.ptm?.toFixed(2) ?? '–'}</td>
               <td>{task.scores?.meanPlddt?.toFixed(1) ?? '–'}</td>
@@ -137,7 +137,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
           {progress.final && (
             <ResubmitFailures
               batchId={batchId}
-              failed={ranked.filter(({ state }) => state === 'FAILED' || state === 'CANCELLED')}
+              failed={ranked.filter(({ status }) => status === 'FAILED' || status === 'CANCELLED')}
             />
           )}
         </section>
@@ -149,7 +149,7 @@ export function BatchPage({ batchId }: { batchId: string }) {
           {progress && <BatchFiles batchId={batchId} batch={progress.batch} />}
         </section>
       )}
-      {shown?.state === 'DONE' && (
+      {shown?.status === 'DONE' && (
         <section ref={view} className="result" tabIndex={-1} aria-labelledby="shown">
           <h2 id="shown">{nameOf(shown)}</h2>
           <ResultCard key={shown.taskId} taskId={shown.taskId} />

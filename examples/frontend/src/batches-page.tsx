@@ -23,10 +23,9 @@ const MyBatches = graphql(`
 `);
 
 const STATUSES = {
-  QUEUED: 'queued',
-  RUNNING: 'running',
-  SUCCEEDED: 'all done',
-  PARTLY_SUCCEEDED: 'partly done',
+  IN_PROGRESS: 'running',
+  DONE: 'all done',
+  PARTLY_FAILED: 'partly failed',
   FAILED: 'failed',
   CANCELLED: 'cancelled',
   UNKNOWN: 'unknown',
@@ -57,9 +56,10 @@ function Page({ after }: { after: string | null }) {
               {label ?? `${counts.total === 1 ? 'One fold' : `${counts.total} folds`} without a label`}
             </a>
             <span>
-              {STATUSES[status]}: {counts.done} of {counts.total} done
-              {counts.failed > 0 && `, ${counts.failed} failed`}
-              {counts.cancelled > 0 && `, ${counts.cancelled} cancelled`}
+              {status && STATUSES[status]}
+              {counts && `: ${counts.done} of ${counts.total} done`}
+              {counts && counts.failed > 0 && `, ${counts.failed} failed`}
+              {counts && counts.cancelled > 0 && `, ${counts.cancelled} cancelled`}
             </span>
             <small>
               {submittedAt && new Date(submittedAt).toLocaleString()} · <code>{batchId}</code>

@@ -42,7 +42,7 @@ const SubmitFold = graphql(`
   }
 `);
 
-type Issue = ResultOf<typeof CheckFold>['checkFold']['issues'][number] & { harmless?: boolean };
+type Issue = NonNullable<ResultOf<typeof CheckFold>['checkFold']>['issues'][number] & { harmless?: boolean };
 
 const FLAGS = {
   includePae: 'Predicted aligned error',

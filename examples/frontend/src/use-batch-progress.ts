@@ -21,7 +21,7 @@ const WatchBatch = graphql(`
         name
         index
         repeatIndex
-        state
+        status
         error { message }
         scores { iptm ptm meanPlddt }
       }

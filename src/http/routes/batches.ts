@@ -6,13 +6,13 @@ import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
 import { errorOfTask } from '../../resolvers/folds/task.ts';
 import { inputOf } from '../../resolvers/folds/task-shape.ts';
+import { taskStatus } from '../../resolvers/folds/task-status.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
-import { parseTime } from '../../upstream/wire-values.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
 import { attachment, decodedId, type Route, type RouteAnswer, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
@@ -37,11 +37,12 @@ async function listedTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): P
     tasks.map(async (task) => {
       const { item = null, inputIndex = null, repeatIndex = null } = (await inputOf(ctx, task)) ?? {};
       const error = await errorOfTask(ctx, task).catch(unreadError);
-      return { ...task, error, name: item?.name ?? null, inputIndex, repeatIndex };
+      const status = await taskStatus(ctx, task);
+      return { ...task, status, error, name: item?.name ?? null, inputIndex, repeatIndex };
     }),
   );
   const files = fileNames(named);
-  return named.map((task, i) => ({ ...task, file: task.state === 'DONE' ? (files[i] ?? null) : null }));
+  return named.map((task, i) => ({ ...task, file: task.status === 'DONE' ? (files[i] ?? null) : null }));
 }
 
 const scored = (task: ListedTask, scores: TaskScores | string | undefined): ScoredTask => ({
@@ -110,7 +111,7 @@ const manifestOf = ({ task, files, scores, problem }: ArchivedTask) => ({
   name: task.name,
   inputIndex: task.inputIndex,
   repeatIndex: task.repeatIndex,
-  state: task.state,
+  status: task.status,
   files: files.map(([name, content]) => ({ name, bytes: content.byteLength })),
   scores: typeof scores === 'object' ? roundedScores(scores) : null,
   problem,
@@ -130,7 +131,7 @@ async function* archive(
     listed.push(manifestOf(one));
     rows.push({ ...scored(one.task, one.scores), file: one.files.length === 0 ? null : one.task.file });
   }
-  const isComplete = listed.every(({ state, problem }) => state !== 'DONE' || problem === null);
+  const isComplete = listed.every(({ status, problem }) => status !== 'DONE' || problem === null);
   const manifest = JSON.stringify({ ...about, isComplete, tasks: listed }, null, 1);
   yield* await zip.entry('scores.tsv', Buffer.from(scoreTable(rows)));
   yield* await zip.entry('manifest.json', Buffer.from(manifest));
@@ -160,13 +161,12 @@ async function answer(
     return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
   }
   const counts = readCounts(all.page.counts);
-  const resultsExpireAt = parseTime(all.page.results_expire_at);
   if (counts.done === 0)
     return textResponse(
       409,
       `No task of this batch is done: ${counts.queued + counts.inProgress} may follow.`,
     );
-  if (resultsExpireAt !== null && resultsExpireAt.getTime() <= Date.now())
+  if (!tasks.some(({ status }) => status === 'DONE'))
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
   const giveBack = archives.take([{ key: ctx.storageAccount, share: 1 }]);
   if (giveBack === null) return tooManyArchives();

@@ -12,42 +12,17 @@ import {
 } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 
-const BatchState = builder.enumType('BatchState', {
-  description: 'The state of the whole batch, as the upstream reports it.',
-  values: enumValues({
-    IN_PROGRESS: 'Some tasks are queued or running.',
-    DONE: 'No task will change any more; some or all may have failed: see `status`.',
-    FAILED: 'The batch failed.',
-    CANCELLED: 'The batch was cancelled; tasks that were running then continue.',
-    UNKNOWN: 'A state that this gateway does not know.',
-  }),
-});
-
 const BatchStatus = builder.enumType('BatchStatus', {
   description:
-    'Where a batch is and how it ended. No task changes any more when it is SUCCEEDED, PARTLY_SUCCEEDED, ' +
-    'FAILED or CANCELLED.',
+    'Where a batch is, in the words of the service, and how it ended by its counts. All but IN_PROGRESS and ' +
+    'UNKNOWN are final, although running tasks of a cancelled batch continue.',
   values: enumValues({
-    QUEUED: 'No task has started.',
-    RUNNING: 'Some tasks have started, and not all have ended.',
-    SUCCEEDED: 'Every task is folded.',
-    PARTLY_SUCCEEDED: 'Some tasks are folded; the others failed or were cancelled.',
-    FAILED: 'No task is folded; at least one failed.',
-    CANCELLED: 'Every task was cancelled.',
-    UNKNOWN: 'The counts do not say: the upstream reports no tasks, or states of its own.',
-  }),
-});
-
-const BatchOutcome = builder.enumType('BatchOutcome', {
-  description:
-    'How the batch ended, derived from the counts: the state DONE does not say whether tasks failed.',
-  values: enumValues({
-    PENDING: 'Some tasks are queued or running.',
-    ALL_SUCCEEDED: 'Every task is done.',
-    SOME_FAILED: 'Some tasks are done, the others failed.',
-    ALL_FAILED: 'Every task failed.',
-    CANCELLED_WITH_RESULTS: 'Some tasks were cancelled; some are done.',
-    CANCELLED_EMPTY: 'Some tasks were cancelled; none is done.',
+    IN_PROGRESS: 'Some tasks are queued or running.',
+    DONE: 'Every task is done.',
+    PARTLY_FAILED: 'Every task has ended, and some are done; the others failed or were cancelled.',
+    FAILED: 'Every task has ended, and none is done.',
+    CANCELLED: 'The batch was cancelled; tasks that were running then continue.',
+    UNKNOWN: 'A state that this gateway does not know, or no tasks; `upstreamState` is its word.',
   }),
 });
 
@@ -57,20 +32,14 @@ const settledOf = ({ done, failed, cancelled }: TaskCountsShape): number => done
 const isSettled = (counts: TaskCountsShape): boolean =>
   counts.total > 0 && settledOf(counts) === counts.total;
 
-function outcomeOf(counts: TaskCountsShape): typeof BatchOutcome.$inferType {
-  if (!isSettled(counts)) return 'PENDING';
-  if (counts.cancelled > 0) return counts.done > 0 ? 'CANCELLED_WITH_RESULTS' : 'CANCELLED_EMPTY';
-  if (counts.failed === 0) return 'ALL_SUCCEEDED';
-  return counts.done > 0 ? 'SOME_FAILED' : 'ALL_FAILED';
-}
-
-function statusOf(counts: TaskCountsShape): typeof BatchStatus.$inferType {
-  const { total, queued, inProgress, done, failed, cancelled } = counts;
-  // Only what has not started can be cancelled.
-  if (queued + inProgress > 0) return queued + cancelled === total ? 'QUEUED' : 'RUNNING';
-  if (!isSettled(counts)) return 'UNKNOWN';
-  if (done > 0) return done === total ? 'SUCCEEDED' : 'PARTLY_SUCCEEDED';
-  return failed > 0 ? 'FAILED' : 'CANCELLED';
+function batchStatus({ status, counts }: BatchAnswer): typeof BatchStatus.$inferType {
+  const state = taskState(status);
+  if (state === 'CANCELLED' || state === 'UNKNOWN') return state;
+  const read = readCounts(counts);
+  if (read.queued + read.inProgress > 0) return 'IN_PROGRESS';
+  if (!isSettled(read)) return state === 'QUEUED' || state === 'IN_PROGRESS' ? 'IN_PROGRESS' : 'UNKNOWN';
+  if (read.done === read.total) return 'DONE';
+  return read.done > 0 ? 'PARTLY_FAILED' : 'FAILED';
 }
 
 const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
@@ -90,11 +59,6 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
       ...nonNull('Settled tasks as a share of all, 0 to 100, such as 62.5.'),
       resolve: (counts) => (counts.total === 0 ? 0 : toPercent(settledOf(counts) / counts.total)),
     }),
-    settledFraction: t.float({
-      ...nonNull('Settled tasks as a share of all, 0 to 1.'),
-      deprecationReason: 'Use `percentSettled`. Removed after 2027-05-31.',
-      resolve: (counts) => (counts.total === 0 ? 0 : settledOf(counts) / counts.total),
-    }),
   }),
 });
 
@@ -107,45 +71,21 @@ const inList = <T>(description: string, read: (page: BatchAnswer) => T) => ({
   resolve: async (batch: BatchShape): Promise<T> => read(await batch.read()),
 });
 
-/** A batch is never queued: its tasks are. */
-function batchState({ status }: BatchAnswer): typeof BatchState.$inferType {
-  const state = taskState(status);
-  return state === 'QUEUED' ? 'UNKNOWN' : state;
-}
-
 builder.objectFields(Batch, (t) => ({
   status: t.field({
-    ...inList('Where the batch is and how it ended, derived from the counts.', ({ counts }) =>
-      statusOf(readCounts(counts)),
-    ),
+    ...inList('Where the batch is and how it ended. Null only with an error.', batchStatus),
     type: BatchStatus,
-    nullable: false,
   }),
-  state: t.field({
-    ...inList(
-      'The state of the whole batch, as the upstream reports it. `status` also says how it ended.',
-      batchState,
+  upstreamState: t.string(
+    inList('The word of the upstream for the state of the batch, such as "in_progress".', ({ status }) =>
+      status === '' ? null : status,
     ),
-    type: BatchState,
-    nullable: false,
-  }),
-  outcome: t.field({
-    ...inList('How the batch ended, derived from the counts.', ({ counts }) => outcomeOf(readCounts(counts))),
-    type: BatchOutcome,
-    nullable: false,
-    deprecationReason: 'Use `status`. Removed after 2027-05-31.',
-  }),
-  settled: t.boolean({
-    ...inList('Whether no task is queued or running any more.', ({ counts }) =>
-      isSettled(readCounts(counts)),
-    ),
-    nullable: false,
-    deprecationReason: 'Use `status`. Removed after 2027-05-31.',
-  }),
+  ),
   counts: t.field({
-    ...inList('How many tasks are in each state.', ({ counts }) => readCounts(counts)),
+    ...inList('How many tasks are in each state. Null only with an error.', ({ counts }) =>
+      readCounts(counts),
+    ),
     type: TaskCounts,
-    nullable: false,
   }),
   queueDeadline: t.field({
     ...inList(
@@ -162,7 +102,10 @@ builder.objectFields(Batch, (t) => ({
     type: 'DateTime',
   }),
   warnings: t.stringList({
-    ...inList("The upstream's warnings about the batch.", ({ warnings = [] }) => warnings),
-    nullable: false,
+    ...inList(
+      "The upstream's warnings about the batch. Null only with an error.",
+      ({ warnings = [] }) => warnings,
+    ),
+    nullable: { list: true, items: false },
   }),
 }));

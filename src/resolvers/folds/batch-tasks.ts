@@ -1,20 +1,20 @@
 // The tasks of a batch: pages of List with cursors that are positions in them, or a ranking of all.
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
-import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import {
+  filterWord,
   type ItemsRequest,
-  parseTaskState,
   readCounts,
   repeatedPage,
 } from '../../upstream/folds/batch-states.ts';
 import type { ListItem } from '../../upstream/wire.ts';
 import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
-import { needsAllTasks, rankedPage, statesOf, type TaskListArgs } from './ranked-tasks.ts';
+import { needsAllTasks, rankedPage, statusesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { tasksOf } from './task-shape.ts';
+import { taskStatus } from './task-status.ts';
 
 const DEFAULT_PAGE = 100;
 
@@ -34,11 +34,10 @@ type Position = z.output<typeof position>;
 /** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
 const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
 
-/** @throws GraphQLError BAD_USER_INPUT for UNKNOWN as `state`, or a cursor of another filter */
+/** @throws GraphQLError BAD_USER_INPUT for a cursor of another filter */
 function startOf(args: TaskListArgs): Position {
-  const [only] = statesOf(args) ?? [];
-  const state = only === undefined ? null : parseTaskState(only);
-  if (state === undefined) throw badInput('The upstream cannot filter by UNKNOWN. Give it in `states`.');
+  const [only] = statusesOf(args) ?? [];
+  const state = only === undefined ? null : filterWord(only);
   if (args.after != null) return readCursor(position, args.after, 'after', (place) => place.state === state);
   return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
 }
@@ -74,6 +73,21 @@ function itemsAfter(
   return { at, size, skip: skip + more, ...common };
 }
 
+/**
+ * Whether the tasks of a page are none of the filter: List says done also of expired ones. All results
+ * of a batch expire together.
+ */
+async function isOtherStatus(
+  ctx: GatewayContext,
+  { statuses }: TaskListArgs,
+  tasks: readonly TaskShape[],
+): Promise<boolean> {
+  const [only] = statuses ?? [];
+  const done = tasks.find(({ state }) => state === 'DONE');
+  if (done === undefined || (only !== 'DONE' && only !== 'EXPIRED')) return false;
+  return (await taskStatus(ctx, done)) !== only;
+}
+
 /** Empty pages in a row after which the gateway stops asking for more. */
 const MAX_EMPTY_PAGES = 3;
 
@@ -100,8 +114,8 @@ class TaskEdge {
  * page.
  *
  * @returns null for an unknown batch
- * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000, a foreign cursor, or the
- * state UNKNOWN; UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a foreign cursor;
+ * UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = pageSize(args);
@@ -123,6 +137,8 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     // A page that ends where the one before it ended is that page. Tasks of a filter may have moved.
     const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
     if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
+    if (await isOtherStatus(ctx, args, tasksOf(batchId, page, items)))
+      return connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false });
     const from = { ...place, skip: startIn(items, place, batchId) };
     const taken = tasksOf(batchId, page, items.slice(from.skip, from.skip + wanted - edges.length));
     const unread = items.length - from.skip - taken.length;

@@ -1,18 +1,19 @@
 // Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, and lists the
 // caller's submissions, which the upstream cannot.
-import { GraphQLError, type GraphQLResolveInfo, locatedError, responsePathAsArray } from 'graphql';
+import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape, TaskState } from '../../schema/batch.ts';
+import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
-import { Task, TaskOrder } from '../../schema/task.ts';
+import { Task, TaskOrder, TaskStatus } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import type { ItemsRequest } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { connectionPage, type PageArgs, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
-import { type Selected, selectedFields } from '../selection.ts';
+import { selectedFields } from '../selection.ts';
 import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
 
@@ -29,12 +30,14 @@ export async function loadBatch(ctx: GatewayContext, batchId: string): Promise<B
   return (await ctx.batches.batch(batchId)) === null ? null : batchById(ctx, batchId);
 }
 
-/** @throws GraphQLError at `tasks` where its arguments are wrong, before anything is asked */
-function firstPageOf(info: GraphQLResolveInfo, { args, nodes }: Selected): ItemsRequest {
+/** The first page of tasks that is selected; undefined without one, or for wrong arguments. */
+function selectedPage(info: GraphQLResolveInfo): ItemsRequest | undefined {
+  const tasks = selectedFields(info, 'Batch').find(({ name }) => name === 'tasks');
   try {
-    return firstPage(args as TaskListArgs);
-  } catch (error) {
-    throw locatedError(error, nodes, [...responsePathAsArray(info.path), nodes[0]?.alias?.value ?? 'tasks']);
+    return tasks && firstPage(tasks.args as TaskListArgs);
+  } catch {
+    // The field itself says what is wrong.
+    return undefined;
   }
 }
 
@@ -44,8 +47,13 @@ async function findBatch(
   info: GraphQLResolveInfo,
   batchId: string,
 ): Promise<BatchShape | null> {
-  const tasks = selectedFields(info, 'Batch').find(({ name }) => name === 'tasks');
-  if (tasks !== undefined) await ctx.batches.page(batchId, firstPageOf(info, tasks));
+  const page = selectedPage(info);
+  try {
+    if (page !== undefined) await ctx.batches.page(batchId, page);
+  } catch (error) {
+    // Tasks that cannot be read hide neither state nor counts.
+    if (!(error instanceof UpstreamError) || error.failure.code !== 'UPSTREAM_DRIFT') throw error;
+  }
   return loadBatch(ctx, batchId);
 }
 
@@ -57,9 +65,8 @@ const TaskConnection = builder.connectionObject(
     fields: (t) => ({
       unscoredCount: t.int({
         description:
-          'Finished tasks of these states whose scores cannot be read, such as 2: the result has expired ' +
-          'or is damaged; `scores` says why. They stand last in a ranking, and `minIptm` leaves them ' +
-          'out. Null unless `orderBy` or `minIptm` needs scores.',
+          'Folded tasks of this list whose scores cannot be read, such as 2: they stand last in a ranking, and ' +
+          '`minIptm` leaves them out. Null unless `orderBy` or `minIptm` needs scores.',
         resolve: ({ unscoredCount }) => unscoredCount,
       }),
     }),
@@ -85,7 +92,7 @@ builder.objectFields(Batch, (t) => ({
     type: 'URL',
     nullable: false,
     description:
-      'Address of one ZIP archive with result JSON and mmCIF of every finished task, scores.tsv and ' +
+      'Address of one ZIP archive with result JSON and mmCIF of every folded task, scores.tsv and ' +
       'manifest.json, which lists all tasks and what could not be read. Needs your token.',
     resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/results.zip`,
   }),
@@ -96,7 +103,6 @@ builder.objectFields(Batch, (t) => ({
   }),
   tasks: t.field({
     type: TaskConnection,
-    nullable: false,
     // A cursor inside an upstream page takes a second call, and a filter one more to find the next
     // page. Rankings of one batch share what they read.
     cost: (args) => ({
@@ -106,31 +112,22 @@ builder.objectFields(Batch, (t) => ({
         : { calls: 3 }),
     }),
     description:
-      'The tasks, as submitted unless `orderBy` says otherwise. One List call a page; several `states`, ' +
-      '`orderBy` and `minIptm` read all tasks, at most 2000, with three List calls. Orders by a score and ' +
-      '`minIptm` need the scores of every finished task: one Status call and one download for each, once; ' +
-      'the gateway stores scores, so a second ranking downloads nothing. When results cannot be read, the ' +
-      'field is an error, and asking again goes on where it stopped. A task that finishes while you page ' +
-      'never repeats or moves the tasks that you have seen.',
+      'The tasks, as submitted unless `orderBy` says otherwise; null only with an error. One List call a page, ' +
+      'three where all tasks are read, and for a first ranking by scores one Status call and one download for ' +
+      'each folded task.',
     args: {
-      states: t.arg({
-        type: [TaskState],
-        description:
-          'Only tasks in these states, such as [FAILED, CANCELLED]. One state alone pages fastest.',
+      statuses: t.arg({
+        type: [TaskStatus],
+        description: 'Only tasks of these, such as [FAILED, CANCELLED]. One alone pages fastest.',
       }),
       minIptm: t.arg.float({
         description:
-          'Only finished tasks with at least this ipTM, 0 to 1, such as 0.8. Single chains have none.',
+          'Only folded tasks with at least this ipTM, 0 to 1, such as 0.8. Single chains have none.',
       }),
       orderBy: t.arg({
         type: TaskOrder,
         defaultValue: 'INDEX',
         description: 'The order, such as IPTM: the best complex first.',
-      }),
-      state: t.arg({
-        type: TaskState,
-        deprecationReason: 'Use `states`. Removed after 2027-05-31.',
-        description: 'Only tasks in this state, such as FAILED.',
       }),
       first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 100 when left out.' }),
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),
@@ -189,8 +186,8 @@ builder.queryFields((t) => ({
     type: BatchConnection,
     cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
     description:
-      'Batches submitted through this gateway with your token, newest first. Labels and times cost ' +
-      'nothing; state and counts cost one List call for each batch. Null only with an error.',
+      'Batches submitted through this gateway with your token, newest first; null only with an error. Labels ' +
+      'and times cost nothing, status and counts one List call for each batch.',
     args: {
       first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),

@@ -188,17 +188,10 @@ async function cancelTarget(
       },
     };
   }
-  const { message, failure } = ending.error;
-  const upstreamRequestId = failure.requestId ?? null;
+  const { message } = ending.error;
   return ending.kind === 'nothing'
-    ? {
-        kind: 'NothingToCancel',
-        message,
-        hint: 'Running tasks cannot be stopped.',
-        upstreamRequestId,
-        target,
-      }
-    : notFound(what, id, upstreamRequestId);
+    ? { kind: 'NothingToCancel', message, hint: 'Running tasks cannot be stopped.', target }
+    : notFound(what, id);
 }
 
 builder.mutationFields((t) => ({

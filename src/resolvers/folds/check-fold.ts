@@ -141,7 +141,8 @@ async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<S
 
 builder.queryFields((t) => ({
   checkFold: t.field({
-    ...nonNull('A dry run of submitFold: reports all mistakes. Nothing is sent and nothing is spent.'),
+    description:
+      'A dry run of submitFold: reports all mistakes, sends and spends nothing. Null only with an error.',
     type: FoldCheck,
     cost: ({ input }) => ({ calls: checkCost(input) }),
     args: {

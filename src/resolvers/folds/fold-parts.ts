@@ -71,10 +71,6 @@ export const ChainPairIptm = builder.objectRef<ChainPair>('ChainPairIptm').imple
     a: t.exposeString('a', nonNull('Id of the first chain, such as "A".')),
     b: t.exposeString('b', nonNull('Id of the second chain, such as "B".')),
     iptm: t.exposeFloat('value', nonNull('ipTM of the pair, 0 to 1, such as 0.62.')),
-    value: t.exposeFloat('value', {
-      ...nonNull('ipTM of the pair, 0 to 1.'),
-      deprecationReason: 'Use `iptm`. Removed after 2027-05-31.',
-    }),
   }),
 });
 
@@ -140,10 +136,6 @@ const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
     a: t.exposeString('a', nonNull('Id of the chain that is aligned, such as "A".')),
     b: t.exposeString('b', nonNull('Id of the chain whose error it is, such as "B".')),
     meanPae: t.exposeFloat('value', nonNull('Mean error of the tokens of `b`, in ångström, such as 7.4.')),
-    value: t.exposeFloat('value', {
-      ...nonNull('Mean error of the tokens of `b`, in ångström.'),
-      deprecationReason: 'Use `meanPae`. Removed after 2027-05-31.',
-    }),
   }),
 });
 

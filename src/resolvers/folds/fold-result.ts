@@ -17,7 +17,6 @@ import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { checkedPart, type FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
-import { signedUrl } from '../../upstream/http/download.ts';
 import { selectsFileText } from '../atlas/load-protein.ts';
 import { FILE_ENDINGS } from '../atlas/structure.ts';
 import { ChainPairIptm, FoldEmbeddings, FoldedChain, PredictedAlignedError } from './fold-parts.ts';
@@ -52,13 +51,6 @@ async function signedAddressOf(
   const { links } = ctx.services;
   if (url === null) return null;
   return `${ctx.publicUrl}${path}?signature=${links.seal(path, { principal: ctx.principal, url })}`;
-}
-
-async function urlOf(ctx: GatewayContext, task: TaskShape): Promise<string> {
-  const url = await ctx.folds.url(task.taskId);
-  if (url !== null) return signedUrl(ctx.upstream, url).href;
-  if ((await ctx.folds.inline(task.taskId)) === null) throw missingResult();
-  return addressOf(ctx, task, 'result.json');
 }
 
 /**
@@ -132,21 +124,6 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       description:
         'Address of the result JSON at the gateway. It does not expire before the result; selecting it ' +
         'costs nothing, downloading it needs your token.',
-      resolve: (task, _, ctx) => addressOf(ctx, task, 'result.json'),
-    }),
-    url: t.field({
-      type: 'URL',
-      nullable: false,
-      deprecationReason: 'Use `signedUrl`. Removed after 2027-05-31.',
-      description:
-        "Address that the upstream signed, valid for a short time; the gateway's where the upstream sent " +
-        'the result inside its answer. One Status call.',
-      resolve: (task, _, ctx) => urlOf(ctx, task),
-    }),
-    gatewayUrl: t.field({
-      ...nonNull('The same as `resultUrl`.'),
-      type: 'URL',
-      deprecationReason: 'Use `resultUrl`. Removed after 2027-05-31.',
       resolve: (task, _, ctx) => addressOf(ctx, task, 'result.json'),
     }),
     signedUrl: t.field({

@@ -5,15 +5,15 @@ import { z } from 'zod';
 import { abortable } from '../../async/single-flight.ts';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
-import type { TaskOrderName, TaskShape } from '../../schema/task.ts';
+import type { TaskOrderName, TaskShape, TaskStatusName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import type { TaskStateName } from '../../upstream/folds/batch-states.ts';
 import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
 import { nameOfTask, tasksOf } from './task-shape.ts';
+import { taskStatus } from './task-status.ts';
 
 /** Tasks of the largest batch (spec, section Limits). */
 const MAX_TASKS = 2000;
@@ -133,19 +133,17 @@ export async function readScores(
 }
 
 export interface TaskListArgs {
-  readonly state?: TaskStateName | null | undefined;
-  readonly states?: readonly TaskStateName[] | null | undefined;
+  readonly statuses?: readonly TaskStatusName[] | null | undefined;
   readonly minIptm?: number | null | undefined;
   readonly orderBy?: TaskOrderName | null | undefined;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
 }
 
-/** The states of a filter; undefined without one. @throws GraphQLError BAD_USER_INPUT */
-export function statesOf({ state, states }: TaskListArgs): readonly TaskStateName[] | undefined {
-  if (state != null && states != null) throw badInput('Give `states` alone; `state` is its old form.');
-  if (states?.length === 0) throw badInput('`states` is empty. Name at least one, such as DONE.');
-  return state == null ? (states ?? undefined) : [state];
+/** The filter; undefined without one. @throws GraphQLError BAD_USER_INPUT for an empty one */
+export function statusesOf({ statuses }: TaskListArgs): readonly TaskStatusName[] | undefined {
+  if (statuses?.length === 0) throw badInput('`statuses` is empty. Name at least one, such as DONE.');
+  return statuses ?? undefined;
 }
 
 /** Whether the answer needs the scores of all finished tasks. */
@@ -156,7 +154,7 @@ export const needsScores = ({ orderBy, minIptm }: TaskListArgs): boolean =>
 export const needsAllTasks = (args: TaskListArgs): boolean =>
   needsScores(args) ||
   args.orderBy === 'NAME' ||
-  (args.states != null && (new Set(args.states).size !== 1 || args.states.includes('UNKNOWN')));
+  (args.statuses != null && (new Set(args.statuses).size !== 1 || args.statuses.includes('UNKNOWN')));
 
 type SortKey = readonly (number | string | null)[];
 
@@ -204,8 +202,19 @@ const placeCursor = z.strictObject({
   index: z.int().min(0),
 });
 
-const filterOf = ({ minIptm, orderBy }: TaskListArgs, states: readonly TaskStateName[] | undefined): string =>
-  JSON.stringify([orderBy ?? 'INDEX', minIptm ?? null, states === undefined ? null : [...states].sort()]);
+const filterOf = ({ minIptm, orderBy, statuses }: TaskListArgs): string =>
+  JSON.stringify([orderBy ?? 'INDEX', minIptm ?? null, statuses == null ? null : [...statuses].sort()]);
+
+/** The tasks of a filter. */
+async function selectTasks(
+  ctx: GatewayContext,
+  tasks: readonly PlacedTask[],
+  statuses: readonly TaskStatusName[] | undefined,
+): Promise<readonly PlacedTask[]> {
+  if (statuses === undefined) return tasks;
+  const all = await Promise.all(tasks.map((task) => taskStatus(ctx, task)));
+  return tasks.filter((_, i) => statuses.includes(all[i] ?? 'UNKNOWN'));
+}
 
 /**
  * A page of all tasks of a batch, in an order and behind filters that List does not have. At most
@@ -219,15 +228,15 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const { minIptm, orderBy } = args;
   if (minIptm != null && !(minIptm >= 0 && minIptm <= 1))
     throw badInput('`minIptm` must be between 0 and 1.');
-  const states = statesOf(args);
-  const filter = filterOf(args, states);
+  const statuses = statusesOf(args);
+  const filter = filterOf(args);
   const from: Place | null =
     args.after == null
       ? null
       : readCursor(placeCursor, args.after, 'after', (place) => place.filter === filter);
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
-  const asked = all.tasks.filter(({ state }) => states === undefined || states.includes(state));
+  const asked = await selectTasks(ctx, all.tasks, statuses);
   const scores = needsScores(args)
     ? await readScores(ctx, batchId, asked)
     : new Map<string, TaskScores | string>();

@@ -1,6 +1,7 @@
 // File names for the tasks of a batch, and their table of scores, best ipTM first. The archive, the
 // table and the command line use the same names.
 import { type Cell, tableRow } from '../../plain-text.ts';
+import type { TaskStatusName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 
 export interface NamedTask {
@@ -34,7 +35,7 @@ export function fileNames(tasks: readonly NamedTask[]): string[] {
 }
 
 export interface ScoredTask extends NamedTask {
-  readonly state: string;
+  readonly status: TaskStatusName;
   readonly scores: TaskScores | null;
   /** File name without ending; null where there is no file. */
   readonly file: string | null;
@@ -45,7 +46,7 @@ const COLUMNS = [
   'rank',
   'name',
   'repeat',
-  'state',
+  'status',
   'iptm',
   'ptm',
   'mean_plddt',
@@ -72,7 +73,7 @@ export function scoreTable(tasks: readonly ScoredTask[]): string {
   const rows = ranked.map((task, i): Cell[] => {
     const scores = task.scores === null ? null : roundedScores(task.scores);
     return [
-      ...[scores === null ? '' : i + 1, task.name, task.repeatIndex, task.state],
+      ...[scores === null ? '' : i + 1, task.name, task.repeatIndex, task.status],
       ...[scores?.iptm, scores?.ptm, scores?.meanPlddt],
       ...[task.taskId, task.file, task.problem],
     ];

@@ -14,6 +14,8 @@ import {
   type ProblemBase,
   Refused,
   type RefusedShape,
+  type ReportedProblem,
+  UPSTREAM_REQUEST_ID,
 } from '../../schema/problem.ts';
 import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
 import { batchById, loadBatch } from './batch.ts';
@@ -28,7 +30,7 @@ interface FoldSubmittedShape {
 }
 
 /** The upstream may have queued tasks or not. */
-interface OutcomeUnknownShape extends ProblemBase<'OutcomeUnknown'> {
+interface OutcomeUnknownShape extends ReportedProblem<'OutcomeUnknown'> {
   readonly idempotencyKey: string | null;
 }
 
@@ -76,27 +78,19 @@ const OutcomeUnknown = builder.objectRef<OutcomeUnknownShape>('OutcomeUnknown').
         'The idempotency key, which is used up unless `hint` says to send the same again; null when you ' +
         'gave none.',
     }),
+    upstreamRequestId: t.exposeString('upstreamRequestId', UPSTREAM_REQUEST_ID),
   }),
 });
-
-const existingBatch = {
-  type: Batch,
-  cost: 1,
-  description: 'The batch of the first submission with this key; null when its outcome is unknown.',
-  resolve: ({ batchId }: IdempotencyConflictShape, _: object, ctx: GatewayContext) =>
-    batchId === null ? null : loadBatch(ctx, batchId),
-} as const;
 
 const IdempotencyConflict = builder.objectRef<IdempotencyConflictShape>('IdempotencyConflict').implement({
   description: 'The idempotency key was used before with another input. Nothing was sent.',
   interfaces: [Problem],
   fields: (t) => ({
-    existingBatch: t.field(existingBatch),
-    batch: t.field({
-      ...existingBatch,
-      deprecationReason: 'Use `existingBatch`. Removed after 2027-05-31.',
-      description:
-        'The same; it cannot be selected beside the `batch` of FoldSubmitted, which is never null.',
+    existingBatch: t.field({
+      type: Batch,
+      cost: 1,
+      description: 'The batch of the first submission with this key; null when its outcome is unknown.',
+      resolve: ({ batchId }, _, ctx) => (batchId === null ? null : loadBatch(ctx, batchId)),
     }),
   }),
 });

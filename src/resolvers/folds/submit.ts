@@ -166,7 +166,7 @@ const keepKeyPending = (): void => undefined;
 function foundFaults(error: unknown): InvalidInputShape | null {
   if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
     return null;
-  const { issues = [], requestId } = error.failure;
+  const { issues = [] } = error.failure;
   if (issues.length === 0) return null;
   const faults = issues.map(({ path, code, message }): IssueShape => {
     const hint = `The upstream calls this ${code}.`;
@@ -175,7 +175,6 @@ function foundFaults(error: unknown): InvalidInputShape | null {
   return {
     kind: 'InvalidInput',
     message: 'The upstream found mistakes in the input; nothing was queued.',
-    upstreamRequestId: requestId ?? null,
     issues: faults,
   };
 }

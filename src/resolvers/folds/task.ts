@@ -10,7 +10,6 @@ import {
   Artifact,
   type ArtifactShape,
   InputChain,
-  ResultAvailability,
   Task,
   TaskError,
   type TaskErrorShape,
@@ -19,17 +18,18 @@ import {
 } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
-import { type Enveloped, listPages } from '../../upstream/batch.ts';
+import { listPages } from '../../upstream/batch.ts';
 import { asError, UpstreamError } from '../../upstream/errors.ts';
 import { missingResult } from '../../upstream/folds/fold-results.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
-import { artifacts as artifactUrls, type TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
+import { artifacts as artifactUrls } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
 import { proteinOfChain } from './fold-parts.ts';
 import { FoldResult, meanPlddtOf, scoresOfResult } from './fold-result.ts';
 import { inputOf, nameOfTask, taskOf, tasksOf } from './task-shape.ts';
+import { readStatus, taskStatus } from './task-status.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };
@@ -45,19 +45,6 @@ async function findListed(
     if (page !== null && item !== undefined) return tasksOf(batchId, page, [item])[0] ?? null;
   }
   return null;
-}
-
-/** Status of a task; null for an unknown one, and the error of an expired result. */
-async function readStatus(
-  ctx: GatewayContext,
-  taskId: string,
-): Promise<Enveloped<StatusAnswer> | UpstreamError | null> {
-  try {
-    return await ctx.batches.status(taskId);
-  } catch (error) {
-    if (error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED') return error;
-    throw error;
-  }
 }
 
 /** A task whose place cannot be looked up at present: only what needs the place fails. */
@@ -88,27 +75,6 @@ export async function loadTask(ctx: GatewayContext, taskId: string): Promise<Tas
   };
 }
 
-/** Whether a task has a result. Reads Status only for a done task of which List does not say so. */
-async function availabilityOf(
-  ctx: GatewayContext,
-  task: TaskShape,
-): Promise<typeof ResultAvailability.$inferType> {
-  if (task.result === 'expired' && (task.state === 'DONE' || task.state === 'UNKNOWN')) return 'EXPIRED';
-  if (task.state === 'QUEUED' || task.state === 'IN_PROGRESS') return 'NOT_READY';
-  if (task.state !== 'DONE') return task.state;
-  if (task.result !== 'ask') return task.result === 'here' ? 'AVAILABLE' : 'UNKNOWN';
-  const status = await readStatus(ctx, task.taskId);
-  if (status instanceof UpstreamError) return 'EXPIRED';
-  return status?.data.response != null ? 'AVAILABLE' : 'UNKNOWN';
-}
-
-async function statusOf(ctx: GatewayContext, task: TaskShape): Promise<typeof TaskStatus.$inferType> {
-  const availability = await availabilityOf(ctx, task);
-  if (availability === 'AVAILABLE') return 'SUCCEEDED';
-  if (availability === 'NOT_READY') return task.state === 'QUEUED' ? 'QUEUED' : 'RUNNING';
-  return availability;
-}
-
 /** List and Status give reasons for as long as they give results. */
 const EXPIRED_REASON: TaskErrorShape = {
   code: null,
@@ -131,11 +97,18 @@ async function batchOf(ctx: GatewayContext, { batchId }: TaskShape): Promise<Bat
   return (await ctx.submissions.batch(batchId)) === null ? loadBatch(ctx, batchId) : batchById(ctx, batchId);
 }
 
-/** @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry */
-async function hasResult(ctx: GatewayContext, task: TaskShape): Promise<boolean> {
-  const availability = await availabilityOf(ctx, task);
-  if (availability === 'UNKNOWN' && task.state === 'DONE') throw missingResult();
-  return availability === 'AVAILABLE';
+/**
+ * Whether a task has a result. Reads Status only for a done task of which List does not say so.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT for a done task with neither a result nor an expiry
+ */
+async function hasResult(ctx: GatewayContext, { taskId, state, result }: TaskShape): Promise<boolean> {
+  if (state !== 'DONE' || result === 'expired') return false;
+  if (result === 'here') return true;
+  const status = result === 'ask' ? await readStatus(ctx, taskId) : null;
+  if (status instanceof UpstreamError) return false;
+  if (status?.data.response == null) throw missingResult();
+  return true;
 }
 
 interface FoldScoresShape extends TaskScores {
@@ -223,27 +196,20 @@ builder.objectFields(Task, (t) => ({
     ...nonNull('Where the task is and whether its result can be read.'),
     type: TaskStatus,
     cost: STATUS,
-    resolve: (task, _, ctx) => statusOf(ctx, task),
-  }),
-  resultAvailability: t.field({
-    ...nonNull('Whether there is a result to read.'),
-    type: ResultAvailability,
-    deprecationReason: 'Use `status`. Removed after 2027-05-31.',
-    cost: STATUS,
-    resolve: (task, _, ctx) => availabilityOf(ctx, task),
+    resolve: (task, _, ctx) => taskStatus(ctx, task),
   }),
   error: t.field({
     type: TaskError,
     cost: STATUS,
     description:
       'Why it failed, or what the upstream says beside another state; null where there is nothing to ' +
-      'say. One Status call where List does not say.',
+      'say. Costs one Status call where List does not say.',
     resolve: (task, _, ctx) => errorOfTask(ctx, task),
   }),
   result: t.field({
     type: FoldResult,
     cost: STATUS,
-    description: 'The prediction. Null unless `status` is SUCCEEDED.',
+    description: 'The prediction. Null unless `status` is DONE.',
     resolve: async (task, _, ctx) => ((await hasResult(ctx, task)) ? task : null),
   }),
   scores: t.field({
@@ -255,15 +221,15 @@ builder.objectFields(Task, (t) => ({
     resolve: (task, _, ctx) => scoresOf(ctx, task),
   }),
   warnings: t.stringList({
-    nullable: false,
+    nullable: { list: true, items: false },
     cost: STATUS,
     description:
       'Warnings of the upstream about this task; `Batch.warnings` has those about the batch. One Status ' +
-      'call for a task that has started.',
+      'call for a task that has started; null only with an error.',
     resolve: async (task, _, ctx) => [...(await warningsOf(ctx, task))],
   }),
   artifacts: t.field({
-    ...nonNull('Additional outputs. One Status call for a done task.'),
+    description: 'Additional outputs. One Status call for a done task; null only with an error.',
     type: [Artifact],
     cost: STATUS,
     resolve: (task, _, ctx) => artifactsOf(ctx, task),

@@ -23,6 +23,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
   const pages = new Map<string, Promise<BatchAnswer | null>>();
   const fresh = new Map<string, BatchAnswer>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
+  const expired = new Map<string, Promise<boolean>>();
   const limited = pLimit(AT_ONCE);
   const listed = async (batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> => {
     const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
@@ -36,6 +37,8 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
     map.set(key, asking);
     return asking;
   };
+  const readStatus = (taskId: string): Promise<Enveloped<TaskStatus> | null> =>
+    once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null));
 
   return {
     /** State and counts, from the first answer of this request. Null for an unknown batch. */
@@ -51,8 +54,11 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
         });
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
       const page = once(pages, key, () => listed(batchId, request));
-      // Any page tells state and counts too, so that they need no call of their own.
-      if (!batches.has(batchId)) batches.set(batchId, page);
+      // Any page tells state and counts too, so that they need no call of their own, unless it fails.
+      if (!batches.has(batchId)) {
+        batches.set(batchId, page);
+        page.catch(() => batches.delete(batchId));
+      }
       return page;
     },
     /** Answers for a batch that was submitted a moment ago. @param page - with all its tasks */
@@ -61,8 +67,21 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
       batches.set(batchId, Promise.resolve(page));
     },
     /** Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
-    status: (taskId: string) =>
-      once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
+    status: readStatus,
+    /**
+     * Whether the results of a batch have expired, by Status of one of its done tasks: they expire
+     * together. False where Status cannot be read.
+     */
+    hasExpired(batchId: string, taskId: string): Promise<boolean> {
+      const asked = expired.get(batchId);
+      if (asked !== undefined) return asked;
+      const asking = readStatus(taskId).then(
+        () => false,
+        (error: unknown) => error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED',
+      );
+      expired.set(batchId, asking);
+      return asking;
+    },
     /** Asks Status again next time: its signed URLs have expired. */
     forgetStatus: (taskId: string) => void statuses.delete(taskId),
     /** Asks everything again: something was changed. */
@@ -71,6 +90,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership) {
       pages.clear();
       fresh.clear();
       statuses.clear();
+      expired.clear();
     },
   };
 }

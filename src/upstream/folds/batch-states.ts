@@ -24,9 +24,9 @@ const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
 /** The state of a task by the service's word; any word that is not known is UNKNOWN. */
 export const taskState = (word: string): TaskStateName => TASK_STATES.get(word) ?? 'UNKNOWN';
 
-/** The service's word for a state; undefined for UNKNOWN, which is no state of it. */
-export const parseTaskState = (state: TaskStateName): string | undefined =>
-  state === 'UNKNOWN' ? undefined : TASK_WORDS[state];
+/** The word that List filters by; null where it has none. It says done also of expired results. */
+export const filterWord = (status: TaskStateName | 'EXPIRED'): string | null =>
+  status === 'UNKNOWN' ? null : TASK_WORDS[status === 'EXPIRED' ? 'DONE' : status];
 
 export type TaskCounts = ReturnType<typeof readCounts>;
 

@@ -11,7 +11,7 @@ export const READS: readonly string[] = [
   `{ similarProteins(sequence: "GIVEQCCTSICSLYQLENYCN") { queryHash restrictedCount hits { score protein { hash } cluster { size } } sharedFeatures { occurrences feature { label } } } }`,
   `{ feature(index: 3) { label description threshold uniref90 { frequency idf } topProteins { accession activation } nearestNeighbors { label } raw } }`,
   `{ cluster(hash: "${HASH}") { size meanPlddt features { value } members(first: 3) { totalCount nodes { hash name } } raw } }`,
-  'query($batch: ID!) { batch(batchId: $batch) { state counts { total done } tasks { nodes { taskId state result { ptm iptm plddt { mean } pae { max } structure { text } } } } } }',
+  'query($batch: ID!) { batch(batchId: $batch) { status counts { total done } tasks { nodes { taskId status result { ptm iptm plddt { mean } pae { max } structure { text } } } } } }',
   'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "GIVEQCC" } }] }] }) { __typename ... on FoldSubmitted { batch { batchId counts { total } tasks { nodes { taskId } } } } } }',
 ];
 const oddity = fc.oneof(

@@ -136,7 +136,7 @@ describe.skipIf(NO_BROWSER).each([
     running = run(clock, 10);
     await page.getByText('all finished').waitFor();
     expect((await page.locator('li').allInnerTexts()).sort()).toEqual(
-      [`${ids[0]}: 2 of 2 SUCCEEDED`, `${ids[1]}: 3 of 3 SUCCEEDED`].sort(),
+      [`${ids[0]}: 2 of 2 DONE`, `${ids[1]}: 3 of 3 DONE`].sort(),
     );
     expect(sockets).toHaveLength(1);
     expect(decodeURIComponent(sockets[0] ?? '')).not.toContain(TOKEN);

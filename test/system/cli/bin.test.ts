@@ -316,7 +316,7 @@ items:
       .trimEnd()
       .split('\n');
     expect(rows.map((row) => row.split('\t').slice(0, 4))).toEqual([
-      ['rank', 'name', 'repeat', 'state'],
+      ['rank', 'name', 'repeat', 'status'],
       ['1', "'=pair", '0', 'DONE'],
       ['2', 'fine', '0', 'DONE'],
       ['', 'large', '0', 'FAILED'],

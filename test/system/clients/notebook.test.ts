@@ -81,7 +81,7 @@ describe.skipIf(missing)('the notebook example', () => {
     expect(rects[0]).toBe(110);
     expect(rects[1]).toBeGreaterThan(8);
     expect(rects[2]).toBeGreaterThan(600);
-    const ranked = lines.slice(-5, -1).map((line) => Number(/SUCCEEDED +([\d.]+)/.exec(line)?.[1]));
+    const ranked = lines.slice(-5, -1).map((line) => Number(/DONE +([\d.]+)/.exec(line)?.[1]));
     expect(ranked.toSorted((a, b) => b - a)).toEqual(ranked);
     expect(place.world.counts()).toMatchObject({ submit: 1 });
   });

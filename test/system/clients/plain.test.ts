@@ -53,7 +53,7 @@ describe('graphql-request', () => {
     for await (const _ of sse.iterate({ query: WATCH, variables: { id: batchId } }));
     sse.dispose();
     const FAILED =
-      'query ($id: ID!) { batch(batchId: $id) { tasks(states: [FAILED, CANCELLED]) { nodes { inputIndex } } } }';
+      'query ($id: ID!) { batch(batchId: $id) { tasks(statuses: [FAILED, CANCELLED]) { nodes { inputIndex } } } }';
     const failed = at(await client.request(FAILED, { id: batchId }), 'batch.tasks.nodes') as {
       inputIndex: number;
     }[];

@@ -157,7 +157,7 @@ describe('a process', () => {
     const answer = fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json', ...AUTH },
-      body: JSON.stringify({ query: '{ task(taskId: "x") { state } }' }),
+      body: JSON.stringify({ query: '{ task(taskId: "x") { status } }' }),
     }).catch((error: unknown) => error);
     await until('the upstream to be asked', () => asked.some((path) => path.endsWith('/status')));
     server.child.kill('SIGTERM');

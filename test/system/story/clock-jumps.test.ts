@@ -83,12 +83,12 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     expect(await submitOnce(asker, 'once')).toMatchObject({ replayed: true, batchId: first.batchId });
     const { data, errors } = await ask(
       gateway,
-      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { taskId state } } } protein(hash: "12e9c9e4e2835c302e8ba615115edda3") { length } }',
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { taskId status } } } protein(hash: "12e9c9e4e2835c302e8ba615115edda3") { length } }',
       { id: first.batchId },
       TOKEN,
     );
     expect(errors).toBeUndefined();
-    expect(at(data, 'batch.tasks.nodes.0.state')).toBe('DONE');
+    expect(at(data, 'batch.tasks.nodes.0.status')).toBe('DONE');
     const url = `http://gateway.test/tasks/${at(data, 'batch.tasks.nodes.0.taskId')}/result.json`;
     expect((await get(gateway, url, TOKEN)).status).toBe(200);
     expect(at(data, 'protein.length')).toBe(110);
