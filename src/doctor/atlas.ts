@@ -1,11 +1,10 @@
 // The doctor's checks of the Atlas: every operation, with a well-known protein.
 import { z } from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
-import { formOf } from '../upstream/errors.ts';
 import type { Call, Upstream } from '../upstream/http/upstream-client.ts';
 import * as wire from '../upstream/wire.ts';
 import { compare, type Difference } from './differences.ts';
-import { type Answer, type Check, check, type Probe } from './probe.ts';
+import { type Answer, type Check, check, isOwn404, type Probe } from './probe.ts';
 
 const INSULIN = {
   hash: '12e9c9e4e2835c302e8ba615115edda3',
@@ -43,10 +42,6 @@ const bulk = (hashes: readonly string[], all: boolean): Probe['call'] => ({
 });
 
 const ACTIVATIONS = { protein_activations: z.unknown(), per_residue_activations: z.unknown() };
-
-/** A 404 proves absence only in the words of the API. */
-const isOwn404 = ({ body }: Answer): Difference[] =>
-  formOf(body) === 'own' ? [] : [{ path: '$', expected: 'an error of the API', seen: 'a bare 404' }];
 
 const isImage = ({ type }: Answer): Difference[] =>
   type === 'image/png' ? [] : [{ path: 'content-type', expected: 'image/png', seen: type }];

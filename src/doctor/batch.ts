@@ -1,13 +1,13 @@
 // The doctor's checks of the Batch API. Nothing is submitted, and only ids that cannot exist are
 // cancelled. With the id of a batch of the caller's own, its page, task and result are read too.
-import { errorText, formOf } from '../upstream/errors.ts';
+import { errorText } from '../upstream/errors.ts';
 import { readFold } from '../upstream/folds/read-fold.ts';
 import { type Downloads, download } from '../upstream/http/download.ts';
 import { readBytes } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import * as wire from '../upstream/wire.ts';
 import type { Difference } from './differences.ts';
-import { type Answer, type Check, check, contentOf, type Probe, skipped } from './probe.ts';
+import { type Answer, type Check, check, contentOf, isOwn404, type Probe, skipped } from './probe.ts';
 
 const NO_ID = 'foldatlas-doctor-no-such-id';
 
@@ -23,9 +23,6 @@ const hasText = ({ body }: Answer): Difference[] =>
   errorText(body) === undefined
     ? [{ path: '$', expected: 'message, error or detail', seen: 'no such text' }]
     : [];
-
-const isOwn404 = ({ body }: Answer): Difference[] =>
-  formOf(body) === 'own' ? [] : [{ path: '$', expected: 'an error of the API', seen: 'a bare 404' }];
 
 const itemsOf = (body: unknown): unknown[] => {
   const { items } = Object(contentOf(body));
@@ -57,6 +54,7 @@ async function checkOwn(up: Upstream, downloads: Downloads, batchId: string): Pr
         ? []
         : [{ path: '$.items', expected: '1 item', seen: 'more', setting: 'UPSTREAM_LIST_LIMIT_FIELD' }],
   });
+  if (page.check.http === 404) return [skipped(page.check.name, 'List knows no such batch of yours')];
   const checks = [page.check];
   const { cursor: next } = Object(page.body);
   const [first] = itemsOf(page.body);

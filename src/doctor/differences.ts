@@ -50,7 +50,8 @@ function kindAt(value: unknown, path: readonly PropertyKey[]): string {
 
 function toDifference({ code, path, message, ...issue }: z.core.$ZodIssue, value: unknown): Difference {
   const [, expected, seen] = /^expected (.+), seen (.+)$/s.exec(message) ?? [];
-  const known = code === 'invalid_type' && 'expected' in issue ? String(issue.expected) : message;
+  const ofKind = code === 'invalid_type' && 'expected' in issue ? String(issue.expected) : message;
+  const known = code === 'invalid_union' ? 'one of the known forms' : ofKind;
   return { path: pathText(path), expected: expected ?? known, seen: seen ?? kindAt(value, path) };
 }
 

@@ -1,6 +1,6 @@
 // Makes one free call of the service and compares its answer with what the wire schemas say.
 import type { z } from 'zod';
-import { UpstreamError } from '../upstream/errors.ts';
+import { formOf, UpstreamError } from '../upstream/errors.ts';
 import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
 import { type Call, requestStream, type Upstream } from '../upstream/http/upstream-client.ts';
 import { compare, type Difference } from './differences.ts';
@@ -67,6 +67,10 @@ export const skipped = (name: string, note: string, status: CheckStatus = 'SKIPP
   differences: [],
   added: [],
 });
+
+/** A 404 says that something does not exist only in the words of the API. */
+export const isOwn404 = ({ body }: Answer): Difference[] =>
+  formOf(body) === 'own' ? [] : [{ path: '$', expected: 'an error of the API', seen: 'a bare 404' }];
 
 /** Runs a probe. It never throws for what the service does. */
 export async function check(

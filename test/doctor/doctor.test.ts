@@ -118,6 +118,12 @@ describe('a service that is as expected', () => {
     );
   });
 
+  it("is not said to have changed where a batch is not the caller's own", async () => {
+    const report = await doctor(sandbox.url, { batchId: 'no-such-batch' });
+    expect(report.status).toBe('OK');
+    expect(report.checks.at(-1)).toMatchObject({ name: 'list, own batch', status: 'SKIPPED' });
+  });
+
   it('has the pages, a task and the result of a batch read on request', async () => {
     const batchId = await finishedBatch();
     const report = await doctor(sandbox.url, { batchId });
