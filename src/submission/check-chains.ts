@@ -2,15 +2,7 @@
 // "Modification").
 import type { ItemNotes } from './check.ts';
 import { findInvalidLetters, LETTERS, parentResidue, scanSmiles } from './chemistry.ts';
-import {
-  type Item,
-  isStep,
-  type Ligand,
-  type Modification,
-  type Polymer,
-  type PolymerType,
-  type Steps,
-} from './submission.ts';
+import type { Item, Ligand, Modification, Polymer, PolymerType } from './submission.ts';
 
 const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
 
@@ -41,7 +33,7 @@ function checkId(id: string, at: string, first: Map<string, string>, { wrong, od
   }
 }
 
-function* checkChainIds(item: Item, notes: ItemNotes): Steps<void> {
+function checkChainIds(item: Item, notes: ItemNotes): void {
   const { odd } = notes;
   const first = new Map<string, string>();
   for (const [c, chain] of item.chains.entries()) {
@@ -57,7 +49,6 @@ function* checkChainIds(item: Item, notes: ItemNotes): Steps<void> {
     }
     for (const [i, id] of chain.ids.entries()) {
       checkId(id, `${path}.${i}`, first, notes);
-      if (i % 1024 === 1023) yield;
     }
     if (chain.ids.length > 1) {
       const length = chain.type === 'ligand' ? 0 : chain.sequence.length;
@@ -102,8 +93,8 @@ function letterHint(type: PolymerType, letter: string): string {
     : `Write ${twin} for ${letter}; the letters that name one residue are ${LETTERS[type]}.`;
 }
 
-function* checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: ItemNotes): Steps<void> {
-  const { wrong: bad, unknown } = yield* findInvalidLetters(type, sequence);
+function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: ItemNotes): void {
+  const { wrong: bad, unknown } = findInvalidLetters(type, sequence);
   if (bad.count > 0) {
     const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
     const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;
@@ -126,7 +117,7 @@ function* checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: 
   }
 }
 
-function* checkSequence(polymer: Polymer, path: string, notes: ItemNotes): Steps<void> {
+function checkSequence(polymer: Polymer, path: string, notes: ItemNotes): void {
   const { type, sequence, headers } = polymer;
   const at = `${path}.sequence`;
   if (headers > 1) {
@@ -142,7 +133,7 @@ function* checkSequence(polymer: Polymer, path: string, notes: ItemNotes): Steps
     notes.wrong(at, 'EMPTY_SEQUENCE', 'The sequence is empty.', `Give one-letter codes: ${LETTERS[type]}.`);
     return;
   }
-  yield* checkLetters(polymer, at, notes);
+  checkLetters(polymer, at, notes);
   if (type === 'protein' && sequence.length >= 20 && !/[^ACGTU]/.test(sequence)) {
     notes.odd(
       at,
@@ -195,7 +186,7 @@ function checkModification(
   );
 }
 
-function* checkModifications(polymer: Polymer, path: string, notes: ItemNotes): Steps<void> {
+function checkModifications(polymer: Polymer, path: string, notes: ItemNotes): void {
   const seen = new Map<number, number>();
   for (const [m, modification] of polymer.modifications.entries()) {
     const at = `${path}.modifications.${m}`;
@@ -210,11 +201,10 @@ function* checkModifications(polymer: Polymer, path: string, notes: ItemNotes): 
       );
     }
     seen.set(modification.position, m);
-    if (m % 1024 === 1023) yield;
   }
 }
 
-function* checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemNotes): Steps<void> {
+function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemNotes): void {
   const hasSmiles = smiles !== null && smiles !== '';
   const hasCcd = ccd !== null && ccd.length > 0;
   if (!hasSmiles && !hasCcd) {
@@ -233,7 +223,7 @@ function* checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: Ite
       'Give the one that you mean.',
     );
   }
-  const fault = hasSmiles ? (yield* scanSmiles(smiles)).fault : undefined;
+  const fault = hasSmiles ? scanSmiles(smiles).fault : undefined;
   if (fault !== undefined) {
     const note = hasCcd ? odd : wrong;
     note(`${path}.smiles`, 'BAD_SMILES', `This is not a SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
@@ -250,7 +240,7 @@ function* checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: Ite
   }
 }
 
-export function* checkChains(item: Item, notes: ItemNotes): Steps<void> {
+export function checkChains(item: Item, notes: ItemNotes): void {
   if (item.chains.length === 0) {
     notes.wrong(
       'chains',
@@ -260,14 +250,13 @@ export function* checkChains(item: Item, notes: ItemNotes): Steps<void> {
     );
   }
   for (const [c, chain] of item.chains.entries()) {
-    if (isStep(c, chain)) yield;
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
-      yield* checkLigand(chain, path, notes);
+      checkLigand(chain, path, notes);
     } else {
-      yield* checkSequence(chain, path, notes);
-      yield* checkModifications(chain, path, notes);
+      checkSequence(chain, path, notes);
+      checkModifications(chain, path, notes);
     }
   }
-  yield* checkChainIds(item, notes);
+  checkChainIds(item, notes);
 }

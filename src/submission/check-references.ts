@@ -2,20 +2,19 @@
 // names).
 import type { ItemNotes } from './check.ts';
 import { heavyAtoms, scanSmiles } from './chemistry.ts';
-import type { Chain, Item, Steps } from './submission.ts';
+import type { Chain, Item } from './submission.ts';
 
 const lengthOf = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
 /** Counts heavy atoms at a residue of a chain, where the input allows it; reads each chain once. */
-function* atomCounter(chains: Item['chains']) {
+function atomCounter(chains: Item['chains']) {
   const modified = new Map<Chain, ReadonlySet<number>>();
   const smilesAtoms = new Map<Chain, number>();
   for (const chain of chains) {
-    yield;
     if (chain.type !== 'ligand') modified.set(chain, new Set(chain.modifications.map((one) => one.position)));
     else if (chain.smiles !== null && !chain.ccd?.length)
-      smilesAtoms.set(chain, (yield* scanSmiles(chain.smiles)).heavyAtoms);
+      smilesAtoms.set(chain, scanSmiles(chain.smiles).heavyAtoms);
   }
   return (chain: Chain, residue: number): number | undefined => {
     if (chain.type === 'ligand') return smilesAtoms.get(chain);
@@ -24,12 +23,11 @@ function* atomCounter(chains: Item['chains']) {
   };
 }
 
-function* referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
+function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
     for (const id of chain.ids ?? []) {
       byId.set(id, chain);
-      if (byId.size % 4096 === 0) yield;
     }
   }
   const known = item.chains
@@ -37,7 +35,7 @@ function* referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
     .slice(0, 12)
     .join(', ');
   const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
-  const atomsOf = yield* atomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
+  const atomsOf = atomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
 
   const chainAt = (path: string, id: string): Chain | undefined => {
     const chain = byId.get(id);
@@ -101,11 +99,10 @@ function* referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   return { chainAt, residueAt, atomAt };
 }
 
-type Checks = ReturnType<typeof referenceChecks> extends Steps<infer T> ? T : never;
+type Checks = ReturnType<typeof referenceChecks>;
 
-function* checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }: ItemNotes): Steps<void> {
+function checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }: ItemNotes): void {
   for (const [b, bond] of item.covalentBonds.entries()) {
-    if (b % 1024 === 1023) yield;
     const path = `covalentBonds.${b}`;
     const ends = [
       { n: 1, id: bond.chainId1, residue: bond.residueIndex1, atom: bond.atomIndex1 },
@@ -123,7 +120,7 @@ function* checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }
   }
 }
 
-function* checkPocket({ pocket }: Item, { chainAt, residueAt }: Checks, { odd }: ItemNotes): Steps<void> {
+function checkPocket({ pocket }: Item, { chainAt, residueAt }: Checks, { odd }: ItemNotes): void {
   if (pocket === null) return;
   chainAt('pocket.binderChainId', pocket.binderChainId);
   if (pocket.contacts.length === 0) {
@@ -135,7 +132,6 @@ function* checkPocket({ pocket }: Item, { chainAt, residueAt }: Checks, { odd }:
     );
   }
   for (const [c, { chainId, residueIndex }] of pocket.contacts.entries()) {
-    if (c % 1024 === 1023) yield;
     const path = `pocket.contacts.${c}`;
     residueAt(`${path}.residueIndex`, chainAt(`${path}.chainId`, chainId), residueIndex);
     if (chainId === pocket.binderChainId) {
@@ -185,11 +181,10 @@ function checkMatrix(
   }
 }
 
-function* checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): Steps<void> {
+function checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): void {
   const { odd } = notes;
   const seen = new Set<string>();
   for (const [d, { chainId, distogram }] of item.distogramConditioning.entries()) {
-    yield;
     const path = `distogramConditioning.${d}`;
     const chain = chainAt(`${path}.chainId`, chainId);
     if (seen.has(chainId)) {
@@ -213,11 +208,11 @@ function* checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): St
   }
 }
 
-export function* checkReferences(item: Item, notes: ItemNotes): Steps<void> {
+export function checkReferences(item: Item, notes: ItemNotes): void {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;
-  const checks = yield* referenceChecks(item, notes);
-  yield* checkBonds(item, checks, notes);
-  yield* checkPocket(item, checks, notes);
-  yield* checkDistograms(item, checks, notes);
+  const checks = referenceChecks(item, notes);
+  checkBonds(item, checks, notes);
+  checkPocket(item, checks, notes);
+  checkDistograms(item, checks, notes);
 }

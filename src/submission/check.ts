@@ -1,10 +1,10 @@
 // Checks a whole submission before anything is sent: all rules of the spec, with paths in the
-// GraphQL input. Each step takes linear time and yields to other work.
-import { createHash, hash } from 'node:crypto';
+// GraphQL input, in linear time.
+import { hash } from 'node:crypto';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import type { IssueCode } from './issue-codes.ts';
-import { type Chain, copiesOf, type Item, isStep, type Steps, type Submission } from './submission.ts';
+import { type Chain, copiesOf, type Item, type Submission } from './submission.ts';
 import { createTwinSearch } from './wire-body.ts';
 
 export interface Issue {
@@ -67,26 +67,12 @@ export interface ChainSummary {
 
 const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
 
-/** Letters hashed in one step. */
-const HASHED = 2 ** 20;
-
-function* hashSequence(sequence: string): Steps<string> {
-  // A sixth of the time of createHash for a sequence of usual length.
-  if (sequence.length <= HASHED) return hash('md5', sequence);
-  const parts = createHash('md5');
-  for (let at = 0; at < sequence.length; at += HASHED) {
-    if (at > 0) yield;
-    parts.update(sequence.slice(at, at + HASHED));
-  }
-  return parts.digest('hex');
-}
-
-function* summarizeChain(chain: Chain): Steps<ChainSummary> {
+function summarizeChain(chain: Chain): ChainSummary {
   const ids = chain.ids ?? [];
   const kind = KINDS[chain.type];
   if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
   const { sequence } = chain;
-  const proteinHash = chain.type === 'protein' ? yield* hashSequence(sequence) : null;
+  const proteinHash = chain.type === 'protein' ? hash('md5', sequence) : null;
   return { ids, kind, length: sequence.length, proteinHash };
 }
 
@@ -100,18 +86,17 @@ export interface ItemMeasure {
   readonly chains: readonly ChainSummary[];
 }
 
-function* measureItem(item: Item): Steps<ItemMeasure> {
+function measureItem(item: Item): ItemMeasure {
   let chainCount = 0;
   let length = 0;
   let ligandCount = 0;
   const chains: ChainSummary[] = [];
-  for (const [c, chain] of item.chains.entries()) {
-    if (isStep(c, chain)) yield;
+  for (const chain of item.chains) {
     const copies = copiesOf(chain);
     chainCount += copies;
     if (chain.type === 'ligand') ligandCount += copies;
     else length += copies * chain.sequence.length;
-    chains.push(yield* summarizeChain(chain));
+    chains.push(summarizeChain(chain));
   }
   return { chainCount, length, ligandCount, chains };
 }
@@ -239,22 +224,21 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
 }
 
 /** @returns issues (which forbid sending) and warnings in the order of the input, exact lengths */
-export function* checkSubmission(submission: Submission, models: readonly string[]): Steps<SubmissionCheck> {
+export function checkSubmission(submission: Submission, models: readonly string[]): SubmissionCheck {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
   checkEnvelope(submission, models, addIssue(issues));
   const findTwin = createTwinSearch();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
-    yield;
     const prefix = `items.${index}`;
     const notes = { wrong: addIssue(issues, prefix), odd: addIssue(warnings, prefix) };
     named(notes.wrong, 'name', item.name, 'name');
-    yield* checkChains(item, notes);
-    yield* checkReferences(item, notes);
-    const measure = yield* measureItem(item);
+    checkChains(item, notes);
+    checkReferences(item, notes);
+    const measure = measureItem(item);
     warnOfSize(measure, item.includePae, notes.odd);
-    const sameAs = yield* findTwin(index, item, measure.chains);
+    const sameAs = findTwin(index, item, measure.chains);
     items.push({ index, name: item.name, sameAs, ...measure });
   }
   warnOfTwins(items, addIssue(warnings));

@@ -1,7 +1,7 @@
 // Chemistry of polymers and ligands: letters, heavy atoms of residues, parents of modifications,
 // SMILES.
 import { residueOf } from '../structure/residues.ts';
-import type { PolymerType, Steps } from './submission.ts';
+import type { PolymerType } from './submission.ts';
 
 /** The letters of a polymer that name one residue. */
 export const LETTERS: Readonly<Record<PolymerType, string>> = {
@@ -30,12 +30,10 @@ export interface InvalidLetters {
 
 const NONE = { count: 0, first: -1 };
 const ALL_PLAIN: InvalidLetters = { wrong: NONE, unknown: { ...NONE, letters: '' } };
-/** Characters read in one step. */
-const SLICE = 2 ** 18;
 const CODE_A = 65;
 
 /** Counts the letters of an upper-case sequence that need a remark: usually in one scan. */
-export function* findInvalidLetters(type: PolymerType, sequence: string): Steps<InvalidLetters> {
+export function findInvalidLetters(type: PolymerType, sequence: string): InvalidLetters {
   const start = sequence.search(NOT_PLAIN[type]);
   if (start < 0) return ALL_PLAIN;
   const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>
@@ -52,7 +50,6 @@ export function* findInvalidLetters(type: PolymerType, sequence: string): Steps<
       if (kind.count === 0) kind.first = at;
       kind.count += 1;
     }
-    if (at % SLICE === 0) yield;
   }
   const letters = [...seen.keys()].filter((k) => seen[k] === 1).map((k) => String.fromCharCode(CODE_A + k));
   return { wrong, unknown: { ...unknown, letters: letters.join(', ') } };
@@ -108,7 +105,7 @@ function oddCharacter(smiles: string, at: number): string {
   return `${shown} is not a character of SMILES`;
 }
 
-export function* scanSmiles(smiles: string): Steps<SmilesScan> {
+export function scanSmiles(smiles: string): SmilesScan {
   const found = (heavyAtoms: number, fault?: string): SmilesScan => ({ heavyAtoms, fault });
   if (smiles === '') return found(0, 'it is empty');
   let atoms = 0;
@@ -116,11 +113,7 @@ export function* scanSmiles(smiles: string): Steps<SmilesScan> {
   let depth = 0;
   const openRings = new Set<string>();
   const toggleRing = (ring: string) => void (openRings.delete(ring) || openRings.add(ring));
-  for (let at = 0, pause = SLICE; at < smiles.length && depth >= 0; at += 1) {
-    if (at >= pause) {
-      yield;
-      pause = at + SLICE;
-    }
+  for (let at = 0; at < smiles.length && depth >= 0; at += 1) {
     const sign = smiles.charAt(at);
     if (ORGANIC.includes(sign)) atoms += 1;
     else if (sign === '(') depth += 1;

@@ -1,7 +1,6 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
 import { memoize1 } from '@graphql-tools/utils';
-import { executionTurns } from '../async/turn-clock.ts';
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
@@ -64,41 +63,33 @@ const upper = (text: string): string =>
 
 const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
 
-/** Characters cleaned in one step. */
-const CHUNK = 2 ** 18;
-
 /**
  * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
  * the number of headers, 2 for more than one sequence.
  */
-function* cleanSequence(text: string): Steps<{ sequence: string; headers: number }> {
+function cleanSequence(text: string): { sequence: string; headers: number } {
   const start = text.trimStart();
   const isFasta = start.startsWith('>');
   const end = isFasta ? start.indexOf('\n') : 0;
   const body = end < 0 ? '' : start.slice(end);
   // What stands before a header is a sequence of its own.
   const headers = body.includes('\n>') ? 2 : isFasta ? 1 : 0;
-  const parts: string[] = [];
-  for (let at = 0; at < body.length; at += CHUNK) {
-    if (at > 0) yield;
-    parts.push(upper(withoutSpace(body.slice(at, at + CHUNK))));
-  }
-  const sequence = parts.join('');
+  const sequence = upper(withoutSpace(body));
   return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
 }
 
-function* readPolymer(type: PolymerType, input: PolymerInput): Steps<Polymer> {
+function readPolymer(type: PolymerType, input: PolymerInput): Polymer {
   const modifications = (input.modifications ?? []).map(({ position, ccd }) => ({
     position,
     ccd: ccd.trim().toUpperCase(),
   }));
-  return { type, ids: input.ids ?? null, ...(yield* cleanSequence(input.sequence)), modifications };
+  return { type, ids: input.ids ?? null, ...cleanSequence(input.sequence), modifications };
 }
 
-function* readChain({ protein, rna, dna, ligand }: ChainInput): Steps<Chain> {
-  if (protein !== undefined) return yield* readPolymer('protein', protein);
-  if (rna !== undefined) return yield* readPolymer('rna', rna);
-  if (dna !== undefined) return yield* readPolymer('dna', dna);
+function readChain({ protein, rna, dna, ligand }: ChainInput): Chain {
+  if (protein !== undefined) return readPolymer('protein', protein);
+  if (rna !== undefined) return readPolymer('rna', rna);
+  if (dna !== undefined) return readPolymer('dna', dna);
   return {
     type: 'ligand',
     ids: ligand.ids ?? null,
@@ -108,29 +99,10 @@ function* readChain({ protein, rna, dna, ligand }: ChainInput): Steps<Chain> {
   };
 }
 
-/** Short chains that share a step, and letters of a chain that has one of its own. */
-const CHAINS_OF_A_STEP = 64;
-const LONG_CHAIN = CHUNK / CHAINS_OF_A_STEP;
-
-/** Whether a step ends before the chain at this position: looking at the clock takes longer than a chain. */
-export const isStep = (position: number, chain: Chain): boolean =>
-  position % CHAINS_OF_A_STEP === CHAINS_OF_A_STEP - 1 ||
-  (chain.type !== 'ligand' && chain.sequence.length > LONG_CHAIN);
-
-function* readChains(chains: readonly ChainInput[]): Steps<Chain[]> {
-  const read: Chain[] = [];
-  for (const [c, input] of chains.entries()) {
-    const chain = yield* readChain(input);
-    read.push(chain);
-    if (isStep(c, chain)) yield;
-  }
-  return read;
-}
-
-function* readItem(input: ItemInput): Steps<Item> {
+function readItem(input: ItemInput): Item {
   return {
     name: input.name ?? null,
-    chains: yield* readChains(input.chains),
+    chains: input.chains.map(readChain),
     covalentBonds: input.covalentBonds ?? [],
     pocket: input.pocket ?? null,
     distogramConditioning: input.distogramConditioning ?? [],
@@ -147,14 +119,9 @@ function* readItem(input: ItemInput): Steps<Item> {
  *
  * @param defaultModel - the model of an input that names none
  */
-export function* readSubmission(input: SubmissionInput, defaultModel: string): Steps<Submission> {
-  const items: Item[] = [];
-  for (const item of input.items) {
-    yield;
-    items.push(yield* readItem(item));
-  }
+export function readSubmission(input: SubmissionInput, defaultModel: string): Submission {
   return {
-    items,
+    items: input.items.map(readItem),
     repeat: input.repeat ?? 1,
     model: input.model ?? defaultModel,
     label: input.label ?? null,
@@ -196,24 +163,3 @@ const weightOfItems = memoize1((items: SubmissionInput['items']): number => {
  * a document gives at many places, as a variable, is measured once.
  */
 export const weightOf = ({ items }: SubmissionInput): number => weightOfItems(items);
-
-/** A long computation in short steps: it yields where other work may go between. */
-export type Steps<T> = Generator<undefined, T, undefined>;
-
-/**
- * Takes all steps. They share the turns of the event loop with executions, which they are part of.
- *
- * @throws the reason of the signal, such as that the client has left
- */
-export async function takeSteps<T>(
-  steps: Steps<T>,
-  signal?: AbortSignal,
-  turns: Pick<typeof executionTurns, 'hasTime' | 'nextTurn'> = executionTurns,
-): Promise<T> {
-  for (;;) {
-    const step = steps.next();
-    if (step.done === true) return step.value;
-    if (!turns.hasTime()) await turns.nextTurn();
-    signal?.throwIfAborted();
-  }
-}

@@ -5,32 +5,13 @@ import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission, type Issue, MAX_NOTES } from '../../src/submission/check.ts';
-import {
-  readSubmission,
-  type SubmissionInput,
-  takeSteps,
-  weightOf,
-} from '../../src/submission/submission.ts';
+import { readSubmission, type SubmissionInput, weightOf } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 import { startCpuTimer } from '../cpu-time.ts';
 import { rightInput } from './inputs.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';
-/** A clock that counts the steps, and has time for all of them. */
-const createStepCounter = () => ({
-  steps: 0,
-  hasTime() {
-    this.steps += 1;
-    return true;
-  },
-  nextTurn: async () => undefined,
-});
-const check = async (input: SubmissionInput, clock = createStepCounter()) =>
-  takeSteps(
-    checkSubmission(await takeSteps(readSubmission(input, MODEL), undefined, clock), [MODEL]),
-    undefined,
-    clock,
-  );
+const check = async (input: SubmissionInput) => checkSubmission(readSubmission(input, MODEL), [MODEL]);
 const spelled = (issues: readonly Issue[]) => issues.map(({ path, code }) => `${path} ${code}`);
 const found = async (input: SubmissionInput) => spelled((await check(input)).issues);
 const warned = async (input: SubmissionInput) => spelled((await check(input)).warnings);
@@ -83,7 +64,7 @@ describe('a right submission', () => {
     const read = submitReader(defaultLimits);
     await fc.assert(
       fc.asyncProperty(rightInput, async (input) => {
-        const submission = await takeSteps(readSubmission(input, MODEL));
+        const submission = readSubmission(input, MODEL);
         const body: unknown = JSON.parse(JSON.stringify(wireBody(submission)));
         expect(() => read(body)).not.toThrow();
       }),
@@ -570,7 +551,7 @@ describe('an input four times as large', () => {
       () => check(large),
     );
     const bodyOf = async (input: SubmissionInput): Promise<unknown> => {
-      const submission = await takeSteps(readSubmission(input, MODEL));
+      const submission = readSubmission(input, MODEL);
       return JSON.parse(JSON.stringify(wireBody(submission)));
     };
     const [few, many] = [await bodyOf(small), await bodyOf(large)];
@@ -584,16 +565,11 @@ describe('an input four times as large', () => {
     await expectInProportion(theirs(few), theirs(many));
   });
 
-  it('is checked in steps, and costs in proportion', async () => {
-    const costs: number[] = [];
-    for (const size of [20_000, 80_000]) {
-      const clock = createStepCounter();
-      const input = one({ covalentBonds: many(size, () => bond({})) });
-      await check(input, clock);
-      expect(clock.steps).toBeGreaterThan(size / 2048);
-      costs.push(weightOf(input));
-    }
-    expect((costs[1] ?? 0) / (costs[0] ?? 1)).toBeCloseTo(4, 1);
+  it('costs in proportion', () => {
+    const weights = [20_000, 80_000].map((size) =>
+      weightOf(one({ covalentBonds: many(size, () => bond({})) })),
+    );
+    expect((weights[1] ?? 0) / (weights[0] ?? 1)).toBeCloseTo(4, 1);
   });
 });
 

@@ -76,28 +76,4 @@ describe.skipIf(NO_REDIS)('while the store is away', () => {
       checkFold: { ok: true, taskCount: 3, warnings: [{ code: 'EARLIER_NOT_KNOWN' }] },
     });
   });
-
-  it('checkFold ends when its client leaves, before it asks the store', async () => {
-    const chains = Array.from({ length: 8000 }, () => ({ ligand: { ccd: ['ATP'] } }));
-    const body = JSON.stringify({
-      query: 'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok } }',
-      variables: { input: { items: [{ chains }] } },
-    });
-    const check = (signal?: AbortSignal) =>
-      bench.gateway.fetch(
-        new Request('http://gateway.test/graphql', {
-          ...{ method: 'POST', body, ...(signal === undefined ? {} : { signal }) },
-          headers: { 'content-type': 'application/json', authorization: 'Bearer key-of-a-test' },
-        }),
-      );
-    lines.length = 0;
-    const client = new AbortController();
-    const left = check(client.signal).catch(() => undefined);
-    for (let turn = 0; turn < 3; turn += 1) await new Promise(setImmediate);
-    client.abort();
-    await left;
-    // Checks share the turns of the event loop: the first would be through when the second is.
-    expect(await (await check()).json()).toEqual({ data: { checkFold: { ok: true } } });
-    expect(lines.filter((line) => line.includes('store: ledger'))).toHaveLength(1);
-  });
 });

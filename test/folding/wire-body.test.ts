@@ -2,11 +2,11 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSubmission, type SubmissionInput, takeSteps } from '../../src/submission/submission.ts';
+import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
 import { submissionHash, wireBody } from '../../src/submission/wire-body.ts';
 import { rightInput } from './inputs.ts';
 
-const hash = (input: SubmissionInput) => takeSteps(readSubmission(input, 'm')).then(submissionHash);
+const hash = (input: SubmissionInput) => submissionHash(readSubmission(input, 'm'));
 
 const COMPLEX: SubmissionInput = {
   label: 'l',
@@ -33,7 +33,7 @@ const COMPLEX: SubmissionInput = {
 
 describe('the body of Submit', () => {
   it('has the words of the spec, cleaned', async () => {
-    expect(wireBody(await takeSteps(readSubmission(COMPLEX, 'm')))).toEqual({
+    expect(wireBody(readSubmission(COMPLEX, 'm'))).toEqual({
       endpoint: 'fold_max_accuracy',
       repeat: 2,
       payload: [
@@ -134,7 +134,7 @@ describe('the hash of a submission', () => {
       ],
     };
     for (const input of [COMPLEX, long]) {
-      const submission = await takeSteps(readSubmission(input, 'm'));
+      const submission = readSubmission(input, 'm');
       const text = JSON.stringify([
         submission.label,
         submission.items.map(({ name }) => name),

@@ -233,7 +233,7 @@ describe('a caller whose reads are slow', () => {
     expect(state()).toMatchObject({ inFlight: 32, queued: 68, refused: { full: 0, waited: 0 } });
     for (const { errors } of await Promise.all(slow))
       expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_TIMEOUT');
-    expect(state()).toMatchObject({ inFlight: 0, queued: 0 });
+    await expect.poll(state).toMatchObject({ inFlight: 0, queued: 0 });
     await place.gateway.close();
   });
 

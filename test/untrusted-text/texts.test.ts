@@ -24,7 +24,6 @@ import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
-import { takeSteps } from '../../src/submission/submission.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId, readTraceparent } from '../../src/telemetry/request-record.ts';
 import { safeName } from '../../src/upstream/archive/archive-limits.ts';
@@ -87,8 +86,8 @@ const READERS: Readonly<Record<string, Read>> = {
   'a hash': (text) => readHash(text),
   'an identifier': (text) => readIdentifier(text),
   'a task id': (text) => indexInBatch(text, text.slice(0, 9)),
-  'a SMILES string': (text) => takeSteps(scanSmiles(text)),
-  'a sequence': (text) => takeSteps(findInvalidLetters('protein', text)),
+  'a SMILES string': (text) => scanSmiles(text),
+  'a sequence': (text) => findInvalidLetters('protein', text),
   'a page': (text) => pageCsp(text),
   FASTA: (text) => readFasta(text),
   'a PDB file': (text) => [

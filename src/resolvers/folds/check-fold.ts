@@ -92,7 +92,7 @@ async function findEarlier(
   const labels = new Set(alike.map(({ label }) => label));
   labels.delete(submission.label);
   for (const label of [...labels].slice(0, COMPARED_LABELS)) {
-    const labelled = await submissionHash({ ...submission, label });
+    const labelled = submissionHash({ ...submission, label });
     const found = alike.find(({ inputHash }) => inputHash === labelled);
     if (found !== undefined) return { batchId: found.batchId, at: found.submittedAt };
   }
@@ -133,7 +133,7 @@ async function earlierWarning(ctx: GatewayContext, examined: Examined): Promise<
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const examined = await checkInput(ctx, input);
+  const examined = checkInput(ctx, input);
   const { check } = examined;
   if (check.issues.length > 0) return check;
   return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, examined))] };

@@ -10,7 +10,6 @@ import {
   readSubmission,
   type Submission,
   type SubmissionInput,
-  takeSteps,
   weightOf,
 } from '../../submission/submission.ts';
 import { submissionHash, wireBody } from '../../submission/wire-body.ts';
@@ -46,12 +45,11 @@ export interface Examined {
 }
 
 /** Cleans and checks an input. */
-export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<Examined> {
+export function checkInput(ctx: GatewayContext, input: SubmissionInput): Examined {
   const models = ctx.services.config.FOLD_MODELS;
-  const { clientSignal } = ctx;
-  const submission = await takeSteps(readSubmission(input, models[0] ?? ''), clientSignal);
-  const check = await takeSteps(checkSubmission(submission, models), clientSignal);
-  const hash = check.issues.length > 0 ? '' : await submissionHash(submission, clientSignal);
+  const submission = readSubmission(input, models[0] ?? '');
+  const check = checkSubmission(submission, models);
+  const hash = check.issues.length > 0 ? '' : submissionHash(submission);
   return { submission, check, hash };
 }
 
@@ -224,7 +222,7 @@ async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<Su
 
 /** Sends a submission once for its idempotency key. It completes also when the client disconnects. */
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
-  const examined = await checkInput(ctx, input);
+  const examined = checkInput(ctx, input);
   const { issues } = examined.check;
   if (issues.length > 0) return invalidInput(issues);
   const key = examined.submission.idempotencyKey;
