@@ -33,7 +33,7 @@ const gateway = createGateway({
   log: createLogger('silent', true),
 });
 await gateway.ready();
-const server = createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+const server = createHttpServer(gateway);
 const { url, close } = await openPort(server, 0, '127.0.0.1');
 const session = new Session();
 session.connect();

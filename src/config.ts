@@ -151,7 +151,7 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         `${LIST_FIELDS.join(', ')}, which requests to List hold too`,
     ],
     [
-      v.METRICS && v.PORT !== 0 && v.METRICS_PORT === v.PORT,
+      v.PORT !== 0 && v.METRICS_PORT === v.PORT,
       'METRICS_PORT: is PORT; set another one, or leave it out to have /metrics beside /graphql',
     ],
   ];

@@ -160,8 +160,8 @@ interface RouteSources {
 }
 
 function metricsRoutes({ options, metrics }: RouteSources): Route[] {
-  const { METRICS, METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
-  if (!METRICS || METRICS_PORT !== undefined) return [];
+  const { METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
+  if (METRICS_PORT !== undefined) return [];
   const { contentType } = metrics;
   return [metricsRoute({ contentType, text: metrics.text }, { token, open: !production })];
 }

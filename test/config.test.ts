@@ -301,7 +301,6 @@ describe('readConfig', () => {
 
   it('refuses one port for GraphQL and its metrics apart', () => {
     expect(problemsOf({ METRICS_PORT: '4000' })).toEqual([expect.stringMatching(/^METRICS_PORT: is PORT/)]);
-    expect(problemsOf({ METRICS_PORT: '4000', METRICS: '0' })).toEqual([]);
     expect(problemsOf({ METRICS_PORT: '0', PORT: '0' })).toEqual([]);
   });
 

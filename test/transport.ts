@@ -2,7 +2,6 @@
 // same server as in production. It knows no test.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { readConfig } from '../src/config.ts';
 import type { Gateway } from '../src/gateway.ts';
 import { createHttpServer } from '../src/http/limits/http-server.ts';
 
@@ -109,8 +108,7 @@ export function openSender(port: () => Promise<number>, keepAlive = true): Sende
 
 /** The same gateway, whose `fetch` goes over a socket; the server is closed with it. */
 function overSocket(gateway: Gateway): Gateway {
-  const { MAX_HEADER_BYTES: maxHeaderBytes, SLOW_READER_SECONDS: seconds } = readConfig({});
-  const server = createHttpServer(gateway, { maxHeaderBytes, slowReaderMs: seconds * 1000 });
+  const server = createHttpServer(gateway);
   let port: Promise<number> | undefined;
   const listening = () =>
     (port ??= new Promise<number>((resolve) =>

@@ -6,6 +6,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { loopbackRefusal } from '../http/auth/node-request.ts';
+import { DOCUMENT_LIMITS } from '../http/graphql/input-limits.ts';
 import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
 import { destroyResponse, oneAtATime, refuseTarget } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
@@ -18,7 +19,7 @@ import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { normalizeTarget } from '../http/request-target.ts';
 import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/responses.ts';
-import { schema, subgraphSchema } from '../resolvers/schema.ts';
+import { subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -74,13 +75,12 @@ export function openYoga(sources: YogaSources) {
   const operations = createPersistedOperations({
     mode: config.PERSISTED_OPERATIONS,
     listed: config.listedOperations,
-    automatic: config.APQ,
-    longest: config.MAX_QUERY_CHARACTERS,
+    longest: DOCUMENT_LIMITS.characters,
   });
   const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
   const { plugins, errors } = pluginsOf(sources, operations, store);
   const yoga: GatewayYoga = createYoga<object, object>({
-    schema: config.FEDERATION ? subgraphSchema : schema,
+    schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
     // Requests are read by useRequestParser, which counts bytes too; CORS is useHttp's.
     batching: false,

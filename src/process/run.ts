@@ -86,8 +86,8 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
 }
 
 async function metricsPort(read: () => Promise<string>): Promise<{ close(): Promise<void> } | undefined> {
-  const { METRICS: on, METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
-  if (!on || port === undefined) return undefined;
+  const { METRICS_PORT: port, METRICS_TOKEN: token, HOST: host } = config;
+  if (port === undefined) return undefined;
   const opened = await openMetricsPort({ port, host, token, read });
   log.info({ url: `${opened.url}/metrics` }, 'metrics are served apart');
   return opened;

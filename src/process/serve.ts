@@ -10,6 +10,9 @@ import { awaitStore } from './await-store.ts';
 import { type OpenPort, openPort } from './ports.ts';
 import { stopServing } from './shutdown.ts';
 
+/** WebSockets that one address may have open. */
+const MAX_SOCKETS_PER_ADDRESS = 100;
+
 export interface ServeOptions {
   readonly config: Config;
   readonly upstreamUrl: string;
@@ -43,16 +46,12 @@ export async function serve(options: ServeOptions): Promise<Served> {
           onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
   const gateway = createGateway({ config, log, tracing, ...rest });
-  const server = createHttpServer(gateway, {
-    maxHeaderBytes: config.MAX_HEADER_BYTES,
-    maxConnections: config.MAX_CONNECTIONS,
-    slowReaderMs: config.SLOW_READER_SECONDS * 1000,
-  });
+  const server = createHttpServer(gateway);
   const sockets = attachWebSocket(server, gateway, {
     // A proxy may have sent another Host than the one that the gateway's own pages come from.
     origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
     maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
-    maxPerAddress: config.MAX_SOCKETS_PER_ADDRESS,
+    maxPerAddress: MAX_SOCKETS_PER_ADDRESS,
     hops: config.TRUST_PROXY,
     onFault: (error) => log.error({ error }, 'websocket'),
     keyForLoopback: config.keyForLoopback,

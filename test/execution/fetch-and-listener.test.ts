@@ -59,7 +59,7 @@ const open = (env: Record<string, string>): Gateway =>
 
 /** Puts it on a port. */
 async function listen(on: Gateway, keepAlive = true): Promise<{ sender: Sender; close(): Promise<void> }> {
-  const server = createHttpServer(on, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  const server = createHttpServer(on);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;
   const sender = openSender(async () => port, keepAlive);

@@ -79,7 +79,7 @@ beforeAll(async () => {
     upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
     log: testLogger(),
   });
-  served = await listening(createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 }));
+  served = await listening(createHttpServer(gateway));
   sender = openSender(async () => portOf(served));
 });
 afterAll(async () => {

@@ -24,7 +24,7 @@ const lines: string[] = [];
 
 beforeAll(async () => {
   world = await openWorld({ CACHE_RECORDS_SECONDS: '3600' }, { control: true }, (line) => lines.push(line));
-  const server = createHttpServer(world.gateway, { maxHeaderBytes: 16_384, slowReaderMs: 30_000 });
+  const server = createHttpServer(world.gateway);
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;
   close = async () => {

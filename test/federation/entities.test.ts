@@ -266,9 +266,4 @@ describe('_service', () => {
       'type Protein',
     );
   });
-
-  it('is not there where federation is off', async () => {
-    const { errors } = await ask({ FEDERATION: '0' });
-    expect(errors?.[0]?.message).toMatch(/Cannot query field "_service"/);
-  });
 });

@@ -236,7 +236,6 @@ describe('automatic persisted queries', () => {
     const operations = createPersistedOperations({
       mode: 'off',
       listed: new Map(),
-      automatic: true,
       longest: 50_000,
     });
     const known = (text: string): boolean => {
@@ -255,16 +254,6 @@ describe('automatic persisted queries', () => {
     const long = 'x'.repeat(60_000);
     operations.documentOf({ query: long, extensions: byHash(long) });
     expect(known(long)).toBe(false);
-  });
-
-  it('are not supported where they are switched off, in the words that clients know', () => {
-    const operations = createPersistedOperations({
-      mode: 'off',
-      listed: new Map(),
-      automatic: false,
-      longest: 50_000,
-    });
-    expect(() => operations.documentOf({ extensions: byHash('x') })).toThrow('PersistedQueryNotSupported');
   });
 });
 

@@ -53,7 +53,7 @@ async function open(upstreamUrl: string): Promise<void> {
     upstreamUrl,
     log: testLogger((line) => lines.push(line)),
   });
-  server = createHttpServer(gateway, { maxHeaderBytes: 16_384, slowReaderMs: 120_000 });
+  server = createHttpServer(gateway, { slowReaderMs: 120_000 });
   sockets = attachWebSocket(server, gateway, {
     origins: [],
     maxBytes: 10_000,

@@ -21,7 +21,7 @@ const cut: string[] = [];
 
 async function listen(
   listener: RequestListener,
-  { slowReaderMs = 5000, maxConnections = 0 }: Options = {},
+  { slowReaderMs = 5000, maxConnections = 100 }: Options = {},
 ): Promise<() => Socket> {
   cut.length = 0;
   server = createHttpServer(
@@ -34,7 +34,6 @@ async function listen(
       },
     },
     {
-      maxHeaderBytes: 4096,
       maxConnections,
       slowReaderMs,
       headersMs: 300,
@@ -61,7 +60,7 @@ describe('a server', () => {
     const cases: [string, RegExp][] = [
       ['GET / HTTP/1.1\r\nHost: loc', /^HTTP\/1.1 408/],
       ['POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 10\r\n\r\n123', /^HTTP\/1.1 408/],
-      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(5000)}\r\n\r\n`, /^HTTP\/1.1 431/],
+      [`GET / HTTP/1.1\r\nHost: localhost\r\nX: ${'x'.repeat(17_000)}\r\n\r\n`, /^HTTP\/1.1 431/],
     ];
     await Promise.all(
       cases.map(async ([sent, answer]) => {

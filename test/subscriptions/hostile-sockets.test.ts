@@ -136,7 +136,6 @@ describe('a server that refuses upgrades', () => {
       STORE_URL: 'memory:',
       UPSTREAM_URL: sandbox.url,
       SHUTDOWN_SECONDS: '3',
-      MAX_SOCKETS_PER_ADDRESS: '40',
     });
   });
   afterAll(() => server.end('SIGKILL'));

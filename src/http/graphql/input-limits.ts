@@ -10,7 +10,6 @@ import {
   Source,
   TokenKind,
 } from 'graphql';
-import type { Config } from '../../config.ts';
 import { type DocumentFacts, documentFacts } from '../../execution/document-facts.ts';
 import { httpError } from '../errors.ts';
 import { countPairs } from './validate-document.ts';
@@ -88,21 +87,19 @@ export function checkBrackets(body: Uint8Array): void {
   );
 }
 
-export type DocumentLimits = ReturnType<typeof documentLimits>;
-
-/** The limits of documents. Those without a setting are far above what people and tools write. */
-export const documentLimits = (config: Config) => ({
+/** The limits of documents: far above what people and tools write. */
+export const DOCUMENT_LIMITS = {
   /** UTF-16 code units of the text. */
-  characters: config.MAX_QUERY_CHARACTERS,
+  characters: 200_000,
   /** Names, values and marks of the text. */
-  tokens: config.MAX_QUERY_TOKENS,
+  tokens: 10_000,
   /** Line breaks, which graphql-js counts for each error. */
   lines: 10_000,
   /** Brackets inside each other. */
   nesting: 64,
   /** Aliases and fields selected more than once, fragments counted wherever they are spread. */
-  aliases: config.MAX_QUERY_ALIASES,
-  directives: config.MAX_QUERY_DIRECTIVES,
+  aliases: 200,
+  directives: 100,
   fragments: 200,
   operations: 50,
   /** Fields of an operation itself, fragments spread. */
@@ -113,7 +110,9 @@ export const documentLimits = (config: Config) => ({
   pairs: 20_000,
   /** Questions for the schema itself. */
   introspections: 10,
-});
+};
+
+type DocumentLimits = Readonly<typeof DOCUMENT_LIMITS>;
 
 /**
  * An alias within an introspection query counts this often: each repeats a large part of the

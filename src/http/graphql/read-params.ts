@@ -156,8 +156,6 @@ export interface OperationRules {
   readonly mode: 'off' | 'allow' | 'only';
   /** Documents by id. */
   readonly listed: ReadonlyMap<string, string>;
-  /** Whether clients may register documents by their hash. Never with `only`. */
-  readonly automatic: boolean;
   /** Characters of a document that may be registered. */
   readonly longest: number;
 }
@@ -188,13 +186,13 @@ function hashOf(extensions: Readonly<Record<string, unknown>> | undefined): stri
 }
 
 /** Makes what tells which documents run. */
-export function createPersistedOperations({ mode, listed, automatic, longest }: OperationRules) {
+export function createPersistedOperations({ mode, listed, longest }: OperationRules) {
   const known = new Set(listed.values());
   const registered = new LRUCache<string, string>({
     maxSize: MAX_CHARACTERS,
     sizeCalculation: (text) => text.length + 64,
   });
-  const registers = automatic && mode !== 'only';
+  const registers = mode !== 'only';
 
   function byId(id: string, query: string | undefined): string {
     const text = listed.get(id) ?? listed.get(id.replace(/^sha256:/, ''));
@@ -212,9 +210,7 @@ export function createPersistedOperations({ mode, listed, automatic, longest }: 
     if (query === undefined) {
       const text = listed.get(hash) ?? registered.get(hash);
       if (text !== undefined) return text;
-      throw apolloError(
-        mode === 'off' && !registers ? 'PersistedQueryNotSupported' : 'PersistedQueryNotFound',
-      );
+      throw apolloError('PersistedQueryNotFound');
     }
     if (createHash('sha256').update(query).digest('hex') !== hash)
       throw httpError(400, 'provided sha does not match query');

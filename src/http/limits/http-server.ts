@@ -6,15 +6,10 @@ import { INVALID_TARGET } from '../request-target.ts';
 import { isWebSocketRequest } from '../websocket/upgrade.ts';
 
 export interface ServerLimits {
-  /** Bytes of a request's headers at most; more are answered 431. */
-  readonly maxHeaderBytes: number;
-  /**
-   * Open connections at most, WebSockets among them; more are closed at once. Absent or 0: any
-   * number.
-   */
+  /** Open connections at most, WebSockets among them; more are closed at once. */
   readonly maxConnections?: number;
   /** How long a client may take nothing of a response that waits for it, in milliseconds. */
-  readonly slowReaderMs: number;
+  readonly slowReaderMs?: number;
   /** How long headers, and whole requests, may take to arrive, in milliseconds; answered 408. */
   readonly headersMs?: number;
   readonly requestMs?: number;
@@ -34,6 +29,10 @@ export interface HttpHandler {
   readonly connections: ConnectionMetrics;
 }
 
+/** Bytes of a request's headers at most; more are answered 431. */
+const MAX_HEADER_BYTES = 16_384;
+const MAX_CONNECTIONS = 4000;
+const SLOW_READER_MS = 30_000;
 const HEADERS_MS = 20_000;
 const REQUEST_MS = 60_000;
 const CHECK_MS = 5_000;
@@ -47,8 +46,8 @@ const KEEP_ALIVE_MS = 65_000;
 const UPGRADES = { shouldUpgradeCallback: isWebSocketRequest };
 
 /** Makes the server; it does not listen yet. */
-export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits): Server {
-  const { maxHeaderBytes, maxConnections = 0, slowReaderMs } = limits;
+export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits = {}): Server {
+  const { maxConnections = MAX_CONNECTIONS, slowReaderMs = SLOW_READER_MS } = limits;
   const onTimeout = (socket: Socket): void => {
     // Nothing waits for the client: the gateway works on the response, or streams rare events.
     if (socket.writableLength === 0) return void socket.setTimeout(slowReaderMs);
@@ -57,7 +56,7 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
   };
   const server = createServer(
     {
-      maxHeaderSize: maxHeaderBytes,
+      maxHeaderSize: MAX_HEADER_BYTES,
       headersTimeout: limits.headersMs ?? HEADERS_MS,
       requestTimeout: limits.requestMs ?? REQUEST_MS,
       connectionsCheckingInterval: limits.checkEveryMs ?? CHECK_MS,
@@ -74,7 +73,7 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
   // Node closes a connection without activity for so long, where bytes taken by the client count as
   // activity, unless a response is under way: then it asks the response.
   server.timeout = slowReaderMs;
-  if (maxConnections > 0) server.maxConnections = maxConnections;
+  server.maxConnections = maxConnections;
   server.on('drop', () => connections.cut('too_many_connections'));
   server.on('connection', (socket) => {
     connections.opened();

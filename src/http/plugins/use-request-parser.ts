@@ -10,7 +10,7 @@ import { schema } from '../../resolvers/schema.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { bodyTooLarge, httpError } from '../errors.ts';
-import { checkDocument, checkLength, checkTokens, documentLimits } from '../graphql/input-limits.ts';
+import { checkDocument, checkLength, checkTokens, DOCUMENT_LIMITS } from '../graphql/input-limits.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
 import {
   checkContentType,
@@ -96,8 +96,7 @@ export function useRequestParser(
   callers: Pick<Authenticator, 'identify'>,
   operations: PersistedOperations,
 ): Plugin {
-  const { CORS_ORIGINS, FEDERATION, INTROSPECTION } = config;
-  const limits = documentLimits(config);
+  const { CORS_ORIGINS, INTROSPECTION } = config;
   const validator = createValidator(!INTROSPECTION);
   return {
     onRequestParse({ request, url, serverContext, setRequestParser }) {
@@ -115,11 +114,11 @@ export function useRequestParser(
       // Before the document cache, which must not store texts that are too long.
       const text = typeof params.source === 'string' ? params.source : params.source.body;
       operations.check(text);
-      checkLength(text, limits);
+      checkLength(text, DOCUMENT_LIMITS);
       setParseFn((source, options) => {
-        checkTokens(text, limits);
+        checkTokens(text, DOCUMENT_LIMITS);
         const document = parseFn(source, options);
-        checkDocument(document, limits);
+        checkDocument(document, DOCUMENT_LIMITS);
         return document;
       });
     },
@@ -130,7 +129,7 @@ export function useRequestParser(
     // Introspection shows clients the schema without `_service`, `_entities` and their types: code
     // generators would have to know the scalar `_Any`.
     onExecute({ args }) {
-      if (FEDERATION && isForClients(args.document)) args.schema = schema;
+      if (isForClients(args.document)) args.schema = schema;
     },
   };
 }

@@ -59,7 +59,6 @@ it('closes connections without a request at once, also those that never sent one
       STORE_URL: 'memory:',
       PORT: '0',
       SHUTDOWN_SECONDS: '3600',
-      SLOW_READER_SECONDS: '3600',
       REQUEST_BODY_SECONDS: '3600',
     }),
     upstreamUrl: sandbox.url,
