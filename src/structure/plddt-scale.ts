@@ -1,5 +1,5 @@
-// Writes the pLDDT of PDB text on one scale: B-factor columns, and the remarks that name a mean or
-// the scale. Works on bytes, in the columns, because lists have hundreds of structures.
+// Writes the pLDDT of PDB text on one scale: B-factor columns, and the remarks that name the
+// scale. Works on bytes, in the columns, because lists have hundreds of structures.
 
 /** 0 to 100, or 0 to 1. */
 export type PlddtUnit = 'PERCENT' | 'UNIT';
@@ -43,17 +43,11 @@ function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): 
   if (text.length === WIDTH) pdb.write(text, at, 'latin1');
 }
 
-const MEAN = /^(REMARK +(?:\d+ +)?mean_plddt[ :=]+)([\d.]+)/;
-
 /** A remark in the words of the scale. */
-function scaledRemark(line: string, unit: PlddtUnit, factor: number): string {
-  const mean = MEAN.exec(line);
-  if (mean !== null)
-    return `${mean[1]}${Number((Number(mean[2]) * factor).toPrecision(12))}${line.slice(mean[0].length)}`;
-  return unit === 'PERCENT'
+const scaledRemark = (line: string, unit: PlddtUnit): string =>
+  unit === 'PERCENT'
     ? line.replace(/\b0 (to) 1\b(?!\.\d)/i, '0 $1 100')
     : line.replace(/\b0 (to) 100\b/i, '0 $1 1');
-}
 
 const isAtom = (pdb: Uint8Array, start: number): boolean =>
   startsWith(pdb, start, ATOM) || startsWith(pdb, start, HETATM);
@@ -97,7 +91,7 @@ export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
       if (Number.isFinite(b)) writeColumn(scaled, at, b * factor, decimals);
     } else if (startsWith(scaled, start, REMARK)) {
       const line = scaled.toString('utf8', start, end);
-      const next = scaledRemark(line, unit, factor);
+      const next = scaledRemark(line, unit);
       if (next === line) continue;
       parts.push(scaled.subarray(copied, start), Buffer.from(next));
       copied = end;

@@ -23,6 +23,17 @@ const LINES = Array.from(
     `ATOM      1  CA  ALA A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
 ).join('');
 const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
+/** The same as the gateway writes it: behind its own head. */
+const fileOf = (hash: string) =>
+  [
+    'HEADER    COMPUTED MODEL',
+    `TITLE     PROTEIN ${hash}`,
+    'REMARK   1 mean_plddt 0.91',
+    `REMARK ${hash} "quoted" \\ Å`,
+    'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
+  ]
+    .map((line) => `${line.padEnd(80)}\n`)
+    .join('') + LINES;
 const sequences = new Map<string, string>();
 const hashesOf = (from: number) =>
   Array.from({ length: 120 }, (_, i) => {
@@ -104,7 +115,7 @@ const asked = (ids: readonly string[]) =>
 
 const expected = (ids: readonly string[]) => ({
   data: {
-    lookup: ids.map((hash) => ({ requested: hash, protein: { hash, structure: { text: pdbOf(hash) } } })),
+    lookup: ids.map((hash) => ({ requested: hash, protein: { hash, structure: { text: fileOf(hash) } } })),
   },
 });
 

@@ -125,6 +125,63 @@ describe('/structures', () => {
     expect(at(data, 'protein.structure.text')).toBe(text);
   });
 
+  it.each(['pdb', 'cif'])('%s has one content and one ETag, whatever was asked before', async (ending) => {
+    const HBA = '6077c452d1dc6151040b2b179e2294c7';
+    const seen = new Set<string>();
+    for (const before of [
+      '{ __typename }',
+      `{ protein(hash: "${INSULIN}") { structure { text } } }`,
+      `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { structure { text } } }`,
+    ]) {
+      const own = await openWorld({ CACHE_RECORDS_SECONDS: '3600' });
+      expect((await own.query(before)).errors).toBeUndefined();
+      const response = await own.gateway.fetch(
+        new Request(`http://gateway.test/structures/${INSULIN}.${ending}`),
+      );
+      seen.add(`${response.headers.get('etag')}\n${await response.text()}`);
+      await own.close();
+    }
+    expect([...seen]).toEqual([expect.stringMatching(/NO PREDICTION/)]);
+  });
+
+  it('begins with a head of ours: in lists that of the archive, in files with the licence of the record', async () => {
+    const HBA = '6077c452d1dc6151040b2b179e2294c7';
+    const { data } = await world.query(
+      `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { ptm plddt { mean unit: mean(scale: UNIT) }
+        structure { text } unit: structure(plddtScale: UNIT) { text } } }`,
+    );
+    const headOf = (text: unknown) => {
+      const lines = String(text).split('\n');
+      const head = lines.slice(
+        0,
+        lines.findIndex((line) => line.startsWith('ATOM')),
+      );
+      expect(head.filter((line) => line.length < 80)).toEqual([]);
+      return head.map((line) => line.trimEnd());
+    };
+    const rounded = (path: string) => Number(Number(at(data, `proteins.0.${path}`)).toFixed(4));
+    const loud = 'REMARK   1 GEOMETRIC STAND-IN MADE BY THE FOLDATLAS SANDBOX. NO PREDICTION.';
+    const head = (mean: number, ...remarks: string[]) => [
+      'HEADER    COMPUTED MODEL',
+      `TITLE     PROTEIN ${INSULIN}`,
+      `REMARK   1 ptm ${rounded('ptm')}`,
+      `REMARK   1 mean_plddt ${mean}`,
+      ...remarks,
+      'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
+    ];
+    expect(headOf(at(data, 'proteins.0.structure.text'))).toEqual(head(rounded('plddt.mean'), loud));
+    expect(headOf(at(data, 'proteins.0.unit.text'))).toEqual(head(rounded('plddt.unit'), loud));
+    expect(headOf(await (await get(`/structures/${INSULIN}.pdb`)).text())).toEqual(
+      head(
+        rounded('plddt.mean'),
+        loud,
+        'REMARK   1 IDEAL GEOMETRY ON SECONDARY STRUCTURE GUESSED FROM THE SEQUENCE.',
+        'REMARK   1 THE B-FACTOR COLUMN HOLDS THE STAND-IN PLDDT ON A SCALE OF 0 TO 100.',
+        'REMARK   1 FREE TO USE FOR ANY PURPOSE, NOT FIT FOR ANY CONCLUSION ABOUT BIOLOGY.',
+      ),
+    );
+  });
+
   it('has pLDDT on 0 to 100 in all its places, and on 0 to 1 where asked', async () => {
     const HBA = '6077c452d1dc6151040b2b179e2294c7';
     const files = `pdb: structure { url text } unit: structure(plddtScale: UNIT) { url text }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePdb } from '../../src/structure/pdb.ts';
+import { writePdbHead } from '../../src/structure/pdb-head.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { readCif } from './read-cif.ts';
@@ -158,10 +159,30 @@ test.each([
 });
 
 test('remarks say the scale that the B-factors have', () => {
-  const remarks = (mean: string, to: string) =>
-    `REMARK ptm 0.8\nREMARK mean_plddt ${mean}\nREMARK   1 PLDDT ON A SCALE OF 0 TO ${to}.\nREMARK   2 ERRORS OF 0 TO 1.5.\n`;
+  const remarks = (to: string) =>
+    `REMARK   1 PLDDT ON A SCALE OF 0 TO ${to}.\nREMARK   2 ERRORS OF 0 TO 1.5.\n`;
   const atom = atlas.split('\n').find((line) => line.startsWith('ATOM')) ?? '';
-  const percent = scaled(remarks('0.881', '1') + atom, 'PERCENT');
-  expect(percent).toContain(remarks('88.1', '100'));
-  expect(scaled(percent, 'UNIT')).toContain(remarks('0.881', '1'));
+  const percent = scaled(remarks('1') + atom, 'PERCENT');
+  expect(percent).toContain(remarks('100'));
+  expect(scaled(percent, 'UNIT')).toContain(remarks('1'));
+});
+
+test('the head is ours, and keeps what else the service says', () => {
+  const atom = `ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00 88.10           C${' '.repeat(3)}\n`;
+  const about = { hash: 'ab', ptm: 0.81234, meanPlddt: 0.881, unit: 'PERCENT' } as const;
+  const headed = (head: string, more = {}) =>
+    Buffer.from(writePdbHead(Buffer.from(head + atom + atom), { ...about, ...more })).toString();
+  const expected = (...remarks: string[]) =>
+    ['HEADER    COMPUTED MODEL', 'TITLE     PROTEIN ab', ...remarks]
+      .concat('CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1')
+      .map((line) => `${line.padEnd(80)}\n`)
+      .join('') + atom.repeat(2);
+  const scores = ['REMARK   1 ptm 0.8123', 'REMARK   1 mean_plddt 88.1'];
+  expect(headed('')).toBe(expected(...scores));
+  expect(headed('REMARK ptm 0.8\nREMARK   1 mean_plddt: 0.9\r\n')).toBe(expected(...scores));
+  expect(
+    headed('HEADER    X\nTITLE     Y\nREMARK   1 FREE.\n\nCRYST1   10.000\nSEQRES   1 A    1  GLY\n'),
+  ).toBe(expected(...scores, 'REMARK   1 FREE.', 'SEQRES   1 A    1  GLY'));
+  expect(headed('', { unit: 'UNIT', ptm: null })).toBe(expected('REMARK   1 mean_plddt 0.881'));
+  expect(headed('', { ptm: null, meanPlddt: null })).toBe(expected());
 });

@@ -1,8 +1,9 @@
 /** PDB text of a protein model in the two forms that the Atlas serves. Must not know how the model was made. */
 import type { ProteinModel } from './protein.ts';
 
+const NO_PREDICTION = 'REMARK   1 GEOMETRIC STAND-IN MADE BY THE FOLDATLAS SANDBOX. NO PREDICTION.';
 const REMARKS = [
-  'REMARK   1 GEOMETRIC STAND-IN MADE BY THE FOLDATLAS SANDBOX. NO PREDICTION.',
+  NO_PREDICTION,
   'REMARK   1 IDEAL GEOMETRY ON SECONDARY STRUCTURE GUESSED FROM THE SEQUENCE.',
   'REMARK   1 THE B-FACTOR COLUMN HOLDS THE STAND-IN PLDDT ON A SCALE OF 0 TO 1.',
   'REMARK   1 FREE TO USE FOR ANY PURPOSE, NOT FIT FOR ANY CONCLUSION ABOUT BIOLOGY.',
@@ -75,6 +76,6 @@ function atomLines(model: ProteinModel): string {
 /** The single-record form: four REMARK lines, then chain A from residue 1; no TER and no END. */
 export const proteinPdb = (model: ProteinModel): string => `${REMARKS.join('\n')}\n${atomLines(model)}`;
 
-/** The zip-member form: `REMARK ptm`, `REMARK mean_plddt`, then ATOM lines. */
+/** The zip-member form: `REMARK ptm`, `REMARK mean_plddt`, that it is no prediction, then ATOM lines. */
 export const bulkPdb = (model: ProteinModel): string =>
-  `REMARK ptm ${model.ptm}\nREMARK mean_plddt ${model.meanPlddt}\n${atomLines(model)}`;
+  `REMARK ptm ${model.ptm}\nREMARK mean_plddt ${model.meanPlddt}\n${NO_PREDICTION}\n${atomLines(model)}`;

@@ -8,7 +8,9 @@ import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import { type CheckedStructure, checkStructure } from '../../upstream/proteins/checked-structure.ts';
 import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
+import { structureInRecord } from '../../upstream/proteins/record-parts.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import { shareFile } from '../plugins/response-caching.ts';
@@ -23,6 +25,17 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 
 const HASH = /^[0-9a-f]{32}$/;
+
+/**
+ * The structure of a file: that of the single record, which has the lines of the licence, whatever
+ * else the gateway has read before; that of an archive where the record has lost its own.
+ */
+async function loadFile(ctx: GatewayContext, hash: string): Promise<CheckedStructure | null> {
+  const data = await ctx.proteins.load(hash, { record: true, sequence: true });
+  const own = data?.record && structureInRecord(data.record.raw.read());
+  const checked = data !== null && own != null ? checkStructure(data, own) : undefined;
+  return checked ?? loadStructure(ctx, hash);
+}
 
 const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecimal characters.');
 
@@ -48,7 +61,7 @@ export const structureRoute = (
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
     const link = openLink(request, url.pathname);
     if (typeof link === 'string') return refusedLink(link);
-    const checked = await loadStructure(link?.ctx ?? (await open(request)), hash);
+    const checked = await loadFile(link?.ctx ?? (await open(request)), hash);
     if (checked === null || !hasCoordinates(checked.structure))
       return textResponse(404, 'There is no such protein, or it has no structure.');
     const { text } = atlasStructure(checked, {

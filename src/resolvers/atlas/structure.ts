@@ -14,6 +14,7 @@ import {
 } from '../../schema/structure.ts';
 import { type LazyText, lazyText, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
+import { writePdbHead } from '../../structure/pdb-head.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -53,12 +54,19 @@ class PdbFile {
   }
 }
 
-/** The PDB text in a unit; where it is packed, it is unpacked and rescaled when it is written. */
-function pdbText(structure: Pick<StructureData, 'pdb' | 'file'>, unit?: PlddtUnit): string | LazyText {
+/** What a file is made of. */
+type FileSource = Pick<StructureData, 'pdb' | 'file' | 'ptm' | 'meanPlddt'>;
+
+/** The PDB file; where the text is packed, it is unpacked when it is written. */
+function pdbText(structure: FileSource, hash: string, unit: PlddtUnit | undefined): string | LazyText {
   const packed = structure.file?.();
   if (unit === undefined) return packed ?? structure.pdb;
-  if (packed === undefined) return Buffer.from(scalePlddtInPdb(Buffer.from(structure.pdb), unit)).toString();
-  return lazyText({ size: packed.size, bytes: () => scalePlddtInPdb(packed.bytes(), unit) });
+  const write = (pdb: Uint8Array): Uint8Array => {
+    const { ptm, meanPlddt } = structure;
+    return writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit });
+  };
+  if (packed === undefined) return Buffer.from(write(Buffer.from(structure.pdb))).toString();
+  return lazyText({ size: packed.size, bytes: () => write(packed.bytes()) });
 }
 
 /**
@@ -71,10 +79,10 @@ export function atlasStructure(
   { structure, missing }: Pick<CheckedStructure, 'structure' | 'missing'>,
   { hash, format, unit }: AtlasStructure,
 ): { readonly text: string | LazyText; readonly atomCount: number } {
-  if (format === 'PDB') return new PdbFile(pdbText(structure, unit), structure);
+  if (format === 'PDB') return new PdbFile(pdbText(structure, hash, unit), structure);
   // The service writes 0 to 1.
   const plddtUnit = unit ?? 'UNIT';
-  const file = pdbToMmcif(readText(pdbText(structure, plddtUnit)), { id: hash, plddtUnit }, missing);
+  const file = pdbToMmcif(readText(pdbText(structure, hash, plddtUnit)), { id: hash, plddtUnit }, missing);
   if (file.ok) return { text: file.text, atomCount: file.atomCount };
   throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
     operation: 'protein',

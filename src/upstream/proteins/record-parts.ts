@@ -92,6 +92,23 @@ export const scoresAlone = ({ ptm, mean_plddt, residues_plddt }: StructureMember
     ? null
     : new RecordStructure({ pdb: null, ptm, mean_plddt, residues_plddt }, 0, 0);
 
+const structureMembers = proteinRecord.pick({
+  pdb: true,
+  ptm: true,
+  mean_plddt: true,
+  residues_plddt: true,
+});
+
+/**
+ * The structure of a whole record; null where the record has no coordinates.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
+export function structureInRecord(raw: unknown): Structure | null {
+  const members = validate('protein', structureMembers, raw);
+  return !hasAtoms(members.pdb ?? '') ? null : storedStructure(members);
+}
+
 /** The structure of a record; undefined where the coordinates are absent instead of null. */
 export function structureOf({ record, parts }: ReadRecord): Structure | null | undefined {
   const packed = parts.lengthOf('pdb');
