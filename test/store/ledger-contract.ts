@@ -171,6 +171,13 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await Promise.all([wrong, right, lost].map((one) => one.close()));
     });
 
+    it('takes a previous secret that is the present one for none', async () => {
+      const same = await place.open(clock, { ...SECRETS, previous: SECRETS.current });
+      await same.check();
+      expect(same.formerSecrets()).toEqual([]);
+      await same.close();
+    });
+
     it('names callers by the key that a ledger of before sealed, for 31 days', async () => {
       // Sealed by version 0.1 with the secret of this test.
       await place.seal(SEALED.text);

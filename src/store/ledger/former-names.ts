@@ -20,8 +20,9 @@ export function createFormerNames(ledger: Ledger): (caller: NamedCaller) => Prom
   const moves = new LRUCache<string, Promise<void>>({ maxSize: MAX_MOVED, sizeCalculation: () => 1 });
 
   async function move(identity: string, principal: string): Promise<void> {
-    for (const secret of ledger.formerSecrets())
-      await ledger.rename(principalName(secret, identity), principal);
+    const names = ledger.formerSecrets().map((secret) => principalName(secret, identity));
+    // A name that did not change would be moved onto itself, and be deleted.
+    for (const name of names) if (name !== principal) await ledger.rename(name, principal);
   }
 
   return async ({ identity, principal }) => {

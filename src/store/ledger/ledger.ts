@@ -170,7 +170,7 @@ export interface Ledger {
   saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
   /** The secrets by which callers were named before, as the last check found them. */
   formerSecrets(): readonly string[];
-  /** Moves everything of one principal to another one. What stands there already stays. */
+  /** Moves everything of one principal to another one, where what stands there already stays. */
   rename(from: string, to: string): Promise<void>;
   /** How full the store is. */
   usage(): Promise<StoreUsage>;

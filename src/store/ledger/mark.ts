@@ -131,7 +131,7 @@ async function readSealedKey(store: MarkStore, secrets: readonly string[]): Prom
 }
 
 export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck {
-  const previousSecrets = previous === undefined ? [] : [previous];
+  const previousSecrets = previous === undefined || previous === current ? [] : [previous];
   let known: Mark | undefined;
   let text = '';
   let newestSeen = 0;
