@@ -23,7 +23,7 @@ const lines: string[] = [];
 let bench: Bench;
 let taskId: string;
 beforeAll(async () => {
-  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  bench = await openBench({ CORS_ORIGINS: 'https://app.example' }, { limits: { runningTasks: 100 } });
   const batchId = await bench.submit({
     items: [{ ...protein(INSULIN_A, 'Insulin A'), includeEmbeddings: true }, protein('MQIFVKTLTGK')],
   });
