@@ -46,9 +46,8 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
     signedUrl: t.field({
       type: 'URL',
       description:
-        'The same address for Mol* or a browser: it opens for 15 minutes without a token, from any site. ' +
-        'Give it to nobody who may not read this file. Null where the service sends the result inside ' +
-        'its answer.',
+        'The same address for Mol* or a browser: it opens for 15 minutes without a token, from any site. Null ' +
+        'where the service sends the result inside its answer.',
       resolve: (structure) => structure.signedUrl(),
     }),
     text: t.string({

@@ -19,9 +19,8 @@ const PolymerInput = builder.inputType('PolymerInput', {
     sequence: t.string({
       required: true,
       description:
-        'One-letter codes, such as "GIVEQCCTSICSLYQLENYCN". May be FASTA: the gateway drops a header ' +
-        'line, white space and a final *. Letters that name no residue count as unknown residues, with ' +
-        'a warning.',
+        'One-letter codes or FASTA, such as "GIVEQCCTSICSLYQLENYCN"; the gateway drops a header line, white ' +
+        'space and a final *. Letters that name no residue count as unknown residues, with a warning.',
     }),
     modifications: t.field({ type: [ModificationInput], description: 'Modified residues.' }),
   }),
@@ -131,9 +130,8 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'A key of your choice, such as a UUID. A second submission with the same key and input returns ' +
-        'the first batch and spends nothing, for 31 days. It counts for one caller: with another token ' +
-        'of the service it is another key, and pays again.',
+        'A key of your choice, such as a UUID: for 31 days a second submission with the same key and input ' +
+        'returns the first batch and spends nothing. It counts for one token: with another it pays again.',
     }),
   }),
 });

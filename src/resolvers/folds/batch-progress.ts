@@ -45,10 +45,9 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
     }),
     estimatedSecondsLeft: t.exposeInt('estimatedSecondsLeft', {
       description:
-        'An estimate of the seconds until no task is queued or running, such as 340, at the pace of the ' +
-        'tasks of this batch that finished while it was watched. Null until three polls saw tasks finish, ' +
-        'at least five of them after the first of these polls; 0 in the last event. The service promises ' +
-        'nothing: its queue may be faster or slower later.',
+        'Estimated seconds until no task is queued or running, such as 340, at the pace of the tasks that ' +
+        'finished while the batch was watched; 0 in the last event. Null until three polls saw tasks finish, ' +
+        'at least five of them after the first of these polls.',
     }),
     final: t.exposeBoolean('final', {
       nullable: false,
@@ -84,10 +83,9 @@ builder.subscriptionField('batchProgress', (t) =>
     nullable: false,
     cost: 1,
     description:
-      'Progress of a batch: the present state, then every change; the stream ends after the event ' +
-      'whose `final` is true. All clients that watch a batch share one poll of the upstream, every 2 ' +
-      'to 30 seconds. An event with errors means that reads failed three times in a row; polling ' +
-      'continues, and the next successful read sends an event.',
+      'Progress of a batch: the present state, then every change, polled every 2 to 30 seconds; the stream ' +
+      'ends after the event whose `final` is true. An event with errors means that reads failed three times ' +
+      'in a row; polling continues.',
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
     resolve: (event, { batchId }) => progressOf(batchId, event),

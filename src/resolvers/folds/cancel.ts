@@ -200,8 +200,8 @@ builder.mutationFields((t) => ({
     // Counts before and after, where the answer does not say how many were cancelled.
     cost: 3,
     description:
-      'Cancels every queued task of a batch, free of charge. Running tasks continue and are charged. ' +
-      'Null only with an error.',
+      'Cancels every queued task of a batch, free of charge; running tasks continue and are charged. Null ' +
+      'only with an error.',
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     resolve: (_, { batchId }, ctx, info) => cancelTarget(ctx, info, { what: 'batch', id: batchId }),
   }),

@@ -129,9 +129,8 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     signedUrl: t.field({
       type: 'URL',
       description:
-        'Address of the result JSON at the gateway that opens for 15 minutes without a token, from any ' +
-        'site, and no longer than the address that the upstream signed. Null where the upstream sends ' +
-        'the result inside its answer. One Status call.',
+        'Address of the result JSON at the gateway that opens for 15 minutes without a token, from any site; ' +
+        'null where the upstream sends the result inside its answer. One Status call.',
       resolve: (task, _, ctx) => signedAddressOf(ctx, task, 'result.json'),
     }),
     model: t.string({

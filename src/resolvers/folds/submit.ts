@@ -237,8 +237,8 @@ builder.mutationFields((t) => ({
     type: SubmitFoldResult,
     cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
     description:
-      'Checks the input and sends it once, without retries. Give an idempotencyKey to be able to send ' +
-      'it again safely. Null only with an error.',
+      'Checks the input and sends it once, without retries; null only with an error. Give an idempotencyKey ' +
+      'to be able to send it again safely.',
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'The complexes to fold.' }) },
     resolve: (_, { input }, ctx) => submitFold(ctx, input),
   }),
