@@ -54,8 +54,8 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
       public: 'record',
       nullable: false,
       description:
-        'The whole file. Coordinates in ångström, pLDDT in the B-factor column, 0 to 100 unless you select ' +
-        'another scale.',
+        'The whole file: coordinates in ångström, pLDDT as B-factors, 0 to 100 unless you select another ' +
+        'scale. In lists it may lack the licence, which the file at `url` has.',
       resolve: (structure) => read(structure, ({ text }) => text),
     }),
     atomCount: t.int({
