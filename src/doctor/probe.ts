@@ -1,8 +1,8 @@
 // Makes one free call of the service and compares its answer with what the wire schemas say.
 import type { z } from 'zod';
-import { formOf, UpstreamError } from '../upstream/errors.ts';
+import { isApiError, UpstreamError } from '../upstream/errors.ts';
 import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
-import { type Call, requestStream, type Upstream } from '../upstream/http/upstream-client.ts';
+import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
 import { compare, type Difference } from './differences.ts';
 
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
@@ -45,7 +45,7 @@ export interface Probe {
 
 /** Makes a call once, whatever comes. @throws UpstreamError when no whole answer came */
 export async function ask(up: Upstream, call: Probe['call']): Promise<Answer> {
-  const answer = await requestStream(up, { ...call, repeatable: false });
+  const answer = await callAnyStatus(up, { ...call, repeatable: false });
   const type = /^[\w.+/-]{1,60}/.exec(String(answer.headers['content-type'] ?? ''))?.[0] ?? '';
   const bytes = await readBytes(up, answer);
   const body = type.includes('json')
@@ -70,7 +70,7 @@ export const skipped = (name: string, note: string, status: CheckStatus = 'SKIPP
 
 /** A 404 says that something does not exist only in the words of the API. */
 export const isOwn404 = ({ body }: Answer): Difference[] =>
-  formOf(body) === 'own' ? [] : [{ path: '$', expected: 'an error of the API', seen: 'a bare 404' }];
+  isApiError(body) ? [] : [{ path: '$', expected: 'an error of the API', seen: 'a bare 404' }];
 
 /** Runs a probe. It never throws for what the service does. */
 export async function check(

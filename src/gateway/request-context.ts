@@ -15,7 +15,7 @@ import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
-import { openCallRecord } from '../upstream/http/call-record.ts';
+import { createCallRecord } from '../upstream/http/call-record.ts';
 import type { CallSource } from '../upstream/http/host-limiter.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
@@ -92,7 +92,7 @@ class LazyContext implements GatewayContext {
     const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
     const exchange = telemetry.exchangeOf(request);
-    if (exchange.isReported) exchange.report ??= openCallRecord();
+    if (exchange.isReported) exchange.report ??= createCallRecord();
     exchange.principal = principal;
     this.#sources = sources;
     this.#caller = caller;

@@ -1,6 +1,6 @@
 // A UniProt entry as the service resolves it.
 import { createHash } from 'node:crypto';
-import type { WithRaw } from '../upstream/atlas.ts';
+import type { WithRaw } from '../upstream/http/validate-response.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';

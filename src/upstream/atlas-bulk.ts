@@ -1,10 +1,10 @@
 // Bulk look-ups of the Atlas API: the lookup itself and its jobs.
 import { archiveLimits } from './archive/archive-limits.ts';
-import { get, MiB, record, segment } from './atlas.ts';
+import { get, MiB, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
 import { discard } from './http/response-body.ts';
 import { call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import { drifted } from './http/validate-response.ts';
+import { drifted, readJson } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 import { id } from './wire-values.ts';
 
@@ -29,7 +29,7 @@ const jobHandle = wire.bulkJob.extend({ job_id: id });
 /** The handle of a job, in place of an archive, whose limit it would have. */
 async function jobOf(up: Upstream, answer: StreamedResponse) {
   const call = { ...answer.call, maxBytes: MiB };
-  return (await record(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
+  return (await readJson(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
 }
 
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
@@ -81,7 +81,7 @@ export function isJobGone(error: unknown): error is UpstreamError {
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
   const answer = await call(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  const { record: job } = await record(up, answer, wire.bulkJob);
+  const { record: job } = await readJson(up, answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
   if (isComplete && job.download_url == null)

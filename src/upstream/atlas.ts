@@ -4,10 +4,10 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import { bodyJson, parseJsonBody, readBytes, readJson, readUtf8, tooLarge } from './http/response-body.ts';
+import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
 import { requestIdOf } from './http/response-error.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
-import { drifted, validate } from './http/validate-response.ts';
+import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
 import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
 import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
@@ -32,32 +32,16 @@ export function segment(operation: string, text: string): string {
   });
 }
 
-/** A checked record together with the JSON it came as. */
-export interface WithRaw<T> {
-  readonly record: T;
-  readonly raw: unknown;
-}
-
 const KiB = 1024;
 export const MiB = 1024 * KiB;
 
-export async function record<S extends z.ZodType>(
-  up: Upstream,
-  answer: StreamedResponse,
-  schema: S,
-  name = answer.call.operation,
-): Promise<WithRaw<z.output<S>>> {
-  const raw = await readJson(up, answer);
-  return { record: validate(name, schema, raw), raw };
-}
-
-async function recordOrNull<S extends z.ZodType>(
+async function readOrNull<S extends z.ZodType>(
   up: Upstream,
   request: Call,
   schema: S,
 ): Promise<WithRaw<z.output<S>> | null> {
   const answer = await callOrNull(up, request);
-  return answer && record(up, answer, schema);
+  return answer && readJson(up, answer, schema);
 }
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
@@ -85,7 +69,7 @@ export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEnt
 
 /** GET /features/{index}. Null outside the catalogue. @throws UpstreamError UPSTREAM_DRIFT */
 export async function feature(up: Upstream, index: number) {
-  const found = await recordOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
+  const found = await readOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
   const seen = found?.record.feature_index ?? index;
   if (seen === index) return found;
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
@@ -107,7 +91,7 @@ export async function cluster(
 ): Promise<WithRaw<wire.ClusterRecord> | null> {
   const path = `/clusters/${segment('cluster', hash)}`;
   const request = get('cluster', path, { query: { topk_features: top } });
-  const found = await recordOrNull(up, request, wire.clusterRecord);
+  const found = await readOrNull(up, request, wire.clusterRecord);
   if (found !== null && found.record.protein_hash !== hash)
     throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
   const values = found?.record.cluster_representative_features;
@@ -181,7 +165,7 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
 
 /** GET /uniprot/{id}; null when unknown. @throws UpstreamError BAD_USER_INPUT for other databases */
 export const uniprot = (up: Upstream, id: string) =>
-  recordOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
+  readOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 
 export interface SimilarityQuery {
   readonly sequence: string;
@@ -233,7 +217,7 @@ export async function similarity(
   );
   const whole = upTo(received, answer);
   const body = structures ? answer.body : Readable.from(removeMembers(whole, OF_STRUCTURE));
-  const found = (await record(up, { ...answer, body }, wire.similarityAnswer)).record;
+  const found = (await readJson(up, { ...answer, body }, wire.similarityAnswer)).record;
   const hits = found.similar_proteins.toSorted((a, b) => b.similarity_score - a.similarity_score);
   return { ...found, similar_proteins: hits.slice(0, q.results) };
 }

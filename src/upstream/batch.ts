@@ -10,7 +10,7 @@ import {
   repeatedPage,
   sizeFault,
 } from './folds/batch-states.ts';
-import { readJson } from './http/response-body.ts';
+import { readAnyJson } from './http/response-body.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { validate } from './http/validate-response.ts';
 import { isFields } from './json/is-fields.ts';
@@ -47,7 +47,7 @@ async function open<S extends z.ZodType>(
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
   const { operation } = answer.call;
-  const body = await readJson(up, answer);
+  const body = await readAnyJson(up, answer);
   refuseError(up, answer, body);
   const around = validate(operation, envelope, isFields(body) ? body : {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;
@@ -61,20 +61,14 @@ async function open<S extends z.ZodType>(
 /** List and Status only read although they are POST; Submit and Cancel are sent once. */
 const READS = new Set(['list', 'status']);
 
-const post = (operation: Call['operation'], body: unknown, maxBytes?: number): Call => ({
+const post = (operation: Call['operation'], body: unknown): Call => ({
   operation,
   api: 'batch',
   method: 'POST',
   path: `/${operation}`,
   repeatable: READS.has(operation),
   body,
-  ...(maxBytes === undefined ? {} : { maxBytes }),
 });
-
-const KiB = 1024;
-
-/** Bytes of a page of so many items, each with an error or a short result. */
-const maxPageBytes = (items: number): number => 1024 * KiB + items * 32 * KiB;
 
 /** Refuses an empty id without a call. @throws UpstreamError BAD_USER_INPUT */
 function refuseEmpty(operation: string, argument: string, id: string): void {
@@ -124,7 +118,7 @@ async function listItems(
     ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
     ...(items.status === undefined ? {} : { status: items.status }),
   };
-  const request = post('list', body, maxPageBytes(items.limit));
+  const request = post('list', body);
   let answer = await openOrNull(up, request, wire.itemPage);
   let fault = answer === null ? undefined : sizeFault(answer.data, items);
   // Counts and items of a filter may be those of two moments, once.
@@ -147,7 +141,7 @@ export async function list(
   refuseEmpty('list', 'batchId', batchId);
   if (items !== undefined) return listItems(up, batchId, items);
   const body = { batch_id: batchId, include_responses: false };
-  return openOrNull(up, post('list', body, maxPageBytes(0)), wire.batchPage);
+  return openOrNull(up, post('list', body), wire.batchPage);
 }
 
 /** The largest page of List (spec, section Limits): two pages hold all tasks of a batch. */

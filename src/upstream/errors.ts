@@ -96,11 +96,11 @@ function textIn(body: unknown, depth: number): string | undefined {
   return undefined;
 }
 
-/** `{"detail": "Not Found"}` is what frameworks say of unknown routes: `bare`. */
-export function formOf(body: unknown): 'own' | 'bare' | undefined {
-  if (errorText(body) === undefined) return undefined;
+/** Whether a body is an error of the API: `{"detail": "Not Found"}` is that of an unknown route. */
+export function isApiError(body: unknown): boolean {
+  if (errorText(body) === undefined) return false;
   const { detail, message, error } = body as Record<string, unknown>;
-  return message === undefined && error === undefined && detail === 'Not Found' ? 'bare' : 'own';
+  return message !== undefined || error !== undefined || detail !== 'Not Found';
 }
 
 /** Only its text shows whether a 429 is about credits or rates (spec, section Errors). */

@@ -198,7 +198,7 @@ describe('JSON without end', () => {
       '{"similar_proteins":[{"pdb":"',
       30,
     ],
-    ['a batch', '/list', 'batch(batchId: "b1") { status }', '{"data":{"status":"', 10],
+    ['a batch', '/list', 'batch(batchId: "b1") { status }', '{"data":{"status":"', 80],
     ['a task', '/status', 'task(taskId: "b1-00000") { status }', '{"data":{"status":"', 60],
   ])('of %s is given up', async (_, path, field, start, megabytes) => {
     hostile.answer(path, endless(start, 'x'));

@@ -8,9 +8,25 @@ interface OperationCost {
   bytes: number;
 }
 
-export type CallRecord = ReturnType<typeof openCallRecord>;
+/** What a request has cost upstream. A shared call counts for the request that made it. */
+export interface RequestCost {
+  /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
+  readonly cost: number;
+  readonly calls: number;
+  readonly bytes: number;
+  readonly milliseconds: number;
+  readonly operations: Readonly<Record<string, OperationCost>>;
+  /** Answers that were there already, by what they are. */
+  readonly cacheHits: Readonly<Record<string, number>>;
+}
 
-export function openCallRecord() {
+export interface CallRecord {
+  /** For the `Upstream` of the request. */
+  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCost' | 'onCacheHit'>;
+  read(): RequestCost;
+}
+
+export function createCallRecord(): CallRecord {
   const operations = new Map<string, OperationCost>();
   const hits = new Map<string, number>();
   let cost = 0;
@@ -26,20 +42,18 @@ export function openCallRecord() {
         known.calls += 1;
         known.milliseconds += milliseconds;
       },
-      onBytes(operation, bytes) {
+      onBytes(operation: string, bytes: number) {
         costOf(operation).bytes += bytes;
       },
-      onCost: (calls) => {
+      onCost: (calls: number) => {
         cost += calls;
       },
-      onCacheHit: (what, count) => hits.set(what, (hits.get(what) ?? 0) + count),
-    } satisfies Partial<Upstream>,
-    /** The cost of a request. A shared call counts for the request that made it. */
+      onCacheHit: (what: string, count: number) => void hits.set(what, (hits.get(what) ?? 0) + count),
+    },
     read() {
       const all = [...operations.values()];
       const sum = (key: keyof OperationCost) => all.reduce((total, cost) => total + cost[key], 0);
       return {
-        /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
         cost,
         calls: sum('calls'),
         bytes: sum('bytes'),
@@ -50,7 +64,6 @@ export function openCallRecord() {
             { ...cost, milliseconds: Math.round(cost.milliseconds) },
           ]),
         ),
-        /** Answers that were there already, by what they are. */
         cacheHits: Object.fromEntries(hits),
       };
     },

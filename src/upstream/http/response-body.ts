@@ -156,6 +156,6 @@ export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8A
   bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 
 /** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
-export async function readJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
+export async function readAnyJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   return bodyJson(answer, await readUtf8(up, answer));
 }

@@ -5,14 +5,14 @@ import {
   codeOfStatus,
   errorText,
   type FailureCode,
-  formOf,
+  isApiError,
   retryAfterSeconds,
   subjectOf429,
   UpstreamError,
 } from '../errors.ts';
 import { type InputFault, isCallersFault, validationIssues } from '../input-faults.ts';
 import { parseTime } from '../wire-values.ts';
-import { headerValue, readJson } from './response-body.ts';
+import { headerValue, readAnyJson } from './response-body.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** The code of a refusal, which is the caller's error only where it names an argument. */
@@ -72,7 +72,7 @@ export function requestIdOf(
 /** The typed error of an unexpected status. Reads the body for its text. */
 export async function toUpstreamError(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
   const { operation } = answer.call;
-  const body = await readJson(up, answer).catch(() => undefined);
+  const body = await readAnyJson(up, answer).catch(() => undefined);
   const fields = typeof body === 'object' && body !== null ? (body as Record<string, unknown>) : {};
   const { request_id: id, results_expire_at: expired } = fields;
   const issues = validationIssues(operation, body).map((fault) => ({
@@ -87,7 +87,7 @@ export async function toUpstreamError(up: Upstream, answer: StreamedResponse): P
   // The service may quote what it was sent.
   const shown = text === undefined ? undefined : redact(text, up.token);
   const { status } = answer;
-  const isAbsence = status === 404 && formOf(body) === 'own';
+  const isAbsence = status === 404 && isApiError(body);
   if (status === 404 && !isAbsence) return missingRoute(operation);
   const spent = status === 402 || (status === 429 && subjectOf429(text ?? '') === 'credits');
   const plain = (isRedirect(status) ? undefined : shown) ?? statusText(operation, status);

@@ -67,10 +67,10 @@ export interface OutgoingRequest
 /** The gateway's own calls share one place in the queue. */
 const NO_SOURCE: CallSource = { caller: '' };
 
-const outcomeOfStatus = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
+const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
 /** What an error shows of the host; nothing for an abort or an error of the gateway itself. */
-function outcomeOfFault(failure: unknown): CallOutcome {
+function toFailedOutcome(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'unknown';
   return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
@@ -85,7 +85,7 @@ const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> 
 type Headers = StreamedResponse['headers'];
 
 /** The decoder of a compressed body; undefined for an uncompressed one. */
-function decoderOf(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
+function createDecoder(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
   const encoding = headers['content-encoding'];
   const decoder = typeof encoding === 'string' ? DECODERS[encoding.trim().toLowerCase()] : undefined;
   // A range of compressed bytes cannot be read by itself.
@@ -93,13 +93,13 @@ function decoderOf(headers: Headers, status: number): ReturnType<typeof createGu
 }
 
 /** An answer that was compressed as if it had not been. */
-function decoded(
+function decompress(
   status: number,
   headers: Headers,
   body: Readable,
   call: StreamedResponse['call'],
 ): StreamedResponse {
-  const decoder = decoderOf(headers, status);
+  const decoder = createDecoder(headers, status);
   if (decoder === undefined) return { status, headers, body, call };
   const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
   // A failure reaches the reader through the decoder.
@@ -109,7 +109,7 @@ function decoded(
 /** Bytes that come within {@link STALL_MS} at least while the client waits for them. */
 const MIN_BYTES = 4 * 1024;
 
-const dripping = (operation: string): UpstreamError =>
+const tooSlow = (operation: string): UpstreamError =>
   new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {
     operation,
     code: 'UPSTREAM_TIMEOUT',
@@ -117,7 +117,7 @@ const dripping = (operation: string): UpstreamError =>
   });
 
 /** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
-function steadied(answer: StreamedResponse, patience: number): StreamedResponse {
+function limitPace(answer: StreamedResponse, patience: number): StreamedResponse {
   const { body, status, call } = answer;
   const { operation, maxBytes } = call;
   let total = 0;
@@ -132,7 +132,7 @@ function steadied(answer: StreamedResponse, patience: number): StreamedResponse 
   const timer = setInterval(() => {
     // Unread data: the client is slow, not the upstream.
     if (passed.readableLength > 0) atLastLook = total;
-    else if (total - atLastLook < MIN_BYTES) passed.destroy(dripping(operation));
+    else if (total - atLastLook < MIN_BYTES) passed.destroy(tooSlow(operation));
     else atLastLook = total;
   }, STALL_MS * patience).unref();
   // A failure reaches the reader through the stream itself.
@@ -143,7 +143,7 @@ function steadied(answer: StreamedResponse, patience: number): StreamedResponse 
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
 /** What the reader of an answer is to know of the call. */
-function callOf({ operation, maxBytes }: OutgoingRequest, status: number): StreamedResponse['call'] {
+function toCallLimits({ operation, maxBytes }: OutgoingRequest, status: number): StreamedResponse['call'] {
   const most = maxBytes ?? limitsOf(operation).bytes;
   return { operation, maxBytes: status >= 400 ? Math.min(most, MAX_REFUSAL_BYTES) : most };
 }
@@ -199,20 +199,20 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
       signal: deadline.signal,
     });
     const passed = report(statusCode);
-    body.once('close', () => end(outcomeOfStatus(statusCode)));
-    const answer = decoded(statusCode, received, body, callOf(wanted, statusCode));
+    body.once('close', () => end(toOutcome(statusCode)));
+    const answer = decompress(statusCode, received, body, toCallLimits(wanted, statusCode));
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
       return answer;
     }
     // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
-    permit?.(outcomeOfStatus(statusCode));
-    return steadied(answer, patience);
+    permit?.(toOutcome(statusCode));
+    return limitPace(answer, patience);
   } catch (error) {
     const failure = networkFailure(operation, error, up.signal);
     report(0, failure instanceof UpstreamError ? faultName(error) : undefined);
-    end(outcomeOfFault(failure));
+    end(toFailedOutcome(failure));
     throw failure;
   }
 }

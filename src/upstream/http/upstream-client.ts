@@ -1,5 +1,4 @@
-// A call to the service: its URL, its token, and its retries. atlas.ts and batch.ts read the
-// answers.
+// Calls the service: URL, token and retries. atlas.ts and batch.ts have its operations.
 import type { Readable } from 'node:stream';
 import type { CollectWindow } from '../../async/collect-window.ts';
 import { UpstreamError } from '../errors.ts';
@@ -99,7 +98,7 @@ export interface StreamedResponse {
   readonly call: { readonly operation: string; readonly maxBytes: number };
 }
 
-function urlOf(
+function buildUrl(
   { baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings,
   { api, path, query = {} }: Call,
 ): Pick<OutgoingRequest, 'origin' | 'path'> {
@@ -115,40 +114,35 @@ function urlOf(
  * token. A call that is sent once ignores pauses: only the service knows whether it would refuse
  * it, and a refusal costs nothing.
  */
-function scopeOf(up: Upstream, { api, repeatable }: Call): string | undefined {
+function rateLimitScope(up: Upstream, { api, repeatable }: Call): string | undefined {
   if (!repeatable) return undefined;
   return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
 
-function outgoing(up: Upstream, call: Call): OutgoingRequest {
+function toRequest(up: Upstream, call: Call): OutgoingRequest {
   const { api, body, accept = 'application/json' } = call;
   const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
   if (body !== undefined) headers['content-type'] = 'application/json';
   if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
   const { connections, limiter } = up;
   const dispatcher = call.repeatable ? connections.pool : connections.unshared;
-  const { origin, path } = urlOf(up.settings, call);
-  const scope = scopeOf(up, call);
+  const { origin, path } = buildUrl(up.settings, call);
+  const scope = rateLimitScope(up, call);
   // Submit and Cancel wait for no read.
   const isUrgent = !call.repeatable;
   return { origin, headers, dispatcher, traced: true, limiter, isUrgent, scope, ...call, path };
 }
 
-/** Statuses that a read may outlive by being tried again. */
-const PASSING = new Set([408, 429, 500, 502, 503, 504]);
+/** Statuses after which a read is tried again. */
+const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
 
-async function attempt(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const answer = await sendRequest(up, outgoing(up, call));
+/** Sends a call once. A read throws temporary refusals; its scope pauses after a 429. */
+async function send(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const answer = await sendRequest(up, toRequest(up, call));
   noteSandbox(up.settings, answer);
-  return answer;
-}
-
-/** One try of a read. Throws temporary refusals and notes a 429. */
-async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const answer = await attempt(up, call);
-  if (!PASSING.has(answer.status)) return answer;
+  if (!call.repeatable || !TEMPORARY.has(answer.status)) return answer;
   const error = await toUpstreamError(up, answer);
-  const scope = scopeOf(up, call);
+  const scope = rateLimitScope(up, call);
   const { retryable, retryAfterSeconds } = error.failure;
   // Credits that are used up do not come back by waiting.
   if (answer.status === 429 && scope !== undefined && retryable)
@@ -157,18 +151,18 @@ async function attemptRead(up: Upstream, call: Call): Promise<StreamedResponse> 
 }
 
 /**
- * Makes one call. Returns the answer of any status, its body unread. Reads are tried up to three
+ * Makes a call and returns the answer of any status, its body unread. Reads are tried up to three
  * times.
  *
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a
  *   repeatable call also the last temporary refusal
  */
-export const requestStream = (up: Upstream, call: Call): Promise<StreamedResponse> =>
-  call.repeatable ? withRetry(up.signal, () => attemptRead(up, call)) : attempt(up, call);
+export const callAnyStatus = (up: Upstream, call: Call): Promise<StreamedResponse> =>
+  call.repeatable ? withRetry(up.signal, () => send(up, call)) : send(up, call);
 
 /** Makes a call. @throws UpstreamError for every answer but a success */
 export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {
-  const answer = await requestStream(up, asked);
+  const answer = await callAnyStatus(up, asked);
   if (isWhole(answer.status)) return answer;
   throw await toUpstreamError(up, answer);
 }

@@ -1,7 +1,9 @@
-// Validates answers against their wire schemas. What differs is an UPSTREAM_DRIFT error with its path.
+// Reads answers by their wire schemas. What differs is an UPSTREAM_DRIFT error with its path.
 import type { z } from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
+import { readAnyJson } from './response-body.ts';
+import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
 export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
@@ -25,4 +27,21 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
   const issue = parsed.error.issues[0];
   const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
   throw drifted(operation, path, issue?.message ?? 'unreadable');
+}
+
+/** A record that fits its schema, and the JSON that it came as. */
+export interface WithRaw<T> {
+  readonly record: T;
+  readonly raw: unknown;
+}
+
+/** Reads an answer. @param name - what drift is reported of. @throws UpstreamError UPSTREAM_DRIFT */
+export async function readJson<S extends z.ZodType>(
+  up: Upstream,
+  answer: StreamedResponse,
+  schema: S,
+  name = answer.call.operation,
+): Promise<WithRaw<z.output<S>>> {
+  const raw = await readAnyJson(up, answer);
+  return { record: validate(name, schema, raw), raw };
 }
