@@ -198,6 +198,12 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     ...files,
     /** Variables of the environment that resemble settings which are not set, one sentence for each. */
     warnings: misspelt(Object.keys(given), SETTINGS),
+    /** Variables of the embedded sandbox, which reads them itself. */
+    sandbox: Object.fromEntries(
+      Object.entries(given).flatMap(([name, value]) =>
+        name.startsWith('SANDBOX_') && value !== undefined ? [[name, value]] : [],
+      ),
+    ),
     production,
     /**
      * Whether callers must send credentials: the gateway holds the key and serves more than

@@ -8,6 +8,10 @@ import { startThread } from './thread.ts';
 import type { Dialect } from './wire/conventions.ts';
 import type { WireOptions } from './wire/settings.ts';
 
+/** Reads the SANDBOX_* variables of an environment to options, or to the problems, one line each. */
+export const readOptions = async (env: Readonly<Record<string, string>>) =>
+  (await import('./environment.ts')).readEnvironment(env);
+
 export interface SandboxOptions {
   /** Default 127.0.0.1. */
   host?: string;

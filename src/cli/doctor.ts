@@ -3,7 +3,7 @@ import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
 import { examine, reportText } from '../doctor/doctor.ts';
 import type { CheckStatus } from '../doctor/probe.ts';
-import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
+import { startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openServiceConnections } from '../upstream/http/connections.ts';
 import { openPublicAgent } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
@@ -22,9 +22,9 @@ const EXITS: Readonly<Record<CheckStatus, number>> = {
 async function openService(config: Config, session: Session, token: string | undefined) {
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startEmbeddedSandbox({
-          dialect: config.SANDBOX_DIALECT,
-          wire: sandboxOptionsOf(config).wire,
+      ? await startEmbeddedSandbox(config, {
+          dataDir: 'memory',
+          port: 0,
           size: 'small',
           speed: 1000,
           onProgress: (line) => session.live(line),

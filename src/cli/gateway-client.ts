@@ -2,7 +2,7 @@
 // this process.
 import type { Config } from '../config.ts';
 import { plainText } from '../plain-text.ts';
-import { sandboxOptionsOf, startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
+import { startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { option, TOKEN_FILE } from './command.ts';
 import { CliExit, configOf, EXIT, messageOf, type Session, tokenOf } from './session.ts';
 
@@ -66,11 +66,9 @@ async function embedded(session: Session, config: Config): Promise<OpenedGateway
   const onProgress = (line: string) => session.live(line);
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startEmbeddedSandbox({ ...sandboxOptionsOf(config), port: 0, onProgress }).catch(
-          (error: unknown) => {
-            throw openingError(error, sandboxFailed);
-          },
-        )
+      ? await startEmbeddedSandbox(config, { port: 0, onProgress }).catch((error: unknown) => {
+          throw openingError(error, sandboxFailed);
+        })
       : undefined;
   if (sandbox !== undefined)
     session.say(

@@ -187,17 +187,6 @@ export const variables = z.object({
       'must be `production`, written so; with any other word GraphiQL and introspection are open',
     )
     .default('development'),
-  SANDBOX_DATA: z.string().min(1).default('.data/sandbox'),
-  SANDBOX_PORT: whole(0, 65_535).default(0),
-  SANDBOX_SEED: whole(0, 4_294_967_295).default(20_260_501),
-  SANDBOX_SIZE: z.enum(['full', 'small']).default('full'),
-  SANDBOX_DIALECT: z.enum(['plain', 'rich']).default('plain'),
-  SANDBOX_SPEED: z.coerce.number().positive().default(1),
-  SANDBOX_API_KEYS: keyList,
-  SANDBOX_CONTROL: flag.default(false),
-  SANDBOX_FASTA: z.string().min(1).optional(),
-  SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
-  SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
 });
 
 /** Shorter names, such as PORT, are too near to those of other programs. */

@@ -4,25 +4,6 @@
 import type * as Sandbox from 'foldatlas-sandbox/sandbox';
 import { type Config, ConfigError } from '../config.ts';
 
-/** The sandbox's options, with the gateway's prefixes, models and field names. */
-export const sandboxOptionsOf = (config: Config) =>
-  ({
-    dataDir: config.SANDBOX_DATA,
-    seed: config.SANDBOX_SEED,
-    size: config.SANDBOX_SIZE,
-    dialect: config.SANDBOX_DIALECT,
-    speed: config.SANDBOX_SPEED,
-    resultForm: { rows: config.SANDBOX_PAE_ROWS, entities: config.SANDBOX_ENTITY_FORM },
-    wire: {
-      batchPrefix: config.UPSTREAM_BATCH_PREFIX,
-      atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
-      listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
-      listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
-      models: config.FOLD_MODELS,
-    },
-    ...(config.SANDBOX_FASTA === undefined ? {} : { fasta: config.SANDBOX_FASTA }),
-  }) satisfies Sandbox.ThreadOptions;
-
 /** Node runs no TypeScript of a package, so a gateway that runs from source takes the source. */
 const load = (name: 'main' | 'sandbox') =>
   import(
@@ -37,19 +18,35 @@ const load = (name: 'main' | 'sandbox') =>
     ]);
   });
 
+/** The gateway's prefixes, models and field names. */
+const wireOptions = (config: Config) => ({
+  batchPrefix: config.UPSTREAM_BATCH_PREFIX,
+  atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
+  listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
+  listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
+  models: config.FOLD_MODELS,
+});
+
 /**
- * Starts it in a worker thread.
+ * Starts it in a worker thread, on any free port unless SANDBOX_PORT names one.
  *
+ * @param more - options that replace those of the environment
  * @throws ConfigError when it is not installed, or its settings are wrong
  */
 export async function startEmbeddedSandbox(
-  options: Parameters<typeof Sandbox.startSandboxThread>[0],
+  config: Config,
+  more: Parameters<typeof Sandbox.startSandboxThread>[0],
 ): ReturnType<typeof Sandbox.startSandboxThread> {
-  const { startSandboxThread }: typeof Sandbox = await load('sandbox');
-  return startSandboxThread(options).catch((error: unknown) => {
-    const isSetting = error instanceof Error && error.name === 'WireSettingsError';
-    throw isSetting ? new ConfigError([error.message]) : error;
-  });
+  const { readOptions, startSandboxThread }: typeof Sandbox = await load('sandbox');
+  const reading = await readOptions({ SANDBOX_PORT: '0', ...config.sandbox });
+  if ('problems' in reading) throw new ConfigError(reading.problems);
+  const { manualClock: _manualClock, wire, ...options } = reading.options;
+  return startSandboxThread({ ...options, wire: { ...wire, ...wireOptions(config) }, ...more }).catch(
+    (error: unknown) => {
+      const isSetting = error instanceof Error && error.name === 'WireSettingsError';
+      throw isSetting ? new ConfigError([error.message]) : error;
+    },
+  );
 }
 
 /** Runs the sandbox by itself, as `npm run sandbox` does. @throws ConfigError when it is not installed */

@@ -6,7 +6,7 @@ import { openSecret } from '../store/ledger/secret-file.ts';
 import { UnusableStoreError } from '../store/unusable-store.ts';
 import { createLogger } from '../telemetry/log.ts';
 import { awaitStore } from './await-store.ts';
-import { sandboxOptionsOf, startEmbeddedSandbox } from './embedded-sandbox.ts';
+import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
 import { announceGateway, findRunningGateway } from './running-gateway.ts';
 import { installShutdownHandler } from './shutdown.ts';
@@ -64,13 +64,7 @@ const loadServe = () => import('./serve.ts');
 async function openSource(): Promise<Source & { close(): Promise<void> }> {
   if (config.UPSTREAM_URL !== undefined)
     return { upstreamUrl: config.UPSTREAM_URL, sandbox: false, close: async () => undefined };
-  const { url, close } = await startEmbeddedSandbox({
-    ...sandboxOptionsOf(config),
-    port: config.SANDBOX_PORT,
-    control: config.SANDBOX_CONTROL,
-    ...(config.SANDBOX_API_KEYS.length === 0 ? {} : { apiKeys: config.SANDBOX_API_KEYS }),
-    onProgress: (line) => log.info(line),
-  });
+  const { url, close } = await startEmbeddedSandbox(config, { onProgress: (line) => log.info(line) });
   return { upstreamUrl: url, sandbox: true, close };
 }
 

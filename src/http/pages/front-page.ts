@@ -50,7 +50,9 @@ export const keyPlaceholder = (config: Config): string => KEYS[accessMode(config
 
 /** A token that works in the embedded sandbox; null where the sandbox takes certain keys only. */
 export const sandboxToken = ({ config, upstreamHost }: Pick<Site, 'config' | 'upstreamHost'>) =>
-  upstreamHost === null && config.SANDBOX_API_KEYS.length === 0 && config.UPSTREAM_API_KEY === undefined
+  upstreamHost === null &&
+  config.sandbox.SANDBOX_API_KEYS === undefined &&
+  config.UPSTREAM_API_KEY === undefined
     ? 'sandbox'
     : null;
 
