@@ -144,7 +144,8 @@ describe('the limiter', () => {
 
   it('counts callers of one address together who have not proved who they are', async () => {
     const limiter = createHostLimiter({ ...BOUNDS, inFlight: 64, queue: 1000 });
-    for (let i = 0; i < 100; i++) void limiter.enter(read({ caller: `invented ${i}`, network: 'address' }));
+    for (let i = 0; i < 100; i++)
+      void follow(limiter.enter(read({ caller: `invented ${i}`, network: 'address' })));
     await turn();
     expect(limiter.state()).toMatchObject({ inFlight: 48, queued: 52 });
     expect(countInside(await enterMany(limiter, 5, { caller: 'elsewhere', network: 'another' }))).toBe(5);
