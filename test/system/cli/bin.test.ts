@@ -387,7 +387,7 @@ items:
     broken.close();
     expect(ended).toMatchObject({ code: 2, out: '' });
     expect(ended.err).toMatch(/^OutcomeUnknown: /m);
-    expect(ended.err).toContain('you may pay twice.\n--again WORD makes another key.');
+    expect(ended.err).toContain('only if neither is so.\n--again WORD makes another key.');
   });
 
   it('tells every mistake in the file, and sends nothing', async () => {

@@ -138,7 +138,7 @@ print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"], rows
   it('warns of paying twice where the outcome is unknown', async () => {
     await failOnce({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
     const submit = 'foldatlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
-    await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('you may pay twice');
+    await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('only if neither is so');
   });
 
   it('tells what is wrong with its code or its place', async () => {
