@@ -53,7 +53,8 @@ function Page({ after }: { after: string | null }) {
         {found?.nodes.map(({ batchId, label, submittedAt, status, counts }) => (
           <li key={batchId}>
             <a href={`#/batch/${batchId}`}>
-              {label ?? `${counts.total === 1 ? 'One fold' : `${counts.total} folds`} without a label`}
+              {label ??
+                `${counts?.total === 1 ? 'One fold' : `${counts?.total ?? 'Some'} folds`} without a label`}
             </a>
             <span>
               {status && STATUSES[status]}

@@ -132,7 +132,7 @@ describe.skipIf(NO_BROWSER).each([
     await page.fill('[name=token]', TOKEN);
     await page.fill('[name=batchIds]', ids.join(' '));
     await page.click('button');
-    await page.getByText('0 of 3 QUEUED').waitFor();
+    await page.getByText('0 of 3 IN_PROGRESS').waitFor();
     running = run(clock, 10);
     await page.getByText('all finished').waitFor();
     expect((await page.locator('li').allInnerTexts()).sort()).toEqual(
