@@ -22,6 +22,7 @@ export const possibleTypes: Record<string, string[]> = {
     'Feature',
     'Protein',
     'Task',
+    'UniprotEntry',
   ],
   Problem: [
     'IdempotencyConflict',

@@ -21,13 +21,18 @@ const ofRecord = (
   description: string,
 ) => ({ ...publicNullable('release', description), resolve: ({ record }: UniprotRef) => record[key] });
 
-export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry').implement({
-  extensions: keyedBy('accession'),
+export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry');
+
+const accessionOf = ({ record, requested }: UniprotRef): string => record.accession ?? requested;
+
+builder.node(UniprotEntry, {
+  extensions: keyedBy('accession', 'id'),
+  id: { public: 'release', resolve: accessionOf },
   description: 'An entry of the UniProt knowledge base, resolved from its accession or entry name.',
   fields: (t) => ({
     accession: t.string({
       ...publicNonNull('release', 'Accession, such as "P01308".'),
-      resolve: ({ record, requested }) => record.accession ?? requested,
+      resolve: accessionOf,
     }),
     entryName: t.string(ofRecord('entry_name', 'Entry name, such as "INS_HUMAN".')),
     name: t.string(ofRecord('protein_name', 'Name of the protein, such as "Insulin".')),

@@ -102,13 +102,13 @@ const FIELDS: Readonly<Record<string, (hash: string) => Promise<unknown>>> = {
       isClusterRepresentative: found && found.representative === hash,
     };
   },
-  'features(top: 4) { value feature { index label } }': async (hash) => ({
+  'features(first: 4) { value feature { index label } }': async (hash) => ({
     features: records.get(hash)?.sae_features.map(({ feature_index: index, value, label }) => ({
       value,
       feature: { index, label },
     })),
   }),
-  'sequence length cluster { size } ptm features(top: 2) { value }': async (hash) => {
+  'sequence length cluster { size } ptm features(first: 2) { value }': async (hash) => {
     const { sequence, ptm, sae_features: features } = records.get(hash) ?? { sequence: '' };
     const found = await clusterOf(hash);
     return {

@@ -140,7 +140,7 @@ describe.each(stores)('what is kept in %s', (_, newStore) => {
       );
     const ask = async (gateway: Gateway): Promise<Answer> => {
       const query = `{
-        protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(top: 2) { regions { start } } thumbnail { sizeBytes } ...structure }
+        protein(hash: "${INSULIN}") { sequence ptm cluster { name size members(first: 2) { nodes { hash } } } features(first: 2) { regions { start } } thumbnail { sizeBytes } ...structure }
         proteins(hashes: ["efebacde779fb9ede77f2039ec6cfe09", "cd9050995bb3aa9f42ca5d1eedd10b2d"]) { hash ptm ...structure }
         features(search: "helix", first: 2) { nodes { label summary } }
         uniprotEntry(id: "P01308") { name }

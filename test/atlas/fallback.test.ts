@@ -109,7 +109,7 @@ describe('archives without optional members', () => {
   it('have what they lack filled in from single records, once', async () => {
     archive = zip({ 'sequences.fasta': FASTA });
     const { data, errors } = await ask(
-      'sequence a: features(top: 1) { value } b: features(top: 1) { value } cluster { representativeHash }',
+      'sequence a: features(first: 1) { value } b: features(first: 1) { value } cluster { representativeHash }',
     );
     expect(errors).toBeUndefined();
     expect(listAt(data, 'proteins').map((protein) => at(protein, 'cluster.representativeHash'))).toEqual([
@@ -122,7 +122,7 @@ describe('archives without optional members', () => {
 
   it('prove nothing by a list of sequences that they were not asked for', async () => {
     archive = zip({ 'sequences.fasta': '' });
-    const { data, errors } = await ask('features(top: 1) { value regions { start } } plddt { mean }');
+    const { data, errors } = await ask('features(first: 1) { value regions { start } } plddt { mean }');
     expect(errors).toBeUndefined();
     const protein = { features: [{ value: 1.5, regions: null }], plddt: null };
     expect(at(data, 'proteins')).toEqual([protein, protein]);
@@ -308,7 +308,7 @@ describe('a record that lost a field', () => {
       [`structures/${A}.pdb`]: `REMARK ptm 0.5\n${PDB}\n`,
       'cluster_info.json': JSON.stringify({ clusters: { [C]: { cluster_size: 7 } }, proteins: { [A]: C } }),
     });
-    const response = await askOne('ptm cluster { size } features(top: 1) { regions { start } }');
+    const response = await askOne('ptm cluster { size } features(first: 1) { regions { start } }');
     expect(response.errors).toBeUndefined();
     expect(at(response.data, 'protein')).toEqual({
       ptm: 0.5,
@@ -339,14 +339,20 @@ describe('a record that lost a field', () => {
     ['another hash', { protein_hash: B }, /\$\.protein_hash: expected/],
     ['another length', { sequence_length: 5 }, /\$\.sequence_length: expected 4 .*, seen 5/],
     ['a pTM of 7', { ptm: 7 }, /\$\.ptm: expected a number from 0 to 1, seen 7/],
-    ['features that are no list', { sae_features: 'none' }, /sae_features/],
   ])('or has %s is drift that says where', async (_, changed, message) => {
     record = changed;
     archive = zip({});
-    const { data, errors } = await askOne('sequence ptm structure { text } features(top: 1) { value }');
+    const { data, errors } = await askOne('sequence ptm structure { text } features(first: 1) { value }');
     expect(errors?.[0]?.message).toMatch(message);
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
     expect(data === null || at(data, 'protein') === null).toBe(true);
+  });
+
+  it('or has features that are no list has an error there alone', async () => {
+    record = { pdb: PDB, ptm: 0.5, sae_features: 'none' };
+    const { data, errors } = await askOne('sequence ptm features(first: 1) { value }');
+    expect(errors).toMatchObject([{ path: ['protein', 'features'], extensions: { code: 'UPSTREAM_DRIFT' } }]);
+    expect(at(data, 'protein')).toEqual({ sequence: 'MKVA', ptm: 0.5, features: null });
   });
 
   it.each<[string, object, RegExp]>([
@@ -382,7 +388,7 @@ describe('a record that lost a field', () => {
 });
 
 describe('activations of all features', () => {
-  const INDICES = 'features(indices: [9, 3, 12, 70]) { value }';
+  const INDICES = 'features: featureValues(indices: [9, 3, 12, 70]) { value }';
   it('stand for chosen ones where they repeat the ranking', async () => {
     archive = zip({
       'sequences.fasta': FASTA,
@@ -409,7 +415,7 @@ describe('activations of all features', () => {
 
   it('are not trusted on another scale in a record, either', async () => {
     record = { protein_activations: features(20).protein_level };
-    const { data, errors } = await askOne('features(indices: [3]) { value }');
+    const { data, errors } = await askOne('features: featureValues(indices: [3]) { value }');
     expect(errors).toBeUndefined();
     expect(at(data, 'protein.features')).toEqual([{ value: 1.5 }]);
   });
@@ -417,14 +423,14 @@ describe('activations of all features', () => {
   it('are no ranking where one is stronger than those of the record', async () => {
     const own = { protein_level: { indices: [[3, 9]], values: [1.5, 4] } };
     archive = zip({ 'sequences.fasta': FASTA, 'features.json': JSON.stringify({ [A]: own, [B]: own }) });
-    const { data, errors } = await ask('features(top: 1) { value }');
+    const { data, errors } = await ask('features(first: 1) { value }');
     expect(errors).toBeUndefined();
     expect(at(data, 'proteins.1.features')).toEqual([{ value: 1.5 }]);
   });
 });
 
 describe('activations along the sequence', () => {
-  const RESIDUES = 'features(top: 1) { value residues }';
+  const RESIDUES = 'features(first: 1) { value residues }';
   const along = (scale: number, perResidue?: object) => {
     const { protein_level } = features(scale);
     const own = { protein_level, per_residue: perResidue };
@@ -446,16 +452,16 @@ describe('activations along the sequence', () => {
     expect(at(data, 'protein.features')).toEqual([{ value: 1.5, residues: [1.5, 0, 1, 0] }]);
     expect(calls).toEqual([`GET /proteins/${A}`, 'POST /proteins/batch']);
     expect(at((await ask(RESIDUES)).data, 'proteins.0.features')).toEqual(at(data, 'protein.features'));
-    const regions = await askOne('features(top: 1) { regions { start } residues }');
+    const regions = await askOne('features(first: 1) { regions { start } residues }');
     expect(at(regions.data, 'protein.features')).toEqual([{ regions: null, residues: [1.5, 0, 1, 0] }]);
   });
 
   it('of features by index are read from the archive, too, and never for raw values', async () => {
     archive = along(1, MATRIX);
     const answer = [{ value: 1.5, residues: [1.5, 0, 1, 0] }];
-    const { data, errors } = await askOne(`level: features(indices: [3]) { value residues }
-      own: features(indices: [3]) { value residues regions { start } }
-      raw: features(indices: [3], normalize: false) { value residues }`);
+    const { data, errors } = await askOne(`level: featureValues(indices: [3]) { value residues }
+      own: featureValues(indices: [3]) { value residues regions { start } }
+      raw: featureValues(indices: [3], normalize: false) { value residues }`);
     expect(errors).toBeUndefined();
     expect(at(data, 'protein')).toEqual({
       level: answer,
@@ -559,7 +565,7 @@ describe('a damaged archive', () => {
       'features.json': JSON.stringify({ [A]: features(1), [B]: features(1) }),
     });
     archive = whole.subarray(0, whole.indexOf(0x66, 200) + 60);
-    const { data, errors } = await ask('sequence features(top: 1) { value }');
+    const { data, errors } = await ask('sequence features(first: 1) { value }');
     expect(errors).toBeUndefined();
     expect(listAt(data, 'proteins').map((protein) => at(protein, 'sequence'))).toEqual(['MKVA', 'MENTS']);
     expect(at(data, 'proteins.1.features')).toEqual([{ value: 1.5 }]);

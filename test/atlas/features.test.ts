@@ -35,7 +35,7 @@ function row(answer: unknown, feature: number): number[] {
 
 describe('features by index', () => {
   const QUERY = `query($h: [ProteinHash!]!, $i: [Int!]!, $normalize: Boolean) {
-    proteins(hashes: $h) { features(indices: $i, normalize: $normalize) { value feature { index } } }
+    proteins(hashes: $h) { features: featureValues(indices: $i, normalize: $normalize) { value feature { index } } }
   }`;
   it('are one bulk call for many proteins, aligned, 0 where inactive and null outside the catalogue', async () => {
     const active = listAt(await record(INSULIN), 'sae_features');
@@ -72,7 +72,7 @@ describe('features by index', () => {
     const answer = await record(HBA);
     const index = Number(at(answer, 'sae_features.3.feature_index'));
     const { data, errors } = await world.query(
-      `{ protein(hash: "${HBA}") { features(indices: [${index}]) { regions { start end peak meanActivation } } } }`,
+      `{ protein(hash: "${HBA}") { features: featureValues(indices: [${index}]) { regions { start end peak meanActivation } } } }`,
     );
     expect(errors).toBeUndefined();
     const along = row(answer, index);
@@ -91,7 +91,7 @@ describe('features by index', () => {
 describe('a number of features', () => {
   it.each([0, 101])('of %i is refused and told the limit', async (top) => {
     const { errors } = await world.query(
-      `{ protein(hash: "${INSULIN}") { features(top: ${top}) { value } } cluster(hash: "${INSULIN}") { representative { features(top: ${top}) { value } } } }`,
+      `{ protein(hash: "${INSULIN}") { features(first: ${top}) { value } } cluster(hash: "${INSULIN}") { representative { features(first: ${top}) { value } } } }`,
     );
     expect(errors?.[0]).toMatchObject({
       message: expect.stringContaining('must be between 1 and 100'),
@@ -103,7 +103,7 @@ describe('a number of features', () => {
 describe('activations along the sequence', () => {
   it('of many proteins are one bulk call, each as long as its protein', async () => {
     const { data, errors } = await world.query(
-      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { length features(top: 3) { value feature { index } residues } } }`,
+      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { length features(first: 3) { value feature { index } residues } } }`,
       { h: [INSULIN, HBA] },
     );
     expect(errors).toBeUndefined();
@@ -128,7 +128,7 @@ describe('activations along the sequence', () => {
   it('of one protein come with the record that has the regions', async () => {
     const answer = await record(INSULIN);
     const { data, errors } = await world.query(
-      `{ protein(hash: "${INSULIN}") { features(top: 2) { feature { index } regions { start end } residues(start: 5, end: 25) } } }`,
+      `{ protein(hash: "${INSULIN}") { features(first: 2) { feature { index } regions { start end } residues(start: 5, end: 25) } } }`,
     );
     expect(errors).toBeUndefined();
     expect(world.counts()).toEqual({ protein: 1 });
@@ -144,23 +144,23 @@ describe('activations along the sequence', () => {
     const index = Number(at(scaled, 'sae_features.0.feature_index'));
     const { data, errors } = await world.query(`{
       protein(hash: "${HBA}") {
-        chosen: features(indices: [${index}]) { residues }
-        raw: features(indices: [${index}], normalize: false) { residues }
+        chosen: featureValues(indices: [${index}]) { residues }
+        raw: featureValues(indices: [${index}], normalize: false) { residues }
       }
-      cluster(hash: "${HBA}") { features(top: 1) { feature { index } residues } representativeHash }
+      cluster(hash: "${HBA}") { representative { features(first: 1) { feature { index } residues } } representativeHash }
     }`);
     expect(errors).toBeUndefined();
     expect(listAt(data, 'protein.chosen.0.residues')).toEqual(row(scaled, index));
     expect(listAt(data, 'protein.raw.0.residues')).toEqual(row(raw, index));
     expect(row(raw, index)).not.toEqual(row(scaled, index));
     const own = await record(String(at(data, 'cluster.representativeHash')));
-    expect(listAt(data, 'cluster.features.0.residues')).toEqual(
-      row(own, Number(at(data, 'cluster.features.0.feature.index'))),
+    expect(listAt(data, 'cluster.representative.features.0.residues')).toEqual(
+      row(own, Number(at(data, 'cluster.representative.features.0.feature.index'))),
     );
   });
 
   it.each([
-    ['features.0.residues', (range: string) => `features(top: 1) { residues(${range}) }`],
+    ['features.0.residues', (range: string) => `features(first: 1) { residues(${range}) }`],
     ['plddt.values', (range: string) => `plddt { values(${range}) }`],
   ])('refuses a range of %s that is none, and cuts one that goes past the end', async (path, select) => {
     const ask = (range: string) => world.query(`{ protein(hash: "${INSULIN}") { ${select(range)} } }`);

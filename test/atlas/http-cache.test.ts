@@ -27,7 +27,7 @@ const cacheControl = async (query: string, headers: Record<string, string> = {},
 };
 
 describe('a GET query for public data', () => {
-  const QUERY = `{ protein(hash: "${INSULIN}") { length cluster { size } features(top: 2) { value feature { label } } } }`;
+  const QUERY = `{ protein(hash: "${INSULIN}") { length cluster { size } features(first: 2) { value feature { label } } } }`;
 
   it('may be kept as long as the gateway keeps its records, has a tag, and is 304 for who has it', async () => {
     const response = await get(QUERY);

@@ -51,7 +51,7 @@ describe('nested queries', () => {
     'bulk',
   ])('ask for them by one bulk call however late an answer to %s comes', async (operation) => {
     const late = await openWorld({}, { control: true });
-    const MEMBERS = 'members(first: 4) { nodes { hash length features(top: 2) { value } } }';
+    const MEMBERS = 'members(first: 4) { nodes { hash length features(first: 2) { value } } }';
     const queries = [
       `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { cluster { ${MEMBERS} } } }`,
       `{ a: protein(hash: "${INSULIN}") { cluster { ${MEMBERS} } } b: protein(hash: "${HBA}") { cluster { ${MEMBERS} } } }`,
@@ -69,7 +69,7 @@ describe('nested queries', () => {
   it('take the representative from the record where the record is needed anyway', async () => {
     const [member] = await membersOf(cold, HBA);
     const { data, errors } = await cold.query(
-      `{ protein(hash: "${member}") { sequence features(top: 3) { regions { start } } cluster { name size taxonomy { rank } members(first: 2) { nodes { hash } } } } }`,
+      `{ protein(hash: "${member}") { sequence features(first: 3) { regions { start } } cluster { name size taxonomy { rank } members(first: 2) { nodes { hash } } } } }`,
     );
     expect(errors).toBeUndefined();
     expect(at(data, 'protein.cluster.name')).toEqual(expect.any(String));
@@ -118,18 +118,18 @@ describe('what was learnt', () => {
   it('is not asked for again, part by part', async () => {
     const ask = (fields: string) =>
       warm.query(`query($h: [ProteinHash!]!) { proteins(hashes: $h) { ${fields} } }`, { h: [INSULIN, HBA] });
-    const first = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
+    const first = await ask('sequence features(first: 5) { value } provenance { fromCache source }');
     expect(at(first.data, 'proteins.0.provenance')).toEqual({ fromCache: false, source: 'atlas:bulk' });
     // The record of one shows that the activations are on the scale of rankings.
     expect(warm.counts()).toEqual({ bulk: 1, protein: 1 });
     warm.forget();
-    const again = await ask('sequence features(top: 5) { value } provenance { fromCache source }');
+    const again = await ask('sequence features(first: 5) { value } provenance { fromCache source }');
     expect(warm.counts()).toEqual({});
     expect(at(again.data, 'proteins.1.provenance')).toEqual({ fromCache: true, source: 'atlas:bulk' });
     expect(listAt(again.data, 'proteins').map((p) => at(p, 'features'))).toEqual(
       listAt(first.data, 'proteins').map((p) => at(p, 'features')),
     );
-    const more = await ask('sequence cluster { size } features(top: 3) { value } provenance { fromCache }');
+    const more = await ask('sequence cluster { size } features(first: 3) { value } provenance { fromCache }');
     expect(JSON.parse(warm.calls[0]?.body ?? '')).toMatchObject({
       include_sequence: false,
       include_cluster_info: true,
@@ -163,7 +163,7 @@ describe('what was learnt', () => {
       return listAt(found, 'proteins');
     };
     const fields =
-      'hash length cluster { name size } features(top: 4) { value feature { label } } provenance { fromCache retrievedAt }';
+      'hash length cluster { name size } features(first: 4) { value feature { label } } provenance { fromCache retrievedAt }';
     const first = await ask(list, fields);
     // Of the representatives of the two clusters the archive says which they are.
     expect(warm.counts()).toEqual({ bulk: 1, protein: list.length - 2, features: 1 });
@@ -192,20 +192,20 @@ describe('what was learnt', () => {
       await brief.query(`{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { ${fields} } }`);
       return brief.counts();
     };
-    await ask('sequence accession features(top: 2) { value }');
+    await ask('sequence accession features(first: 2) { value }');
     await sleep(1100);
     expect(await ask('accession sequence')).toEqual({});
-    expect(await ask('features(top: 2) { value } sequence')).toMatchObject({ bulk: 1 });
+    expect(await ask('features(first: 2) { value } sequence')).toMatchObject({ bulk: 1 });
   });
 
   it('comes from the single record as well', async () => {
     await warm.query(
-      `{ protein(hash: "${HBA}") { ptm structure { text } features(top: 8) { regions { start } } } }`,
+      `{ protein(hash: "${HBA}") { ptm structure { text } features(first: 8) { regions { start } } } }`,
     );
     expect(warm.counts()).toEqual({ protein: 1 });
     warm.forget();
     const { data, errors } = await warm.query(
-      `{ protein(hash: "${HBA}") { sequence plddt { mean values(end: 3) } features(top: 4) { value regions { start } } exact: features(indices: [3, 5]) { value } } }`,
+      `{ protein(hash: "${HBA}") { sequence plddt { mean values(end: 3) } features(first: 4) { value regions { start } } exact: featureValues(indices: [3, 5]) { value } } }`,
     );
     expect(errors).toBeUndefined();
     expect(listAt(data, 'protein.features')).toHaveLength(4);
@@ -216,7 +216,9 @@ describe('what was learnt', () => {
   it('is told of a longer ranking without regions and of a shorter one with them at once', async () => {
     const [member] = await membersOf(warm, HBA);
     const ask = async (top: number, of: string) => {
-      const { data } = await warm.query(`{ protein(hash: "${member}") { features(top: ${top}) { ${of} } } }`);
+      const { data } = await warm.query(
+        `{ protein(hash: "${member}") { features(first: ${top}) { ${of} } } }`,
+      );
       return listAt(data, 'protein.features');
     };
     const long = await ask(5, 'value');

@@ -27,24 +27,24 @@ async function askAlone(dialect: (typeof DIALECTS)[number], queries: readonly st
 describe('residue regions', () => {
   it('are the same whether the service sends the last residue or the one after it', async () => {
     const queries = [
-      ofProtein('top: 20'),
-      ofProtein('top: 5, normalize: false'),
-      `{ protein(hash: "${INSULIN}") { features(top: 1) { ${REGIONS} } } }`,
-      `{ cluster(hash: "${HBA}") { features(top: 1) { ${REGIONS} } } }`,
-      `{ cluster(hash: "${INSULIN}") { features(top: 10) { ${REGIONS} } } }`,
-      `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { features(top: 3) { ${REGIONS} } } }`,
+      ofProtein('first: 20'),
+      ofProtein('first: 5, normalize: false'),
+      `{ protein(hash: "${INSULIN}") { features(first: 1) { ${REGIONS} } } }`,
+      `{ cluster(hash: "${HBA}") { representative { features(first: 1) { ${REGIONS} } } } }`,
+      `{ cluster(hash: "${INSULIN}") { representative { features(first: 10) { ${REGIONS} } } } }`,
+      `{ proteins(hashes: ["${INSULIN}", "${HBA}"]) { features(first: 3) { ${REGIONS} } } }`,
     ];
     const [plain, rich] = [await askAlone('plain', queries), await askAlone('rich', queries)];
     expect(plain).toEqual(rich);
     expect(listAt(rich[0], 'protein.features')).toHaveLength(20);
-    expect(listAt(rich[3], 'cluster.features.0.regions').length).toBeGreaterThan(0);
+    expect(listAt(rich[3], 'cluster.representative.features.0.regions').length).toBeGreaterThan(0);
   });
 
   it.each(DIALECTS)('end behind the last active residue, of a service that speaks %s', async (dialect) => {
     const world = await openWorld({}, { dialect });
     try {
       const { data } = await world.query(
-        `{ protein(hash: "${HBA}") { length features(top: 20) { regions { start end } residues } } }`,
+        `{ protein(hash: "${HBA}") { length features(first: 20) { regions { start end } residues } } }`,
       );
       for (const feature of listAt(data, 'protein.features')) {
         const along = listAt(feature, 'residues');

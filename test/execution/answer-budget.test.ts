@@ -5,7 +5,7 @@ import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const ATTACK =
-  'query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { features(top: 10) { residues } } }';
+  'query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { features(first: 10) { residues } } }';
 const same = (count: number): string[] => Array.from({ length: count }, () => INSULIN);
 
 let world: World;
@@ -43,7 +43,7 @@ describe('an answer that becomes too large', () => {
   });
 
   it('by eight aliases of five thousand is refused without holding the loop', async () => {
-    const query = `query($hashes: [ProteinHash!]!) { ${Array.from({ length: 8 }, (_, i) => `a${i}: proteins(hashes: $hashes) { hash length features(top: 10) { value feature { index label } } cluster { size } }`).join(' ')} }`;
+    const query = `query($hashes: [ProteinHash!]!) { ${Array.from({ length: 8 }, (_, i) => `a${i}: proteins(hashes: $hashes) { hash length features(first: 10) { value feature { index label } } cluster { size } }`).join(' ')} }`;
     const { result, milliseconds } = await longestBlock(() => world.query(query, { hashes: same(5000) }));
     expect(result).toEqual({ data: null, errors: tooLarge('MAX_ANSWER_VALUES') });
     expect(milliseconds).toBeLessThan(300);
@@ -110,7 +110,7 @@ describe('an answer in parts that becomes too large', () => {
     const query = `{ limits { maxItems } ${Array.from(
       { length: 6 },
       (_, i) =>
-        `... @defer(label: "${i}") { p${i}: protein(hash: "${INSULIN}") { features(top: 100) { ${many} } } }`,
+        `... @defer(label: "${i}") { p${i}: protein(hash: "${INSULIN}") { features(first: 100) { ${many} } } }`,
     ).join(' ')} }`;
     const response = await small.gateway.fetch(
       new Request('http://gateway.test/graphql', {
@@ -189,7 +189,7 @@ describe('an answer in too many parts', () => {
 describe('an answer that is large and not too large', () => {
   it('of five thousand proteins with features and cluster is whole', async () => {
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
-      hash name length ptm cluster { size percentCharacterized } features(top: 10) { value feature { index label } }
+      hash name length ptm cluster { size percentCharacterized } features(first: 10) { value feature { index label } }
     } }`;
     await world.query(query, { hashes: same(1) });
     const { result, milliseconds } = await longestBlock(() => world.query(query, { hashes: same(5000) }));

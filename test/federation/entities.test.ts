@@ -55,7 +55,7 @@ describe('references', () => {
     expect(hashes).toHaveLength(300);
     const { data, errors } = await entities(
       hashes.map(protein),
-      '... on Protein { hash length accession sequence cluster { name size } features(top: 3) { value } }',
+      '... on Protein { hash length accession sequence cluster { name size } features(first: 3) { value } }',
     );
     expect(errors).toBeUndefined();
     const found = listAt(data, '_entities');

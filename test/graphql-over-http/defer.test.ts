@@ -126,7 +126,7 @@ describe('a deferred part', () => {
       ['value regions { start end }', 'value ... @defer { regions { start end } }'],
       ['regions { start end }', '... @defer { regions { start end } }'],
     ])
-      for (const features of ['features(indices: [11898])', 'features(top: 3)']) {
+      for (const features of ['features: featureValues(indices: [11898])', 'features(first: 3)']) {
         const read = (selection: string) => `{ protein(hash: "${HASH}") { ${features} { ${selection} } } }`;
         const wanted = await world.query(read(whole ?? ''));
         expect(listAt(wanted, 'data.protein.features.0.regions').length).toBeGreaterThan(0);

@@ -181,7 +181,7 @@ describe('a document', () => {
 
   it('costs nothing more where a client adds __typename to everything, as Apollo and urql do', async () => {
     const many = Array.from({ length: 500 }, (_, i) => String(i).padStart(32, '0'));
-    const query = `query($many: [ProteinHash!]!) { __typename proteins(hashes: $many) { __typename ...F features(top: 5) { __typename value feature { __typename index } } } }
+    const query = `query($many: [ProteinHash!]!) { __typename proteins(hashes: $many) { __typename ...F features(first: 5) { __typename value feature { __typename index } } } }
       fragment F on Protein { __typename cluster { __typename size members { __typename nodes { __typename hash } } } }`;
     for (const asked of [query, query.replaceAll('__typename ', '')])
       expect((await world.query(asked, { many })).errors).toBeUndefined();

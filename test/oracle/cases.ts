@@ -56,7 +56,9 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
     { query: `{ proteins(hashes: ${listOf([...unclustered, ...members])}) { cluster { size } } }` },
   ],
   'records read for features that stand in the store do not hide the rest': ({ members: [hash = ''] }) => [
-    { query: `{ proteins(hashes: ["${hash}"]) { features(indices: [0], normalize: false) { value } id } }` },
+    {
+      query: `{ proteins(hashes: ["${hash}"]) { features: featureValues(indices: [0], normalize: false) { value } id } }`,
+    },
     { query: `{ proteins(hashes: ["${hash}"]) { plddt { mean } ptm } }`, restart: true },
   ],
 };

@@ -48,7 +48,7 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
     { weight: 1, arbitrary: lists(hash, 130) },
   );
   const page = optionally(fc.nat(4).map((count) => `first: ${count}`));
-  const top = optionally(fc.integer({ min: 1, max: 14 }).map((count) => `top: ${count}`));
+  const top = optionally(fc.integer({ min: 1, max: 14 }).map((count) => `first: ${count}`));
   const chosen = fc
     .tuple(fc.array(index, { minLength: 1, maxLength: 4 }), fc.constantFrom('', ', normalize: false'))
     .map(([all, more]) => `indices: [${all}]${more}`);
@@ -96,7 +96,7 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
       { name: 'cluster', type: 'Cluster' },
       { name: 'cluster', type: 'Cluster' },
       { name: 'features', args: top, type: 'FeatureActivation' },
-      { name: 'features', args: chosen, type: 'FeatureActivation' },
+      { name: 'featureValues', args: chosen, type: 'FeatureActivation' },
       { name: 'similar', args: similar, type: 'SimilaritySearch' },
     ],
     Structure: leaves('atomCount'),
@@ -109,13 +109,11 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
     ],
     ResidueRegion: leaves('start', 'end', 'peak', 'meanActivation'),
     Cluster: [
-      ...leaves('id', 'representativeHash', 'name', 'accession', 'source', 'size', 'percentCharacterized'),
-      ...leaves('meanDomainCoverage', 'ptm', 'memberHashes'),
-      { name: 'meanPlddt', args: scale },
+      ...leaves('id', 'representativeHash', 'name', 'size', 'percentCharacterized'),
+      ...leaves('percentDomainCoverage', 'memberHashes'),
       { name: 'representative', type: 'Protein' },
       { name: 'taxonomy', type: 'Taxonomy' },
       { name: 'members', args: page.map((text) => text || 'first: 3'), type: 'ProteinConnection' },
-      { name: 'features', args: top, type: 'FeatureActivation' },
     ],
     ProteinConnection: [...leaves('totalCount'), { name: 'nodes', type: 'Protein' }],
     Taxonomy: leaves('rank', 'name'),

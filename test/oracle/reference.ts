@@ -106,7 +106,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
       .slice(0, int(top, 10))
       .map((value) => ({ ...value, of: record }));
 
-  const features = async ({ hash }: Json, { top, indices, normalize }: Args) => {
+  const features = async ({ hash }: Json, { first: top, indices, normalize }: Args) => {
     const scale = `normalize_features=${normalize !== false}`;
     if (!Array.isArray(indices)) return activations(await protein(hash, `topk_features=100&${scale}`), top);
     const rows: (Json | null)[] = [];
@@ -231,6 +231,7 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
       return found === null ? null : found.hash === hash;
     },
     'Protein.features': features,
+    'Protein.featureValues': features,
     'Protein.similar': async ({ hash }, args) => {
       const sequence = text((await protein(hash))?.sequence);
       return sequence === null ? null : search(sequence, args);
@@ -253,13 +254,12 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
     'Cluster.representativeHash': as('hash'),
     'Cluster.representative': ({ hash }) => ({ hash }),
     'Cluster.name': ofCluster('protein_name'),
-    'Cluster.accession': ofCluster('accession'),
-    'Cluster.source': ofCluster('source'),
     'Cluster.size': ofCluster('cluster_size'),
     'Cluster.percentCharacterized': ofCluster('cluster_pct_characterized'),
-    'Cluster.meanDomainCoverage': ofCluster('cluster_mean_domain_coverage'),
-    'Cluster.meanPlddt': async ({ hash }, { scale }) => inScale((await cluster(hash))?.mean_plddt, scale),
-    'Cluster.ptm': ofCluster('ptm'),
+    'Cluster.percentDomainCoverage': async ({ hash }) => {
+      const share = (await cluster(hash))?.cluster_mean_domain_coverage;
+      return typeof share === 'number' ? share * 100 : null;
+    },
     'Cluster.taxonomy': ofCluster('cluster_taxonomy_info'),
     'Cluster.memberHashes': async ({ hash }) => textsOf((await cluster(hash))?.member_protein_hashes),
     'Cluster.members': async ({ hash }, page) =>
@@ -267,11 +267,6 @@ export function createReference(read: ReadRecord, isEndIncluded: boolean) {
         textsOf((await cluster(hash))?.member_protein_hashes).map((member) => ({ hash: member })),
         page,
       ),
-    'Cluster.features': async ({ hash }, { top }) => {
-      const record = await cluster(hash, int(top, 10));
-      const of = await protein(hash);
-      return listOf(record?.cluster_representative_features).map((value) => ({ ...value, of }));
-    },
     'ProteinConnection.nodes': as('nodes'),
     'ProteinConnection.totalCount': as('totalCount'),
     'Taxonomy.rank': as('rank'),

@@ -39,7 +39,7 @@ describe('upstream calls', () => {
     const { data, errors } = await world.query(`{
       uniprotEntry(id: "P01308") {
         accession name gene organism
-        protein { hash length cluster { name size members(first: 10) { totalCount nodes { hash cluster { name } length features(top: 5) { value feature { index label } } } } } }
+        protein { hash length cluster { name size members(first: 10) { totalCount nodes { hash cluster { name } length features(first: 5) { value feature { index label } } } } } }
       }
     }`);
     expect(errors).toBeUndefined();
@@ -65,7 +65,7 @@ describe('upstream calls', () => {
     expect(hashes).toHaveLength(10);
     world.forget();
     const answer = await world.query(
-      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { hash cluster { name } features(top: 3) { feature { label } } } }`,
+      `query($h: [ProteinHash!]!) { proteins(hashes: $h) { hash cluster { name } features(first: 3) { feature { label } } } }`,
       { h: hashes },
     );
     expect(answer.errors).toBeUndefined();
@@ -151,7 +151,7 @@ describe('upstream calls', () => {
 
   it('answers one protein by the single record, unless only the bulk answer has what is selected', async () => {
     await world.query(
-      `{ protein(hash: "${INSULIN}") { sequence ptm features(top: 3) { value regions { start end } } } }`,
+      `{ protein(hash: "${INSULIN}") { sequence ptm features(first: 3) { value regions { start end } } } }`,
     );
     expect(world.counts()).toEqual({ protein: 1 });
     world.forget();
@@ -162,7 +162,7 @@ describe('upstream calls', () => {
   it('merges aliases and fragments into one call, with the largest number of features', async () => {
     const { data, errors } = await world.query(
       `query($h: ProteinHash!, $no: Boolean! = false) {
-        protein(hash: $h) { ...A few: features(top: 2) { value } ... on Protein { many: features(top: 20) { value } } raw @include(if: $no) }
+        protein(hash: $h) { ...A few: features(first: 2) { value } ... on Protein { many: features(first: 20) { value } } raw @include(if: $no) }
       }
       fragment A on Protein { cluster { name } }`,
       { h: HBA },
@@ -178,7 +178,7 @@ describe('upstream calls', () => {
     const found = await world.query(`{ cluster(hash: "${HBA}") { representativeHash } }`);
     const variables = { h: at(found.data, 'cluster.representativeHash') };
     const cluster = (top: number) =>
-      `top${top}: cluster(hash: $h) { representative { features(top: ${top}) { value } } }`;
+      `top${top}: cluster(hash: $h) { representative { features(first: ${top}) { value } } }`;
     const ask = (...tops: number[]) =>
       world.query(`query($h: ProteinHash!) { ${tops.map(cluster).join(' ')} }`, variables);
     const countIn = ({ data }: Answer, top: number) =>

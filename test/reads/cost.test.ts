@@ -56,12 +56,11 @@ const ARGS: Readonly<Record<string, fc.Arbitrary<unknown>>> = {
   index: fc.integer({ min: -1, max: 40 }),
   indices: fc.array(fc.integer({ min: 0, max: 30 }), { maxLength: 5 }),
   search: fc.constantFrom('helix', 'the residues', 'nothing-of-this'),
-  top: few,
   first: few,
   normalize: fc.boolean(),
 };
 /** Always given, so that answers stay small. */
-const GIVEN = new Set(['top', 'first']);
+const GIVEN = new Set(['first']);
 
 const ROOTS = [
   'protein',
@@ -212,8 +211,8 @@ describe.each(['plain', 'rich'] as const)('the cost of a query to a service that
     const hashes = proteins.map((protein) => protein.hash);
     for (const fields of [
       'cluster { raw }',
-      'cluster { features { value } }',
-      'features(top: 1) { regions { start } }',
+      'cluster { representative { features { value } } }',
+      'features(first: 1) { regions { start } }',
     ]) {
       const { cost, calls } = await costAndCalls(
         `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { ${fields} } }`,
@@ -238,7 +237,7 @@ describe('the cost of a long list', () => {
   it('of 5,000 proteins with cluster and ten features is within the default limit', async () => {
     const world = await openWorld();
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
-      hash accession length ptm cluster { size percentCharacterized taxonomy { name } } features(top: 10) { value feature { index label } }
+      hash accession length ptm cluster { size percentCharacterized taxonomy { name } } features(first: 10) { value feature { index label } }
     } }`;
     const all = Array.from({ length: 5000 }, (_, i) => String(i).padStart(32, '0'));
     const costOf = async (hashes: readonly string[]) => {

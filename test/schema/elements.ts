@@ -13,7 +13,7 @@ import {
 } from 'graphql';
 
 export interface Element {
-  /** Such as `Protein.features(top:)`. */
+  /** Such as `Protein.features(first: )`. */
   readonly path: string;
   readonly name: string;
   readonly description: string | null | undefined;

@@ -38,12 +38,20 @@ describe('node and nodes', () => {
       `query ($hash: ProteinHash!, $batch: ID!) {
         protein(hash: $hash) { __typename id cluster { __typename id } }
         feature(index: 7) { __typename id }
+        uniprotEntry(id: "P01308") { __typename id }
         batch(batchId: $batch) { __typename id tasks(first: 1) { nodes { __typename id } } }
       }`,
       { hash: INSULIN, batch: batchId },
     );
     expect(errors).toBeUndefined();
-    for (const path of ['protein', 'protein.cluster', 'feature', 'batch', 'batch.tasks.nodes.0'])
+    for (const path of [
+      'protein',
+      'protein.cluster',
+      'feature',
+      'uniprotEntry',
+      'batch',
+      'batch.tasks.nodes.0',
+    ])
       ids.set(String(at(data, `${path}.__typename`)), String(at(data, `${path}.id`)));
     const started = await ask(
       `mutation ($hash: ProteinHash!) { startBulkLookup(input: { hashes: [$hash] }) { ... on BulkLookup { id } } }`,
@@ -75,6 +83,7 @@ describe('node and nodes', () => {
       BulkLookup: 'nobody',
       Batch: '00000000-0000-4000-8000-000000000000',
       Task: '00000000-0000-4000-8000-000000000000-00000',
+      UniprotEntry: 'Q00000',
     };
     expect(Object.keys(gone).sort()).toEqual([...types].sort());
     const asked = Object.entries(gone).map(([type, id]) => encode(type, id));

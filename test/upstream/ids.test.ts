@@ -38,13 +38,13 @@ describe.each(IDS)('the id %j', (id) => {
     ],
     [
       'protein',
-      `{ protein(hash: "${HASH}") { features(top: 1, normalize: false) { value } } }`,
+      `{ protein(hash: "${HASH}") { features(first: 1, normalize: false) { value } } }`,
       { ...RECORD, accession: id, sae_features: [] },
       'accession',
     ],
     [
       'protein',
-      `{ protein(hash: "${HASH}") { features(top: 1, normalize: false) { value } } }`,
+      `{ protein(hash: "${HASH}") { features(first: 1, normalize: false) { value } } }`,
       { ...RECORD, cluster_rep_protein_hash: `a${id}b`, sae_features: [] },
       'cluster_rep_protein_hash',
     ],

@@ -19,16 +19,14 @@ const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUEN
 
 describe('a record without `sae_features`', () => {
   it.each([
-    ['top: 3', {}],
-    ['top: 3, normalize: false', {}],
-    ['indices: [7], normalize: false', {}],
-    ['top: 3, normalize: false', { sae_features: null }],
-    ['top: 3', { sae_features: {} }],
-  ])('is drift, not an empty list: features(%s) of %j', async (args, more) => {
+    ['features(first: 3)', {}],
+    ['features(first: 3, normalize: false)', {}],
+    ['features: featureValues(indices: [7], normalize: false)', {}],
+    ['features(first: 3, normalize: false)', { sae_features: null }],
+    ['features(first: 3)', { sae_features: {} }],
+  ])('is drift, not an empty list: %s of %j', async (field, more) => {
     liar.script('protein', says(200, { ...RECORD, ...more }));
-    const { data, errors } = await place.query(
-      `{ protein(hash: "${HASH}") { hash features(${args}) { value } } }`,
-    );
+    const { data, errors } = await place.query(`{ protein(hash: "${HASH}") { hash ${field} { value } } }`);
     expect(at(data, 'protein.features') ?? null).toBeNull();
     expect(errors?.[0]?.extensions.code).toMatch(/UPSTREAM_/);
   });
@@ -38,7 +36,7 @@ describe('a record without `sae_features`', () => {
     const sae_features = [{ feature_index: 7, value: 1, residue_regions: [region] }];
     liar.script('protein', says(200, { ...RECORD, sae_features }));
     const { errors } = await place.query(
-      `{ protein(hash: "${HASH}") { features(top: 1) { regions { end } } } }`,
+      `{ protein(hash: "${HASH}") { features(first: 1) { regions { end } } } }`,
     );
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
   });
@@ -54,7 +52,7 @@ it('a feature whose value is NaN is left out of its list, and the others are tol
   );
   liar.script('cluster', sends(Buffer.from(`${cluster},"cluster_representative_features":${list}}`)));
   const fresh = openPlace(liar.url);
-  const features = 'features(top: 3) { feature { index } value }';
+  const features = 'features(first: 3) { feature { index } value }';
   const told = [
     { feature: { index: 7 }, value: 2 },
     { feature: { index: 9 }, value: 1 },
@@ -62,15 +60,15 @@ it('a feature whose value is NaN is left out of its list, and the others are tol
   expect(await fresh.query(`{ protein(hash: "${HASH}") { ${features} } }`)).toEqual({
     data: { protein: { features: told } },
   });
-  expect(await fresh.query(`{ cluster(hash: "${HASH}") { ${features} } }`)).toEqual({
-    data: { cluster: { features: told } },
+  expect(await fresh.query(`{ cluster(hash: "${HASH}") { representative { ${features} } } }`)).toEqual({
+    data: { cluster: { representative: { features: told } } },
   });
   await fresh.gateway.close();
 });
 
 describe('the index of a feature that is outside the catalogue', () => {
-  const features = `{ protein(hash: "${HASH}") { features(top: 1) { feature { index } residues } } }`;
-  const cluster = `{ cluster(hash: "${HASH}") { features(top: 1) { feature { index } } } }`;
+  const features = `{ protein(hash: "${HASH}") { features(first: 1) { feature { index } residues } } }`;
+  const cluster = `{ cluster(hash: "${HASH}") { representative { features(first: 1) { feature { index } } } } }`;
   const similar = `{ similarProteins(sequence: "${SEQUENCE}") { sharedFeatures { feature { index } } } }`;
   const neighbors = '{ feature(index: 7) { nearestNeighbors(first: 2) { index } } }';
   const ranking = (index: number) => [{ feature_index: index, value: 1 }];
@@ -157,7 +155,7 @@ describe('a feature without a label', () => {
     const answer = await own.query(
       `{ feature(index: 3) { label } features { nodes { label } }
          search: features(search: "unknown") { nodes { label } }
-         protein(hash: "${HASH}") { features(top: 2) { feature { label } } } }`,
+         protein(hash: "${HASH}") { features(first: 2) { feature { label } } } }`,
     );
     await own.gateway.close();
     const named = { label: 'Feature 3' };
@@ -291,7 +289,6 @@ describe('a list of members that is not that of all', () => {
   it.each([
     ['top_phyla', 'phyla { name }'],
     ['cluster_top_pfam_domains', 'pfamDomains { id }'],
-    ['cluster_representative_features', 'features(top: 1) { value }'],
   ])('or a cluster without %s is not cached, whole ones are', async (key, field) => {
     const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600', CACHE_ANSWERS_MB: '0' });
     const ask = () => own.query(`{ cluster(hash: "${HASH}") { members { totalCount } ${field} } }`);

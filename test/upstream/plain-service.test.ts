@@ -116,12 +116,12 @@ describe('what the service ranks', () => {
     const top_100_uniref_ids = names.map((uniref_id) => ({ uniref_id, activation: 1 }));
     liar.script('feature', says(200, { feature_index: 7, top_100_uniref_ids }));
     const { data, errors } = await place.query(
-      '{ feature(index: 7) { topProteins(database: UNIREF90) { entry { name } } } }',
+      '{ feature(index: 7) { topProteins(database: UNIREF90) { uniprotEntry { name } } } }',
     );
     expect(errors).toBeUndefined();
     expect(at(data, 'feature.topProteins')).toEqual([
-      { entry: { name: 'Insulin' } },
-      ...[1, 2, 3].map(() => ({ entry: null })),
+      { uniprotEntry: { name: 'Insulin' } },
+      ...[1, 2, 3].map(() => ({ uniprotEntry: null })),
     ]);
   });
 });

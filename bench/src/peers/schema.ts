@@ -23,7 +23,7 @@ export const typeDefs = /* GraphQL */ `
     sequence: String
     ptm: Float
     cluster: Cluster
-    features(top: Int = 10): [FeatureActivation!]!
+    features(first: Int = 10): [FeatureActivation!]!
     structure(plddtScale: PlddtScale = UNIT): Structure
     thumbnail: Thumbnail!
   }

@@ -4,7 +4,7 @@ import type { Template } from '../world/templates.ts';
 import type { Bench } from './bench.ts';
 
 export const TINY = '{ features(first: 10) { nodes { index label } } }';
-const ACTIVATIONS = 'features(top: 5) { value feature { index label } }';
+const ACTIVATIONS = 'features(first: 5) { value feature { index label } }';
 const CLUSTER = 'cluster { representativeHash name size percentCharacterized }';
 export const ONE = `query One($hash: ProteinHash!) { protein(hash: $hash) { hash length ptm ${CLUSTER} ${ACTIVATIONS} } }`;
 export const SMALL = 'query Small($hash: ProteinHash!) { protein(hash: $hash) { hash length sequence } }';

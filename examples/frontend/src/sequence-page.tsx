@@ -8,7 +8,7 @@ const BySequence = graphql(
   `
     query BySequence($sequence: AminoAcidSequence!) {
       proteinBySequence(sequence: $sequence) { hash name }
-      similarProteins(sequence: $sequence, first: 12) { warning ...SimilarFields }
+      similarProteins(sequence: $sequence, first: 12) { warnings ...SimilarFields }
     }
   `,
   [SimilarFields],
@@ -35,7 +35,7 @@ export function SequencePage({ sequence }: { sequence: string }) {
         {data?.proteinBySequence === null && 'The Atlas does not hold it. '}
         <a href={`#/fold/${sequence}`}>Fold it</a>
       </p>
-      {data?.similarProteins?.warning && <p className="note">{data.similarProteins.warning}</p>}
+      {data?.similarProteins?.warnings.map((warning) => <p key={warning} className="note">{warning}</p>)}
       {data && (
         <section className="card" aria-labelledby="similar">
           <h2 id="similar">Similar proteins</h2>

@@ -7,7 +7,7 @@ export const TracksFields = graphql(`
   fragment TracksFields on Protein {
     sequence
     plddt { values }
-    features(top: 8) {
+    features(first: 8) {
       value
       feature { index label }
       residues

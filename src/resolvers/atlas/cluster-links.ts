@@ -39,21 +39,18 @@ function clusterIn(
   return ctx.clusters.load(hash).then((found) => (found === null ? null : { representative: hash }));
 }
 
-const topOf = ({ args: { top } }: Selected): number =>
-  typeof top === 'number' ? Math.min(Math.max(top, 1), 100) : 10;
+const topOf = ({ args: { first } }: Selected): number =>
+  typeof first === 'number' ? Math.min(Math.max(first, 1), 100) : 10;
 
 /** The most features selected on the cluster or its representative: one call returns them all. */
 function selectedTop(info: GraphQLResolveInfo): number | undefined {
   const selected = selectedFields(info, 'Cluster');
-  const tops = [
-    ...selected.filter(({ name }) => name === 'features'),
-    ...selectedOnRepresentative(info, selected).filter(isRanking),
-  ].map(topOf);
+  const tops = [...selectedOnRepresentative(info, selected).filter(isRanking)].map(topOf);
   return tops.length === 0 ? undefined : Math.max(...tops);
 }
 
 /** Fields that only the cluster's record has and that are better loaded before they are resolved. */
-const IN_RECORD = new Set(['members', 'memberHashes', 'features', 'raw']);
+const IN_RECORD = new Set(['members', 'memberHashes', 'raw']);
 
 /** Fields of the representative that the cluster's record has. */
 const OF_REPRESENTATIVE = new Set(['name', 'accession', 'source', 'ptm', 'plddt', 'features']);

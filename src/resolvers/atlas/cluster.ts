@@ -9,9 +9,8 @@ import {
   PhylumCount,
   Taxonomy,
 } from '../../schema/cluster.ts';
-import { type ActivationRef, FeatureActivation } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
-import { scaleArg, scalePlddt, toPercent } from '../../schema/plddt.ts';
+import { toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { WithRaw } from '../../upstream/http/validate-response.ts';
@@ -21,7 +20,7 @@ import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { pageOf, pageSize, readFirst } from '../relay/connection.ts';
 import { clusterOf, findCluster } from './cluster-links.ts';
-import { type MaybePromise, mapMaybePromise, readTop } from './load-protein.ts';
+import { type MaybePromise, mapMaybePromise } from './load-protein.ts';
 
 /** The hash of the representative; loaded when only a member is known. */
 function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
@@ -121,7 +120,6 @@ builder.node(Cluster, {
     representative: t.field({
       public: 'record',
       type: Protein,
-      nullable: false,
       cost: proteinLink,
       description:
         'The protein that represents the cluster. What an answer about the cluster says of it (name, ' +
@@ -132,14 +130,6 @@ builder.node(Cluster, {
     name: t.string(
       ofCluster('protein_name', 'Name of the cluster, such as "Insulin": that of its representative.'),
     ),
-    accession: t.string({
-      ...ofCluster('accession', 'Accession of the representative, such as "P01308".'),
-      deprecationReason: 'Use `representative { accession }`. Removed after 2027-05-31.',
-    }),
-    source: t.string({
-      ...ofCluster('source', 'Database of the representative: uniprotkb, uniparc, mgy, img_m, spire, ...'),
-      deprecationReason: 'Use `representative { source }`. Removed after 2027-05-31.',
-    }),
     size: t.int(ofCluster('cluster_size', 'Number of members, the representative included, such as 1204.')),
     percentCharacterized: t.float(
       ofCluster(
@@ -154,36 +144,18 @@ builder.node(Cluster, {
           share == null ? share : toPercent(share),
         ),
     }),
-    meanDomainCoverage: t.float({
-      ...ofCluster(
-        'cluster_mean_domain_coverage',
-        'Mean share of a member that domains cover, 0 to 1, such as 0.6.',
-      ),
-      deprecationReason: 'Use `percentDomainCoverage`. Removed after 2027-05-31.',
-    }),
-    meanPlddt: t.float({
-      ...publicNullable('record', 'Mean pLDDT of the structure, 0 to 100 unless you select another scale.'),
-      deprecationReason: 'Use `representative { plddt { mean } }`. Removed after 2027-05-31.',
-      args: { scale: t.arg(scaleArg) },
-      resolve: (cluster, { scale }, ctx) =>
-        mapMaybePromise(key(ctx, cluster, 'mean_plddt'), (mean) => scalePlddt(mean, scale)),
-    }),
-    ptm: t.float({
-      ...ofCluster('ptm', 'Predicted TM-score of the structure of the representative, 0 to 1.'),
-      deprecationReason: 'Use `representative { ptm }`. Removed after 2027-05-31.',
-    }),
     taxonomy: t.field({
       ...ofCluster('cluster_taxonomy_info', 'Lowest common ancestor of the members.'),
       type: Taxonomy,
     }),
     pfamDomains: t.field({
-      ...publicNonNull('record', 'Pfam domains of the members, most frequent first.'),
+      ...publicNullable('record', 'Pfam domains of the members, most frequent first.'),
       type: [PfamDomain],
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
     }),
     phyla: t.field({
-      ...publicNonNull('record', 'Phyla of the members, most frequent first.'),
+      ...publicNullable('record', 'Phyla of the members, most frequent first.'),
       type: [PhylumCount],
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
       resolve: async (cluster, { first }, ctx) =>
@@ -192,29 +164,8 @@ builder.node(Cluster, {
           .sort((a, b) => b.count - a.count)
           .slice(0, readFirst(first)),
     }),
-    features: t.field({
-      ...publicNonNull('record', 'Top features of the representative, strongest first.'),
-      type: [FeatureActivation],
-      deprecationReason: 'Use `representative { features }`. Removed after 2027-05-31.',
-      // Features beyond those of the cluster's answer, regions and activations along the sequence
-      // need own calls.
-      cost: ({ top }, { names }) => ({
-        calls: 1 + (names.has('residues') ? 2 : 0) + (names.has('regions') ? 1 : 0),
-        items: top ?? 10,
-      }),
-      args: { top: t.arg.int({ defaultValue: 10, description: 'Number of features, 1 to 100.' }) },
-      resolve: async (cluster, { top }, ctx) => {
-        const wanted = readTop(top);
-        const record = (await recordOf(ctx, cluster, wanted))?.record;
-        if (record === undefined) return [];
-        const { protein_hash: hash, cluster_representative_features: values } = record;
-        return (promised('cluster', '$.cluster_representative_features', values) ?? [])
-          .slice(0, wanted)
-          .map((value): ActivationRef => ({ value, from: { hash, top: wanted } }));
-      },
-    }),
     memberHashes: t.field({
-      ...publicNonNull('record', 'Hashes of all members, the representative included.'),
+      ...publicNullable('record', 'Hashes of all members, the representative included.'),
       type: ['ProteinHash'],
       resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),
@@ -222,7 +173,6 @@ builder.node(Cluster, {
       {
         public: 'record',
         type: Protein,
-        nullable: false,
         cost: (page, selection) => {
           const items = pageSize(page);
           const shown = [selection.below('nodes'), selection.below('edges').below('node')];

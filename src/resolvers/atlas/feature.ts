@@ -42,7 +42,7 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
       'activation',
       publicNonNull('release', 'Activation of the feature in the protein, such as 9.1.'),
     ),
-    entry: t.field({
+    uniprotEntry: t.field({
       public: 'release',
       type: UniprotEntry,
       cost: 1,
@@ -56,7 +56,7 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
 
 builder.objectField(Feature, 'topProteins', (t) =>
   t.field({
-    ...publicNonNull('release', 'The proteins in which it is most active, strongest first.'),
+    ...publicNullable('release', 'The proteins in which it is most active, strongest first.'),
     cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [FeatureExemplar],
     args: {
@@ -157,7 +157,7 @@ const FeatureStatistics = builder.objectRef<FeatureDetail>('FeatureStatistics').
 
 builder.objectFields(Feature, (t) => ({
   label: t.string({
-    ...publicNonNull(
+    ...publicNullable(
       'release',
       'A few words on what it represents; "Feature 4095" where the upstream has none for feature 4095.',
     ),
@@ -192,7 +192,7 @@ builder.objectFields(Feature, (t) => ({
     resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.record,
   }),
   nearestNeighbors: t.field({
-    ...publicNonNull('release', 'Features with the most similar decoder vectors, nearest first.'),
+    ...publicNullable('release', 'Features with the most similar decoder vectors, nearest first.'),
     cost: ({ first }) => ({ items: first ?? 10, ...FEATURE_DETAIL }),
     type: [Feature],
     args: { first: t.arg.int({ defaultValue: 10, description: 'Return at most this many, such as 5.' }) },

@@ -85,13 +85,13 @@ export function toRefs(found: readonly LoadResult[]): (ProteinRef | null | Promi
 /** Largest number of features in a call (spec, section Limits: 1 to 100). */
 const MAX_FEATURES = 100;
 
-/** Parses `top`. @throws GraphQLError BAD_USER_INPUT outside 1 to 100 */
+/** Parses `first`. @throws GraphQLError BAD_USER_INPUT outside 1 to 100 */
 export function readTop(value: unknown): number {
   const top = typeof value === 'number' ? value : 10;
   if (top >= 1 && top <= MAX_FEATURES) return top;
   throw badInput(
-    `\`top\` must be between 1 and ${MAX_FEATURES}; it is ${top}. Use \`indices\` to ask for certain ` +
-      'features.',
+    `\`first\` must be between 1 and ${MAX_FEATURES}; it is ${top}. Use \`featureValues\` to ask for ` +
+      'certain features.',
   );
 }
 
@@ -123,7 +123,6 @@ const IN_BULK = new Set([
   'size',
   'percentCharacterized',
   'percentDomainCoverage',
-  'meanDomainCoverage',
   'pfamDomains',
 ]);
 
@@ -141,7 +140,7 @@ export const selectedOnRepresentative = (
 
 /** Whether it is a ranking of features, which the record of a cluster has of its representative. */
 export const isRanking = ({ name, args }: Selected): boolean =>
-  name === 'features' && !Array.isArray(args.indices) && args.normalize !== false;
+  name === 'features' && args.normalize !== false;
 
 /** Whether the bulk answer has everything that is selected on a cluster. */
 export const bulkIsEnough = (info: GraphQLResolveInfo, selected: readonly Selected[]): boolean =>
@@ -181,7 +180,7 @@ export function featureNeeds(
     return { level: true, ...(residues && rows.length > 0 ? { rows, sequence: true } : {}) };
   }
   // The field's resolver rejects a number out of range, at the field's path.
-  const top = Math.min(Math.max(typeof args.top === 'number' ? args.top : 10, 1), MAX_FEATURES);
+  const top = Math.min(Math.max(typeof args.first === 'number' ? args.first : 10, 1), MAX_FEATURES);
   return {
     ...(regions ? { regions: top } : { features: top }),
     ...(residues ? { residues: top, sequence: true } : {}),
@@ -213,7 +212,8 @@ function needsOf(info: GraphQLResolveInfo, field: Selected): RequiredParts {
     return PARTS_OF_FIELD[field.name as keyof typeof PARTS_OF_FIELD];
   if (field.name === 'plddt') return plddtNeeds(info, field.nodes);
   if (field.name === 'cluster') return clusterNeeds(info, field.nodes);
-  if (field.name === 'features') return featureNeeds(info, field.args, field.nodes);
+  if (field.name === 'features' || field.name === 'featureValues')
+    return featureNeeds(info, field.args, field.nodes);
   if (field.name === 'structure') return selectsFileText(info, field.nodes) ? WITH_SEQUENCE : {};
   return {};
 }

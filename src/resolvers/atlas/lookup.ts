@@ -130,7 +130,6 @@ builder.queryField('lookup', (t) =>
   t.field({
     public: 'record',
     type: [ProteinLookup],
-    nullable: false,
     cost: ({ ids }) => {
       const items = countDistinct(ids);
       return { calls: resolvingCalls(ids, MAX_IDS) + bulkCalls(items), items, length: ids.length };

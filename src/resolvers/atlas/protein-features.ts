@@ -159,7 +159,7 @@ function topFeatures(
   const ranked = represents?.info?.cluster_representative_features;
   if (ranked != null && top <= (represents?.top ?? 0))
     return ranked.slice(0, top).map((value) => ({ value, from }));
-  return fromProtein(ctx, hash, featureNeeds(info, { top }, info.fieldNodes), (data) =>
+  return fromProtein(ctx, hash, featureNeeds(info, { first: top }, info.fieldNodes), (data) =>
     (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
   );
 }
@@ -168,42 +168,56 @@ async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: numbe
   return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), null, top);
 }
 
-builder.objectField(Protein, 'features', (t) =>
-  t.field({
+const normalizeArg = {
+  type: 'Boolean',
+  defaultValue: true,
+  description:
+    'Scale each feature so that proteins can be compared; false returns raw activations, at one call ' +
+    'for each protein.',
+} as const;
+
+builder.objectFields(Protein, (t) => ({
+  features: t.field({
     public: 'record',
     type: [FeatureActivation],
-    nullable: { list: false, items: true },
-    cost: ({ indices, normalize, top }, { names }) => ({
-      calls:
-        indices == null
-          ? Number(normalize === false)
-          : // Rows that records leave out are in the archive.
-            Math.ceil(countDistinct(indices) / INDICES_PER_CALL) + Number(names.has('residues')),
+    cost: ({ normalize, first }) => ({
+      calls: Number(normalize === false),
       ...RECORD,
       ...CATALOGUE,
-      items: indices?.length ?? top ?? USUAL_TOP,
+      items: first ?? USUAL_TOP,
     }),
-    description:
-      'Top features by activation, or exactly those of `indices` in that order: 0.0 where inactive, ' +
-      'null where the index is not in the catalogue.',
+    description: 'The most active features, strongest first. Null only with an error.',
     args: {
-      top: t.arg.int({
-        defaultValue: 10,
-        description: 'Number of features, 1 to 100, such as 5. Not used with `indices`.',
-      }),
-      indices: t.arg.intList({ description: 'These features instead, such as [17, 4095]; at most 1000.' }),
-      normalize: t.arg.boolean({
-        defaultValue: true,
-        description:
-          'Scale each feature so that proteins can be compared; false returns raw activations, at one ' +
-          'call for each protein.',
-      }),
+      first: t.arg.int({ defaultValue: 10, description: 'Number of features, 1 to 100, such as 5.' }),
+      normalize: t.arg(normalizeArg),
     },
     resolve: (protein, args, ctx, info) => {
-      const normalize = args.normalize !== false;
-      if (args.indices != null) return exactFeatures(ctx, protein, args.indices, normalize, info);
-      const top = readTop(args.top);
-      return normalize ? topFeatures(ctx, protein, top, info) : rawFeatures(ctx, protein, top);
+      const top = readTop(args.first);
+      return args.normalize === false ? rawFeatures(ctx, protein, top) : topFeatures(ctx, protein, top, info);
     },
   }),
-);
+  featureValues: t.field({
+    public: 'record',
+    type: [FeatureActivation],
+    nullable: { list: true, items: true },
+    cost: ({ indices }, { names }) => ({
+      // Rows that records leave out are in the archive.
+      calls: Math.ceil(countDistinct(indices) / INDICES_PER_CALL) + Number(names.has('residues')),
+      ...RECORD,
+      ...CATALOGUE,
+      items: indices.length,
+    }),
+    description:
+      'These features in your order: 0.0 where inactive, null where the index is not in the catalogue. ' +
+      'Null as a whole only with an error.',
+    args: {
+      indices: t.arg.intList({
+        required: true,
+        description: 'Indices of features, such as [17, 4095]; at most 1000.',
+      }),
+      normalize: t.arg(normalizeArg),
+    },
+    resolve: (protein, { indices, normalize }, ctx, info) =>
+      exactFeatures(ctx, protein, indices, normalize !== false, info),
+  }),
+}));

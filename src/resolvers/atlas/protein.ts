@@ -3,7 +3,7 @@
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
-import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
+import { publicNullable } from '../../schema/field-options.ts';
 import { Plddt } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -120,7 +120,7 @@ builder.objectFields(Protein, (t) => ({
       ),
   }),
   provenance: t.field({
-    ...publicNonNull('record', 'The upstream answer that supplied the latest data of this protein.'),
+    ...publicNullable('record', 'The upstream answer that supplied the latest data of this protein.'),
     type: Provenance,
     resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
   }),
@@ -187,7 +187,7 @@ builder.queryFields((t) => ({
       return { calls: bulkCalls(items), items, length: hashes.length };
     },
     type: [Protein],
-    nullable: { list: false, items: true },
+    nullable: { list: true, items: true },
     description:
       'Proteins in your order, duplicates included, null where the Atlas has none. ' +
       `At most ${MAX_HASHES} hashes; one upstream call for each 500.`,

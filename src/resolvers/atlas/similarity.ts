@@ -31,7 +31,7 @@ interface SearchRef {
   /** MD5 of the sequence that was searched with. */
   readonly queryHash: string;
   /** Why the search was probably not meant. */
-  readonly warning: string | null;
+  readonly warnings: readonly string[];
   readonly answer: SimilarityAnswer;
 }
 
@@ -88,8 +88,8 @@ async function search(
     },
     requiredPartsOf(info, proteins).structure === true,
   );
-  const warning = looksLikeDna(sequence) ? DNA : null;
-  return { queryHash: hashOfSequence(sequence), warning, answer };
+  const warnings = looksLikeDna(sequence) ? [DNA] : [];
+  return { queryHash: hashOfSequence(sequence), warnings, answer };
 }
 
 async function similarTo(
@@ -167,13 +167,9 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       ...publicNonNull('record', 'The hash of the sequence that was searched with.'),
       type: 'ProteinHash',
     }),
-    warning: t.exposeString(
-      'warning',
-      publicNullable(
-        'record',
-        'What is probably not intended, such as a search with DNA; null without a warning.',
-      ),
-    ),
+    warnings: t.exposeStringList('warnings', {
+      ...publicNonNull('record', 'What is probably not intended, such as a search with DNA.'),
+    }),
     queryProtein: t.field({
       ...publicNullable('record', 'The protein of the query sequence; null when the Atlas does not have it.'),
       type: Protein,

@@ -72,12 +72,9 @@ type EntityName = keyof typeof ENTITIES;
 
 type EntityShape = NonNullable<Awaited<ReturnType<(typeof ENTITIES)[EntityName]['find']>>>;
 
-// A UniProt entry is named by its key alone.
-const { UniprotEntry: _, ...ENTITY_NODES } = ENTITIES;
-
 /** The types whose objects have global ids. */
 const NODES = {
-  ...ENTITY_NODES,
+  ...ENTITIES,
   BulkLookup: { key: 'lookupId', calls: 0, find: (ctx, _info, id) => findBulkLookup(ctx, id) },
 } satisfies Readonly<Record<string, Referable<object>>>;
 

@@ -122,7 +122,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
 };
 
 const QUERY = `query ($batchId: ID!) {
-  protein(hash: "${INSULIN}") { novelty features(top: 1) { regions { novelty } } }
+  protein(hash: "${INSULIN}") { novelty features(first: 1) { regions { novelty } } }
   cluster(hash: "${INSULIN}") { novelty taxonomy { name } }
   uniprotEntry(id: "P01308") { novelty }
   feature(index: 7) { novelty }
