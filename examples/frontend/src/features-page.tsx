@@ -47,7 +47,7 @@ export function FeaturesPage({ words }: { words: string }) {
             </small>
           </p>
           <ul className="chips" aria-label="Proteins in which it is most active">
-            {topProteins.map(({ accession, activation }) => (
+            {topProteins?.map(({ accession, activation }) => (
               <li key={accession}>
                 <a href={`#/protein/${accession}`}>{accession}</a> {activation.toFixed(1)}
               </li>

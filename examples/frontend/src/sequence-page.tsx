@@ -35,7 +35,11 @@ export function SequencePage({ sequence }: { sequence: string }) {
         {data?.proteinBySequence === null && 'The Atlas does not hold it. '}
         <a href={`#/fold/${sequence}`}>Fold it</a>
       </p>
-      {data?.similarProteins?.warnings.map((warning) => <p key={warning} className="note">{warning}</p>)}
+      {data?.similarProteins?.warnings.map((warning) => (
+        <p key={warning} className="note">
+          {warning}
+        </p>
+      ))}
       {data && (
         <section className="card" aria-labelledby="similar">
           <h2 id="similar">Similar proteins</h2>
