@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../../src/config.ts';
 import { createGateway } from '../../../src/gateway.ts';
-import { readExamples } from '../../../src/http/pages/examples.ts';
+import { readBrowserExamples, readExamples } from '../../../src/http/pages/examples.ts';
 import { testLogger } from '../../record.ts';
 import { openWorld } from '../../support.ts';
 import { NO_BROWSER } from './chromium.ts';
@@ -45,7 +45,7 @@ describe.skipIf(NO_BROWSER)('the front page', () => {
         .map(({ title }) => title)
         .toSorted(),
     );
-    expect(await examples.locator('a[href^="examples/"]').count()).toBe(3);
+    expect(await examples.locator('a[href^="examples/"]').count()).toBe(readBrowserExamples().length);
     await shoot(page, 'home-light', true);
     expect(await misplacedParts(page)).toEqual([]);
     expect(await seriousIssues(page)).toEqual([]);
@@ -163,7 +163,7 @@ describe('the front page, without a browser', () => {
         ...readExamples().map(({ name }) => `/examples/${name}.graphql`),
       ]),
     );
-    for (const path of new Set(paths.filter((path) => path !== '/graphql'))) {
+    for (const path of new Set(paths.filter((path) => !/^\/(graphql|export)/.test(path)))) {
       const response = await world.gateway.fetch(new Request(`http://gateway.test${path}`));
       expect([path, response.status]).toEqual([path, 200]);
     }
