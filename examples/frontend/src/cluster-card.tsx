@@ -19,7 +19,7 @@ export function ClusterCard({ cluster }: { cluster: FragmentOf<typeof ClusterFie
     ClusterFields,
     cluster,
   );
-  const most = Math.max(...phyla.map(({ count }) => count));
+  const most = Math.max(...(phyla ?? []).map(({ count }) => count));
   return (
     <section className="card" aria-labelledby="cluster">
       <h2 id="cluster">Cluster of {size ?? 'unknown size'}</h2>
@@ -31,14 +31,14 @@ export function ClusterCard({ cluster }: { cluster: FragmentOf<typeof ClusterFie
             `${Math.round(percentCharacterized)} % of the members have a characterised domain.`}
       </p>
       <ul className="bars" aria-label="Phyla of the members">
-        {phyla.map(({ name, count }) => (
+        {phyla?.map(({ name, count }) => (
           <li key={name}>
             <span>{name}</span>
             <Bar share={count / most} /> {count}
           </li>
         ))}
       </ul>
-      {pfamDomains.length > 0 && (
+      {pfamDomains != null && pfamDomains.length > 0 && (
         <ul className="chips" aria-label="Pfam domains of the members">
           {pfamDomains.map(({ id, name, count }) => (
             <li key={id} title={`${count} members`}>
@@ -48,7 +48,7 @@ export function ClusterCard({ cluster }: { cluster: FragmentOf<typeof ClusterFie
         </ul>
       )}
       <ul className="faces" aria-label="Members">
-        {members.nodes.map(({ hash, accession, organism, thumbnail }) => (
+        {members?.nodes.map(({ hash, accession, organism, thumbnail }) => (
           <li key={hash}>
             <a href={`#/protein/${hash}`}>
               <Thumbnail url={thumbnail.url} size={64} />

@@ -47,7 +47,7 @@ export function HomePage() {
       <p>Or start with one of these:</p>
       <Failures error={error} />
       <ul className="faces large">
-        {data?.lookup.map(
+        {data?.lookup?.map(
           ({ requested, protein }) =>
             protein && (
               <li key={requested}>

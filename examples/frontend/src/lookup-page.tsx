@@ -28,7 +28,7 @@ const LookUp = graphql(`
   }
 `);
 
-type Row = ResultOf<typeof LookUp>['lookup'][number];
+type Row = NonNullable<ResultOf<typeof LookUp>['lookup']>[number];
 
 const COLUMNS: readonly (readonly [name: string, of: (row: Row) => string | number | null | undefined])[] = [
   ['requested', ({ requested }) => requested],

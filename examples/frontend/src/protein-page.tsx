@@ -45,8 +45,8 @@ export function ProteinPage({ id }: { id: string }) {
   const [{ data, error, fetching }] = useQuery({ query: Card, variables: { id } });
   const [residue, setResidue] = useState<number>();
   if (fetching) return <Loading what={`Looking up ${id}`} />;
-  const protein = data?.lookup[0]?.protein;
-  const problem = data?.lookup[0]?.problem;
+  const protein = data?.lookup?.[0]?.protein;
+  const problem = data?.lookup?.[0]?.problem;
   const entry = protein?.uniprotEntry;
   // Undefined until the deferred part has come.
   const similar = protein && 'similar' in protein ? protein.similar : undefined;

@@ -60,7 +60,7 @@ export function SequenceTracks({ protein, residue, onResidue }: TracksProps) {
   };
   const here = (values: readonly (number | null)[] | null | undefined) =>
     residue === undefined ? undefined : values?.[residue]?.toFixed(1);
-  const tracks = features.flatMap((activation) =>
+  const tracks = (features ?? []).flatMap((activation) =>
     activation?.residues == null ? [] : [{ ...activation, residues: activation.residues }],
   );
   return (
@@ -72,8 +72,8 @@ export function SequenceTracks({ protein, residue, onResidue }: TracksProps) {
           {tracks.map(({ feature }) => (
             <a
               key={feature.index}
-              href={`#/features/${encodeURIComponent(feature.label)}`}
-              title={feature.label}
+              href={`#/features/${encodeURIComponent(feature.label ?? '')}`}
+              title={feature.label ?? undefined}
             >
               {feature.label}
             </a>

@@ -49,7 +49,8 @@ export function SimilarCard({ search, besides }: SimilarCardProps) {
       <ul className="chips">
         {sharedFeatures.map(({ feature, occurrences }) => (
           <li key={feature.index}>
-            <a href={`#/features/${encodeURIComponent(feature.label)}`}>{feature.label}</a> {occurrences}
+            <a href={`#/features/${encodeURIComponent(feature.label ?? '')}`}>{feature.label}</a>{' '}
+            {occurrences}
           </li>
         ))}
       </ul>
