@@ -9,10 +9,6 @@ export const PlddtScale = builder.enumType('PlddtScale', {
   values: {
     PERCENT: { description: '0 to 100, as in structure viewers and papers.' },
     UNIT: { description: '0 to 1.' },
-    UPSTREAM: {
-      description: 'As the upstream writes it, 0 to 1; a PDB file is passed on unchanged.',
-      deprecationReason: 'Use `UNIT`. Removed after 2027-05-31.',
-    },
   } as const,
 });
 
@@ -27,7 +23,7 @@ export function scalePlddt(
   scale: PlddtScaleName | null | undefined,
 ): number | null {
   if (unit === null || unit === undefined) return null;
-  return scale === 'UNIT' || scale === 'UPSTREAM' ? unit : toPercent(unit);
+  return scale === 'UNIT' ? unit : toPercent(unit);
 }
 
 export const scaleArg = {
@@ -106,13 +102,6 @@ const PlddtBand = builder.objectRef<PlddtBandShape>('PlddtBand').implement({
       description:
         'Share of the residues or tokens with a value that are in this band, 0 to 100, such as 75.',
       resolve: ({ fraction }) => toPercent(fraction),
-    }),
-    fraction: t.exposeFloat('fraction', {
-      public: 'record',
-      nullable: false,
-      deprecationReason: 'Use `percent`. Removed after 2027-05-31.',
-      description:
-        'Share of the residues or tokens with a value that are in this band, 0 to 1, such as 0.75.',
     }),
   }),
 });

@@ -77,12 +77,12 @@ describe('a result', () => {
     const all = json.plddt as (number | null)[];
     expect(all.filter((value) => value === null)).toHaveLength(2);
     const { plddt } = (await read(
-      'plddt { part: values(start: 100, end: 160) unit: values(scale: UNIT) bands { band fraction } }',
+      'plddt { part: values(start: 100, end: 160) unit: values(scale: UNIT) bands { band percent } }',
     )) as {
       plddt: {
         part: (number | null)[];
         unit: (number | null)[];
-        bands: { band: string; fraction: number }[];
+        bands: { band: string; percent: number }[];
       };
     };
     expect(plddt.unit).toEqual(all);
@@ -94,12 +94,12 @@ describe('a result', () => {
     }
     const known = numbers(all);
     const share = (from: number, to: number) =>
-      known.filter((v) => v >= from && v < to).length / known.length;
+      Number(((100 * known.filter((v) => v >= from && v < to).length) / known.length).toPrecision(15));
     expect(plddt.bands).toEqual([
-      { band: 'VERY_HIGH', fraction: share(0.9, 2) },
-      { band: 'CONFIDENT', fraction: share(0.7, 0.9) },
-      { band: 'LOW', fraction: share(0.5, 0.7) },
-      { band: 'VERY_LOW', fraction: share(-1, 0.5) },
+      { band: 'VERY_HIGH', percent: share(0.9, 2) },
+      { band: 'CONFIDENT', percent: share(0.7, 0.9) },
+      { band: 'LOW', percent: share(0.5, 0.7) },
+      { band: 'VERY_LOW', percent: share(-1, 0.5) },
     ]);
     const { errors } = await bench.ask(
       'query($id: ID!) { task(taskId: $id) { result { plddt { values(start: 5, end: 2) } } } }',

@@ -8,7 +8,7 @@ const elements = elementsOf(subgraphSchema);
 
 /** What the description of a number has to say, by the name of the field. */
 const UNITS: readonly (readonly [name: RegExp, said: RegExp])[] = [
-  [/^(i?ptm|score|minSimilarity|settledFraction|fraction|meanDomainCoverage)$/i, /\b0 to 1\b|share/i],
+  [/^(i?ptm|score|minSimilarity|settledFraction)$/i, /\b0 to 1\b|share/i],
   [/plddt/i, /0 to 100/],
   [/percent/i, /0 to 100|percentage/],
   [

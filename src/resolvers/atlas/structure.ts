@@ -109,9 +109,8 @@ function structureOf(
   info: GraphQLResolveInfo,
 ): MaybePromise<StructureShape | null> {
   const format = args.format ?? 'PDB';
-  const scale = args.plddtScale ?? 'PERCENT';
-  const unit = scale === 'UPSTREAM' ? undefined : scale;
-  const query = scale === 'PERCENT' ? '' : `?plddt=${scale.toLowerCase()}`;
+  const unit = args.plddtScale ?? 'PERCENT';
+  const query = unit === 'PERCENT' ? '' : `?plddt=${unit.toLowerCase()}`;
   const path = `/structures/${hash}.${FILE_ENDINGS[format]}`;
   let loaded: MaybePromise<LoadedStructure> | undefined;
   const shape: StructureShape = {

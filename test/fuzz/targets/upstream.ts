@@ -5,7 +5,7 @@ import { AUTH, checkErrors, edited, edits, HASH, type Target } from '../target.t
 
 /** What is asked while the upstream lies. */
 export const READS: readonly string[] = [
-  `{ protein(hash: "${HASH}") { hash name sequence length ptm plddt { mean values bands { band fraction } } structure { text } features(first: 3) { value feature { label description } } cluster { size name taxonomy { rank name } pfamDomains { id count } phyla { name count } memberHashes } thumbnail { base64 } raw } }`,
+  `{ protein(hash: "${HASH}") { hash name sequence length ptm plddt { mean values bands { band percent } } structure { text } features(first: 3) { value feature { label description } } cluster { size name taxonomy { rank name } pfamDomains { id count } phyla { name count } memberHashes } thumbnail { base64 } raw } }`,
   `{ uniprotEntry(id: "P01308") { accession name gene organism sequence length protein { hash cluster { size } } raw } }`,
   `{ proteins(hashes: ["${HASH}", "efebacde779fb9ede77f2039ec6cfe09"]) { hash name length plddt { mean } features { value regions { start end peak } } cluster { size } } }`,
   `{ similarProteins(sequence: "GIVEQCCTSICSLYQLENYCN") { queryHash restrictedCount hits { score protein { hash } cluster { size } } sharedFeatures { occurrences feature { label } } } }`,
