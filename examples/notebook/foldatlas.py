@@ -72,7 +72,7 @@ def lookup(ids):
     ids, rows = [str(one) for one in ids], []
     for start in range(0, len(ids), LOOKUP_AT_ONCE):
         data, errors = _ask(LOOKUP, {"ids": ids[start : start + LOOKUP_AT_ONCE]})
-        if data is None:
+        if not data or data["lookup"] is None:
             raise FoldAtlasError(errors[0])
         failed = {error["path"][1]: error["message"] for error in reversed(errors)}
         for place, found in enumerate(data["lookup"]):

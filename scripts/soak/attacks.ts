@@ -62,7 +62,7 @@ const worstTexts = [
   'MKV'.repeat(1_300),
 ];
 const residues =
-  'proteins(hashes: $h) { features(top: 100) { value regions { start end } feature { label description } } }';
+  'proteins(hashes: $h) { features(first: 100) { value regions { start end } feature { label description } } }';
 
 export const ATTACKS: readonly Attack[] = [
   {

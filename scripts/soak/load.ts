@@ -85,7 +85,7 @@ export function startLoad(url: string, sandboxUrl: string): Load {
     async reads() {
       const list = Array.from({ length: 12 }, hash);
       await ask(
-        'query($list: [ProteinHash!]!) { proteins(hashes: $list) { name length cluster { size } features(top: 3) { value } } }',
+        'query($list: [ProteinHash!]!) { proteins(hashes: $list) { name length cluster { size } features(first: 3) { value } } }',
         { list },
       );
     },

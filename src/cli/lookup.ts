@@ -61,7 +61,8 @@ async function askPatiently(place: GatewayTarget, session: Session, ids: readonl
   for (let tries = 1; ; tries += 1) {
     const answer = await place.ask(lookupQuery(COLUMNS), { ids });
     const { data, errors = [] } = answer;
-    const isRefused = data == null && errors.every(({ extensions }) => extensions?.retryable === true);
+    const isUnanswered = Object.values(data ?? {}).every((field) => field === null);
+    const isRefused = isUnanswered && errors.every(({ extensions }) => extensions?.retryable === true);
     if (!isRefused || tries === MAX_TRIES) return answer;
     const asked = errors.map(({ extensions }) => Number(extensions?.retryAfterSeconds ?? PAUSE_SECONDS));
     const seconds = Math.min(Math.max(...asked), MAX_PAUSE_SECONDS);

@@ -201,12 +201,12 @@ describe('what people paste', () => {
 
   it('is searched with as it is, with a warning where it is DNA', async () => {
     const { data } = await world.query(
-      'query ($p: AminoAcidSequence!, $d: AminoAcidSequence!) { p: similarProteins(sequence: $p, first: 1) { warning } d: similarProteins(sequence: $d, first: 1) { warning } }',
+      'query ($p: AminoAcidSequence!, $d: AminoAcidSequence!) { p: similarProteins(sequence: $p, first: 1) { warnings } d: similarProteins(sequence: $d, first: 1) { warnings } }',
       { p: HBA_SEQUENCE, d: '>gene\nATGGCCCTGTGGATGCGCCTCCTGCCC' },
     );
     expect(data).toEqual({
-      p: { warning: null },
-      d: { warning: expect.stringContaining('Translate it first.') },
+      p: { warnings: [] },
+      d: { warnings: [expect.stringContaining('Translate it first.')] },
     });
   });
 

@@ -170,7 +170,7 @@ ${unknownHash(1)}\n${sequence}\n`;
   it('that may cost more than a query may is refused with a status of its own', async () => {
     const own = await openWorld({ MAX_QUERY_COST: '10' });
     onTestFinished(() => own.close());
-    const ids = Array.from({ length: 20 }, (_, i) => `P0130${i}`).join('\n');
+    const ids = Array.from({ length: 20 }, (_, i) => `P013${10 + i}`).join('\n');
     const response = await send('/export.tsv?columns=name', ids, {}, own.gateway);
     expect([response.status, await response.text()]).toEqual([
       400,

@@ -59,7 +59,7 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
       '5,000 errors of a document with 9,900 lines',
       `${'\n'.repeat(9_900)}query($x: [ProteinHash!]!) { proteins(hashes: $x) { features(first: 999) { value } } }`,
       { x: list(5000, () => '12e9c9e4e2835c302e8ba615115edda3') },
-      /`top` must be between[^}]*"line":9901,/,
+      /`first` must be between[^}]*"line":9901,/,
     ],
     [
       'a document of 190,000 lines',

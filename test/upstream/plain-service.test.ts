@@ -657,7 +657,7 @@ describe('details that lack a list', () => {
     ],
     [
       'cluster',
-      `cluster(hash: "${HASH}") { pfamDomains { id } features { value } }`,
+      `cluster(hash: "${HASH}") { pfamDomains { id } }`,
       { protein_hash: HASH, member_protein_hashes: [HASH], cluster_top_pfam_domains: [1] },
     ],
   ])('of a %s are drift there, not an empty list: %s', async (operation, field, record) => {

@@ -57,8 +57,8 @@ const Protein = builder.objectRef<ProteinRecord>('Protein').implement({
     features: t.field({
       type: [FeatureActivation],
       nullable: false,
-      args: { top: t.arg.int({ required: true, defaultValue: 10 }) },
-      resolve: ({ sae_features: features }, { top }) => features.slice(0, top),
+      args: { first: t.arg.int({ required: true, defaultValue: 10 }) },
+      resolve: ({ sae_features: features }, { first }) => features.slice(0, first),
     }),
     structure: t.field({
       type: Structure,

@@ -94,7 +94,8 @@ export const resolvers = {
     hash: (p: ProteinRecord) => p.protein_hash,
     length: (p: ProteinRecord) => p.sequence?.length ?? null,
     cluster: (p: ProteinRecord, _: unknown, { sources }: PeerContext) => sources.cluster(p),
-    features: (p: ProteinRecord, { top }: { top: number }) => p.sae_features.slice(0, top).map(activation),
+    features: (p: ProteinRecord, { first }: { first: number }) =>
+      p.sae_features.slice(0, first).map(activation),
     structure: (p: ProteinRecord) => (p.pdb == null ? null : { text: p.pdb }),
     thumbnail: (p: ProteinRecord) => ({ hash: p.protein_hash }),
   },

@@ -138,7 +138,7 @@ async function lookUp(
   const { services, requestId } = contextValue;
   const log = (cause: unknown): void => services.log.error({ requestId, error: cause }, 'masked error');
   const shown = errors.map((error) => maskError(error, log, false));
-  if (data == null && shown[0] !== undefined) throw shown[0];
+  if (data?.lookup == null && shown[0] !== undefined) throw shown[0];
   return readRows(ids, { data, errors: shown });
 }
 
