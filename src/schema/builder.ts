@@ -46,12 +46,12 @@ export const builder = new SchemaBuilder<Types>({
       nullable: { list: false, items: false },
       description: 'The objects of this page, each with its cursor.',
     },
-    cursorFieldOptions: publicNonNull('release', 'Opaque; give it as `after` or `before`.'),
+    cursorFieldOptions: publicNonNull('release', 'Opaque; give it as `after`.'),
     nodeFieldOptions: publicNonNull('release', 'The object itself.'),
     pageInfoFieldOptions: {
       public: 'release',
       nullable: false,
-      description: 'Whether there is more in either direction, and the cursors of both ends.',
+      description: 'Whether there is more, and the cursors of both ends.',
     },
     pageInfoTypeOptions: {
       description: 'Where a page of a connection begins and ends, and whether there is more.',
@@ -68,12 +68,6 @@ export const builder = new SchemaBuilder<Types>({
     // not two.
     nodeQueryOptions: false,
     nodesQueryOptions: false,
-    firstArgOptions: {
-      description: 'Return at most this many from the front, 0 to 1000; 20 without `last`.',
-    },
-    lastArgOptions: { description: 'Return at most this many from the back, 0 to 1000.' },
-    afterArgOptions: { description: 'Return only what follows this cursor.' },
-    beforeArgOptions: { description: 'Return only what precedes this cursor.' },
   },
 });
 
@@ -83,6 +77,12 @@ builder.globalConnectionField('totalCount', (t) =>
     resolve: ({ totalCount }) => (typeof totalCount === 'function' ? totalCount() : totalCount),
   }),
 );
+
+/** Arguments of a connection, which pages forward. */
+export const pageArgs = builder.args((t) => ({
+  first: t.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
+  after: t.string({ description: 'Return only what follows this cursor.' }),
+}));
 
 /** Keys of Apollo Federation 2 (@key), each one field; resolvers/sdl.ts prints them. */
 export const keyedBy = (...fields: readonly string[]) => ({

@@ -1,4 +1,4 @@
-// Relay paging over a list: walking by cursors in either direction sees every item once, whatever the page size.
+// Relay paging over a list: walking by cursors sees every item once, whatever the page size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type PageArgs, pageOf } from '../../src/resolvers/relay/connection.ts';
@@ -25,36 +25,21 @@ describe('pageOf', () => {
     );
   });
 
-  it('walks backward through everything exactly once', () => {
+  it('begins after any cursor, and gives no cursors on an empty page', () => {
     fc.assert(
-      fc.property(items, fc.integer({ min: 1, max: 20 }), (list, last) => {
-        const seen: number[] = [];
-        let before: string | null = null;
-        for (;;) {
-          const page: ReturnType<typeof pageOfNumbers> = pageOfNumbers(list, { last, before });
-          seen.unshift(...page.edges.map((edge) => edge.node));
-          if (!page.pageInfo.hasPreviousPage) break;
-          before = page.pageInfo.startCursor;
-        }
-        expect(seen).toEqual(list);
-      }),
-    );
-  });
-
-  it('gives no cursors on an empty page and never leaves the window between after and before', () => {
-    fc.assert(
-      fc.property(items, fc.nat(70), fc.nat(70), fc.option(fc.nat(30)), (list, a, b, first) => {
-        const cursor = (offset: number) => Buffer.from(String(offset)).toString('base64url');
-        const page = pageOfNumbers(list, { after: cursor(a), before: cursor(b), first });
-        const window = list.slice(a + 1, b);
-        expect(page.edges.map((edge) => edge.node)).toEqual(window.slice(0, first ?? 20));
+      fc.property(items, fc.nat(70), fc.option(fc.nat(30)), (list, position, first) => {
+        const after = Buffer.from(String(position)).toString('base64url');
+        const page = pageOfNumbers(list, { after, first });
+        const rest = list.slice(position + 1);
+        expect(page.edges.map((edge) => edge.node)).toEqual(rest.slice(0, first ?? 20));
+        expect(page.pageInfo.hasNextPage).toBe(rest.length > (first ?? 20));
         if (page.edges.length === 0)
           expect(page.pageInfo).toMatchObject({ startCursor: null, endCursor: null });
       }),
     );
   });
 
-  it.each([{ first: -1 }, { last: 1001 }, { after: 'rubbish' }, { before: '' }])('refuses %o', (args) => {
+  it.each([{ first: -1 }, { first: 1001 }, { after: 'rubbish' }, { after: '' }])('refuses %o', (args) => {
     expect(() => pageOfNumbers([1, 2, 3], args)).toThrow(/must be between|not a cursor/);
   });
 });

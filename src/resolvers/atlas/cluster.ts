@@ -1,6 +1,6 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
 import type { GatewayContext } from '../../context.ts';
-import { builder, keyedBy } from '../../schema/builder.ts';
+import { builder, keyedBy, pageArgs } from '../../schema/builder.ts';
 import {
   Cluster,
   type ClusterRef,
@@ -107,6 +107,11 @@ async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<read
   return record.member_protein_hashes;
 }
 
+const ProteinConnection = builder.connectionObject(
+  { type: Protein, name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
+  { name: 'ProteinEdge', description: 'One member, with its cursor.' },
+);
+
 builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas. Its id is the hash of its representative.',
@@ -169,22 +174,19 @@ builder.node(Cluster, {
       type: ['ProteinHash'],
       resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),
-    members: t.connection(
-      {
-        public: 'record',
-        type: Protein,
-        cost: (page, selection) => {
-          const items = pageSize(page);
-          const shown = [selection.below('nodes'), selection.below('edges').below('node')];
-          return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
-        },
-        description: 'One call for each cluster; fields of the members cost one bulk call for each 500.',
-        resolve: async (cluster, page, ctx) =>
-          pageOf(await membersOf(ctx, cluster), page, (hash) => ({ hash })),
+    members: t.field({
+      public: 'record',
+      type: ProteinConnection,
+      args: pageArgs,
+      cost: (page, selection) => {
+        const items = pageSize(page);
+        const shown = [selection.below('nodes'), selection.below('edges').below('node')];
+        return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
       },
-      { name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
-      { name: 'ProteinEdge', description: 'One member, with its cursor.' },
-    ),
+      description: 'One call for each cluster; fields of the members cost one bulk call for each 500.',
+      resolve: async (cluster, page, ctx) =>
+        pageOf(await membersOf(ctx, cluster), page, (hash) => ({ hash })),
+    }),
     raw: t.field({
       public: 'record',
       type: 'JSON',

@@ -4,7 +4,7 @@
 import { memoize2 } from '@graphql-tools/utils';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import { builder, enumValues } from '../../schema/builder.ts';
+import { builder, enumValues, pageArgs } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -252,6 +252,11 @@ async function featurePage(ctx: GatewayContext, args: FeatureSearch) {
   });
 }
 
+const FeatureConnection = builder.connectionObject(
+  { type: Feature, name: 'FeatureConnection', description: 'A page of the features of the catalogue.' },
+  { name: 'FeatureEdge', description: 'One feature, with its cursor.' },
+);
+
 builder.queryFields((t) => ({
   feature: t.field({
     ...publicNullable('release', 'A feature by its index; null outside the catalogue.'),
@@ -262,33 +267,30 @@ builder.queryFields((t) => ({
     },
     resolve: (_, { index }, ctx, info) => findFeature(ctx, info, index),
   }),
-  features: t.connection(
-    {
-      public: 'release',
-      type: Feature,
-      cost: ({ search, ...page }) => ({
-        ...CATALOGUE,
-        calls: SEARCHED_WORD * (search == null ? 0 : searchWords(search).length),
-        items: pageSize(page),
+  features: t.field({
+    public: 'release',
+    type: FeatureConnection,
+    cost: ({ search, ...page }) => ({
+      ...CATALOGUE,
+      calls: SEARCHED_WORD * (search == null ? 0 : searchWords(search).length),
+      items: pageSize(page),
+    }),
+    description:
+      'The catalogue. With `search`: matches in label and description, best first; words may be ' +
+      'incomplete or slightly misspelt. Without: by index, or in the order of `indices`. Null only ' +
+      'with an error.',
+    args: {
+      ...pageArgs,
+      search: t.arg.string({
+        description:
+          'Words, all of which must match, such as "hydrophobic core". ' +
+          `At most ${SEARCH_LIMITS.words} different words of ${SEARCH_LIMITS.letters} letters, ` +
+          `${SEARCH_LIMITS.characters} characters in all.`,
       }),
-      description:
-        'The catalogue. With `search`: matches in label and description, best first; words may be ' +
-        'incomplete or slightly misspelt. Without: by index, or in the order of `indices`. Null only ' +
-        'with an error.',
-      args: {
-        search: t.arg.string({
-          description:
-            'Words, all of which must match, such as "hydrophobic core". ' +
-            `At most ${SEARCH_LIMITS.words} different words of ${SEARCH_LIMITS.letters} letters, ` +
-            `${SEARCH_LIMITS.characters} characters in all.`,
-        }),
-        indices: t.arg.intList({
-          description: 'Only these features; indices outside the catalogue are left out.',
-        }),
-      },
-      resolve: (_, args, ctx) => featurePage(ctx, args),
+      indices: t.arg.intList({
+        description: 'Only these features; indices outside the catalogue are left out.',
+      }),
     },
-    { name: 'FeatureConnection', description: 'A page of the features of the catalogue.' },
-    { name: 'FeatureEdge', description: 'One feature, with its cursor.' },
-  ),
+    resolve: (_, args, ctx) => featurePage(ctx, args),
+  }),
 }));

@@ -11,7 +11,7 @@ import {
   repeatedPage,
 } from '../../upstream/folds/batch-states.ts';
 import type { ListItem } from '../../upstream/wire.ts';
-import { connectionPage, LARGEST_PAGE, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
+import { connectionPage, LARGEST_PAGE, readCursor, readPageSize, writeCursor } from '../relay/connection.ts';
 import { needsAllTasks, rankedPage, statusesOf, type TaskListArgs } from './ranked-tasks.ts';
 import { tasksOf } from './task-shape.ts';
 import { taskStatus } from './task-status.ts';
@@ -31,15 +31,12 @@ const position = z.strictObject({
 });
 type Position = z.output<typeof position>;
 
-/** Page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
-const pageSize = ({ first }: TaskListArgs): number => sizeOf(first, 'first') ?? DEFAULT_PAGE;
-
 /** @throws GraphQLError BAD_USER_INPUT for a cursor of another filter */
 function startOf(args: TaskListArgs): Position {
   const [only] = statusesOf(args) ?? [];
   const state = only === undefined ? null : filterWord(only);
-  if (args.after != null) return readCursor(position, args.after, 'after', (place) => place.state === state);
-  return { at: null, size: Math.max(1, pageSize(args)), skip: 0, before: 0, state };
+  if (args.after != null) return readCursor(position, args.after, (place) => place.state === state);
+  return { at: null, size: Math.max(1, readPageSize(args, DEFAULT_PAGE)), skip: 0, before: 0, state };
 }
 
 const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
@@ -118,7 +115,7 @@ class TaskEdge {
  * UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
-  const wanted = pageSize(args);
+  const wanted = readPageSize(args, DEFAULT_PAGE);
   if (needsAllTasks(args)) return rankedPage(ctx, batchId, args, wanted);
   const size = Math.max(1, wanted);
   let place = startOf(args);

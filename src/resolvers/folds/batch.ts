@@ -4,7 +4,7 @@ import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
+import { builder, pageArgs } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { Task, TaskOrder, TaskStatus } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
@@ -12,7 +12,14 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import type { ItemsRequest } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
-import { connectionPage, type PageArgs, readCursor, sizeOf, writeCursor } from '../relay/connection.ts';
+import {
+  connectionPage,
+  type PageArgs,
+  pageSize,
+  readCursor,
+  readPageSize,
+  writeCursor,
+} from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
 import { firstPage, tasksPage } from './batch-tasks.ts';
 import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
@@ -138,20 +145,18 @@ builder.objectFields(Batch, (t) => ({
   }),
 }));
 
-const DEFAULT_PAGE = 20;
-
 const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
 
-async function myBatches(ctx: GatewayContext, { first, after }: Pick<PageArgs, 'first' | 'after'>) {
+async function myBatches(ctx: GatewayContext, page: PageArgs) {
   if (ctx.principal === null)
     throw new GraphQLError(
       'Send the token that the batches were submitted with in the header `Authorization`, after the word ' +
         '`Bearer`.',
       { extensions: { code: 'UNAUTHENTICATED', retryable: false } },
     );
-  const size = sizeOf(first, 'first') ?? DEFAULT_PAGE;
+  const size = readPageSize(page);
   const { ledger, principal } = ctx.submissions;
-  const from: BatchPosition | null = after == null ? null : readCursor(position, after);
+  const from: BatchPosition | null = page.after == null ? null : readCursor(position, page.after);
   // One more than the page, to know whether there is a next page.
   const { total, batches } = await ledger.batches(principal, { first: size + 1, after: from });
   const edges = batches.slice(0, size).map((batch) => ({
@@ -184,14 +189,11 @@ builder.queryFields((t) => ({
   }),
   myBatches: t.field({
     type: BatchConnection,
-    cost: ({ first }) => ({ items: first ?? DEFAULT_PAGE }),
+    cost: (page) => ({ items: pageSize(page) }),
     description:
       'Batches submitted through this gateway with your token, newest first; null only with an error. Labels ' +
       'and times cost nothing, status and counts one List call for each batch.',
-    args: {
-      first: t.arg.int({ description: 'Return at most this many, 0 to 1000; 20 when left out.' }),
-      after: t.arg.string({ description: 'Return only what follows this cursor.' }),
-    },
+    args: pageArgs,
     resolve: (_, page, ctx) => myBatches(ctx, page),
   }),
 }));

@@ -231,9 +231,7 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
   const statuses = statusesOf(args);
   const filter = filterOf(args);
   const from: Place | null =
-    args.after == null
-      ? null
-      : readCursor(placeCursor, args.after, 'after', (place) => place.filter === filter);
+    args.after == null ? null : readCursor(placeCursor, args.after, (place) => place.filter === filter);
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
   const asked = await selectTasks(ctx, all.tasks, statuses);

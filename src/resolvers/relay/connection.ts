@@ -4,9 +4,7 @@ import { badInput } from '../../schema/scalars.ts';
 
 export interface PageArgs {
   readonly first?: number | null | undefined;
-  readonly last?: number | null | undefined;
   readonly after?: string | null | undefined;
-  readonly before?: string | null | undefined;
 }
 
 const DEFAULT_PAGE = 20;
@@ -15,12 +13,12 @@ export const LARGEST_PAGE = 1000;
 /** A cursor of a list in memory holds the position of its item. */
 const position = z.int().min(0).max(999_999_999);
 
-/** A page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
-export function sizeOf(value: number | null | undefined, name: string): number | undefined {
-  if (value == null) return undefined;
-  if (value < 0 || value > LARGEST_PAGE)
-    throw badInput(`\`${name}\` must be between 0 and ${LARGEST_PAGE}; page on with the cursors.`);
-  return value;
+/** The page size. @throws GraphQLError BAD_USER_INPUT outside 0 to 1000 */
+export function readPageSize({ first }: PageArgs, whenLeftOut = DEFAULT_PAGE): number {
+  const size = first ?? whenLeftOut;
+  if (size < 0 || size > LARGEST_PAGE)
+    throw badInput(`\`first\` must be between 0 and ${LARGEST_PAGE}; page on with \`after\`.`);
+  return size;
 }
 
 /** The argument `first` of a plain list. @throws GraphQLError BAD_USER_INPUT for a negative one */
@@ -47,29 +45,19 @@ export const connectionPage = <Edge extends { readonly cursor: string }>(
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or an invalid cursor
  */
 export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N) {
-  const first = sizeOf(args.first, 'first');
-  const last = sizeOf(args.last, 'last');
-  const from = args.after == null ? 0 : Math.min(readCursor(position, args.after) + 1, items.length);
-  const to =
-    args.before == null
-      ? items.length
-      : Math.max(from, Math.min(readCursor(position, args.before, 'before'), items.length));
-  let start = from;
-  let end = to;
-  const taken = first ?? (last === undefined ? DEFAULT_PAGE : undefined);
-  if (taken !== undefined) end = Math.min(end, start + taken);
-  if (last !== undefined) start = Math.max(start, end - last);
+  const size = readPageSize(args);
+  const start = args.after == null ? 0 : Math.min(readCursor(position, args.after) + 1, items.length);
   const edges = items
-    .slice(start, end)
+    .slice(start, start + size)
     .map((item, i) => ({ node: nodeOf(item), cursor: writeCursor(start + i) }));
   return connectionPage(items.length, edges, {
-    hasNextPage: end < items.length,
+    hasNextPage: start + size < items.length,
     hasPreviousPage: start > 0,
   });
 }
 
 /** Largest number of objects on a page with these arguments. */
-export const pageSize = ({ first, last }: PageArgs): number => Math.max(0, first ?? last ?? DEFAULT_PAGE);
+export const pageSize = ({ first }: PageArgs): number => Math.max(0, first ?? DEFAULT_PAGE);
 
 export const writeCursor = (place: unknown): string =>
   Buffer.from(JSON.stringify(place)).toString('base64url');
@@ -77,24 +65,20 @@ export const writeCursor = (place: unknown): string =>
 /**
  * Reads a cursor.
  *
- * @param name - the argument that it was given as
  * @param belongs - whether it is one of this order and filter
  * @throws GraphQLError BAD_USER_INPUT for an invalid cursor, or that of another order or filter
  */
 export function readCursor<S extends z.ZodType>(
   schema: S,
   cursor: string,
-  name: 'after' | 'before' = 'after',
   belongs: (place: z.output<S>) => boolean = () => true,
 ): z.output<S> {
   let place: z.output<S>;
   try {
     place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
   } catch {
-    throw badInput(`\`${name}\` is not a cursor of this connection. Use a cursor that it returned.`);
+    throw badInput('`after` is not a cursor of this connection. Use a cursor that it returned.');
   }
   if (belongs(place)) return place;
-  throw badInput(
-    `\`${name}\` belongs to another order or filter. Begin again without it when you change them.`,
-  );
+  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
 }
