@@ -8,7 +8,6 @@ export const ISSUE_CODES = {
   BAD_CHAIN_ID: 'Not a chain id.',
   BAD_LETTER: 'A letter that no sequence of this kind has.',
   BAD_SMILES: 'Not SMILES.',
-  CONFLICT: 'Two arguments of which only one may be given.',
   CONTACT_ON_BINDER: 'A contact of the pocket is on the binder itself.',
   COPIES_MULTIPLY: 'Several ids for one chain: each is a copy that counts.',
   DISTOGRAM_LENGTH: 'The matrix does not have one row for each residue of the chain.',
@@ -35,7 +34,6 @@ export const ISSUE_CODES = {
   MORE: 'There are more issues than are listed.',
   NOTHING_ASKED: 'Every part is left out.',
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
-  NOT_FOUND: 'What the id names does not exist.',
   NOT_REMEMBERED:
     'The batch is queued, but the gateway could not store it yet; it tries again for two minutes.',
   OUT_OF_RANGE: 'A number below or above what is allowed.',
