@@ -167,7 +167,7 @@ builder.mutationField('cancelBulkLookup', (t) =>
     type: CancelBulkLookupResult,
     cost: MAX_LOOKUP_PARTS,
     description:
-      'Cancels the parts that have not finished. Parts that finished in time stay COMPLETE and can be ' +
+      'Cancels the parts that have not finished; parts that finished in time stay COMPLETE and can be ' +
       'downloaded. Null only with an error.',
     args: { lookupId: t.arg.id(LOOKUP_ID) },
     resolve: async (_, { lookupId }, ctx) => {

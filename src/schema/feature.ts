@@ -55,9 +55,8 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
       public: 'record',
       nullable: false,
       description:
-        'Activation, such as 3.27. Normalised: activation / largest activation x inverse document ' +
-        'frequency, comparable across proteins and not bounded by 1. With `normalize: false`: as the ' +
-        'autoencoder gave it.',
+        'Activation / largest activation x inverse document frequency, such as 3.27, which can be compared ' +
+        'across proteins and is not bounded by 1. With `normalize: false`: as the autoencoder gave it.',
       resolve: ({ value }) => value.value,
     }),
   }),

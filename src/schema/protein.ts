@@ -20,7 +20,7 @@ export const Protein = builder.objectRef<ProteinRef>('Protein');
 builder.node(Protein, {
   extensions: keyedBy('hash', 'id'),
   description:
-    'A protein of the Atlas. Its id is the MD5 of its sequence. The gateway loads fields in parts: all ' +
+    'A protein of the Atlas; its id is the MD5 of its sequence. The gateway loads fields in parts: all ' +
     'proteins of a query share one bulk call for each 500.',
   id: { public: 'record', resolve: (protein) => protein.hash },
   fields: (t) => ({

@@ -38,6 +38,14 @@ describe('descriptions', () => {
     expect(bad.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
   });
 
+  it('have two sentences at most', () => {
+    const sentences = (description: string) =>
+      description.replace(/`[^`]*`|"[^"]*"/g, 'X').split(/(?<=[.!?])\s+/).length;
+    expect(sentences('One, such as "A. b". Two, as `c. d` is.')).toBe(2);
+    const long = elements.filter(({ description }) => sentences(description ?? '') > 2);
+    expect(long.map(({ path, description }) => `${path}: ${description}`)).toEqual([]);
+  });
+
   it.each(UNITS)('of %s say the unit or the range', (name, said) => {
     const numbers = elements.filter(
       (one) => (one.type === 'Int' || one.type === 'Float') && name.test(one.name),

@@ -276,14 +276,13 @@ builder.queryFields((t) => ({
       items: pageSize(page),
     }),
     description:
-      'The catalogue. With `search`: matches in label and description, best first; words may be ' +
-      'incomplete or slightly misspelt. Without: by index, or in the order of `indices`. Null only ' +
-      'with an error.',
+      'The catalogue by index, or in the order of `indices`; with `search`, the matches in label and ' +
+      'description, best first. Null only with an error.',
     args: {
       ...pageArgs,
       search: t.arg.string({
         description:
-          'Words, all of which must match, such as "hydrophobic core". ' +
+          'Words, all of which must match, incomplete or slightly misspelt ones too, such as "hydrophobic core". ' +
           `At most ${SEARCH_LIMITS.words} different words of ${SEARCH_LIMITS.letters} letters, ` +
           `${SEARCH_LIMITS.characters} characters in all.`,
       }),

@@ -136,13 +136,13 @@ builder.queryField('lookup', (t) =>
     },
     description:
       `A mix of hashes, UniProt accessions, entry names and sequences, at most ${MAX_IDS}; one result for ` +
-      'each, in your order. FASTA headers, versions, addresses of UniProt and names of AlphaFold models ' +
-      'are read, too. ' +
-      'Accessions cost one call each (cached for a day), the proteins one for each 500.',
+      'each, in your order. Accessions cost one call each (cached for a day), the proteins one for each 500.',
     args: {
       ids: t.arg.stringList({
         required: true,
-        description: 'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"].',
+        description:
+          'Identifiers, such as ["P01308", "HBA_HUMAN", "b840eb6446f9f188023424af40675a36"]. FASTA headers, ' +
+          'versions, addresses of UniProt and names of AlphaFold models are read, too.',
       }),
     },
     resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),

@@ -42,8 +42,7 @@ builder.objectFields(FeatureActivation, (t) => ({
     nullable: { list: true, items: false },
     cost: 0.01,
     description:
-      'Where in the sequence it is active. Only the single record has it: one call for each protein. ' +
-      'Null where the upstream does not say.',
+      'Where in the sequence it is active, one call for each protein. Null where the upstream does not say.',
     resolve: async ({ value, from }, _, ctx) => {
       if (value.residue_regions !== undefined || from?.top === undefined) return value.residue_regions;
       const data = await ctx.proteins.load(from.hash, { regions: from.top });
@@ -56,9 +55,8 @@ builder.objectFields(FeatureActivation, (t) => ({
     nullable: { list: true, items: false },
     cost: 0.02,
     description:
-      'Activation at each residue from `start` to `end`, 0 where it is inactive: for heat maps and for ' +
-      'colouring structures. One bulk call for up to 500 proteins. Null where the upstream does not ' +
-      'say.',
+      'Activation at each residue from `start` to `end`, 0 where it is inactive; null where the upstream ' +
+      'does not say. One bulk call for up to 500 proteins.',
     args: {
       start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
       end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),

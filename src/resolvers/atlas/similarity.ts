@@ -240,8 +240,8 @@ builder.queryField('similarProteins', (t) =>
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
     description:
-      'Proteins of the Atlas with features similar to those of a sequence. The sequence need not be in ' +
-      'the Atlas. Null only with an error.',
+      'Proteins of the Atlas with features similar to those of a sequence, which need not be in the Atlas. ' +
+      'Null only with an error.',
     args: {
       sequence: t.arg({
         type: 'AminoAcidSequence',
