@@ -113,7 +113,8 @@ function selectionOf(
   };
 }
 
-const isRule = (rule: unknown): rule is CostRule =>
+/** Whether a value of the extensions of a field is a rule. */
+export const isCostRule = (rule: unknown): rule is CostRule =>
   typeof rule === 'number' || typeof rule === 'function' || (typeof rule === 'object' && rule !== null);
 
 function fieldCost(
@@ -123,7 +124,7 @@ function fieldCost(
 ): FieldCost | undefined {
   const rule = definition.extensions[COST];
   const [node] = nodes;
-  if (!isRule(rule) || node === undefined) return {};
+  if (!isCostRule(rule) || node === undefined) return {};
   if (typeof rule === 'number') return { calls: rule };
   if (typeof rule === 'object') return rule;
   try {

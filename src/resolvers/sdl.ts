@@ -9,10 +9,12 @@ import {
   print,
   printSchema,
 } from 'graphql';
+import { withCostDirectives } from './federation-costs.ts';
 
-/** The first version that has all directives used, so that every router accepts it. */
+/** The first version that has all directives used: @cost and @listSize. */
 const LINK =
-  'extend schema ' + '@link(url: "https://specs.apollo.dev/federation/v2.0", import: ["@key", "@shareable"])';
+  'extend schema @link(url: "https://specs.apollo.dev/federation/v2.9", ' +
+  'import: ["@cost", "@key", "@listSize", "@shareable"])';
 
 const isForRouters = (name: string): boolean => name.startsWith('_') && !name.startsWith('__');
 
@@ -47,7 +49,7 @@ export const subgraphSdl = memoize1((whole: GraphQLSchema): string => {
     ...rest,
     directives: directives.filter((directive) => !isIncremental(directive)),
   });
-  const document = getDocumentNodeFromSchema(lexicographicSortSchema(schema));
+  const document = getDocumentNodeFromSchema(lexicographicSortSchema(withCostDirectives(schema)));
   return `${[LINK, ONE_OF, print(document)].join('\n\n')}\n`;
 });
 

@@ -44,6 +44,33 @@ describe('the committed schema', () => {
   });
 });
 
+describe('the subgraph', () => {
+  const subgraph = committed('subgraph.graphql');
+
+  it.each([
+    ['Cluster', 'representative: Protein @cost(weight: 1)'],
+    [
+      'Cluster',
+      '): ProteinConnection @cost(weight: 1) @listSize(assumedSize: 20, slicingArguments: ["first"], ',
+    ],
+    ['BatchProgress', 'changedTasks: [Task!]! @listSize(assumedSize: 100)'],
+    [
+      'Query',
+      '): SimilaritySearch @cost(weight: 3) @listSize(assumedSize: 10, slicingArguments: ["first"], ',
+    ],
+    ['Task', 'scores: FoldScores @cost(weight: 2)'],
+  ])('says of a field of %s: %s', (type, field) => {
+    const [definition = ''] = new RegExp(`^type ${type} [^]*?^}`, 'm').exec(subgraph) ?? [];
+    expect(definition).toContain(`  ${field}`);
+  });
+
+  it('has no cost for what the gateway works out itself, and none in the schema for clients', () => {
+    expect(subgraph).toMatch(/^ {2}hash: ProteinHash!$/m);
+    expect(subgraph).toMatch(/^ {2}\): \[Float\]!$/m);
+    expect(current).not.toMatch(/@cost|@listSize/);
+  });
+});
+
 describe('a change of the schema', () => {
   it.each([
     ['Cluster', 'name'],

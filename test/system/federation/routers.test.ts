@@ -140,6 +140,14 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
 });
 
 describe('composition', () => {
+  it('keeps what fields cost and how long lists are, for routers that limit queries', () => {
+    expect(supergraph).toContain('https://specs.apollo.dev/cost/');
+    expect(supergraph).toMatch(/ {2}summary: String @cost\(weight: 1\)\n/);
+    expect(supergraph).toMatch(
+      /FeatureConnection @join__field\(graph: FOLDATLAS\) @cost\(weight: 1\) @listSize\(assumedSize: 20, slicingArguments: \["first"\], requireOneSlicingArgument: false, sizedFields: \["edges", "nodes"\]\)/,
+    );
+  });
+
   it('takes the subgraph that the documentation shows', async () => {
     const doc = readFileSync(new URL('../../../docs/federation.md', import.meta.url), 'utf8');
     const shown = /^```graphql\n# lab\.graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
