@@ -120,6 +120,7 @@ builder.node(BulkLookup, {
     state: t.field({
       type: BulkLookupState,
       cost: READ_JOBS,
+      semanticNonNull: true,
       description:
         'State of the look-up, derived from its parts; also COMPLETE after a cancellation that came too ' +
         'late. Null only with an error.',
@@ -128,6 +129,7 @@ builder.node(BulkLookup, {
     }),
     completedCount: t.int({
       cost: READ_JOBS,
+      semanticNonNull: true,
       description:
         'Hashes that the upstream has processed, found or not, such as 2500. Null only with an error.',
       resolve: async (lookup, _, ctx) =>
@@ -166,6 +168,7 @@ builder.mutationField('cancelBulkLookup', (t) =>
   t.field({
     type: CancelBulkLookupResult,
     cost: MAX_LOOKUP_PARTS,
+    semanticNonNull: true,
     description:
       'Cancels the parts that have not finished; parts that finished in time stay COMPLETE and can be ' +
       'downloaded. Null only with an error.',
@@ -293,6 +296,7 @@ builder.mutationField('startBulkLookup', (t) =>
   t.field({
     type: BulkLookupResult,
     cost: ({ input: { hashes } }) => ({ calls: Math.ceil(countDistinct(hashes) / BULK_HASHES) }),
+    semanticNonNull: true,
     description:
       'Sends up to 50,000 hashes as jobs to the upstream, 500 in each, without a token; read `bulkLookup` ' +
       'until its parts are COMPLETE, then download them. Null only with an error.',

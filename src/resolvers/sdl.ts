@@ -5,10 +5,14 @@ import {
   type GraphQLDirective,
   GraphQLObjectType,
   GraphQLSchema,
+  isObjectType,
+  Kind,
   lexicographicSortSchema,
+  parse,
   print,
   printSchema,
 } from 'graphql';
+import { isSemanticNonNull } from '../schema/field-options.ts';
 import { withCostDirectives } from './federation-costs.ts';
 
 /** The first version that has all directives used: @cost and @listSize. */
@@ -59,17 +63,39 @@ The object can be fetched by these fields, also by a reference out of another su
 directive @key(fields: String!, resolvable: Boolean = true) repeatable on OBJECT | INTERFACE
 `;
 
+const SEMANTIC_NON_NULL = `"""
+The field is null only with an error, so that a client that throws on errors can read it as non-null.
+"""
+directive @semanticNonNull(levels: [Int!]! = [0]) on FIELD_DEFINITION
+`;
+
+function markSemanticNonNull(schema: GraphQLSchema, sdl: string): string {
+  const ends = parse(sdl).definitions.flatMap((definition) => {
+    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) return [];
+    const type = schema.getType(definition.name.value);
+    const fields = isObjectType(type) ? type.getFields() : {};
+    return (definition.fields ?? []).flatMap(({ name, type: { loc } }) => {
+      const field = fields[name.value];
+      return field !== undefined && loc !== undefined && isSemanticNonNull(field) ? [loc.end] : [];
+    });
+  });
+  return ends.reduceRight((text, end) => `${text.slice(0, end)} @semanticNonNull${text.slice(end)}`, sdl);
+}
+
 /**
- * The SDL for clients, with the keys of objects: schema.graphql, which `npm run schema:print`
+ * The SDL for clients, with the keys of objects and the fields that are null only with an error: schema.graphql, which `npm run schema:print`
  * writes, and the answer of /schema.graphql.
  *
  * @param api - the schema for clients
  */
 export function apiSdl(api: GraphQLSchema): string {
   const schema = lexicographicSortSchema(api);
-  const sdl = printSchema(schema).replace(/^type (\w+)[^{\n]*/gm, (head, name: string) => {
-    const keys = getDirectiveInExtensions(schema.getType(name) ?? {}, 'key') ?? [];
-    return head + keys.map(({ fields }) => `@key(fields: ${JSON.stringify(fields)}) `).join('');
-  });
-  return `${KEY}\n${sdl}\n`;
+  const sdl = markSemanticNonNull(schema, printSchema(schema)).replace(
+    /^type (\w+)[^{\n]*/gm,
+    (head, name: string) => {
+      const keys = getDirectiveInExtensions(schema.getType(name) ?? {}, 'key') ?? [];
+      return head + keys.map(({ fields }) => `@key(fields: ${JSON.stringify(fields)}) `).join('');
+    },
+  );
+  return `${KEY}\n${SEMANTIC_NON_NULL}\n${sdl}\n`;
 }

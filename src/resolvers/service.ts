@@ -148,6 +148,7 @@ builder.queryFields((t) => ({
       config.FOLD_MODELS.map((name, index) => ({ name, default: index === 0 })),
   }),
   service: t.field({
+    semanticNonNull: true,
     ...publicNullable('record', 'This gateway and the service behind it. Null only with an error.'),
     type: Service,
     resolve: (_root, _args, { services }) => services,

@@ -50,6 +50,8 @@ declare global {
       cost?: CostRule<InputShapeFromFields<Args>>;
       /** Every caller gets the same value, valid for this long. Private when absent. */
       public?: Lifetime;
+      /** Null only with an error; the SDL says so by @semanticNonNull. */
+      semanticNonNull?: boolean;
       /** Arguments of a public field that make the answer private when they are set. */
       privateWith?: readonly (keyof Args & string)[];
     }
@@ -65,6 +67,7 @@ export const publicNonNull = (lifetime: Lifetime, description: string) =>
   ({ public: lifetime, nullable: false, description }) as const;
 
 const PUBLIC = 'public';
+const SEMANTIC_NON_NULL = 'semanticNonNull';
 
 /** The declaration of a field; undefined for a private one. */
 export const publicField = ({ extensions }: GraphQLField<unknown, unknown>) =>
@@ -72,6 +75,10 @@ export const publicField = ({ extensions }: GraphQLField<unknown, unknown>) =>
 
 const tooExpensive = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
+
+/** Whether a nullable field is null only with an error. */
+export const isSemanticNonNull = ({ extensions }: GraphQLField<unknown, unknown>): boolean =>
+  extensions[SEMANTIC_NON_NULL] === true;
 
 function check({ calls, depth }: QueryCost, limits: CostLimits): void {
   if (depth > limits.depth)
@@ -91,9 +98,10 @@ class FieldOptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   readonly #costs = createPrivateField<object, QueryCost>();
 
   override onOutputFieldConfig(config: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
-    const { cost, public: lifetime, privateWith = [] } = config.pothosOptions;
+    const { cost, public: lifetime, privateWith = [], semanticNonNull } = config.pothosOptions;
     const declared: PublicField | undefined = lifetime && { lifetime, privateWith };
-    return { ...config, extensions: { ...config.extensions, [COST]: cost, [PUBLIC]: declared } };
+    const options = { [COST]: cost, [PUBLIC]: declared, [SEMANTIC_NON_NULL]: semanticNonNull };
+    return { ...config, extensions: { ...config.extensions, ...options } };
   }
 
   override wrapResolve(

@@ -1,7 +1,8 @@
 // A field with a cost is nullable, so that its failure leaves its siblings alone.
-import { isNonNullType, isObjectType } from 'graphql';
+import { isNonNullType, isObjectType, Kind, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { schema } from '../../src/resolvers/schema.ts';
+import { apiSdl } from '../../src/resolvers/sdl.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -34,6 +35,24 @@ it('every field with a cost is nullable, apart from those with a reason', () => 
   expect(costly.length).toBeGreaterThan(90);
   const nonNull = costly.filter(({ field }) => isNonNullType(field.type)).map(({ path }) => path);
   expect(nonNull.sort()).toEqual(Object.keys(EXCEPTIONS).sort());
+});
+
+it('the SDL marks the fields that say that they are null only with an error', () => {
+  const marked: string[] = [];
+  const told: string[] = [];
+  for (const definition of parse(apiSdl(schema)).definitions) {
+    if (definition.kind !== Kind.OBJECT_TYPE_DEFINITION) continue;
+    for (const { name, type, description, directives } of definition.fields ?? []) {
+      const path = `${definition.name.value}.${name.value}`;
+      if (directives?.some((one) => one.name.value === 'semanticNonNull')) {
+        marked.push(path);
+        expect([path, type.kind]).not.toEqual([path, Kind.NON_NULL_TYPE]);
+      }
+      if (/null (as a whole )?only with an error/i.test(description?.value ?? '')) told.push(path);
+    }
+  }
+  expect(marked).toContain('Query.features');
+  expect(marked).toEqual(told);
 });
 
 describe('a list that is too long is null by itself', () => {

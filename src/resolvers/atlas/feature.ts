@@ -275,6 +275,7 @@ builder.queryFields((t) => ({
       calls: SEARCHED_WORD * (search == null ? 0 : searchWords(search).length),
       items: pageSize(page),
     }),
+    semanticNonNull: true,
     description:
       'The catalogue by index, or in the order of `indices`; with `search`, the matches in label and ' +
       'description, best first. Null only with an error.',

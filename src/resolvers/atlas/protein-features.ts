@@ -184,6 +184,7 @@ builder.objectFields(Protein, (t) => ({
       ...CATALOGUE,
       items: first ?? USUAL_TOP,
     }),
+    semanticNonNull: true,
     description: 'The most active features, strongest first. Null only with an error.',
     args: {
       first: t.arg.int({ defaultValue: 10, description: 'Number of features, 1 to 100, such as 5.' }),
@@ -205,6 +206,7 @@ builder.objectFields(Protein, (t) => ({
       ...CATALOGUE,
       items: indices.length,
     }),
+    semanticNonNull: true,
     description:
       'These features in your order: 0.0 where inactive, null where the index is not in the catalogue. ' +
       'Null as a whole only with an error.',

@@ -239,6 +239,7 @@ builder.queryField('similarProteins', (t) =>
     public: 'record',
     type: SimilaritySearch,
     cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
+    semanticNonNull: true,
     description:
       'Proteins of the Atlas with features similar to those of a sequence, which need not be in the Atlas. ' +
       'Null only with an error.',

@@ -73,6 +73,7 @@ const inList = <T>(description: string, read: (page: BatchAnswer) => T) => ({
 
 builder.objectFields(Batch, (t) => ({
   status: t.field({
+    semanticNonNull: true,
     ...inList('Where the batch is and how it ended. Null only with an error.', batchStatus),
     type: BatchStatus,
   }),
@@ -82,6 +83,7 @@ builder.objectFields(Batch, (t) => ({
     ),
   ),
   counts: t.field({
+    semanticNonNull: true,
     ...inList('How many tasks are in each state. Null only with an error.', ({ counts }) =>
       readCounts(counts),
     ),
@@ -102,6 +104,7 @@ builder.objectFields(Batch, (t) => ({
     type: 'DateTime',
   }),
   warnings: t.stringList({
+    semanticNonNull: true,
     ...inList(
       "The upstream's warnings about the batch. Null only with an error.",
       ({ warnings = [] }) => warnings,

@@ -118,6 +118,7 @@ builder.objectFields(Batch, (t) => ({
         ? { shared: { all: LIST_CALLS, ...(needsScores(args) ? { allScores: SCORE_CALLS } : {}) } }
         : { calls: 3 }),
     }),
+    semanticNonNull: true,
     description:
       'The tasks, as submitted unless `orderBy` says otherwise; null only with an error. One List call a page, ' +
       'three where all tasks are read, and for a first ranking by scores one Status call and one download for ' +
@@ -190,6 +191,7 @@ builder.queryFields((t) => ({
   myBatches: t.field({
     type: BatchConnection,
     cost: (page) => ({ items: pageSize(page) }),
+    semanticNonNull: true,
     description:
       'Batches submitted through this gateway with your token, newest first; null only with an error. Labels ' +
       'and times cost nothing, status and counts one List call for each batch.',

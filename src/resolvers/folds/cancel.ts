@@ -199,6 +199,7 @@ builder.mutationFields((t) => ({
     type: CancelResult,
     // Counts before and after, where the answer does not say how many were cancelled.
     cost: 3,
+    semanticNonNull: true,
     description:
       'Cancels every queued task of a batch, free of charge; running tasks continue and are charged. Null ' +
       'only with an error.',
@@ -209,6 +210,7 @@ builder.mutationFields((t) => ({
     type: CancelResult,
     // Its state before, where the answer does not say whether it was cancelled now.
     cost: 2,
+    semanticNonNull: true,
     description: 'Cancels one task if it is still queued, free of charge. Null only with an error.',
     args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
     resolve: (_, { taskId }, ctx, info) => cancelTarget(ctx, info, { what: 'task', id: taskId }),

@@ -141,6 +141,7 @@ async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<S
 
 builder.queryFields((t) => ({
   checkFold: t.field({
+    semanticNonNull: true,
     description:
       'A dry run of submitFold: reports all mistakes, sends and spends nothing. Null only with an error.',
     type: FoldCheck,

@@ -236,6 +236,7 @@ builder.mutationFields((t) => ({
   submitFold: t.field({
     type: SubmitFoldResult,
     cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
+    semanticNonNull: true,
     description:
       'Checks the input and sends it once, without retries; null only with an error. Give an idempotencyKey ' +
       'to be able to send it again safely.',

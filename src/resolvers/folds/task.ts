@@ -223,12 +223,14 @@ builder.objectFields(Task, (t) => ({
   warnings: t.stringList({
     nullable: { list: true, items: false },
     cost: STATUS,
+    semanticNonNull: true,
     description:
       'Warnings of the upstream about this task; `Batch.warnings` has those about the batch. One Status ' +
       'call for a task that has started; null only with an error.',
     resolve: async (task, _, ctx) => [...(await warningsOf(ctx, task))],
   }),
   artifacts: t.field({
+    semanticNonNull: true,
     description: 'Additional outputs. One Status call for a done task; null only with an error.',
     type: [Artifact],
     cost: STATUS,
