@@ -113,7 +113,7 @@ function gatewayListener(
   const onFault = (error: unknown) => log.error({ error }, 'request');
   const origins = config.CORS_ORIGINS;
   const cached = withResponseCache(yoga, store, telemetry, origins, onFault);
-  // What useHttp refuses is not answered from the cache either.
+  // The cache must not answer a request that useHttp refuses.
   const answer: RequestListener = (req, res) =>
     (config.keyForLoopback && loopbackRefusal(req.headers) !== null ? yoga : cached)(req, res);
   const limited = limitRequests(answer, config, accessControl, (error, res) => {

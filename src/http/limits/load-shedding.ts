@@ -1,4 +1,4 @@
-// What this process can take: requests in flight and how late the event loop is; and how many streams
+// Load of the process: requests in flight and how late the event loop is; and how many streams
 // an account may have open.
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import type { Config } from '../../config.ts';

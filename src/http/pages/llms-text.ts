@@ -1,4 +1,4 @@
-// What an agent, or a person at a shell, needs to use this gateway: one page of plain text.
+// One page of plain text for agents and shells: addresses, rules of the answers, how to fold once.
 import { curlCommand, keyRule, SANDBOX_NOTICE, type Site, upstreamName } from './front-page.ts';
 
 const RULES = `## Rules of the answers
