@@ -18,5 +18,6 @@ it('the package has the files of the repository that it names, and what was comp
     .split('\n')
     .filter((path) => !path.includes('/.'));
   expect(paths.filter((path) => named.includes(path.split('/')[0] ?? '')).sort()).toEqual(tracked.sort());
+  expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
   expect(paths).toEqual(expect.arrayContaining(['dist/server.js', 'dist/cli/main.js', 'schema.graphql']));
 });
