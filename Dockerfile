@@ -44,7 +44,9 @@ ENV NODE_ENV=production \
     STORE_URL=sqlite:/data/gateway.db
 WORKDIR /app
 RUN mkdir /data && chown node:node /data
-COPY package.json LICENSE schema.graphql subgraph.graphql persisted-operations.json ./
+COPY package.json LICENSE schema.graphql ./
+COPY federation ./federation
+COPY operations ./operations
 COPY examples/*.graphql ./examples/
 COPY examples/browser ./examples/browser
 COPY public ./public

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { readExamples } from '../src/http/pages/examples.ts';
 
-const NAME = 'persisted-operations.json';
+const NAME = 'operations/persisted-operations.json';
 const FILE = new URL(`../${NAME}`, import.meta.url);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 

@@ -1,5 +1,6 @@
-// Prints the schema to schema.graphql, with federation directives to subgraph.graphql, and the members of its unions and interfaces for
-// Apollo Client; with --check says whether those files are what the code makes.
+// Prints the schema to schema.graphql, with federation directives to federation/subgraph.graphql, and the
+// members of its unions and interfaces for Apollo Client. With --check it says whether those files are what
+// the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isInterfaceType, isUnionType } from 'graphql';
 import { schema, subgraphSchema } from '../src/resolvers/schema.ts';
@@ -13,7 +14,7 @@ const possibleTypes = Object.values(schema.getTypeMap())
   });
 const FILES = {
   'schema.graphql': apiSdl(schema),
-  'subgraph.graphql': subgraphSdl(subgraphSchema),
+  'federation/subgraph.graphql': subgraphSdl(subgraphSchema),
   'examples/clients/possible-types.ts': `// Members of the unions and interfaces of FoldAtlas, for Apollo Client's cache. Written by \`npm run schema:print\`.
 export const possibleTypes: Record<string, string[]> = {
 ${possibleTypes.join('')}};

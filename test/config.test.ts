@@ -193,7 +193,7 @@ describe('readConfig', () => {
     const jwt = { GATEWAY_JWT_ISSUER: 'https://login.example/', GATEWAY_JWT_AUDIENCE: 'foldatlas' };
     for (const env of [jwt, { ...jwt, UPSTREAM_API_KEY: 'k' }, { GATEWAY_JWT_AUDIENCE: 'foldatlas' }])
       expect(problemsOf(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
-    const list = { PERSISTED_OPERATIONS_FILE: 'persisted-operations.json' };
+    const list = { PERSISTED_OPERATIONS_FILE: 'operations/persisted-operations.json' };
     expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
     // What is off needs no list, nor one that can be read.
     const off = { PERSISTED_OPERATIONS: 'off' };

@@ -46,7 +46,7 @@ export const apiSchema = (whole: GraphQLSchema): GraphQLSchema => without(whole,
 /** Built into graphql-js, unknown to the composition. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
-/** The answer of `_service { sdl }`; `npm run schema:print` writes it to subgraph.graphql. */
+/** The answer of `_service { sdl }`; `npm run schema:print` writes it to federation/subgraph.graphql. */
 export const subgraphSdl = memoize1((whole: GraphQLSchema): string => {
   const { directives, ...rest } = without(whole, (name) => isForRouters(name) || isGlobalId(name)).toConfig();
   const schema = new GraphQLSchema({

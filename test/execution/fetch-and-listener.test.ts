@@ -49,7 +49,8 @@ const open = (env: Record<string, string>): Gateway =>
       CORS_ORIGINS: 'https://app.example',
       MAX_BODY_BYTES: '200000',
       PERSISTED_OPERATIONS: 'allow',
-      PERSISTED_OPERATIONS_FILE: new URL('../../persisted-operations.json', import.meta.url).pathname,
+      PERSISTED_OPERATIONS_FILE: new URL('../../operations/persisted-operations.json', import.meta.url)
+        .pathname,
       ...env,
     }),
     upstreamUrl: sandbox.url,

@@ -235,9 +235,9 @@ describe('_service', () => {
   };
   const CLOSED = { INTROSPECTION: '0', FEDERATION_TOKEN: TOLD };
 
-  it('is subgraph.graphql where introspection is open', async () => {
+  it('is federation/subgraph.graphql where introspection is open', async () => {
     expect(at((await ask({})).data, '_service.sdl')).toBe(
-      readFileSync(new URL('../../subgraph.graphql', import.meta.url), 'utf8'),
+      readFileSync(new URL('../../federation/subgraph.graphql', import.meta.url), 'utf8'),
     );
   });
 

@@ -19,7 +19,7 @@ import { attachWebSocket, type SocketServer } from '../../src/http/websocket/ser
 import { thrown } from '../subscriptions/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
-const FILE = new URL('../../persisted-operations.json', import.meta.url).pathname;
+const FILE = new URL('../../operations/persisted-operations.json', import.meta.url).pathname;
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 const exampleOf = (name: string): string => {
   const found = readExamples().find((example) => example.name.endsWith(name));

@@ -32,7 +32,7 @@ const without = (sdl: string, type: string, name: string): string =>
 describe('the committed schema', () => {
   it.each([
     ['schema.graphql', apiSdl(schema)],
-    ['subgraph.graphql', subgraphSdl(subgraphSchema)],
+    ['federation/subgraph.graphql', subgraphSdl(subgraphSchema)],
   ] as const)('%s is what the code makes', (name, printed) => {
     expect(committed(name) === printed, `run npm run schema:print and commit ${name}`).toBe(true);
   });
@@ -45,7 +45,7 @@ describe('the committed schema', () => {
 });
 
 describe('the subgraph', () => {
-  const subgraph = committed('subgraph.graphql');
+  const subgraph = committed('federation/subgraph.graphql');
 
   it.each([
     ['Cluster', 'representative: Protein @cost(weight: 1)'],

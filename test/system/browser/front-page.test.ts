@@ -212,7 +212,7 @@ describe('the front page, without a browser', () => {
   it('gives no command where only listed operations run', async () => {
     const world = await openWorld({
       PERSISTED_OPERATIONS: 'only',
-      PERSISTED_OPERATIONS_FILE: 'persisted-operations.json',
+      PERSISTED_OPERATIONS_FILE: 'operations/persisted-operations.json',
     });
     const front = await (await world.gateway.fetch(asPage('/'))).text();
     await world.close();

@@ -22,7 +22,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
 beforeAll(async () => {
   place = await openPlace({
     PERSISTED_OPERATIONS: 'allow',
-    PERSISTED_OPERATIONS_FILE: `${ROOT}persisted-operations.json`,
+    PERSISTED_OPERATIONS_FILE: `${ROOT}operations/persisted-operations.json`,
   });
   const { data } = await place.world.query(SUBMIT, FOLD, { authorization: `Bearer ${TOKEN}` });
   batchId = String(at(data, 'submitFold.batch.batchId'));

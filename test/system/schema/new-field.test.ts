@@ -163,14 +163,7 @@ let answer: unknown;
 beforeAll(async () => {
   mkdirSync(COPY, { recursive: true });
   cpSync(`${ROOT}src`, `${COPY}/src`, { recursive: true });
-  for (const name of [
-    'package.json',
-    'schema.graphql',
-    'persisted-operations.json',
-    'public',
-    'examples',
-    'docs',
-  ])
+  for (const name of ['package.json', 'schema.graphql', 'operations', 'public', 'examples', 'docs'])
     symlinkSync(ROOT + name, `${COPY}/${name}`);
   writeFileSync(`${COPY}/ask.ts`, ASK);
   for (const { wire, file, before, field } of Object.values(NOUNS)) {

@@ -24,7 +24,7 @@ beforeAll(async () => {
   if (NO_FRONTEND) return;
   const operations = {
     PERSISTED_OPERATIONS: 'allow',
-    PERSISTED_OPERATIONS_FILE: `${ROOT}persisted-operations.json`,
+    PERSISTED_OPERATIONS_FILE: `${ROOT}operations/persisted-operations.json`,
   };
   site = await openSite(operations, SOFTWARE_WEBGL);
   preview = await openPreview(new URL(site.url).origin);
