@@ -75,7 +75,7 @@ describe.skipIf(NO_REDIS)('a Redis that gateways share', () => {
     const redis = await openRedisPlace('--appendonly', 'no');
     const env = { STORE_URL: redis.url, GATEWAY_SECRET: 'a secret that replicas share' };
     const one = await start(env);
-    expect(one.log()).toMatch(/"level":"warn".*appendonly yes/);
+    await until('the warning', () => /"level":"warn".*appendonly yes/.test(one.log()));
     expect(await submitOnce(one, 'paid')).toMatchObject({ kind: 'FoldSubmitted' });
     await redis.kill();
     await redis.start();
