@@ -226,3 +226,21 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
     accept,
   };
 }
+
+/**
+ * Claims a key. Where the mark in the ledger is not the known one, the ledger is checked and the claim is
+ * tried once more.
+ *
+ * @throws what the check throws, such as LostLedgerError; Error when the mark changes again
+ */
+export async function claimAfterCheck<T extends object | null>(
+  tryClaim: () => Promise<T | 'not as known'>,
+  check: () => Promise<void>,
+): Promise<T> {
+  const claimed = await tryClaim();
+  if (claimed !== 'not as known') return claimed;
+  await check();
+  const again = await tryClaim();
+  if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
+  return again;
+}

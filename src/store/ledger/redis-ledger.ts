@@ -17,7 +17,13 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import { createMarkCheck, type LedgerSecrets, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
+import {
+  claimAfterCheck,
+  createMarkCheck,
+  type LedgerSecrets,
+  MAX_AHEAD_MS,
+  type MarkStore,
+} from './mark.ts';
 import {
   CLAIM,
   READ_KEY,
@@ -211,14 +217,8 @@ export function openRedisLedger(
       const reply = await redis.send('CONFIG', 'GET', 'appendonly').catch(() => []);
       return fieldsOf(reply)?.appendonly === 'no' ? [NO_LOG] : [];
     },
-    async claim(principal, key, requestHash) {
-      const claimed = await tryClaim(principal, key, requestHash);
-      if (claimed !== 'not as known') return claimed;
-      await check();
-      const again = await tryClaim(principal, key, requestHash);
-      if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
-      return again;
-    },
+    claim: (principal, key, requestHash) =>
+      claimAfterCheck(() => tryClaim(principal, key, requestHash), check),
     async renew(principal, key) {
       await redis.run(RENEW, [namesOf(principal).key(key)], [time()]);
     },

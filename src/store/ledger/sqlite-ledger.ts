@@ -18,6 +18,7 @@ import {
   taskScores,
 } from './ledger.ts';
 import {
+  claimAfterCheck,
   createMarkCheck,
   type LedgerSecrets,
   MAX_AHEAD_MS,
@@ -277,14 +278,8 @@ function createSqliteLedger(
     isLost: () => mark.isLost || fileIdentity(file) !== identity,
     accept: () => mark.accept(marks),
     warnings: async () => [],
-    async claim(principal, key, requestHash) {
-      const claimed = await tryClaim(principal, key, requestHash);
-      if (claimed !== 'not as known') return claimed;
-      await check();
-      const again = await tryClaim(principal, key, requestHash);
-      if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
-      return again;
-    },
+    claim: (principal, key, requestHash) =>
+      claimAfterCheck(() => tryClaim(principal, key, requestHash), check),
     async renew(principal, key) {
       await write(() => renewPending.run(now(), principal, key));
     },
