@@ -62,18 +62,20 @@ builder.queryField('uniprotEntry', (t) =>
 const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
 
 /** The UniProt accession of a protein, whatever led to it; undefined for other databases. */
-const accessionOf = ({ proteins }: GatewayContext, hash: string): Promise<string | undefined> =>
+const loadAccession = ({ proteins }: GatewayContext, hash: string): Promise<string | undefined> =>
   proteins.load(hash, PARTS_OF_FIELD.uniprotEntry).then((data) => uniprotAccession(data?.accession));
+
+const entryAccession = ({ record, requested }: UniprotRef): string | undefined =>
+  uniprotAccession(record.accession ?? requested);
 
 /**
  * The UniProt entry of a protein's accession: one call, unless that entry led here. Several entries may
  * have the same sequence. Null for other databases.
  */
 async function findOwnEntry(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
-  const accession = await accessionOf(ctx, hash);
+  const accession = await loadAccession(ctx, hash);
   if (accession === undefined) return null;
-  const led = entry && uniprotAccession(entry.record.accession ?? entry.requested);
-  return entry !== undefined && led === accession ? entry : findEntry(ctx, accession);
+  return entry !== undefined && entryAccession(entry) === accession ? entry : findEntry(ctx, accession);
 }
 
 /** What is known of a name without the protein's record; undefined where the record must say it. */
@@ -83,8 +85,8 @@ async function knownName(
   key: keyof typeof IN_ENTRY,
 ): Promise<string | null | undefined> {
   if (entry !== undefined) {
-    const led = uniprotAccession(entry.record.accession ?? entry.requested);
-    return led !== undefined && led === (await accessionOf(ctx, hash))
+    const accession = entryAccession(entry);
+    return accession !== undefined && accession === (await loadAccession(ctx, hash))
       ? entry.record[IN_ENTRY[key]]
       : undefined;
   }

@@ -114,11 +114,7 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
      * Loads a list in its order, duplicates included. An error stands for a protein that may not
      * exist; of another, `load` throws the error for the part that failed.
      */
-    async loadAll(
-      hashes: readonly string[],
-      needs: RequiredParts,
-      _isPartial = false,
-    ): Promise<LoadResult[]> {
+    async loadAll(hashes: readonly string[], needs: RequiredParts): Promise<LoadResult[]> {
       const open = new Set(hashes);
       const others = new Map<string, LoadResult>();
       let failures: () => Failures | undefined = () => undefined;
