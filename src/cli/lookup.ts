@@ -71,7 +71,11 @@ async function askPatiently(place: GatewayTarget, session: Session, ids: readonl
   }
 }
 
-async function rowsOf(place: GatewayTarget, session: Session, ids: readonly string[]): Promise<LookupRow[]> {
+async function lookUpRows(
+  place: GatewayTarget,
+  session: Session,
+  ids: readonly string[],
+): Promise<LookupRow[]> {
   const answer = await askPatiently(place, session, ids);
   const lines = errorLines(answer);
   for (const line of lines.slice(0, 3)) session.say(line);
@@ -109,7 +113,7 @@ export default command({
     try {
       if (table) await session.out(tableHeader(COLUMNS));
       for await (const ids of pieces(file)) {
-        for (const row of await rowsOf(place, session, ids)) {
+        for (const row of await lookUpRows(place, session, ids)) {
           if (row.status === 'FOUND') found += 1;
           if (row.status === 'UNAVAILABLE') lost += 1;
           await session.out(table ? tableLine(COLUMNS, row) : `${JSON.stringify(row)}\n`);

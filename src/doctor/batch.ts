@@ -7,7 +7,7 @@ import { readBytes } from '../upstream/http/response-body.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import * as wire from '../upstream/wire.ts';
 import type { Difference } from './differences.ts';
-import { type Answer, type Check, check, contentOf, isOwn404, type Probe, skipped } from './probe.ts';
+import { type Answer, type Check, check, isOwn404, type Probe, readContent, skipped } from './probe.ts';
 
 const NO_ID = 'foldatlas-doctor-no-such-id';
 
@@ -24,8 +24,8 @@ const hasText = ({ body }: Answer): Difference[] =>
     ? [{ path: '$', expected: 'message, error or detail', seen: 'no such text' }]
     : [];
 
-const itemsOf = (body: unknown): unknown[] => {
-  const { items } = Object(contentOf(body));
+const listItems = (body: unknown): unknown[] => {
+  const { items } = Object(readContent(body));
   return Array.isArray(items) ? items : [];
 };
 
@@ -50,14 +50,14 @@ async function checkOwn(up: Upstream, downloads: Downloads, batchId: string): Pr
     schema,
     optional: [...BESIDE, ...optional.map((key) => `$.${key}`)],
     examine: ({ body }) =>
-      itemsOf(body).length <= 1
+      listItems(body).length <= 1
         ? []
         : [{ path: '$.items', expected: '1 item', seen: 'more', setting: 'UPSTREAM_LIST_LIMIT_FIELD' }],
   });
   if (page.check.http === 404) return [skipped(page.check.name, 'List knows no such batch of yours')];
   const checks = [page.check];
   const { cursor: next } = Object(page.body);
-  const [first] = itemsOf(page.body);
+  const [first] = listItems(page.body);
   const taskId = Object(first).task_id;
   if (typeof next === 'string') {
     const further = await check(up, {
@@ -65,7 +65,7 @@ async function checkOwn(up: Upstream, downloads: Downloads, batchId: string): Pr
       call: post('list', { ...list, [cursor]: next }),
       setting: 'UPSTREAM_LIST_CURSOR_FIELD',
       examine: ({ body }) =>
-        itemsOf(body).every((item) => Object(item).task_id !== taskId)
+        listItems(body).every((item) => Object(item).task_id !== taskId)
           ? []
           : [
               {

@@ -55,7 +55,7 @@ export async function ask(up: Upstream, call: Probe['call']): Promise<Answer> {
 }
 
 /** What is in an envelope, of the Batch API or the catalogue; anything else as it is. */
-export const contentOf = (body: unknown): unknown => {
+export const readContent = (body: unknown): unknown => {
   const { data } = Object(body);
   return typeof data === 'object' && data !== null ? data : body;
 };
@@ -88,7 +88,7 @@ export async function check(
   const { status: http, type, body } = answer;
   if (http === 429 || http >= 500)
     return { check: { ...skipped(name, 'no usable answer', 'UNREACHABLE'), http }, body: undefined };
-  const content = contentOf(body);
+  const content = readContent(body);
   const wanted = http < 300 ? schema : undefined;
   const differences: Difference[] = [];
   let added: readonly string[] = [];

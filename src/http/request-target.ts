@@ -51,7 +51,8 @@ export function normalizeTarget(request: TargetRequest): boolean {
 }
 
 /** The path of a request whose target has been normalized, without its search. */
-export const pathOf = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string => url.split('?', 1)[0] ?? '/';
+export const requestPath = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string =>
+  url.split('?', 1)[0] ?? '/';
 
 export const isMonitoring = (path: string): boolean => MONITORING_PATHS.has(path);
 

@@ -11,7 +11,7 @@ import { destroyResponse } from './limits/http-server.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
 import { type AdmittedClient, type LimitedRequest, limitedRequestOf } from './limits/request-limits.ts';
 import { corsHeaders } from './plugins/response-headers.ts';
-import { pathOf } from './request-target.ts';
+import { requestPath } from './request-target.ts';
 
 /**
  * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not cached.
@@ -160,7 +160,7 @@ export function withResponseCache(
     const exchange = telemetry.arrive({
       requestId: makeRequestId(headerOf(req, 'x-request-id'), headerOf(req, 'authorization')),
       method: req.method,
-      pathname: pathOf(req),
+      pathname: requestPath(req),
       traceparent: headerOf(req, 'traceparent'),
       startedAt,
     });

@@ -10,7 +10,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
-import { normalizeTarget, pathOf } from '../../src/http/request-target.ts';
+import { normalizeTarget, requestPath } from '../../src/http/request-target.ts';
 import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
 import { testLogger } from '../record.ts';
 import { until } from '../subscriptions/support.ts';
@@ -310,7 +310,7 @@ it('path and host of an accepted request are those of its URL, whatever was sent
       if (!normalizeTarget(request)) return;
       const parsed = new URL(`http://${request.headers.host}${request.url}`);
       expect(parsed.pathname + parsed.search).toBe(request.url);
-      expect(pathOf(request)).toBe(parsed.pathname);
+      expect(requestPath(request)).toBe(parsed.pathname);
       expect([parsed.username, parsed.password, parsed.hash]).toEqual(['', '', '']);
     }),
   );

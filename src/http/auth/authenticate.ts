@@ -40,7 +40,7 @@ const MAX_ACCEPTED = 10_000;
 const RETRY_SECONDS = 5;
 
 /** Why the keys cannot be fetched, without their address, which may hold a secret. */
-function reasonOf(error: unknown): string {
+function failureReason(error: unknown): string {
   if (!(error instanceof Error)) return 'unknown';
   const { cause } = error;
   return cause instanceof Error && 'code' in cause
@@ -112,7 +112,7 @@ export function createAuthenticator(
       return await verify?.(bearer);
     } catch (error) {
       if (error instanceof RefusedTokenError) log.info({ reason: error.reason }, 'a token was refused');
-      else log.error({ error: reasonOf(error) }, 'tokens cannot be checked');
+      else log.error({ error: failureReason(error) }, 'tokens cannot be checked');
       if (error instanceof RefusedTokenError && error.reason !== 'new key') return error;
       throw httpError(
         503,
@@ -123,14 +123,14 @@ export function createAuthenticator(
     }
   }
 
-  const nobody: Caller = { token: undefined, identity: null, principal: null, proven: false };
+  const anonymous: Caller = { token: undefined, identity: null, principal: null, proven: false };
   const whoIs = (
     authorization: string | undefined,
     address: string | undefined,
   ): Caller | Promise<Caller> => {
     const bearer = bearerOf(authorization);
     if (upstreamKey === undefined)
-      return bearer === undefined ? nobody : { token: bearer, ...named(bearer), proven: false };
+      return bearer === undefined ? anonymous : { token: bearer, ...named(bearer), proven: false };
     return config.proofNeeded ? proofOf(bearer, address) : proven('loopback');
   };
 

@@ -21,7 +21,7 @@ export interface Body {
 const sizeOf = (piece: Piece): number => (typeof piece === 'string' ? Buffer.byteLength(piece) : piece.size);
 
 /** Makes a body of pieces that are there. */
-const bodyOf = (pieces: JsonPieces): Body => ({
+const toBody = (pieces: JsonPieces): Body => ({
   byteLength: pieces.reduce((sum, piece) => sum + sizeOf(piece), 0),
   pieces,
 });
@@ -124,7 +124,7 @@ function serialize(value: object, head: string, tail: string): string | Body {
   if (weightOf(value, PIECE) <= PIECE) {
     const pieces = between(head, splitJsonAtLazyTexts(value), tail);
     const [only] = pieces;
-    return pieces.length === 1 && typeof only === 'string' ? only : bodyOf(pieces);
+    return pieces.length === 1 && typeof only === 'string' ? only : toBody(pieces);
   }
   const made: Piece[] = [head];
   const more = piecesOf(value);

@@ -13,7 +13,7 @@ import type { AccessControl } from '../access-control.ts';
 import type { Authenticator, Caller } from '../auth/authenticate.ts';
 import { clientIp, clientIpOf, type SocketInfo, setClientIp } from '../auth/node-request.ts';
 import { bodyTooLarge } from '../errors.ts';
-import { isMonitoring, pathOf } from '../request-target.ts';
+import { isMonitoring, requestPath } from '../request-target.ts';
 import type { PendingResponse } from '../response-cache.ts';
 import { bucketsOf, type RateLimit, type RateLimitBucket, type RateLimitResult } from './rate-limit.ts';
 import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './read-body.ts';
@@ -61,7 +61,7 @@ export function openAdmission(
   const accounts = async (request: Request): Promise<readonly RateLimitBucket[]> =>
     bucketsOf(await callers.identify(request).catch(() => null), clientIpOf(request));
 
-  function addressOf(incoming: SocketInfo): ClientAddress {
+  function readAddress(incoming: SocketInfo): ClientAddress {
     const { headers, socket } = incoming;
     const forwarded = headers['x-forwarded-for'];
     if (!told && hops === 0 && forwarded !== undefined) {
@@ -118,7 +118,7 @@ export function openAdmission(
   return {
     /** Looks at a request's headers, and counts it. */
     admit(incoming: SocketInfo & Pick<IncomingMessage, 'method'>): AdmittedClient | Promise<AdmittedClient> {
-      const from = addressOf(incoming);
+      const from = readAddress(incoming);
       const isCounted = perMinute > 0 && incoming.method !== 'OPTIONS';
       const identified = callers.whoIs(incoming.headers.authorization, from.address);
       return 'then' in identified
@@ -132,7 +132,7 @@ export function openAdmission(
     },
     /** Notes where a request comes from, by its connection. */
     note(request: Request, incoming: IncomingMessage | undefined): void {
-      if (incoming !== undefined) setClientIp(request, addressOf(incoming).address);
+      if (incoming !== undefined) setClientIp(request, readAddress(incoming).address);
     },
     /** Whose budget a request is counted against. */
     accounts,
@@ -208,7 +208,7 @@ export function limitRequests(
   }
 
   return (req, res) => {
-    if (isMonitoring(pathOf(req))) return listener(req, res);
+    if (isMonitoring(requestPath(req))) return listener(req, res);
     limit(req, res).catch((error: unknown) => onFault(error, res));
   };
 }

@@ -28,7 +28,7 @@ import { isListed } from './response-headers.ts';
  *
  * @throws GraphQLError (413) as soon as it is known to be too large
  */
-export async function bytesOf(
+export async function readBytes(
   request: Request,
   incoming: IncomingMessage | undefined,
   callers: Pick<Authenticator, 'identify'>,
@@ -105,7 +105,7 @@ export function useRequestParser(
         const params =
           request.method === 'GET'
             ? readSearch(url.search)
-            : readJsonBody(await bytesOf(request, nodeRequestOf(serverContext), callers, config));
+            : readJsonBody(await readBytes(request, nodeRequestOf(serverContext), callers, config));
         const { query: _query, documentId: _documentId, ...rest } = params;
         return { query: operations.documentOf(params), ...rest };
       });

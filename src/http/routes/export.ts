@@ -24,7 +24,7 @@ import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { maskError } from '../plugins/errors.ts';
-import { bytesOf, isCrossSiteRequest } from '../plugins/use-request-parser.ts';
+import { isCrossSiteRequest, readBytes } from '../plugins/use-request-parser.ts';
 import type { Route, RouteAnswer, RouteRequest } from './responses.ts';
 
 export interface ExportSources {
@@ -116,7 +116,7 @@ async function readRequest(
 ): Promise<ExportRequest> {
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
-  const bytes = await bytesOf(request, nodeRequestOf(serverContext), callers, config);
+  const bytes = await readBytes(request, nodeRequestOf(serverContext), callers, config);
   const text = new TextDecoder().decode(bytes);
   if (!isUtf8(bytes) || text.includes('\0'))
     throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');

@@ -2,7 +2,7 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { isListed } from '../plugins/response-headers.ts';
-import { pathOf } from '../request-target.ts';
+import { requestPath } from '../request-target.ts';
 
 export interface UpgradeRules {
   /** Path that WebSockets are served at. */
@@ -34,7 +34,7 @@ export const isWebSocketRequest = ({ headers }: Pick<IncomingMessage, 'headers'>
  * @param request - with its target normalized
  */
 export function upgradeRefusal(request: IncomingMessage, rules: UpgradeRules): string | undefined {
-  if (pathOf(request) !== rules.path) return '404 Not Found';
+  if (requestPath(request) !== rules.path) return '404 Not Found';
   return isAllowedOrigin(request, rules.origins) ? undefined : '403 Forbidden';
 }
 
