@@ -6,24 +6,19 @@ import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { pinning, pinSelf, stopAll } from './processes/child.ts';
 import { ROOT, startStub } from './processes/contestants.ts';
-import { document, growthLines, PLOT_FILE } from './report/document.ts';
+import { document } from './report/document.ts';
 import { readMachine } from './report/machine.ts';
-import { plot } from './report/plot.ts';
 import { isMet, joinReports, type Report, type ScenarioResult } from './report/result.ts';
 import { terminalTable, terminalTarget } from './report/table.ts';
-import { batchWalk, pae, watchers } from './scenarios/batches.ts';
 import { type Bench, openBench } from './scenarios/bench.ts';
-import { coldSmall, coldText, coldUnlike } from './scenarios/cold.ts';
-import { dialects } from './scenarios/dialects.ts';
-import { growth } from './scenarios/growth.ts';
+import { coldSmall } from './scenarios/cold.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
-import { coldList, farList, hotList } from './scenarios/lists.ts';
-import { distances, mixed } from './scenarios/mixed.ts';
+import { coldList, farList } from './scenarios/lists.ts';
 import { mutations } from './scenarios/mutations.ts';
-import { firstQuery, startUp } from './scenarios/processes.ts';
+import { startUp } from './scenarios/processes.ts';
 import { scale } from './scenarios/scale.ts';
 import { structures } from './scenarios/structures.ts';
-import { thumbnails } from './scenarios/thumbnails.ts';
+import { watchers } from './scenarios/watchers.ts';
 import { makeTemplates, type Template, writeTemplates } from './world/templates.ts';
 
 type Run = (bench: Bench) => Promise<ScenarioResult>;
@@ -33,26 +28,15 @@ type Run = (bench: Bench) => Promise<ScenarioResult>;
  * processes of the scenario before.
  */
 const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?: true]>> = {
-  'hot tiny': [hotTiny, 40],
+  'hot tiny': [hotTiny, 45],
   'hot one': [hotOne, 40],
   'cold small': [coldSmall, 60],
-  'cold text': [coldText, 30],
-  'cold unlike': [coldUnlike, 25],
-  distances: [distances, 110],
-  'list cold': [coldList, 70],
-  'list far': [farList, 15, true],
-  growth: [growth, 65, true],
-  'list hot': [hotList, 40],
+  'list cold': [coldList, 90],
+  'list far': [farList, 20, true],
   structures: [structures, 120],
-  thumbnails: [thumbnails, 50],
   mutations: [mutations, 80],
-  mixed: [mixed, 20],
-  dialects: [dialects, 55],
-  'batch walk': [batchWalk, 10],
   watchers: [watchers, 15],
-  pae: [pae, 10],
   'start-up': [startUp, 45],
-  'first query': [firstQuery, 15],
   scale: [scale, 40],
 };
 
@@ -62,9 +46,9 @@ const QUICK_SECONDS = 4;
 const USAGE = `npm run bench -- [options]        measures, prints tables, keeps numbers in bench/results
 npm run bench -- FILE.json ...    measures nothing: writes docs/performance.md from whole runs
 
-  --quick         shows in two minutes that everything runs; its numbers say nothing
+  --quick         shows in one minute that everything runs; its numbers say nothing
   --only WORDS    only the scenarios with these words in their name
-  --beside DIR    measures a built checkout in place of the peers; may be given several times
+  --checkout DIR  measures another built checkout as well; may be given several times
   --write         also writes docs/performance.md and its plot; for a whole run
   --help          prints this
 
@@ -85,7 +69,7 @@ function readArguments() {
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         only: { type: 'string', default: '' },
-        beside: { type: 'string', multiple: true, default: [] },
+        checkout: { type: 'string', multiple: true, default: [] },
       },
       allowPositionals: true,
     });
@@ -101,9 +85,9 @@ if (values.help) {
 }
 const chosen = Object.entries(SCENARIOS).filter(([name]) => name.includes(values.only));
 if (chosen.length === 0) refuse(`No scenario has "${values.only}" in its name.`);
-if (values.write && (values.quick || values.only !== '' || values.beside.length > 0))
-  refuse('--write is for a whole run: leave out --quick, --only and --beside.');
-for (const folder of values.beside)
+if (values.write && (values.quick || values.only !== '' || values.checkout.length > 0))
+  refuse('--write is for a whole run: leave out --quick, --only and --checkout.');
+for (const folder of values.checkout)
   if (!existsSync(join(folder, 'dist/server.js'))) refuse(`${folder} is no built checkout of FoldAtlas.`);
 
 const live = process.stderr.isTTY;
@@ -127,7 +111,6 @@ async function runScenario(name: string, run: () => Promise<ScenarioResult>): Pr
     if (live) process.stderr.write('\x1b[2K\r');
     for (const table of result.tables) process.stdout.write(`${terminalTable(table)}\n`);
     for (const text of result.missing ?? []) process.stdout.write(`${text}\n`);
-    if (values.beside.length > 0) return [result];
     for (const target of result.targets) process.stdout.write(`${terminalTarget(target)}\n`);
     return [result];
   } catch (error) {
@@ -143,7 +126,7 @@ async function startBench({ folder, templates, file, apart }: Setting): Promise<
   const stub = await startStub(folder, apart ? 1 : undefined, file);
   return openBench({
     quick: values.quick,
-    checkouts: values.beside,
+    checkouts: values.checkout,
     start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
     templates,
     stub,
@@ -190,11 +173,8 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
   return results;
 }
 
-function writePage(report: Report): void {
+const writePage = (report: Report): void =>
   writeFileSync(join(ROOT, 'docs/performance.md'), document(report));
-  const labels = { x: 'proteins in a query', y: 'CPU time, ms' };
-  writeFileSync(join(ROOT, 'docs', PLOT_FILE), plot(growthLines(report.results), labels));
-}
 
 if (positionals.length > 0) {
   const report = joinReports(positionals.map((name) => JSON.parse(readFileSync(name, 'utf8')) as Report));

@@ -21,15 +21,7 @@ await app.register(mercurius, {
 if (process.env.CACHED === '1')
   await app.register(cache.default, {
     ttl: 3600,
-    policy: { Query: { features: true, protein: true, proteins: true, lookup: true, uniprotEntry: true } },
+    policy: { Query: { features: true, protein: true, proteins: true, lookup: true } },
   });
-/** Pictures as files, from memory, with a tag. */
-app.get<{ Params: { hash: string } }>('/thumbnails/:hash/plddt.png', async (request, reply) => {
-  const { hash } = request.params;
-  const etag = `"${hash}"`;
-  void reply.header('etag', etag).header('cache-control', 'public, max-age=31536000, immutable');
-  if (request.headers['if-none-match'] === etag) return reply.code(304).send();
-  return reply.type('image/png').send(await sources().thumbnail(hash));
-});
 const url = await app.listen({ port: 0, host: '127.0.0.1' });
 tell(Number(new URL(url).port));

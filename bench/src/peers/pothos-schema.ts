@@ -1,7 +1,7 @@
 // The schema of the peers written with Pothos, as one would for a bare Yoga: the same names, the same resolvers.
 import SchemaBuilder from '@pothos/core';
 import { type PeerContext, resolvers } from './schema.ts';
-import type { ClusterRecord, Feature, FeatureValue, ProteinRecord, UniprotRecord } from './sources.ts';
+import type { ClusterRecord, Feature, FeatureValue, ProteinRecord } from './sources.ts';
 
 const builder = new SchemaBuilder<{
   Context: PeerContext;
@@ -43,9 +43,6 @@ const Cluster = builder.objectRef<ClusterRecord>('Cluster').implement({
 const Structure = builder.objectRef<{ text: string }>('Structure').implement({
   fields: (t) => ({ text: t.exposeString('text', { nullable: false }) }),
 });
-const Thumbnail = builder.objectRef<{ hash: string }>('Thumbnail').implement({
-  fields: (t) => ({ base64: t.string({ resolve: resolvers.Thumbnail.base64 }) }),
-});
 const Protein = builder.objectRef<ProteinRecord>('Protein').implement({
   fields: (t) => ({
     hash: t.expose('protein_hash', { type: 'ProteinHash', nullable: false }),
@@ -65,7 +62,6 @@ const Protein = builder.objectRef<ProteinRecord>('Protein').implement({
       args: { plddtScale: t.arg({ type: PlddtScale, defaultValue: 'UNIT' }) },
       resolve: resolvers.Protein.structure,
     }),
-    thumbnail: t.field({ type: Thumbnail, nullable: false, resolve: resolvers.Protein.thumbnail }),
   }),
 });
 const ProteinLookup = builder
@@ -76,15 +72,6 @@ const ProteinLookup = builder
       protein: t.field({ type: Protein, resolve: ({ protein }) => protein }),
     }),
   });
-const UniprotEntry = builder.objectRef<UniprotRecord>('UniprotEntry').implement({
-  fields: (t) => ({
-    accession: t.exposeString('accession', { nullable: false }),
-    name: t.exposeString('protein_name'),
-    gene: t.exposeString('gene'),
-    organism: t.exposeString('organism'),
-    proteinHash: t.expose('protein_hash', { type: 'ProteinHash' }),
-  }),
-});
 builder.queryType({
   fields: (t) => ({
     features: t.field({
@@ -109,11 +96,6 @@ builder.queryType({
       nullable: false,
       args: { ids: t.arg.stringList({ required: true }) },
       resolve: resolvers.Query.lookup,
-    }),
-    uniprotEntry: t.field({
-      type: UniprotEntry,
-      args: { id: t.arg.string({ required: true }) },
-      resolve: resolvers.Query.uniprotEntry,
     }),
   }),
 });

@@ -1,6 +1,5 @@
 // A client without any gateway: asks the service itself and reads the answers by hand, with Node's own inflate. It listens nowhere;
 // the bench tells it over its channel what to do and how many at a time.
-import { median } from '../report/statistics.ts';
 import { hashesOf } from '../world/facts.ts';
 import { openService, readArchive, type Wanted } from './sources.ts';
 
@@ -56,17 +55,6 @@ async function run({ from, size, wanted, connections, seconds, requests }: Work)
   return times;
 }
 
-/** Downloads a file once and parses it several times. @returns the middle of the times, milliseconds */
-async function parseTimes(url: string, times: number): Promise<number> {
-  const text = await (await fetch(url)).text();
-  const taken = Array.from({ length: times }, () => {
-    const since = performance.now();
-    JSON.parse(text);
-    return performance.now() - since;
-  });
-  return median(taken);
-}
-
 process.on('message', (message: unknown) => {
   if (typeof message !== 'object' || message === null) return;
   if ('hashesFrom' in message && 'count' in message) {
@@ -75,8 +63,6 @@ process.on('message', (message: unknown) => {
     process.send?.(null);
   }
   if ('wanted' in message) run(message as Work).then((times) => process.send?.(times));
-  if ('parse' in message && 'times' in message)
-    parseTimes(String(message.parse), Number(message.times)).then((time) => process.send?.(time));
 });
 process.stdout.write('listening nowhere\n');
 setInterval(() => undefined, 60_000);

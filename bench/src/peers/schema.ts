@@ -10,7 +10,6 @@ export const typeDefs = /* GraphQL */ `
     protein(hash: ProteinHash!): Protein
     proteins(hashes: [ProteinHash!]!): [Protein]!
     lookup(ids: [String!]!): [ProteinLookup!]!
-    uniprotEntry(id: String!): UniprotEntry
   }
   type FeatureList { nodes: [Feature!]! }
   type Feature { index: Int! label: String! description: String }
@@ -25,13 +24,10 @@ export const typeDefs = /* GraphQL */ `
     cluster: Cluster
     features(first: Int = 10): [FeatureActivation!]!
     structure(plddtScale: PlddtScale = UNIT): Structure
-    thumbnail: Thumbnail!
   }
   type Cluster { representativeHash: ProteinHash! name: String size: Int percentCharacterized: Float }
   enum PlddtScale { UNIT }
   type Structure { text: String! }
-  type Thumbnail { base64: String }
-  type UniprotEntry { accession: String! name: String gene: String organism: String proteinHash: ProteinHash }
 `;
 
 /** What a request carries. */
@@ -88,7 +84,6 @@ export const resolvers = {
       const proteins = await sources.proteins(ids, wantedOf(info));
       return ids.map((requested, n) => ({ requested, protein: proteins[n] ?? null }));
     },
-    uniprotEntry: (_: unknown, { id }: { id: string }, { sources }: PeerContext) => sources.uniprot(id),
   },
   Protein: {
     hash: (p: ProteinRecord) => p.protein_hash,
@@ -97,20 +92,11 @@ export const resolvers = {
     features: (p: ProteinRecord, { first }: { first: number }) =>
       p.sae_features.slice(0, first).map(activation),
     structure: (p: ProteinRecord) => (p.pdb == null ? null : { text: p.pdb }),
-    thumbnail: (p: ProteinRecord) => ({ hash: p.protein_hash }),
-  },
-  Thumbnail: {
-    base64: async ({ hash }: { hash: string }, _: unknown, { sources }: PeerContext) =>
-      Buffer.from(await sources.thumbnail(hash)).toString('base64'),
   },
   Cluster: {
     representativeHash: (c: ClusterRecord) => c.protein_hash,
     name: (c: ClusterRecord) => c.protein_name,
     size: (c: ClusterRecord) => c.cluster_size,
     percentCharacterized: (c: ClusterRecord) => c.cluster_pct_characterized,
-  },
-  UniprotEntry: {
-    name: (entry: { protein_name: string }) => entry.protein_name,
-    proteinHash: (entry: { protein_hash: string }) => entry.protein_hash,
   },
 };

@@ -44,21 +44,11 @@ export interface Feature {
   readonly label: string;
   readonly description: string;
 }
-export interface UniprotRecord {
-  readonly accession: string;
-  readonly protein_name: string;
-  readonly gene: string;
-  readonly organism: string;
-  readonly protein_hash: string;
-}
-
 export interface Sources {
   readonly catalogue: readonly Feature[];
   protein(hash: string, wanted: Wanted): Promise<ProteinRecord>;
   proteins(hashes: readonly string[], wanted: Wanted): Promise<readonly ProteinRecord[]>;
   cluster(protein: ProteinRecord): Promise<ClusterRecord>;
-  uniprot(id: string): Promise<UniprotRecord>;
-  thumbnail(hash: string): Promise<Uint8Array>;
 }
 
 /** The connections to the service, and the plain calls over them. */
@@ -71,10 +61,6 @@ export function openService(url: string) {
   };
   return {
     json,
-    async bytes(path: string): Promise<Buffer> {
-      const { body } = await pool.request({ method: 'GET', path: `${ATLAS}${path}` });
-      return Buffer.from(await body.arrayBuffer());
-    },
     async bulk(hashes: readonly string[], wanted: Wanted): Promise<Buffer> {
       const { statusCode, body } = await pool.request({
         method: 'POST',
@@ -149,10 +135,6 @@ export function readArchive(zip: Buffer, hashes: readonly string[]): Map<string,
 /** How proteins are fetched: record by record, or by the bulk look-up. */
 export type Way = 'records' | 'bulk';
 
-/** Pictures never change: everybody keeps them. */
-const pictures = new Map<string, Promise<Uint8Array>>();
-const MOST_PICTURES = 1000;
-
 /** The sources of one request. */
 export function openSources(service: Service, catalogue: readonly Feature[], way: Way): Sources {
   const records = new DataLoader<string, ProteinRecord>((hashes) =>
@@ -190,12 +172,5 @@ export function openSources(service: Service, catalogue: readonly Feature[], way
       way === 'bulk' ? bulk(hashes, wanted) : Promise.all(hashes.map((hash) => records.load(hash))),
     cluster: async (protein) =>
       protein.cluster ?? clusters.load(protein.cluster_rep_protein_hash ?? protein.protein_hash),
-    uniprot: (id) => service.json(`/uniprot/${id}`),
-    thumbnail(hash) {
-      const kept = pictures.get(hash) ?? service.bytes(`/proteins/${hash}/thumbnail/plddt`);
-      if (pictures.size >= MOST_PICTURES) pictures.clear();
-      pictures.set(hash, kept);
-      return kept;
-    },
   };
 }

@@ -85,7 +85,7 @@ const yoga = createYoga({
           const body = { batch_id: batchId, include_responses: true, limit: first };
           const { items, cursor } = await post<Listed>('list', body, authorizationOf(context));
           return {
-            nodes: items.map(({ task_id: taskId, status }) => ({ taskId, state: status.toUpperCase() })),
+            nodes: items.map(({ task_id: taskId, status }) => ({ taskId, status: status.toUpperCase() })),
             pageInfo: { hasNextPage: cursor !== null, endCursor: cursor },
           };
         },

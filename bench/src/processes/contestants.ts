@@ -40,7 +40,8 @@ export const CONTESTANTS = {
   'mercurius-bulk': peer('Mercurius with JIT and bulk', 'mercurius', { WAY: 'bulk' }),
   'mercurius-cache': peer('Mercurius with JIT, cache and bulk', 'mercurius', { CACHED: '1', WAY: 'bulk' }),
   yoga: peer('bare Yoga with Pothos', 'yoga', { POTHOS: '1' }),
-  'yoga-bulk': peer('Yoga with JIT and bulk', 'yoga', { JIT: '1', WAY: 'bulk' }),
+  'yoga-bulk': peer('Yoga with Pothos and bulk', 'yoga', { POTHOS: '1', WAY: 'bulk' }),
+  'yoga-jit-bulk': peer('Yoga with JIT and bulk', 'yoga', { JIT: '1', WAY: 'bulk' }),
   'yoga-cache': peer('Yoga with response cache and bulk', 'yoga', { CACHED: '1', WAY: 'bulk' }),
   'yoga-folds': peer('bare Yoga, the same schema', 'yoga-folds', { SCHEMA: join(ROOT, 'schema.graphql') }),
 } as const satisfies Record<string, Contestant>;

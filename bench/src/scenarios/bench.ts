@@ -9,12 +9,12 @@ import {
   startContestant,
   titleOf,
 } from '../processes/contestants.ts';
-import { hashesOf, LONG } from '../world/facts.ts';
+import { hashesOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 
 export interface Bench {
   readonly quick: boolean;
-  /** Folders of built checkouts that are measured in place of the peers. */
+  /** Folders of built checkouts that are measured beside the peers. */
   readonly checkouts: readonly string[];
   readonly start: StartOptions;
   readonly templates: readonly Template[];
@@ -22,12 +22,12 @@ export interface Bench {
   readonly stub: Child;
   /** A contestant, started at its first use and kept until the scenario's end. */
   child(name: ContestantName): Promise<Child>;
-  /** FoldAtlas and these; where other checkouts were named, those in place of these. */
+  /** FoldAtlas, the other checkouts that were named, and these peers. */
   rivals(peers: readonly ContestantName[]): readonly ContestantName[];
   /** Takes so many proteins that were never asked for. @returns the number of the first */
   reserve(count: number): number;
   /** The hashes of so many proteins that were never asked for. */
-  fresh(count: number, form?: 'usual' | 'long'): string[];
+  fresh(count: number): string[];
   /** The number of a protein that was fresh a short while ago. */
   numberOf(hash: string): number | undefined;
   /** Tells what is being done. */
@@ -43,7 +43,6 @@ export function openBench(
   const children = new Map<ContestantName, Promise<Child>>();
   const recent = new Map<string, number>();
   let used = 0;
-  let usedLong = LONG;
   const reserve = (count: number): number => {
     used += count;
     return used - count;
@@ -51,19 +50,15 @@ export function openBench(
   return {
     ...options,
     reserve,
-    fresh(count, form) {
-      if (form === 'long') usedLong += count;
-      const first = form === 'long' ? usedLong - count : reserve(count);
+    fresh(count) {
+      const first = reserve(count);
       const hashes = hashesOf(first, count);
       if (recent.size > RECENT) recent.clear();
       for (const [n, hash] of hashes.entries()) recent.set(hash, first + n);
       return hashes;
     },
     numberOf: (hash) => recent.get(hash),
-    rivals: (peers) => [
-      'foldatlas',
-      ...(options.checkouts.length > 0 ? options.checkouts.map(checkoutName) : peers),
-    ],
+    rivals: (peers) => ['foldatlas', ...options.checkouts.map(checkoutName), ...peers],
     child(name) {
       const started = children.get(name) ?? startContestant(name, options.start);
       children.set(name, started);
@@ -75,7 +70,7 @@ export function openBench(
 /** Sets the stand-in's delay and what it says of new batches; its counts begin anew. */
 export async function setStub(
   { stub }: Bench,
-  state: { latency?: number; done?: boolean; dialect?: 'plain' | 'rich' } = {},
+  state: { latency?: number; done?: boolean } = {},
 ): Promise<void> {
   await fetch(`${stub.url}/control`, { method: 'POST', body: JSON.stringify(state) });
 }
@@ -104,20 +99,30 @@ export async function askOnce(url: string, request: Buffer): Promise<{ status: n
 /**
  * Compares an answer value by value.
  *
+ * @param reviver - changes values before they are compared, as that of JSON.parse
+ *
  * @throws Error that ends the bench: a wrong answer is worth no measurement
  */
-export function compareBody({ name }: Child, body: Buffer, expected: unknown): void {
-  const answer = JSON.parse(body.toString()) as { data?: unknown; errors?: unknown };
-  const data: unknown = JSON.parse(JSON.stringify(answer.data ?? null));
-  if (answer.errors !== undefined || !isDeepStrictEqual(data, expected))
+function compareBody(
+  { name }: Child,
+  body: Buffer,
+  expected: unknown,
+  reviver?: (key: string, value: unknown) => unknown,
+): void {
+  const answer = JSON.parse(body.toString(), reviver) as { data?: unknown; errors?: unknown };
+  if (answer.errors !== undefined || !isDeepStrictEqual(answer.data, expected))
     throw new Error(
       `${titleOf(name)} answers wrongly.\nexpected ${JSON.stringify(expected).slice(0, 700)}\nanswered ${JSON.stringify(answer).slice(0, 700)}`,
     );
 }
 
-/** Asks a contestant and compares its answer. @returns the bytes of the answer @throws Error as {@link compareBody} */
-export async function compareAnswer(child: Child, request: Buffer, expected: unknown): Promise<Buffer> {
+/** Asks a contestant and compares its answer. @throws Error as {@link compareBody} */
+export async function compareAnswer(
+  child: Child,
+  request: Buffer,
+  expected: unknown,
+  reviver?: (key: string, value: unknown) => unknown,
+): Promise<void> {
   const { body } = await askOnce(child.url, request);
-  compareBody(child, body, expected);
-  return body;
+  compareBody(child, body, expected, reviver);
 }

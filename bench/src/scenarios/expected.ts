@@ -1,5 +1,5 @@
 // The queries that are measured, and the data that each must be answered with, computed from the hash.
-import { clusterFacts, entryHash, representativeOf, sequenceOf, templateOf } from '../world/facts.ts';
+import { clusterFacts, representativeOf, sequenceOf, templateOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 import type { Bench } from './bench.ts';
 
@@ -8,13 +8,17 @@ const ACTIVATIONS = 'features(first: 5) { value feature { index label } }';
 const CLUSTER = 'cluster { representativeHash name size percentCharacterized }';
 export const ONE = `query One($hash: ProteinHash!) { protein(hash: $hash) { hash length ptm ${CLUSTER} ${ACTIVATIONS} } }`;
 export const SMALL = 'query Small($hash: ProteinHash!) { protein(hash: $hash) { hash length sequence } }';
-export const UNLIKE = `query Unlike($hash: ProteinHash!, $id: String!) { protein(hash: $hash) { hash length ${ACTIVATIONS} } uniprotEntry(id: $id) { accession name gene organism proteinHash } }`;
 export const LIST = `query List($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash ${CLUSTER} ${ACTIVATIONS} } }`;
 export const STRUCTURES =
   'query Structures($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure(plddtScale: UNIT) { text } } } }';
 export const STREAMED =
   'query Streamed($ids: [String!]!) { lookup(ids: $ids) @stream(initialCount: 1) { requested protein { hash structure(plddtScale: UNIT) { text } } } }';
-export const PICTURE = 'query Picture($hash: ProteinHash!) { protein(hash: $hash) { thumbnail { base64 } } }';
+
+const atomLines = (text: string): string => text.match(/^ATOM .*$/gm)?.join('\n') ?? '';
+
+/** Keeps of the text of a structure the lines of its atoms; a reviver of JSON.parse. */
+export const keepAtoms = (key: string, value: unknown): unknown =>
+  key === 'text' && typeof value === 'string' ? atomLines(value) : value;
 
 /** What a query on proteins must be answered with. */
 export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 'numberOf'>) {
@@ -50,28 +54,15 @@ export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 
     small: (hash: string) => ({
       protein: { hash, length: pick(hash).sequence.length, sequence: pick(hash).sequence },
     }),
-    unlike: (hash: string, id: string) => ({
-      protein: { hash, length: pick(hash).sequence.length, features: features(hash) },
-      uniprotEntry: {
-        accession: id,
-        name: `Protein ${id}`,
-        gene: id.toLowerCase(),
-        organism: 'Homo sapiens',
-        proteinHash: entryHash(id),
-      },
-    }),
     list: (hashes: readonly string[]) => ({
       proteins: hashes.map((hash) => ({ hash, cluster: cluster(hash), features: features(hash) })),
     }),
-    /** @param form - which text: that of the single record or that of the archive */
-    structures: (hashes: readonly string[], form: 'recordPdb' | 'memberPdb') => ({
+    /** Of each text only the atoms: every server writes a header of its own. */
+    structures: (hashes: readonly string[]) => ({
       lookup: hashes.map((hash) => ({
         requested: hash,
-        protein: { hash, structure: { text: pick(hash)[form] } },
+        protein: { hash, structure: { text: atomLines(pick(hash).memberPdb) } },
       })),
-    }),
-    picture: (hash: string) => ({
-      protein: { thumbnail: { base64: Buffer.from(pick(hash).png).toString('base64') } },
     }),
   };
 }

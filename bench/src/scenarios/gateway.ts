@@ -6,11 +6,7 @@ import { askOnce } from './bench.ts';
 export const AUTH = { authorization: 'Bearer key-of-the-bench' };
 
 /** Data of an operation. @throws Error when it has errors */
-export async function data(
-  child: Child,
-  query: string,
-  variables: object = {},
-): Promise<Record<string, unknown>> {
+async function data(child: Child, query: string, variables: object = {}): Promise<Record<string, unknown>> {
   const { body } = await askOnce(child.url, operationBytes(query, variables, AUTH));
   const answer = JSON.parse(body.toString()) as { data?: Record<string, unknown> | null; errors?: unknown };
   if (answer.errors !== undefined || answer.data == null)
@@ -24,12 +20,11 @@ const SUBMIT = `mutation Submit($input: SubmitFoldInput!) { submitFold(input: $i
 export const itemName = (n: number): string => `item ${String(n).padStart(4, '0')}`;
 
 /** Submits so many short proteins, each with its name. @returns the batch's id */
-export async function submit(child: Child, items: number, includePae = false): Promise<string> {
+export async function submit(child: Child, items: number): Promise<string> {
   const input = {
     label: 'bench',
     items: Array.from({ length: items }, (_, n) => ({
       name: itemName(n),
-      includePae,
       chains: [{ protein: { sequence: 'GIVEQCCTSICSLYQLENYCN' } }],
     })),
   };

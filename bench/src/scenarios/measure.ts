@@ -176,10 +176,10 @@ export const LOAD_COLUMNS: readonly Column[] = [
   { key: 'p99', title: 'p99 ms', digits: 2 },
   { key: 'peak', title: 'peak MB', digits: 0 },
   { key: 'calls', title: 'upstream calls', digits: 2 },
-  { key: 'ratio', title: 'FoldAtlas is × per core', digits: 2 },
+  { key: 'ratio', title: 'CPU × FoldAtlas', digits: 2 },
 ];
 
-/** The same of everybody, with how many times as many answers FoldAtlas gives for the same CPU time. */
+/** The same of everybody, with the CPU time of an answer as a multiple of FoldAtlas'. */
 export function rowsOf(measured: readonly Measured[]): Row[] {
   const ours = measured.find(({ who }) => who === 'foldatlas')?.cpu ?? Number.NaN;
   return measured.map(({ who, rate, cpu, p50, p99, first, peak, calls, stall }) => ({
@@ -205,7 +205,11 @@ export function ofWho(measured: readonly Measured[], who: string): Measured {
   return found;
 }
 
-/** How many times as many answers FoldAtlas gives for the same CPU time as the best of these; NaN where one was not measured. */
-export const ratioTo = (measured: readonly Measured[], ...names: readonly string[]): number =>
-  Math.min(...names.map((who) => measured.find((one) => one.who === who)?.cpu ?? Number.NaN)) /
-  ofWho(measured, 'foldatlas').cpu;
+/** FoldAtlas' figure divided by the smallest of these peers'; NaN where one was not measured. */
+export const costAgainst = (
+  measured: readonly Measured[],
+  figure: 'cpu' | 'p50',
+  ...names: readonly string[]
+): number =>
+  ofWho(measured, 'foldatlas')[figure] /
+  Math.min(...names.map((who) => measured.find((one) => one.who === who)?.[figure] ?? Number.NaN));

@@ -1,15 +1,13 @@
-// Processes: how long FoldAtlas takes to start and what it takes of memory when idle, and the first query of each
-// contestant.
+// How long FoldAtlas takes to start, and how much memory it uses when idle.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
-import { startContestant, titleOf } from '../processes/contestants.ts';
+import { startContestant } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
-import { median, rotated } from '../report/statistics.ts';
-import { askOnce, type Bench, compareBody, setStub } from './bench.ts';
-import { ONE, openExpected } from './expected.ts';
+import { median } from '../report/statistics.ts';
+import { askOnce, type Bench, setStub } from './bench.ts';
 
 const STARTS = 3;
 /** Some 16 s after its last garbage V8 collects again and gives back what the start took. */
@@ -79,50 +77,7 @@ export async function startUp(bench: Bench): Promise<ScenarioResult> {
         unit: 'ms',
         bound: { most: 3000 },
       },
-      { text: 'Idle memory', measured: of(0, 'memory'), unit: 'MB', bound: { most: 130 } },
+      { text: 'Idle memory', measured: of(0, 'memory'), unit: 'MB', bound: { most: 100 } },
     ],
-  };
-}
-
-/** The first query of new processes, one after the other in rounds. */
-export async function firstQuery(bench: Bench): Promise<ScenarioResult> {
-  const expected = openExpected(bench);
-  const names = bench.rivals(['yoga-bulk', 'mercurius-bulk', 'apollo', 'yoga']);
-  const samples = new Map(names.map((name) => [name, { total: [] as number[], cpu: [] as number[] }]));
-  const rounds = bench.quick ? 1 : STARTS;
-  await setStub(bench, { latency: 0 });
-  for (let round = 0; round < rounds; round += 1)
-    for (const name of rotated(names, round)) {
-      bench.progress(`first query of ${titleOf(name)}`);
-      const child = await startContestant(name, bench.start, `${name} ${round}`);
-      const [hash = ''] = bench.fresh(1);
-      const before = await child.read();
-      const since = performance.now();
-      const { body } = await askOnce(child.url, operationBytes(ONE, { hash }));
-      samples.get(name)?.total.push(performance.now() - since);
-      samples.get(name)?.cpu.push((await child.read()).cpu - before.cpu);
-      compareBody(child, body, expected.one(hash));
-      await child.stop();
-    }
-  return {
-    name: 'first query',
-    tables: [
-      {
-        title: 'The first query of a process',
-        note: `One protein with its cluster and five features, asked as soon as the process listens; medians of ${rounds}.`,
-        columns: [
-          { key: 'total', title: 'ms', digits: 0 },
-          { key: 'cpu', title: 'CPU ms', digits: 0 },
-        ],
-        rows: names.map((name) => ({
-          who: titleOf(name),
-          values: {
-            total: median(samples.get(name)?.total ?? []),
-            cpu: median(samples.get(name)?.cpu ?? []),
-          },
-        })),
-      },
-    ],
-    targets: [],
   };
 }

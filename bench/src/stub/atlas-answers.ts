@@ -1,12 +1,9 @@
 // The Atlas half of the stand-in service: each answer as bytes, put together from what was made at the start. It knows no HTTP.
 import { catalogueJson } from '../../../sandbox/src/atlas/catalogue.ts';
-import { describeFeature } from '../../../sandbox/src/atlas/feature-text.ts';
 import {
   accessionOf,
   clusterFacts,
   clusterTemplate,
-  entryHash,
-  entrySequence,
   numberOf,
   representativeOf,
   sequenceOf,
@@ -33,9 +30,6 @@ export interface BulkBody {
   readonly include_sequence?: boolean;
   readonly include_features?: boolean | { readonly protein_level?: boolean; readonly per_residue?: boolean };
 }
-
-/** Whether archives link proteins to clusters and rank features, which the service does not promise. */
-export type Dialect = 'plain' | 'rich';
 
 /** What all clusters have in common. */
 const COMMON = {
@@ -70,8 +64,8 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
   };
 
   /** The features of every template for these options, compressed at the first time. */
-  function featurePieces(top: number, level: boolean, rows: boolean, dialect: Dialect): readonly Piece[] {
-    const key = `${top} ${level} ${rows} ${dialect}`;
+  function featurePieces(top: number, level: boolean, rows: boolean): readonly Piece[] {
+    const key = `${top} ${level} ${rows}`;
     const made =
       features.get(key) ??
       templates.map((template) => {
@@ -81,7 +75,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
         const members = [
           ...(level ? [`"protein_level":${template.proteinLevel}`] : []),
           ...(rows ? [`"per_residue":${template.perResidue}`] : []),
-          ...(dialect === 'rich' ? [`"top_features":${JSON.stringify(ranking)}`] : []),
+          `"top_features":${JSON.stringify(ranking)}`,
         ];
         return packPiece(`{${members.join(',')}}`);
       });
@@ -97,7 +91,7 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     return entryOf('features.json', [...parts, plainPiece(numbers.size === 0 ? '{}' : '}')]);
   }
 
-  function clusterEntry(hashes: readonly string[], dialect: Dialect): Entry {
+  function clusterEntry(hashes: readonly string[]): Entry {
     const representatives = [...new Set(hashes.map(representativeOf))];
     const clusters = representatives.flatMap((hash, n) => [
       plainPiece(`${n === 0 ? '' : ','}"${hash}":${JSON.stringify(clusterFacts(hash)).slice(0, -1)}`),
@@ -107,14 +101,14 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
     return entryOf('cluster_info.json', [
       plainPiece('{"clusters":{'),
       ...clusters,
-      plainPiece(dialect === 'rich' ? `},"proteins":${links}}` : '}}'),
+      plainPiece(`},"proteins":${links}}`),
     ]);
   }
 
   return {
     catalogue,
     /** POST /proteins/batch. */
-    bulk(body: BulkBody, dialect: Dialect): Zip {
+    bulk(body: BulkBody): Zip {
       const numbers = new Map<string, number>();
       for (const hash of body.protein_hashes) {
         const number = numbers.has(hash) ? undefined : numberOf(hash);
@@ -138,9 +132,9 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
             ),
           ),
         );
-      if (body.include_cluster_info !== false) entries.push(clusterEntry([...numbers.keys()], dialect));
+      if (body.include_cluster_info !== false) entries.push(clusterEntry([...numbers.keys()]));
       if (level || rows)
-        entries.push(featuresEntry(numbers, featurePieces(body.topk_features ?? 10, level, rows, dialect)));
+        entries.push(featuresEntry(numbers, featurePieces(body.topk_features ?? 10, level, rows)));
       return writeZip(entries);
     },
     /** GET /proteins/{hash}; undefined for what is no protein. */
@@ -188,52 +182,6 @@ export async function openAtlasAnswers(templates: readonly Template[]) {
         member_protein_hashes: members,
         cluster_representative_features: pick(clusterTemplate(hash)).features.slice(0, top),
       });
-    },
-    /** GET /uniprot/{id}. */
-    uniprot: (id: string): string => {
-      const hash = entryHash(id);
-      const sequence = entrySequence(id);
-      return JSON.stringify({
-        accession: id,
-        entry_name: `${id}_BENCH`,
-        protein_name: `Protein ${id}`,
-        gene: id.toLowerCase(),
-        organism: 'Homo sapiens',
-        function: 'Stands in for an entry of the knowledge base.',
-        sequence,
-        sequence_length: sequence.length,
-        protein_hash: hash,
-      });
-    },
-    /** GET /features/{index}, in the size of the real one. */
-    feature(index: number): string {
-      const { label, summary, description, activationPattern, category } = describeFeature(index);
-      return JSON.stringify({
-        feature_index: index,
-        label,
-        summary,
-        description,
-        activation_pattern: activationPattern,
-        category,
-        uniref90_frequency: 100 + index,
-        uniref90_idf: 2.5,
-        uniref90_max_activation: 9.1,
-        top_100_uniref_ids: Array.from({ length: 100 }, (_, n) => ({
-          uniref_id: `UniRef90_Q${index}X${n}`,
-          activation: 9 - n / 20,
-        })),
-        top_swissprot_activations: Array.from({ length: 20 }, (_, n) => ({
-          uniprot_id: `P${10_000 + n}`,
-          activation: 8 - n / 10,
-        })),
-        decoder_nearest_neighbors: Array.from({ length: 10 }, (_, n) => (index + n + 1) % 16_384),
-        threshold: 0.4,
-      });
-    },
-    /** GET /proteins/{hash}/thumbnail/{type}; undefined for what is no protein. */
-    thumbnail(hash: string): Uint8Array | undefined {
-      const number = numberOf(hash);
-      return number === undefined ? undefined : pick(templateOf(number)).png;
     },
   };
 }

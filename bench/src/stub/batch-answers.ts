@@ -1,31 +1,23 @@
-// The Batch half of the stand-in service: batches that are done at once or stay under way, results of two sizes. It knows no HTTP.
+// The Batch half of the stand-in service: batches that are done at once or stay under way.
 import { randomUUID } from 'node:crypto';
 
 /** What List and Status need of a batch. */
 interface Batch {
   readonly total: number;
   readonly done: boolean;
-  /** Whether its tasks' results hold a matrix of errors. */
-  readonly pae: boolean;
 }
 
 const DAY = 86_400_000;
-/** Tokens of the large result: its matrix is that of the issue's measurement. */
-export const PAE_TOKENS = 1000;
-const SMALL_TOKENS = 24;
+const TOKENS = 24;
 
-/** The error between two tokens, ångström: what whoever checks an answer computes too. */
-export const paeAt = (i: number, j: number): number =>
-  Math.round((0.5 + ((i * 31 + j * 17) % 2900) / 100) * 100) / 100;
-
-/** The scores of a task's result, by its number in the batch. An ipTM of 0 would say that a single chain has none. */
-export const scoresOf = (number: number) => ({
+/** The scores of a task's result, by its number in the batch. An ipTM of 0 says that a single chain has none. */
+const scoresOf = (number: number) => ({
   ptm: (number % 100) / 100,
   iptm: (((number * 7) % 100) + 1) / 100,
 });
 
-function resultJson(number: number, tokens: number, pae: boolean): string {
-  const list = <T>(make: (n: number) => T): T[] => Array.from({ length: tokens }, (_, n) => make(n));
+function resultJson(number: number): string {
+  const list = <T>(make: (n: number) => T): T[] => Array.from({ length: TOKENS }, (_, n) => make(n));
   const { ptm, iptm } = scoresOf(number);
   return JSON.stringify({
     complex: {
@@ -43,7 +35,7 @@ function resultJson(number: number, tokens: number, pae: boolean): string {
     plddt: list(() => 0.8),
     ptm,
     interface_ptm: iptm,
-    pae: pae ? list((i) => list((j) => paeAt(i, j))) : null,
+    pae: null,
     pair_chains_iptm: null,
     output_embedding_sequence: null,
     output_embedding_pair_pooled: null,
@@ -51,7 +43,7 @@ function resultJson(number: number, tokens: number, pae: boolean): string {
     entity_id: null,
     model: 'foldmodel2-2026-05-cutoff-2025',
     created: '2026-05-01T00:00:00Z',
-    tokens_used: tokens,
+    tokens_used: TOKENS,
     warning_messages: [],
   });
 }
@@ -61,8 +53,6 @@ const enveloped = (data: object): string => JSON.stringify({ status: 'success', 
 /** Batches, empty at the start. */
 export function openBatchAnswers() {
   const batches = new Map<string, Batch>();
-  /** As bytes, like any file: a text would be encoded anew for each download, and whoever waits for it would be told to be slow. */
-  let large: Uint8Array | undefined;
   const times = () => ({
     expires_at: new Date(Date.now() + DAY).toISOString(),
     results_expire_at: new Date(Date.now() + 31 * DAY).toISOString(),
@@ -73,10 +63,10 @@ export function openBatchAnswers() {
   };
   return {
     /** POST submit. @param done - whether its tasks are done at once */
-    submit(body: { payload: readonly { include_pae?: boolean }[]; repeat?: number }, done: boolean): string {
+    submit(body: { payload: readonly unknown[]; repeat?: number }, done: boolean): string {
       const id = randomUUID();
       const total = body.payload.length * (body.repeat ?? 1);
-      batches.set(id, { total, done, pae: body.payload[0]?.include_pae === true });
+      batches.set(id, { total, done });
       return enveloped({
         message: 'queued',
         batch_id: id,
@@ -127,12 +117,9 @@ export function openBatchAnswers() {
       );
     },
     /** The file behind a task's `response`. */
-    result(taskId: string): string | Uint8Array | undefined {
+    result(taskId: string): string | undefined {
       const task = taskOf(taskId);
-      if (task === undefined) return undefined;
-      if (!task.batch.pae) return resultJson(task.number, SMALL_TOKENS, false);
-      large ??= Buffer.from(resultJson(0, PAE_TOKENS, true));
-      return large;
+      return task && resultJson(task.number);
     },
   };
 }

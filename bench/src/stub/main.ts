@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
 import { readTemplates } from '../world/templates.ts';
-import { type BulkBody, type Dialect, openAtlasAnswers } from './atlas-answers.ts';
+import { type BulkBody, openAtlasAnswers } from './atlas-answers.ts';
 import { openBatchAnswers } from './batch-answers.ts';
 import type { Zip } from './zip-writer.ts';
 
@@ -20,11 +20,7 @@ interface Answer {
 
 const atlas = await openAtlasAnswers(readTemplates(process.env.TEMPLATES ?? ''));
 const batches = openBatchAnswers();
-const state: { latency: number; done: boolean; dialect: Dialect } = {
-  latency: 0,
-  done: true,
-  dialect: 'rich',
-};
+const state = { latency: 0, done: true };
 const counts = new Map<string, number>();
 let base = '';
 
@@ -33,21 +29,17 @@ const topOf = (url: URL): number => Number(url.searchParams.get('topk_features')
 function answerGet(url: URL): Answer | undefined {
   if (url.pathname.startsWith('/downloads/'))
     return { operation: 'download', body: batches.result(url.pathname.slice(11, -5)) };
-  const [, noun = '', name = '', what] = url.pathname.slice(ATLAS.length).split('/');
-  if (noun === 'proteins' && what === 'thumbnail')
-    return { operation: 'thumbnail', body: atlas.thumbnail(name), type: 'image/png' };
+  const [, noun = '', name = ''] = url.pathname.slice(ATLAS.length).split('/');
   if (noun === 'proteins') return { operation: 'protein', body: atlas.protein(name, topOf(url)) };
   if (noun === 'clusters') return { operation: 'cluster', body: atlas.cluster(name, topOf(url)) };
-  if (noun === 'uniprot') return { operation: 'uniprot', body: atlas.uniprot(name) };
-  if (noun === 'features' && name === '') return { operation: 'features', body: atlas.catalogue };
-  if (noun === 'features') return { operation: 'feature', body: atlas.feature(Number(name)) };
+  if (noun === 'features') return { operation: 'features', body: atlas.catalogue };
   return undefined;
 }
 
 function answerPost(url: URL, text: string): Answer | undefined {
   const body: unknown = JSON.parse(text);
   if (url.pathname === `${ATLAS}/proteins/batch`)
-    return { operation: 'bulk', body: atlas.bulk(body as BulkBody, state.dialect), type: 'application/zip' };
+    return { operation: 'bulk', body: atlas.bulk(body as BulkBody), type: 'application/zip' };
   const operation = url.pathname.slice(BATCH.length + 1);
   if (operation === 'submit')
     return { operation, body: batches.submit(body as Parameters<typeof batches.submit>[0], state.done) };
@@ -94,8 +86,6 @@ async function send(response: ServerResponse, answer: Answer | undefined): Promi
   const bytes = body ?? '{"detail":"not found"}';
   response.setHeader('content-type', answer?.type ?? JSON_TYPE);
   response.setHeader('content-length', isZip(bytes) ? bytes.byteLength : Buffer.byteLength(bytes));
-  if (answer?.operation === 'thumbnail')
-    response.setHeader('cache-control', 'public, max-age=31536000, immutable');
   if (state.latency > 0) await sleep(state.latency);
   if (isZip(bytes)) await writePieces(response, bytes);
   else response.end(bytes);

@@ -4,16 +4,12 @@ import { createHash } from 'node:crypto';
 import { openNumbers } from './numbers.ts';
 
 const AMINO_ACIDS = 'ALGVESKIDTRPNFQYHMCW';
-/** Residues of a protein and of a long one: PDB texts of about 30 and 300 KB. */
+/** Residues of a protein: a PDB text of about 30 KB, a record of about 40. */
 const RESIDUES = 47;
-const LONG_RESIDUES = 480;
-/** Proteins from this number on are long ones. */
-export const LONG = 2 ** 28;
 /** The last residues spell the number; structure, scores and features are those of the template. */
 const SPELLED = 7;
-/** How many templates there are; those of long proteins follow the others. */
+/** How many templates there are. */
 const TEMPLATES = 16;
-const LONG_TEMPLATES = 2;
 
 const md5 = (text: string): string => createHash('md5').update(text).digest('hex');
 const digits = (hash: string, start: number): number => Number.parseInt(hash.slice(start, start + 4), 16);
@@ -21,22 +17,20 @@ const digits = (hash: string, start: number): number => Number.parseInt(hash.sli
 /** A sequence by a small generator of numbers with a fixed seed. */
 function makeSequence(template: number): string {
   let state = 2_654_435_761 * (template + 1);
-  return Array.from({ length: template < TEMPLATES ? RESIDUES : LONG_RESIDUES }, () => {
+  return Array.from({ length: RESIDUES }, () => {
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0;
     return AMINO_ACIDS[Math.floor((state / 2 ** 32) ** 1.3 * AMINO_ACIDS.length)] ?? 'A';
   }).join('');
 }
 
 /** The sequence of each template. */
-export const TEMPLATE_SEQUENCES: readonly string[] = Array.from(
-  { length: TEMPLATES + LONG_TEMPLATES },
-  (_, n) => makeSequence(n),
+export const TEMPLATE_SEQUENCES: readonly string[] = Array.from({ length: TEMPLATES }, (_, n) =>
+  makeSequence(n),
 );
 const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, -SPELLED));
 
 /** Which template the n-th protein is made of. */
-export const templateOf = (n: number): number =>
-  n < LONG ? n % TEMPLATES : TEMPLATES + (n % LONG_TEMPLATES);
+export const templateOf = (n: number): number => n % TEMPLATES;
 
 /** The sequence of the n-th protein. */
 export function sequenceOf(n: number): string {
@@ -57,14 +51,7 @@ export const hashesOf = (from: number, length: number): string[] =>
   Array.from({ length }, (_, n) => hashOf(from + n));
 
 /** The number of the protein with a hash; undefined where no protein that has been asked for so far has it. */
-export function numberOf(hash: string): number | undefined {
-  const number = short(hash);
-  if (number !== undefined) return number;
-  const behind = long(hash);
-  return behind === undefined ? undefined : LONG + behind;
-}
-const short = openNumbers(hashOf);
-const long = openNumbers((n) => hashOf(LONG + n), 1 << 13);
+export const numberOf = openNumbers(hashOf);
 
 /** The representative of its cluster: its own where the hash begins with c. */
 export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;
@@ -82,9 +69,3 @@ export const clusterFacts = (representative: string) => ({
 
 /** What is particular of a protein. */
 export const accessionOf = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;
-
-/** An accession of six characters for a protein's entry, its sequence and its hash. */
-export const entrySequence = (accession: string): string => sequenceOf(Number.parseInt(accession, 36));
-export const entryHash = (accession: string): string => md5(entrySequence(accession));
-export const accessionFor = (n: number): string =>
-  `Q${String(n % 10)}${n.toString(36).toUpperCase().padStart(3, '0').slice(-3)}${String(Math.floor(n / 46_656) % 10)}`;

@@ -28,18 +28,12 @@ export interface Template {
   /** Sparse activations as JSON. */
   readonly proteinLevel: string;
   readonly perResidue: string;
-  readonly png: Uint8Array;
 }
 
 /** Any fixed scale will do: what counts is the size of the numbers as text. */
 const scale: Scale = (feature, strength) => fourDecimals((strength / 1000) * (1 + (feature % 13) / 3));
 
-/** Pictures take long to draw: these must do for all. */
-const PICTURES = 2;
-const drawPicture = (sequence: string): Uint8Array =>
-  makeStructure({ form: 'thumbnail', sequence, colouring: { type: 'plddt' } });
-
-function makeTemplate(sequence: string, png: Uint8Array): Template {
+function makeTemplate(sequence: string): Template {
   const windows = findWindows(sequence);
   const { ptm, meanPlddt, plddt } = predictConfidence(sequence);
   const text = (form: 'record' | 'member') => Buffer.from(makeStructure({ form, sequence })).toString();
@@ -52,17 +46,12 @@ function makeTemplate(sequence: string, png: Uint8Array): Template {
     features: topFeatures(windows, 100, scale),
     proteinLevel: proteinLevelJson(proteinVector(windows), scale),
     perResidue: perResidueJson(windows, sequence.length, scale),
-    png,
   };
 }
 
 /** Computes the templates; takes some seconds. */
-export function makeTemplates(): readonly Template[] {
-  const pictures = TEMPLATE_SEQUENCES.slice(0, PICTURES).map(drawPicture);
-  return TEMPLATE_SEQUENCES.map((sequence, n) =>
-    makeTemplate(sequence, pictures[n % PICTURES] ?? new Uint8Array()),
-  );
-}
+export const makeTemplates = (): readonly Template[] =>
+  TEMPLATE_SEQUENCES.map((sequence) => makeTemplate(sequence));
 
 /** Templates as a file, so that the stand-in need not compute them once more. */
 export const writeTemplates = (file: string, templates: readonly Template[]): void =>

@@ -1,5 +1,6 @@
 // The parts of the bench that compute: a mistake in them would make every number of docs/performance.md a wrong one.
 import { spawnSync } from 'node:child_process';
+import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -9,26 +10,20 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { openConnection, requestBytes } from '../../../bench/src/load/connection.ts';
-import { document, growthLines } from '../../../bench/src/report/document.ts';
-import { plot } from '../../../bench/src/report/plot.ts';
+import { document } from '../../../bench/src/report/document.ts';
 import { isMet, joinReports, type Report, type ScenarioResult } from '../../../bench/src/report/result.ts';
 import { median, percentile, rotated } from '../../../bench/src/report/statistics.ts';
 import { markdownTable, shown, terminalTable } from '../../../bench/src/report/table.ts';
 import { entryOf, packPiece, plainPiece, renamed, writeZip } from '../../../bench/src/stub/zip-writer.ts';
 import {
   clusterFacts,
-  entryHash,
-  entrySequence,
   hashesOf,
   hashOf,
-  LONG,
   numberOf,
   representativeOf,
   sequenceOf,
 } from '../../../bench/src/world/facts.ts';
 import { openNumbers } from '../../../bench/src/world/numbers.ts';
-import { readZip } from '../../../src/upstream/archive/zip.ts';
-import { isSequenceOf } from '../../../src/upstream/proteins/record-parts.ts';
 
 const numbers = fc.array(fc.double({ noNaN: true, min: -1e9, max: 1e9 }), { minLength: 1, maxLength: 60 });
 
@@ -173,47 +168,20 @@ describe('a report', () => {
     expect(joined).toEqual({ machine, quick: true, results: [again, other] });
     expect(() => joinReports([])).toThrow(RangeError);
   });
-
-  it('draws every point that there is, between the axes', () => {
-    const lines = growthLines([result]);
-    expect(lines).toEqual([
-      {
-        name: 'us',
-        points: [
-          { x: 1, y: 0.25 },
-          { x: 100, y: 1234.4 },
-        ],
-      },
-      { name: 'somebody else', points: [{ x: 100, y: 7 }] },
-    ]);
-    const svg = plot(lines, { x: 'proteins <n>', y: 'ms' });
-    const places = [...svg.matchAll(/<circle cx="([\d.]+)" cy="([\d.]+)"/g)].map(([, x, y]) => [
-      Number(x),
-      Number(y),
-    ]);
-    expect(places).toHaveLength(3);
-    // One protein at the left edge, a hundred at the right: two decades.
-    expect(places.map(([x]) => x)).toEqual([70, 510, 510]);
-    expect(places.every(([, y = 0]) => y >= 20 && y <= 370)).toBe(true);
-    expect(svg).toContain('proteins &lt;n>');
-    expect(() => plot([], { x: '', y: '' })).toThrow(RangeError);
-  });
 });
 
 describe("the stand-in's proteins", () => {
   it('have the MD5 of their sequence as hash, as the gateway checks, and no two have the same', () => {
     const hashes = hashesOf(0, 20_000);
-    expect(hashes.every((hash, n) => isSequenceOf(hash, sequenceOf(n)))).toBe(true);
+    const md5 = (text: string) => createHash('md5').update(text).digest('hex');
+    expect(hashes.every((hash, n) => hash === md5(sequenceOf(n)))).toBe(true);
     expect(new Set(hashes).size).toBe(hashes.length);
-    expect(isSequenceOf(entryHash('Q10010'), entrySequence('Q10010'))).toBe(true);
     const representative = representativeOf(hashes[0] ?? '');
     expect(clusterFacts(representative).protein_hash).toBe(representative);
   });
 
   it('are found by their hash, in whatever order they are asked for, and nothing else is', () => {
     for (const n of [7, 0, 60_000, 70_000, 69_999, 3, 150_000]) expect(numberOf(hashOf(n))).toBe(n);
-    for (const n of [LONG + 5, LONG, LONG + 7_000]) expect(numberOf(hashOf(n))).toBe(n);
-    expect(sequenceOf(LONG).length).toBeGreaterThan(10 * sequenceOf(0).length);
     expect(numberOf('0'.repeat(32))).toBeUndefined();
     expect(numberOf(hashOf(150_001))).toBe(150_001);
     // All in the same place of the table.
@@ -242,24 +210,6 @@ describe("the stand-in's archives", () => {
     'features.json': `{"${hashes[0]}":${features.raw},"${hashes[1]}":${features.raw}}`,
     empty: '',
   };
-
-  it('are read back by the gateway, checksums and list of contents included', async () => {
-    const read: Record<string, string> = {};
-    const problems: unknown[] = [];
-    async function* arriving() {
-      yield* zip.pieces();
-    }
-    const onProblem = (problem: unknown) => problems.push(problem);
-    await readZip(
-      arriving(),
-      async (entry) => {
-        read[entry.name] = Buffer.from(await entry.bytes()).toString();
-      },
-      { onProblem },
-    );
-    expect(problems).toEqual([]);
-    expect(read).toEqual(expected);
-  });
 
   it('tell their length before their bytes, which come in pieces, a small one first', () => {
     const many = writeZip(
