@@ -1,16 +1,39 @@
-// The configuration: reads the environment, the files that it names, and reports all problems at
+// The configuration: reads the environment and the files that it names, and reports all problems at
 // once.
 import { readFileSync } from 'node:fs';
 import type { z } from 'zod';
+import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/node-request.ts';
 import { readManifest } from './http/graphql/read-params.ts';
 
+/** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);
 
-/** The checked settings. Names follow the environment variables that the README lists. */
-export type Config = ReturnType<typeof readConfig>;
+type Settings = z.output<typeof variables>;
+
+/** The checked settings. Names in capitals are environment variables (docs/operators.md). */
+export interface Config extends Settings {
+  /** Over the embedded sandbox, pages of this machine may read answers unless something else is set. */
+  readonly CORS_ORIGINS: string[];
+  readonly INTROSPECTION: boolean;
+  readonly LEDGER_URL: string;
+  readonly PERSISTED_OPERATIONS: 'off' | 'allow' | 'only';
+  /** Limits that no setting changes. */
+  readonly limits: GatewayLimits;
+  /** Documents of PERSISTED_OPERATIONS_FILE by their ids. */
+  readonly listedOperations: ReadonlyMap<string, string>;
+  readonly production: boolean;
+  /** Whether callers must send credentials, because the gateway holds the key. */
+  readonly proofNeeded: boolean;
+  /** Whether the gateway holds the key and serves loopback callers without credentials. */
+  readonly keyForLoopback: boolean;
+  /** Variables of the embedded sandbox, which reads them itself. */
+  readonly sandbox: Readonly<Record<string, string>>;
+  /** One sentence for each variable that resembles a setting and is none. */
+  readonly warnings: readonly string[];
+}
 
 /** Thrown by {@link readConfig}; `problems` holds one sentence for each variable that is wrong. */
 export class ConfigError extends Error {
@@ -23,8 +46,6 @@ export class ConfigError extends Error {
     this.problems = problems;
   }
 }
-
-type Settings = z.output<typeof variables>;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
@@ -67,29 +88,25 @@ function readFiles(v: Settings, problems: string[]) {
 }
 
 /** The settings by which callers prove themselves. */
-const waysOf = (v: Settings): string[] => [
+const proofSettings = (v: Settings): string[] => [
   ...(v.GATEWAY_API_KEYS.length > 0 ? ['GATEWAY_API_KEYS'] : []),
   ...(v.GATEWAY_API_KEYS_FILE === undefined ? [] : ['GATEWAY_API_KEYS_FILE']),
   ...(v.GATEWAY_JWKS_URL === undefined ? [] : ['GATEWAY_JWKS_URL']),
 ];
 
-/** Fields of requests to List whose names no setting changes. */
-const LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
-
-/** What is wrong with settings that do not go together. */
 /** The settings by which other machines may reach the gateway. */
-const exposedBy = (v: Settings): string[] => [
+const exposingSettings = (v: Settings): string[] => [
   ...(isLoopback(v.HOST) ? [] : [`HOST=${v.HOST}`]),
   ...(v.PUBLIC_URL === undefined ? [] : ['PUBLIC_URL']),
   ...(v.TRUST_PROXY === 0 ? [] : ['TRUST_PROXY']),
 ];
 
-function conflictsOf(v: Settings, ways: readonly string[], ledger: string): string[] {
-  const listFields = [v.UPSTREAM_LIST_LIMIT_FIELD, v.UPSTREAM_LIST_CURSOR_FIELD, ...LIST_FIELDS];
+/** One sentence for each contradiction between settings. */
+function findConflicts(v: Settings, ways: readonly string[], ledger: string): string[] {
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
   const mode = v.PERSISTED_OPERATIONS;
   const isOpenWithKey = v.UPSTREAM_API_KEY !== undefined && ways.length === 0;
-  const exposing = exposedBy(v);
+  const exposing = exposingSettings(v);
   const conflicts: readonly (readonly [isWrong: boolean, problem: string])[] = [
     [
       mode !== undefined && mode !== 'off' && v.PERSISTED_OPERATIONS_FILE === undefined,
@@ -146,11 +163,6 @@ function conflictsOf(v: Settings, ways: readonly string[], ledger: string): stri
         'GATEWAY_SECRET_FILE',
     ],
     [
-      new Set(listFields).size < listFields.length,
-      'UPSTREAM_LIST_LIMIT_FIELD, UPSTREAM_LIST_CURSOR_FIELD: must differ from each other and from ' +
-        `${LIST_FIELDS.join(', ')}, which requests to List hold too`,
-    ],
-    [
       v.PORT !== 0 && v.METRICS_PORT === v.PORT,
       'METRICS_PORT: is PORT; set another one, or leave it out to have /metrics beside /graphql',
     ],
@@ -167,7 +179,7 @@ const UNTRIMMED: ReadonlySet<string> = new Set(['GATEWAY_SECRET', 'GATEWAY_SECRE
  *   of it, but for the secrets: callers are named by them. Empty strings count as unset.
  * @throws {@link ConfigError} with every problem at once
  */
-export function readConfig(env: Readonly<Record<string, string | undefined>>) {
+export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {
   const given = Object.fromEntries(
     Object.entries(env)
       .map(([name, value]) => [name, UNTRIMMED.has(name) ? value : value?.trim()] as const)
@@ -180,41 +192,30 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>) {
     throw new ConfigError(problems);
   }
   const v = parsed.data;
-  const { gatewaySecret, ...files } = readFiles(v, problems);
-  const ways = waysOf(v);
+  const { gatewaySecret, listedOperations } = readFiles(v, problems);
+  const ways = proofSettings(v);
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
-  problems.push(...conflictsOf(v, ways, ledger));
+  problems.push(...findConflicts(v, ways, ledger));
   if (problems.length > 0) throw new ConfigError(problems);
   const production = v.NODE_ENV === 'production';
-  const proofNeeded = ways.length > 0;
-  const isLocalDemo = v.UPSTREAM_URL === undefined && exposedBy(v).length === 0;
+  const isLocalDemo = v.UPSTREAM_URL === undefined && exposingSettings(v).length === 0;
   return {
     ...v,
-    /** Over the embedded sandbox, pages of this machine may read answers unless something else is set. */
     CORS_ORIGINS: v.CORS_ORIGINS ?? (isLocalDemo ? ['loopback'] : []),
-    /** The secret itself, also where GATEWAY_SECRET_FILE holds it. */
     GATEWAY_SECRET: gatewaySecret,
-    /** `listedOperations`: documents by their ids. */
-    ...files,
-    /** Variables of the environment that resemble settings which are not set, one sentence for each. */
-    warnings: misspelt(Object.keys(given), SETTINGS),
-    /** Variables of the embedded sandbox, which reads them itself. */
+    INTROSPECTION: v.INTROSPECTION ?? !production,
+    LEDGER_URL: ledger,
+    PERSISTED_OPERATIONS: v.PERSISTED_OPERATIONS ?? 'off',
+    limits: DEFAULT_LIMITS,
+    listedOperations,
+    production,
+    proofNeeded: ways.length > 0,
+    keyForLoopback: v.UPSTREAM_API_KEY !== undefined && ways.length === 0,
     sandbox: Object.fromEntries(
       Object.entries(given).flatMap(([name, value]) =>
         name.startsWith('SANDBOX_') && value !== undefined ? [[name, value]] : [],
       ),
     ),
-    production,
-    /**
-     * Whether callers must send credentials: the gateway holds the key and serves more than
-     * loopback.
-     */
-    proofNeeded,
-    /** Whether the gateway holds the key and serves loopback callers without credentials. */
-    keyForLoopback: v.UPSTREAM_API_KEY !== undefined && !proofNeeded,
-    LEDGER_URL: ledger,
-    PERSISTED_OPERATIONS: v.PERSISTED_OPERATIONS ?? 'off',
-    GRAPHIQL: v.GRAPHIQL ?? !production,
-    INTROSPECTION: v.INTROSPECTION ?? !production,
+    warnings: misspelt(Object.keys(given), SETTINGS),
   };
 }

@@ -41,8 +41,10 @@ export type Gateway = ReturnType<typeof createGateway>;
 /** How often silent event streams give a sign of life where the options do not say. */
 const PULSE_MS = 12_000;
 
-export function createGateway(options: GatewayOptions) {
-  const { config, log } = options;
+export function createGateway(given: GatewayOptions) {
+  const config = { ...given.config, limits: { ...given.config.limits, ...given.limits } };
+  const options = { ...given, config };
+  const { log } = options;
   const examples = readExamples();
   const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
   const metrics: Metrics = openMetrics({
@@ -87,7 +89,6 @@ export function createGateway(options: GatewayOptions) {
       return services.ledger.usage().catch(() => undefined);
     },
     upstream: () => connections.reach(CHECK_MS),
-    needsUpstream: config.READY_REQUIRES_UPSTREAM,
     draining: () => draining,
   });
   const routes = gatewayRoutes(

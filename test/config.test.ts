@@ -18,7 +18,7 @@ const problemsOf = (env: Record<string, string>): readonly string[] => {
 describe('readConfig', () => {
   it('needs nothing and then serves loopback over the sandbox', () => {
     const config = readConfig({});
-    expect(config).toMatchObject({ HOST: '127.0.0.1', PORT: 4000, GRAPHIQL: true, INTROSPECTION: true });
+    expect(config).toMatchObject({ HOST: '127.0.0.1', PORT: 4000, INTROSPECTION: true });
     expect(config.UPSTREAM_URL).toBeUndefined();
   });
 
@@ -282,19 +282,19 @@ describe('readConfig', () => {
   });
 
   it('refuses one name for two fields of a request to List', () => {
-    for (const [limit, cursor] of [
-      ['cursor', 'cursor'],
-      ['page_size', 'batch_id'],
-      ['status', 'after'],
-    ])
-      expect(
-        problemsOf({ UPSTREAM_LIST_LIMIT_FIELD: `${limit}`, UPSTREAM_LIST_CURSOR_FIELD: `${cursor}` }),
-      ).toEqual([
-        expect.stringMatching(/^UPSTREAM_LIST_LIMIT_FIELD, UPSTREAM_LIST_CURSOR_FIELD: must differ/),
+    for (const fields of ['cursor, cursor', 'page_size, batch_id', 'status, after'])
+      expect(problemsOf({ UPSTREAM_LIST_FIELDS: fields })).toEqual([
+        expect.stringMatching(/^UPSTREAM_LIST_FIELDS: must differ/),
       ]);
-    expect(problemsOf({ UPSTREAM_LIST_LIMIT_FIELD: 'cursor', UPSTREAM_LIST_CURSOR_FIELD: 'after' })).toEqual(
-      [],
-    );
+    for (const name of ['UPSTREAM_LIST_FIELDS', 'UPSTREAM_THUMBNAILS'])
+      for (const value of ['one', 'a, b, c', ', ,'])
+        expect(problemsOf({ [name]: value }), value).toEqual([
+          `${name}: must be two names, separated by a comma`,
+        ]);
+    expect(readConfig({ UPSTREAM_LIST_FIELDS: 'cursor, after' }).UPSTREAM_LIST_FIELDS).toEqual([
+      'cursor',
+      'after',
+    ]);
   });
 
   it('refuses one port for GraphQL and its metrics apart', () => {
@@ -303,8 +303,8 @@ describe('readConfig', () => {
   });
 
   it('closes GraphiQL and introspection in production unless asked', () => {
-    expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ GRAPHIQL: false, INTROSPECTION: false });
-    expect(readConfig({ NODE_ENV: 'production', GRAPHIQL: '1' }).GRAPHIQL).toBe(true);
+    expect(readConfig({ NODE_ENV: 'production' })).toMatchObject({ INTROSPECTION: false });
+    expect(readConfig({ NODE_ENV: 'production', INTROSPECTION: '1' }).INTROSPECTION).toBe(true);
   });
 
   it('keeps the ledger where STORE_URL says, also in Redis, then with a secret that all share', () => {

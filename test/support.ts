@@ -2,6 +2,7 @@
 
 import type { Clock } from '../sandbox/src/clock.ts';
 import { type SandboxOptions, startSandbox } from '../sandbox/src/sandbox.ts';
+import type { GatewayLimits } from '../src/config/limits.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { recordCall, recorded, testLogger } from './record.ts';
@@ -66,6 +67,7 @@ export async function openWorld(
   env: Record<string, string> = {},
   options: SandboxOptions = {},
   onLog?: (line: string) => void,
+  limits: Partial<GatewayLimits> = {},
 ): Promise<World> {
   const calls: SeenCall[] = [];
   const onRequest = (call: SeenCall) => {
@@ -76,16 +78,21 @@ export async function openWorld(
   const sandbox = await startSandbox({ size: 'small', dialect: DIALECT, ...options, onRequest });
   const config = readConfig({
     STORE_URL: 'memory:',
-    // Machines of tests are shared: how late the loop is says nothing of the gateway.
-    MAX_EVENT_LOOP_DELAY_MS: '0',
     // A call that is answered late would be sent again, and be counted twice.
-    UPSTREAM_PATIENCE: '5',
+    UPSTREAM_TIMEOUT_FACTOR: '5',
     // Each query is counted by itself; what is kept between requests has tests of its own.
     CACHE_RECORDS_SECONDS: '0',
     ...env,
   });
   const gateway = recorded(
-    createGateway({ config, upstreamUrl: sandbox.url, log: testLogger(onLog), sandbox: true }),
+    createGateway({
+      config,
+      upstreamUrl: sandbox.url,
+      log: testLogger(onLog),
+      sandbox: true,
+      // Machines of tests are shared: how late the loop is says nothing of the gateway.
+      limits: { eventLoopDelayMs: 0, ...limits },
+    }),
   );
   return {
     gateway,

@@ -106,7 +106,7 @@ export async function runAttacks(
       LOG_LEVEL: 'error',
       METRICS_TOKEN,
       // As operators have it; other tests switch it off.
-      MAX_EVENT_LOOP_DELAY_MS: '500',
+      MAX_CONCURRENT_REQUESTS: '500',
       ...settings[target],
     });
     const pid = server.child.pid ?? 0;

@@ -55,6 +55,17 @@ const list = z.string().transform((text) =>
     .filter((part) => part !== ''),
 );
 
+/** Two names, such as those of two fields. */
+const namePair = list.transform((names, { addIssue }): [string, string] => {
+  const [first, second, ...others] = names;
+  if (first !== undefined && second !== undefined && others.length === 0) return [first, second];
+  addIssue('must be two names, separated by a comma');
+  return z.NEVER;
+});
+
+/** Fields of requests to List whose names no setting changes. */
+const LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
+
 /** Where an empty list would let everybody in: `,` is what is left of variables that are not set. */
 const keyList = list.refine((keys) => keys.length > 0, 'must list a key, or be left out').default([]);
 
@@ -98,17 +109,19 @@ export const variables = z.object({
   UPSTREAM_URL: baseUrl.optional(),
   UPSTREAM_BATCH_PREFIX: prefix.default('/api/v1/batch'),
   UPSTREAM_ATLAS_PREFIX: prefix.default('/atlas/protein/api/v1alpha1'),
-  UPSTREAM_LIST_LIMIT_FIELD: z.string().min(1).default('limit'),
-  UPSTREAM_LIST_CURSOR_FIELD: z.string().min(1).default('cursor'),
-  UPSTREAM_THUMBNAIL_PLDDT: z.string().min(1).default('plddt'),
-  UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED: z.string().min(1).default('pct-characterized'),
+  UPSTREAM_LIST_FIELDS: namePair
+    .refine(
+      (names) => new Set([...names, ...LIST_FIELDS]).size === names.length + LIST_FIELDS.length,
+      `must differ from each other and from ${LIST_FIELDS.join(', ')}, which requests to List hold too`,
+    )
+    .default(['limit', 'cursor']),
+  UPSTREAM_THUMBNAILS: namePair.default(['plddt', 'pct-characterized']),
   UPSTREAM_API_KEY: z
     .string()
     .regex(/^[!-~]+$/, 'must have no spaces, and only letters that a header may have')
     .optional(),
   UPSTREAM_MAX_IN_FLIGHT: whole(1, 10_000).default(64),
-  UPSTREAM_MAX_QUEUE: whole(0, 1_000_000).default(1000),
-  UPSTREAM_PATIENCE: z.coerce.number().min(0.01).max(100).default(1),
+  UPSTREAM_TIMEOUT_FACTOR: z.coerce.number().min(0.01).max(100).default(1),
   FOLD_MODELS: list
     .default(['foldmodel2-2026-05-cutoff-2025'])
     .refine((names) => names.length > 0, 'must name at least one model'),
@@ -127,7 +140,6 @@ export const variables = z.object({
   STORE_URL: storeUrl.default('sqlite:.data/gateway.db'),
   LEDGER_URL: storeUrl.optional(),
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
-  CACHE_ANSWERS_MB: whole(0, 4096).default(32),
   GATEWAY_SECRET: secret.optional(),
   GATEWAY_SECRET_FILE: z.string().min(1).optional(),
   GATEWAY_SECRET_PREVIOUS: secret.optional(),
@@ -155,7 +167,6 @@ export const variables = z.object({
     ),
   PERSISTED_OPERATIONS: z.enum(['off', 'allow', 'only']).optional(),
   PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),
-  GRAPHIQL: flag.optional(),
   INTROSPECTION: flag.optional(),
   FEDERATION_TOKEN: secret.optional(),
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
@@ -165,9 +176,7 @@ export const variables = z.object({
   MAX_BODY_BYTES: whole(1024, 1_073_741_824).default(16 * 1024 * 1024),
   TRUST_PROXY: whole(0, 10).default(0),
   RATE_LIMIT_PER_MINUTE: whole(0, 10_000_000).default(6000),
-  AUTH_FAILURES_PER_MINUTE: whole(0, 1_000_000).default(60),
   MAX_CONCURRENT_REQUESTS: whole(0, 1_000_000).default(500),
-  MAX_EVENT_LOOP_DELAY_MS: whole(0, 60_000).default(500),
   MAX_SUBSCRIPTIONS: whole(0, 1_000_000).default(100),
   REQUEST_TIMEOUT_MS: whole(100, 3_600_000).default(60_000),
   LOG_LEVEL: z.enum(['silent', 'error', 'warn', 'info', 'debug']).default('info'),
@@ -176,10 +185,8 @@ export const variables = z.object({
     .regex(/^[!-~]{16,}$/, `must be ASCII without spaces and have ${LONG_ENOUGH}`)
     .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
-  READY_REQUIRES_UPSTREAM: flag.default(false),
   SHUTDOWN_SECONDS: whole(0, 3600).default(25),
   OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
-  OTEL_SERVICE_NAME: z.string().min(1).default('foldatlas'),
   NODE_ENV: z
     .string()
     .refine(

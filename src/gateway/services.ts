@@ -2,6 +2,7 @@
 // their host limiters; stores, read caches, batch progress and
 // bulk look-ups. And what a gateway is made of besides its configuration.
 import { createUnderway } from '../async/single-flight.ts';
+import type { GatewayLimits } from '../config/limits.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
@@ -39,6 +40,8 @@ export interface GatewayOptions {
   readonly pace?: PollScheduleOptions;
   /** When the upstream counts as failing, and for how long it is then left alone. */
   readonly breaker?: BreakerRules;
+  /** Limits that no setting changes, where they should not be the usual ones. */
+  readonly limits?: Partial<GatewayLimits>;
   /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
   readonly pulseMs?: number;
 }
@@ -48,7 +51,7 @@ export type UpstreamConnections = ReturnType<typeof connectUpstream>;
 export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
   ...defaultHostLimits,
   inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
-  queue: config.UPSTREAM_MAX_QUEUE,
+  queue: config.limits.upstreamQueue,
   ...(breaker === undefined ? {} : { breaker }),
 });
 

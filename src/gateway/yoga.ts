@@ -77,7 +77,7 @@ export function openYoga(sources: YogaSources) {
     listed: config.listedOperations,
     longest: DOCUMENT_LIMITS.characters,
   });
-  const store = createResponseStore(config.CACHE_ANSWERS_MB * 1_000_000);
+  const store = createResponseStore(config.limits.responseCacheBytes);
   const { plugins, errors } = pluginsOf(sources, operations, store);
   const yoga: GatewayYoga = createYoga<object, object>({
     schema: subgraphSchema,

@@ -22,8 +22,8 @@ const load = (name: 'main' | 'sandbox') =>
 const wireOptions = (config: Config) => ({
   batchPrefix: config.UPSTREAM_BATCH_PREFIX,
   atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
-  listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
-  listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
+  listLimitField: config.UPSTREAM_LIST_FIELDS[0],
+  listCursorField: config.UPSTREAM_LIST_FIELDS[1],
   models: config.FOLD_MODELS,
 });
 

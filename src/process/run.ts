@@ -75,7 +75,7 @@ function tellStart({ upstreamUrl, sandbox }: Source, url: string): void {
   const store = config.STORE_URL.replace(/^(rediss?:\/\/).*@/, '$1');
   process.stdout.write(
     `FoldAtlas · ${upstream} · store ${store} · ` +
-      `${config.GRAPHIQL ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
+      `${config.INTROSPECTION ? 'GraphiQL' : 'GraphQL'} ${url}/graphql\n`,
   );
 }
 

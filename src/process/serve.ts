@@ -42,7 +42,6 @@ export async function serve(options: ServeOptions): Promise<Served> {
       ? undefined
       : await openTracing({
           endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
-          serviceName: config.OTEL_SERVICE_NAME,
           onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
   const gateway = createGateway({ config, log, tracing, ...rest });

@@ -7,7 +7,6 @@ import type { Tracing } from './request-record.ts';
 export interface TracingOptions {
   /** Where the collector is; `/v1/traces` is added. */
   readonly endpoint: string;
-  readonly serviceName: string;
   /** Told once when spans cannot be sent, and again when they could be in between. */
   readonly onError: (error: unknown) => void;
 }
@@ -31,8 +30,8 @@ function tellingFailures(exporter: SpanExporter, onError: (error: unknown) => vo
   };
 }
 
-/** OpenTelemetry's own environment variables set sampling, headers and batches. */
-export async function openTracing({ endpoint, serviceName, onError }: TracingOptions): Promise<Tracing> {
+/** OpenTelemetry's own environment variables set the name, sampling, headers and batches. */
+export async function openTracing({ endpoint, onError }: TracingOptions): Promise<Tracing> {
   const [api, sdk, otlp, resources] = await Promise.all([
     import('@opentelemetry/api'),
     import('@opentelemetry/sdk-trace-node'),
@@ -42,8 +41,8 @@ export async function openTracing({ endpoint, serviceName, onError }: TracingOpt
   const exporter = new otlp.OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
   const provider = new sdk.NodeTracerProvider({
     resource: resources
-      .detectResources({ detectors: [resources.envDetector] })
-      .merge(resources.resourceFromAttributes({ 'service.name': serviceName })),
+      .resourceFromAttributes({ 'service.name': 'foldatlas' })
+      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     spanProcessors: [new sdk.BatchSpanProcessor(tellingFailures(exporter, onError))],
   });
   const tracer = provider.getTracer('foldatlas');

@@ -8,13 +8,13 @@ export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings =>
   baseUrl,
   batchPrefix: config.UPSTREAM_BATCH_PREFIX,
   atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
-  listLimitField: config.UPSTREAM_LIST_LIMIT_FIELD,
-  listCursorField: config.UPSTREAM_LIST_CURSOR_FIELD,
+  listLimitField: config.UPSTREAM_LIST_FIELDS[0],
+  listCursorField: config.UPSTREAM_LIST_FIELDS[1],
   downloadHosts: config.DOWNLOAD_HOSTS,
-  patience: config.UPSTREAM_PATIENCE,
+  patience: config.UPSTREAM_TIMEOUT_FACTOR,
   thumbnailTypes: {
-    plddt: config.UPSTREAM_THUMBNAIL_PLDDT,
-    'pct-characterized': config.UPSTREAM_THUMBNAIL_PCT_CHARACTERIZED,
+    plddt: config.UPSTREAM_THUMBNAILS[0],
+    'pct-characterized': config.UPSTREAM_THUMBNAILS[1],
   },
 });
 

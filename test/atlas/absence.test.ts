@@ -44,8 +44,16 @@ async function clusterOf(hash: string) {
 
 beforeAll(async () => {
   world = await openWorld({}, { dialect: 'plain' });
-  const config = readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0', CACHE_ANSWERS_MB: '0' });
-  warm = recorded(createGateway({ config, upstreamUrl: world.sandboxUrl, log: testLogger(), sandbox: true }));
+  const config = readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0' });
+  warm = recorded(
+    createGateway({
+      config,
+      upstreamUrl: world.sandboxUrl,
+      log: testLogger(),
+      sandbox: true,
+      limits: { responseCacheBytes: 0 },
+    }),
+  );
   const hits = new Set<string>([HBA]);
   for (let seed = 0; seed < 4; seed += 1) {
     const sequence = Array.from(

@@ -9,8 +9,10 @@ const SEED_OF_THE_HARNESS = 7;
 let world: World;
 beforeAll(async () => {
   // The cache of records is meant: the response cache may give a response again for a minute.
-  const env = { CACHE_RECORDS_SECONDS: '600', CACHE_ANSWERS_MB: '0' };
-  world = await openWorld(env, { seed: SEED_OF_THE_HARNESS, control: true });
+  const env = { CACHE_RECORDS_SECONDS: '600' };
+  world = await openWorld(env, { seed: SEED_OF_THE_HARNESS, control: true }, undefined, {
+    responseCacheBytes: 0,
+  });
 });
 afterAll(() => world.close());
 beforeEach(() => world.forget());

@@ -37,7 +37,7 @@ describe.each([
       const { header: _, ...record } = JSON.parse(answer.body.toString()) as Record<string, unknown>;
       answer.body = Buffer.from(JSON.stringify(record));
     });
-    const config = readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0' });
+    const config = readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0' });
     gateway = createGateway({ config, upstreamUrl: proxy.url, log: testLogger(), sandbox: true });
     const { data } = await world.query(
       '{ similarProteins(sequence: "GIVEQCCTSICSLYQLENYCN", first: 100) { hits { cluster { representativeHash size } } } }',

@@ -255,13 +255,19 @@ describe('tokens of an issuer', () => {
 
   it('that are wrong lock no caller out', async () => {
     const other = await openIssuer();
-    const own = openGateway(sandbox.url, {
-      UPSTREAM_API_KEY: 'upstream',
-      GATEWAY_JWKS_URL: other.url,
-      GATEWAY_JWT_ISSUER: ISSUER,
-      GATEWAY_JWT_AUDIENCE: AUDIENCE,
-      AUTH_FAILURES_PER_MINUTE: '3',
-    });
+    const own = openGateway(
+      sandbox.url,
+      {
+        UPSTREAM_API_KEY: 'upstream',
+        GATEWAY_JWKS_URL: other.url,
+        GATEWAY_JWT_ISSUER: ISSUER,
+        GATEWAY_JWT_AUDIENCE: AUDIENCE,
+      },
+      undefined,
+      undefined,
+      undefined,
+      { authFailuresPerMinute: 3 },
+    );
     const there = await serve(own);
     const wrong = [
       await other.sign('eve', { exp: 1 }),

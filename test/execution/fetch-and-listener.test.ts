@@ -45,7 +45,7 @@ const open = (env: Record<string, string>): Gateway =>
   createGateway({
     config: readConfig({
       STORE_URL: 'memory:',
-      MAX_EVENT_LOOP_DELAY_MS: '0',
+      MAX_CONCURRENT_REQUESTS: '0',
       CORS_ORIGINS: 'https://app.example',
       MAX_BODY_BYTES: '200000',
       PERSISTED_OPERATIONS: 'allow',

@@ -86,7 +86,7 @@ beforeAll(async () => {
     }),
   );
   gateway = createGateway({
-    config: readConfig({ STORE_URL: 'memory:', MAX_EVENT_LOOP_DELAY_MS: '0', CACHE_RECORDS_SECONDS: '0' }),
+    config: readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0', CACHE_RECORDS_SECONDS: '0' }),
     upstreamUrl: `http://127.0.0.1:${portOf(upstream)}`,
     log: testLogger(),
   });

@@ -180,7 +180,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       );
       expect(errors).toMatchObject([
         {
-          message: expect.stringContaining('set UPSTREAM_LIST_CURSOR_FIELD'),
+          message: expect.stringContaining('set UPSTREAM_LIST_FIELDS'),
           extensions: { code: 'UPSTREAM_DRIFT', retryable: true },
         },
       ]);

@@ -518,7 +518,7 @@ describe('a store on disk', () => {
   });
 
   it('counts no submission as cut off that is still under way, and says what to do meanwhile', async () => {
-    const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_PATIENCE: '1' });
+    const slow = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_TIMEOUT_FACTOR: '1' });
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'slow' };
     const submit = async () => at((await slow.ask(SUBMIT, { input })).data, 'submitFold');
     await slow.fault({ operation: 'submit', delay_ms: 9000 });
@@ -548,7 +548,7 @@ describe('a store on disk', () => {
   });
 
   it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
-    const env = { STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_PATIENCE: '1' };
+    const env = { STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_TIMEOUT_FACTOR: '1' };
     const killed = await openBench(env);
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };
     await killed.submit(input);

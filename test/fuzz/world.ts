@@ -29,7 +29,7 @@ function open(upstreamUrl: string): Gateway {
     STORE_URL: 'memory:',
     LOG_LEVEL: 'silent',
     RATE_LIMIT_PER_MINUTE: '0',
-    MAX_EVENT_LOOP_DELAY_MS: '0',
+    MAX_CONCURRENT_REQUESTS: '0',
     CACHE_RECORDS_SECONDS: '0',
   });
   return reached(

@@ -46,12 +46,12 @@ async function open(upstreamUrl: string): Promise<void> {
   gateway = createGateway({
     config: readConfig({
       STORE_URL: 'memory:',
-      MAX_EVENT_LOOP_DELAY_MS: '0',
       RATE_LIMIT_PER_MINUTE: '0',
       MAX_CONCURRENT_REQUESTS: String(MAX_IN_FLIGHT),
     }),
     upstreamUrl,
     log: testLogger((line) => lines.push(line)),
+    limits: { eventLoopDelayMs: 0 },
   });
   server = createHttpServer(gateway, { slowReaderMs: 120_000 });
   sockets = attachWebSocket(server, gateway, {

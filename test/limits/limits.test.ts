@@ -8,6 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import type { WebSocketOptions } from '../../src/http/websocket/server.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
@@ -28,8 +29,9 @@ async function withGateway(
   env: Record<string, string>,
   work: (served: Served, gateway: Gateway) => Promise<void>,
   sockets: Partial<WebSocketOptions> = {},
+  limits: Partial<GatewayLimits> = {},
 ): Promise<void> {
-  const gateway = openGateway(sandbox.url, env);
+  const gateway = openGateway(sandbox.url, env, undefined, undefined, undefined, limits);
   const served = await serve(gateway, [], sockets);
   try {
     await work(served, gateway);
@@ -154,9 +156,10 @@ describe('the rate limit', () => {
       {
         UPSTREAM_API_KEY: 'upstream',
         GATEWAY_API_KEYS: 'first-key-of-this-test',
-        AUTH_FAILURES_PER_MINUTE: '0',
       },
       async ({ url }) => expect(await statuses(3, url, (i) => bearer(`guess-${i}`))).toEqual([401, 401, 401]),
+      {},
+      { authFailuresPerMinute: 0 },
     ));
 
   it('slows down who is wrong about a key, and never who is right', () =>
@@ -164,7 +167,6 @@ describe('the rate limit', () => {
       {
         UPSTREAM_API_KEY: 'upstream',
         GATEWAY_API_KEYS: 'first-key-of-this-test, other-key-of-this-test',
-        AUTH_FAILURES_PER_MINUTE: '3',
       },
       async ({ url }) => {
         expect((await asked(url, bearer('first-key-of-this-test'))).status).toBe(200);
@@ -176,6 +178,8 @@ describe('the rate limit', () => {
         for (const key of ['first-key-of-this-test', 'other-key-of-this-test'])
           expect((await asked(url, bearer(key))).status).toBe(200);
       },
+      {},
+      { authFailuresPerMinute: 3 },
     ));
 });
 
@@ -220,25 +224,30 @@ describe('an event loop that is late', () => {
     Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, milliseconds);
 
   it('has new requests refused with 503 until it is in time again, but no health check', () =>
-    withGateway({ MAX_EVENT_LOOP_DELAY_MS: '250' }, async ({ url }, gateway) => {
-      const { origin } = new URL(url);
-      expect((await asked(url)).status).toBe(200);
-      // One long turn is no overload.
-      hold(1_100);
-      expect((await asked(url)).status).toBe(200);
-      await until('it to be late for a while', () => {
-        hold(600);
-        return gateway.pressure.isLate;
-      });
-      const refused = await asked(url);
-      expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
-      expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
-      expect((await fetch(`${origin}/health`)).status).toBe(200);
-      const counted = await (await fetch(`${origin}/metrics`)).text();
-      expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="busy"\} 1$/m);
-      await until('it to be in time', () => !gateway.pressure.isLate);
-      expect((await asked(url)).status).toBe(200);
-    }));
+    withGateway(
+      {},
+      async ({ url }, gateway) => {
+        const { origin } = new URL(url);
+        expect((await asked(url)).status).toBe(200);
+        // One long turn is no overload.
+        hold(1_100);
+        expect((await asked(url)).status).toBe(200);
+        await until('it to be late for a while', () => {
+          hold(600);
+          return gateway.pressure.isLate;
+        });
+        const refused = await asked(url);
+        expect(refused).toMatchObject({ status: 503, code: 'RATE_LIMITED' });
+        expect(Number(refused.headers.get('retry-after'))).toBeGreaterThan(0);
+        expect((await fetch(`${origin}/health`)).status).toBe(200);
+        const counted = await (await fetch(`${origin}/metrics`)).text();
+        expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="busy"\} 1$/m);
+        await until('it to be in time', () => !gateway.pressure.isLate);
+        expect((await asked(url)).status).toBe(200);
+      },
+      {},
+      { eventLoopDelayMs: 250 },
+    ));
 });
 
 describe('subscriptions', () => {

@@ -67,14 +67,13 @@ beforeAll(async () => {
   collector = await openCollector();
   tracing = await openTracing({
     endpoint: collector.url,
-    serviceName: 'secrets',
     onError: (error) => {
       throw error;
     },
   });
   gateway = reached(
     createGateway({
-      config: readConfig({ STORE_URL: 'memory:', REQUEST_TIMEOUT_MS: '3000', MAX_EVENT_LOOP_DELAY_MS: '0' }),
+      config: readConfig({ STORE_URL: 'memory:', REQUEST_TIMEOUT_MS: '3000', MAX_CONCURRENT_REQUESTS: '0' }),
       upstreamUrl: `http://127.0.0.1:${(upstream.address() as AddressInfo).port}`,
       log: testLogger((line) => lines.push(line)),
       tracing,

@@ -190,7 +190,7 @@ export async function openOracleWorld() {
       STORE_URL: `sqlite:${store}`,
       LOG_LEVEL: 'silent',
       RATE_LIMIT_PER_MINUTE: '0',
-      MAX_EVENT_LOOP_DELAY_MS: '0',
+      MAX_CONCURRENT_REQUESTS: '0',
       MAX_QUERY_COST: '1000000',
     });
     return createGateway({

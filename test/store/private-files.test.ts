@@ -30,7 +30,7 @@ describe('the files of a store', () => {
   const folder = (): string => join(root, 'data', 'of the gateway');
   async function open() {
     const sandbox = await startSandbox({ size: 'small', dataDir: join(folder(), 'sandbox') });
-    const config = readConfig({ STORE_URL: `sqlite:${folder()}/gateway.db`, MAX_EVENT_LOOP_DELAY_MS: '0' });
+    const config = readConfig({ STORE_URL: `sqlite:${folder()}/gateway.db`, MAX_CONCURRENT_REQUESTS: '0' });
     const gateway = createGateway({ config, upstreamUrl: sandbox.url, log: testLogger(), sandbox: true });
     await gateway.ready();
     const ask = (token: string) =>

@@ -174,7 +174,7 @@ describe('a submission', () => {
   });
 
   it('is sent once, whatever came of it', async () => {
-    const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.01' });
+    const place = openPlace(liar.url, { UPSTREAM_TIMEOUT_FACTOR: '0.01' });
     for (const script of [says(503, ''), says(429, { message: 'too many' }), says(200, ''), hangs]) {
       liar.reset();
       liar.script('submit', script);

@@ -25,7 +25,7 @@ let impatient: Place;
 beforeAll(async () => {
   liar = await openLiar();
   place = openPlace(liar.url);
-  impatient = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.1' });
+  impatient = openPlace(liar.url, { UPSTREAM_TIMEOUT_FACTOR: '0.1' });
 });
 afterAll(async () => {
   await place.gateway.close();

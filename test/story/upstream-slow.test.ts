@@ -300,7 +300,7 @@ describe('an upstream that is slow', () => {
     liar.script('uniprot', hangs);
     liar.script('protein', inTurn(hangs, says(200, { protein_hash: HASH, sequence: SEQUENCE })));
     // Small reads then have half a second for each try.
-    const place = openPlace(liar.url, { UPSTREAM_PATIENCE: '0.05' });
+    const place = openPlace(liar.url, { UPSTREAM_TIMEOUT_FACTOR: '0.05' });
     const { data, errors } = await place.query(
       `{ uniprotEntry(id: "P01308") { name } protein(hash: "${HASH}") { sequence } }`,
     );
@@ -340,11 +340,14 @@ describe('an upstream that is slow', () => {
 
   it('refuses what would wait behind too many others, and says when to come back', async () => {
     liar.script('list', hangs);
-    const place = openPlace(liar.url, {
-      UPSTREAM_MAX_IN_FLIGHT: '1',
-      UPSTREAM_MAX_QUEUE: '2',
-      REQUEST_TIMEOUT_MS: '1500',
-    });
+    const place = openPlace(
+      liar.url,
+      {
+        UPSTREAM_MAX_IN_FLIGHT: '1',
+        REQUEST_TIMEOUT_MS: '1500',
+      },
+      { limits: { upstreamQueue: 2 } },
+    );
     const ids = hashes(5, 'b');
     const { errors } = await place.query(
       `{ ${ids.map((id) => `${id}: batch(batchId: "${id}") { status }`).join(' ')} }`,

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { ManualClock } from '../../sandbox/src/clock.ts';
+import type { GatewayLimits } from '../../src/config/limits.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import type { PollScheduleOptions } from '../../src/progress/snapshot.ts';
@@ -17,11 +18,10 @@ export function openGateway(
   pace?: PollScheduleOptions,
   breaker?: BreakerRules,
   pulseMs = 300,
+  limits: Partial<GatewayLimits> = {},
 ): Gateway {
   const config = readConfig({
     STORE_URL: 'memory:',
-    // Machines of tests are shared: how late the loop is says nothing of the gateway.
-    MAX_EVENT_LOOP_DELAY_MS: '0',
     ...env,
   });
   const log = testLogger();
@@ -32,6 +32,8 @@ export function openGateway(
       log,
       sandbox: true,
       pulseMs,
+      // Machines of tests are shared: how late the loop is says nothing of the gateway.
+      limits: { eventLoopDelayMs: 0, ...limits },
       ...(pace === undefined ? {} : { pace }),
       ...(breaker === undefined ? {} : { breaker }),
     }),

@@ -45,7 +45,7 @@ export async function startServer(
         LOG_LEVEL: 'warn',
         PORT: '0',
         // The machines of tests are shared; whether they are busy is not what is tried.
-        MAX_EVENT_LOOP_DELAY_MS: '0',
+        MAX_CONCURRENT_REQUESTS: '0',
         ...env,
       },
     }),

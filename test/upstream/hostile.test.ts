@@ -22,8 +22,8 @@ let before = 0;
 
 beforeAll(async () => {
   hostile = await openHostile();
-  place = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', CACHE_ANSWERS_MB: '0' });
-  impatient = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', UPSTREAM_PATIENCE: '0.02' });
+  place = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000' }, { limits: { responseCacheBytes: 0 } });
+  impatient = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', UPSTREAM_TIMEOUT_FACTOR: '0.02' });
 });
 afterAll(async () => {
   await place.gateway.close();

@@ -15,6 +15,7 @@ afterAll(async () => {
 });
 beforeEach(() => liar.reset());
 
+const NO_RESPONSE_CACHE = { limits: { responseCacheBytes: 0 } };
 const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length };
 
 describe('a record without `sae_features`', () => {
@@ -195,7 +196,7 @@ describe('details of a feature', () => {
     ['with a text of another type', { ...WHOLE, summary: 7 }],
   ])('%s are not cached, whole ones are', async (_name, odd) => {
     // The cache of details is meant: the response cache may give a response again for a minute.
-    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, {}, NO_RESPONSE_CACHE);
     const ask = () =>
       own.query('{ feature(index: 7) { summary category nearestNeighbors(first: 2) { index } } }');
     try {
@@ -235,7 +236,7 @@ describe('what the service says while it is not ready', () => {
     ],
   ])('%s is not cached', async (_name, operation, odd, whole, query, expected) => {
     // The cache of records is meant: the response cache may give a response again for a minute.
-    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, {}, NO_RESPONSE_CACHE);
     try {
       liar.script('feature', says(404, { detail: 'Feature 7 not found' }));
       liar.script(operation, says(200, odd));
@@ -267,7 +268,7 @@ describe('a list of members that is not that of all', () => {
     ['too long', [HASH, OTHER, 'e'.repeat(32)]],
   ])('%s is drift, and is not cached', async (_name, members) => {
     // The cache of records is meant: the response cache may give a response again for a minute.
-    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600', CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600' }, NO_RESPONSE_CACHE);
     const ask = (field: string) => own.query(`{ cluster(hash: "${HASH}") { ${field} } }`);
     try {
       for (const field of ['memberHashes', 'members { totalCount }']) {
@@ -290,7 +291,7 @@ describe('a list of members that is not that of all', () => {
     ['top_phyla', 'phyla { name }'],
     ['cluster_top_pfam_domains', 'pfamDomains { id }'],
   ])('or a cluster without %s is not cached, whole ones are', async (key, field) => {
-    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600', CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600' }, NO_RESPONSE_CACHE);
     const ask = () => own.query(`{ cluster(hash: "${HASH}") { members { totalCount } ${field} } }`);
     const whole = { ...CLUSTER, member_protein_hashes: [HASH, OTHER] };
     liar.script('cluster', says(200, { ...whole, [key]: undefined }));
@@ -304,7 +305,7 @@ describe('a list of members that is not that of all', () => {
   });
 
   it('is shown by a member twice also where the service does not say how many there are', async () => {
-    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, {}, NO_RESPONSE_CACHE);
     const { cluster_size: _, ...unsized } = CLUSTER;
     const ask = (members: readonly string[]) => {
       liar.script('cluster', says(200, { ...unsized, member_protein_hashes: members }));
@@ -324,7 +325,7 @@ describe('a search', () => {
     ['top_features_across_results', 'sharedFeatures { occurrences }', undefined],
   ])('without a readable %s is drift at %s only', async (key, field, value) => {
     // The cache of details is meant: the response cache may give a response again for a minute.
-    const own = openPlace(liar.url, { CACHE_ANSWERS_MB: '0' });
+    const own = openPlace(liar.url, {}, NO_RESPONSE_CACHE);
     const whole = { restricted_count: 0, top_features_across_results: [], similar_proteins: [] };
     try {
       liar.script('similarity', says(200, { ...whole, [key]: value }));

@@ -104,8 +104,7 @@ describe('a gateway that is told its prefixes, models and fields', () => {
       {
         UPSTREAM_BATCH_PREFIX: '/v2/jobs',
         UPSTREAM_ATLAS_PREFIX: '/esm/protein/api/v1alpha1',
-        UPSTREAM_LIST_LIMIT_FIELD: 'page_size',
-        UPSTREAM_LIST_CURSOR_FIELD: 'after',
+        UPSTREAM_LIST_FIELDS: 'page_size, after',
         FOLD_MODELS: 'other-model',
       },
       { wire: told, speed: 1e6 },

@@ -71,7 +71,7 @@ export function createAuthenticator(
     GATEWAY_JWKS_URL: jwksUrl,
     GATEWAY_JWT_ISSUER: issuer = '',
     GATEWAY_JWT_AUDIENCE: audience,
-    AUTH_FAILURES_PER_MINUTE: perMinute,
+    limits: { authFailuresPerMinute: perMinute },
   } = config;
   // By size: room for a `max` would be taken at once.
   const accepted = new LRUCache<string, Caller>({

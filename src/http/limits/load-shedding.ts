@@ -13,7 +13,10 @@ const WINDOW_MS = 1_000;
  */
 const LATE_WINDOWS = 2;
 
-/** Refuses requests beyond MAX_CONCURRENT_REQUESTS, and while the event loop is late. */
+/**
+ * Refuses requests beyond MAX_CONCURRENT_REQUESTS, and while the event loop is late; none where that
+ * setting is 0.
+ */
 export interface LoadShedder {
   /**
    * Counts a request.
@@ -29,8 +32,9 @@ export interface LoadShedder {
 
 export function createLoadShedder({
   MAX_CONCURRENT_REQUESTS: maxInFlight,
-  MAX_EVENT_LOOP_DELAY_MS: maxDelayMs,
+  limits: { eventLoopDelayMs },
 }: Config): LoadShedder {
+  const maxDelayMs = maxInFlight > 0 ? eventLoopDelayMs : 0;
   const delay = monitorEventLoopDelay({ resolution: RESOLUTION_MS });
   let inFlight = 0;
   let lateWindows = 0;

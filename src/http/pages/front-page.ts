@@ -98,7 +98,7 @@ const GROUPS: readonly (readonly [title: string, files: RegExp])[] = [
 ];
 
 const exampleItem = ({ config }: Site, { name, title, kind, about }: Example): Html => html`
-<li><p class="title"><a href="${config.GRAPHIQL ? `graphql?example=${name}` : `examples/${name}.graphql`}">${title}</a>
+<li><p class="title"><a href="${config.INTROSPECTION ? `graphql?example=${name}` : `examples/${name}.graphql`}">${title}</a>
 <span class="chip ${kind}">${kind}</span></p><p>${inline(about)}</p></li>`;
 
 const examples = (site: Site): Part =>
@@ -144,7 +144,7 @@ ${
 <p class="lead">FoldAtlas answers from two services at once: the Atlas of proteins, clusters and learned
 features, and the Batch API, which folds your molecules. ${keyRule(site.config)}</p>
 <p class="actions">
-${site.config.GRAPHIQL && html`<a class="button" href="graphql">Open GraphiQL</a>`}
+${site.config.INTROSPECTION && html`<a class="button" href="graphql">Open GraphiQL</a>`}
 ${site.config.INTROSPECTION && html`<a class="button quiet" href="schema.graphql">Schema</a>`}
 <a class="button quiet" href="llms.txt">For agents</a>
 </p>

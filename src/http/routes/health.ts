@@ -52,7 +52,6 @@ export interface ReadinessOptions {
   /** Throws when the store does not answer; gives how full it is, where that can be said. */
   readonly store: () => Promise<Usage | undefined>;
   readonly upstream: () => Promise<void>;
-  readonly needsUpstream: boolean;
   readonly draining: () => boolean;
 }
 
@@ -84,7 +83,7 @@ async function check(name: string, ask: () => Promise<Usage | undefined>): Promi
 
 /** @returns asks both at most once in a while, however many want to know */
 export function openReadiness(options: ReadinessOptions): () => Promise<Readiness> {
-  const { store, upstream, needsUpstream, draining } = options;
+  const { store, upstream, draining } = options;
   let asked: { readonly at: number; readonly answer: Promise<readonly [Check, Check]> } | undefined;
 
   return async () => {
@@ -98,7 +97,7 @@ export function openReadiness(options: ReadinessOptions): () => Promise<Readines
     const [ofStore, ofUpstream] = await asked.answer;
     const checks = [ofStore, ofUpstream];
     if (draining()) return { state: 'draining', checks };
-    if (!ofStore.ok || (needsUpstream && !ofUpstream.ok)) return { state: 'unready', checks };
+    if (!ofStore.ok) return { state: 'unready', checks };
     return { state: ofUpstream.ok ? 'ready' : 'degraded', checks };
   };
 }

@@ -19,7 +19,7 @@ export function pageRoutes(site: Site, schema: GraphQLSchema): Route[] {
     schemaRoute(site, schema, serve),
     assetRoute(site.assets, serve),
     exampleRoute(site, serve),
-    ...(site.config.GRAPHIQL ? [graphiqlRoute(site, serve)] : []),
+    ...(site.config.INTROSPECTION ? [graphiqlRoute(site, serve)] : []),
   ];
 }
 

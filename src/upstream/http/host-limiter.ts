@@ -14,7 +14,7 @@ import { createFairQueue } from './fair-queue.ts';
 export interface HostLimits {
   /** Reads in flight at the same time (`UPSTREAM_MAX_IN_FLIGHT`). */
   readonly inFlight: number;
-  /** Reads that wait (`UPSTREAM_MAX_QUEUE`); one more is refused. */
+  /** Reads that wait; one more is refused. */
   readonly queue: number;
   readonly breaker: BreakerRules;
 }

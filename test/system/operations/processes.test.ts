@@ -44,7 +44,7 @@ function start(
         PATH: process.env.PATH ?? '',
         NODE_ENV: 'production',
         LOG_LEVEL: 'debug',
-        MAX_EVENT_LOOP_DELAY_MS: '0',
+        MAX_CONCURRENT_REQUESTS: '0',
         PORT: '0',
         SANDBOX_SIZE: 'small',
         SANDBOX_DATA: join(folder, 'sandbox'),

@@ -1,0 +1,20 @@
+// Limits that fit every deployment, so that no setting changes them. Programs that embed the gateway
+// and tests may.
+
+export interface GatewayLimits {
+  /** Reads that wait for their turn to be sent to the service; one more is refused. */
+  readonly upstreamQueue: number;
+  /** Wrong keys and tokens of an address in a minute; 0: any number. */
+  readonly authFailuresPerMinute: number;
+  /** How late the event loop may be on average over a second, twice in a row; 0: any. */
+  readonly eventLoopDelayMs: number;
+  /** Memory for finished responses of public data; 0: none are kept. */
+  readonly responseCacheBytes: number;
+}
+
+export const DEFAULT_LIMITS: GatewayLimits = {
+  upstreamQueue: 1000,
+  authFailuresPerMinute: 60,
+  eventLoopDelayMs: 500,
+  responseCacheBytes: 32_000_000,
+};
