@@ -1,11 +1,9 @@
 // foldatlas doctor: examines the service (src/doctor) and prints what differs.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
-import { examine, reportText } from '../doctor/doctor.ts';
-import type { CheckStatus } from '../doctor/probe.ts';
+import { type CheckStatus, examine, reportText } from '../doctor/doctor.ts';
 import { startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openServiceConnections } from '../upstream/http/connections.ts';
-import { openPublicAgent } from '../upstream/http/download.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
@@ -31,7 +29,6 @@ async function openService(config: Config, session: Session, token: string | und
         })
       : undefined;
   const connections = openServiceConnections();
-  const publicAgent = openPublicAgent();
   const upstream: Upstream = {
     settings: settingsOf(config, config.UPSTREAM_URL ?? sandbox?.url ?? ''),
     connections,
@@ -42,10 +39,9 @@ async function openService(config: Config, session: Session, token: string | und
   };
   return {
     upstream,
-    downloads: { publicAgent },
     sandbox: sandbox !== undefined,
     async close() {
-      await Promise.all([connections.close(), publicAgent.close()]);
+      await connections.close();
       await sandbox?.close();
     },
   };
@@ -56,7 +52,7 @@ export default command({
   summary: 'Is the service as the gateway expects it?',
   args: {
     json: flag('The report as JSON'),
-    batch: option('ID', 'Also read this batch of yours: its page, a task and its result'),
+    batch: option('ID', 'Also read this batch of yours: its pages and a task'),
     'token-file': TOKEN_FILE,
   },
   examples: [
@@ -75,13 +71,9 @@ export default command({
   ],
   async run({ json, batch, 'token-file': tokenFile }, session) {
     const config = await configOf(session);
-    const { upstream, downloads, sandbox, close } = await openService(
-      config,
-      session,
-      tokenOf(session, tokenFile),
-    );
+    const { upstream, sandbox, close } = await openService(config, session, tokenOf(session, tokenFile));
     try {
-      const report = await examine(upstream, { downloads, sandbox, batchId: batch });
+      const report = await examine(upstream, { sandbox, batchId: batch });
       await session.out(json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));
       return EXITS[report.status];
     } finally {

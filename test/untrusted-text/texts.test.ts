@@ -4,7 +4,7 @@ import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { errorLines } from '../../src/cli/gateway-client.ts';
-import { compare } from '../../src/doctor/differences.ts';
+import { readStrictly } from '../../src/doctor/strict-reading.ts';
 import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { clientIp, isLocalHost } from '../../src/http/auth/node-request.ts';
 import { checkTokens, checkVariables } from '../../src/http/graphql/input-limits.ts';
@@ -104,7 +104,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'the faults of a 422': (text) =>
     validationIssues('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
   'Retry-After': (text) => retryAfterSeconds(text, 0),
-  'drift of an answer': (text) => compare(shape, { [text]: text, sequence: 7 }, []),
+  'drift of an answer': (text) => readStrictly(shape, { [text]: text, sequence: 7 }, []),
   'errors on the command line': (text) => errorLines({ errors: [{ message: text, path: [text] }] }),
 };
 
