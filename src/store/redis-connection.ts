@@ -1,139 +1,141 @@
 // One connection to Redis or Valkey, opened in the background and again when it is lost. Every
-// command succeeds or fails within two seconds.
-
+// command of ours succeeds or fails within two seconds.
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { createRequire } from 'node:module';
+import type { RedisClientType } from '@redis/client';
 import { withTimeout } from '../async/deadline.ts';
 import type { StoreUsage } from './ledger/ledger.ts';
 
 /** Milliseconds that a command may take, connecting included. */
-const COMMAND_MS = 2_000;
+const COMMAND_TIMEOUT_MS = 2_000;
 /** Shorter than a command's time limit, so that the error is the failure to connect. */
-const CONNECT_MS = 1_500;
-const MAX_RETRY_MS = 2_000;
+const CONNECT_TIMEOUT_MS = 1_500;
+const MAX_RECONNECT_MS = 2_000;
 /** Commands that may wait for an answer; more are refused at once. */
 const MAX_QUEUED_COMMANDS = 10_000;
-/** RESP's type of a string of bytes. */
-const BLOB_STRING = 36;
-
-/**
- * The client: 400 modules, a tenth of the start-up time, which a gateway without Redis never loads.
- */
-const redis = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
 /** A store that does not answer, or refuses. Its message is for operators: it names the place. */
 export class StoreError extends Error {}
 
-/** The URL without its credentials, for messages. */
-const placeOf = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
+export interface RedisConnection {
+  /** For libraries that send their own commands. While the connection is lost, these fail at once. */
+  readonly client: RedisClientType;
+  /**
+   * Sends one command.
+   *
+   * @throws StoreError when the store does not answer in time or refuses. The command may still
+   *   have been carried out.
+   */
+  send(...command: string[]): Promise<unknown>;
+  /** Runs a Lua script atomically. Sends its text only to a server without it. @throws StoreError */
+  run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** Waits until the connection is established, or has failed once. */
+  connected(): Promise<void>;
+  /**
+   * Opens the connection anew. A lost host may never answer on the old one; and when a primary has
+   * become a replica, its name may lead to the new primary.
+   */
+  reconnect(): void;
+  /** Waits for pending commands, then disconnects. */
+  close(): Promise<void>;
+}
 
-const reasonOf = (error: unknown): string => {
-  if (!(error instanceof Error)) return String(error);
-  // What Node throws when every address of a name failed has no message of its own.
-  return error.message || ('code' in error ? String(error.code) : error.name);
-};
+/** Loaded on first use: 400 modules, a tenth of the start-up time. */
+const loadClient = () => createRequire(import.meta.url)('@redis/client') as typeof import('@redis/client');
 
-const isUnknownScript = (error: unknown): boolean =>
-  error instanceof Error && error.cause instanceof Error && error.cause.message.startsWith('NOSCRIPT');
-
-type Command = readonly (string | Buffer)[];
-
-function openLink(url: string, asBytes: boolean, onFault: (error: unknown) => void, onReady: () => void) {
-  const client = redis().createClient({
+function createRedisClient(url: string): RedisClientType {
+  return loadClient().createClient({
     url,
-    ...(asBytes ? { commandOptions: { typeMapping: { [BLOB_STRING]: Buffer } } } : {}),
     disableOfflineQueue: true,
     commandsQueueMaxLength: MAX_QUEUED_COMMANDS,
     socket: {
-      connectTimeout: CONNECT_MS,
-      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RETRY_MS) * (0.5 + Math.random() / 2),
+      connectTimeout: CONNECT_TIMEOUT_MS,
+      reconnectStrategy: (tries) => Math.min(50 * 2 ** tries, MAX_RECONNECT_MS) * (0.5 + Math.random() / 2),
     },
-  });
-  // Commands sent before the first connection wait until it succeeds or fails.
-  const settled = new Promise<void>((resolve) => {
-    client.once('ready', resolve);
-    client.once('error', () => resolve());
-  });
-  client.on('error', onFault);
-  client.on('ready', onReady);
-  client.connect().catch(onFault);
-  return {
-    async send(command: Command): Promise<unknown> {
-      await settled;
-      return client.sendCommand(command);
-    },
-    end() {
-      client.unref();
-      if (client.isOpen) client.destroy();
-    },
-  };
+  }) as RedisClientType;
 }
 
-interface RedisOptions {
-  /** Whether answers hold a Buffer in place of a text. */
-  readonly asBytes?: boolean;
-  /** Called after a connection was lost and made again. */
-  readonly onReconnected?: () => void;
+/** The URL without its credentials, for messages. */
+const withoutCredentials = (url: string): string => url.replace(/^([^/]*\/\/).*@/, '$1');
+
+function reasonText(error: unknown): string {
+  if (!(error instanceof Error)) return String(error);
+  // What Node throws when every address of a name failed has no message of its own.
+  return error.message || ('code' in error ? String(error.code) : error.name);
 }
+
+const isUnknownScript = (error: unknown): boolean =>
+  error instanceof Error && error.cause instanceof Error && error.cause.message.startsWith('NOSCRIPT');
 
 /**
  * Opens a connection; returns before it is established.
  *
  * @param url - `redis://` or `rediss://`, with user, password and database number where needed
  * @param onError - called once for each loss of the connection
+ * @param onReconnected - called after a connection was lost and made again
  */
 export function openRedis(
   url: string,
   onError: (error: unknown) => void,
-  { asBytes = false, onReconnected }: RedisOptions = {},
-) {
-  const place = placeOf(url);
-  let fault: unknown;
-  let closed = false;
+  onReconnected: () => void = () => undefined,
+): RedisConnection {
+  const place = withoutCredentials(url);
+  const client = createRedisClient(url);
   const pending = new Set<Promise<unknown>>();
   const digests = new Map<string, string>();
+  let isClosed = false;
+  /** Why the connection is lost. */
+  let fault: unknown;
+  /** Settles when the present connection is established, or has failed once. */
+  let connected = Promise.resolve();
 
-  const onFault = (error: unknown) => {
-    if (closed) return;
-    if (fault === undefined) onError(new Error(`The store ${place} is lost: ${reasonOf(error)}`));
+  function onFault(error: unknown): void {
+    if (isClosed) return;
+    if (fault === undefined) onError(new Error(`The store ${place} is lost: ${reasonText(error)}`));
     fault = error;
-  };
-  const open = () =>
-    openLink(url, asBytes, onFault, () => {
-      const isReconnected = fault !== undefined;
-      fault = undefined;
-      if (isReconnected) onReconnected?.();
-    });
-  let link = open();
+  }
+  function connect(): void {
+    connected = once(client, 'ready').then(
+      () => undefined,
+      () => undefined,
+    );
+    client.connect().catch(onFault);
+  }
+  client.on('error', onFault);
+  client.on('ready', () => {
+    const wasLost = fault !== undefined;
+    fault = undefined;
+    if (wasLost) onReconnected();
+  });
+  connect();
 
-  /** A lost host may never answer on this connection: the next command gets a new one. */
-  const renew = (stalled: typeof link): void => {
-    if (closed || link !== stalled) return;
-    link = open();
-    stalled.end();
-  };
+  function reconnect(): void {
+    // A connection that is being made is left alone: it has a time limit of its own.
+    if (isClosed || !client.isReady) return;
+    client.destroy();
+    connect();
+  }
 
-  async function ask(command: Command): Promise<unknown> {
-    if (closed) throw new Error(`The store ${place} is closed.`);
-    const used = link;
-    const onTimeout = (): never => {
-      const error = new Error(`no answer within ${COMMAND_MS} ms`);
-      onFault(error);
-      renew(used);
-      throw error;
-    };
+  async function ask(command: readonly string[]): Promise<unknown> {
+    if (isClosed) throw new StoreError(`The store ${place} is closed.`);
+    const answer = connected.then(() => client.sendCommand(command));
     try {
-      return await withTimeout(used.send(command), COMMAND_MS, onTimeout);
+      return await withTimeout(answer, COMMAND_TIMEOUT_MS, () => {
+        const error = new Error(`no answer within ${COMMAND_TIMEOUT_MS} ms`);
+        onFault(error);
+        reconnect();
+        throw error;
+      });
     } catch (error) {
-      // That it is offline says less than why.
-      const cause = error instanceof redis().ErrorReply ? error : (fault ?? error);
-      // A server that has become a replica keeps its connections; its name may lead to the new primary.
-      if (reasonOf(cause).includes('READONLY')) renew(used);
-      throw new StoreError(`The store ${place} failed: ${reasonOf(cause)}`, { cause });
+      // That the client is offline says less than why.
+      const cause = error instanceof loadClient().ErrorReply ? error : (fault ?? error);
+      if (reasonText(cause).includes('READONLY')) reconnect();
+      throw new StoreError(`The store ${place} failed: ${reasonText(cause)}`, { cause });
     }
   }
 
-  async function runScript(script: string, args: string[]): Promise<unknown> {
+  async function runScript(script: string, args: readonly string[]): Promise<unknown> {
     const digest = digests.get(script) ?? createHash('sha1').update(script).digest('hex');
     digests.set(script, digest);
     try {
@@ -152,30 +154,21 @@ export function openRedis(
   }
 
   return {
-    /**
-     * Sends one command.
-     *
-     * @throws Error that names the store (never its password) when it does not answer in time or
-     *   refuses. The command may still have been carried out.
-     */
-    send: (...command: Command) => track(ask(command)),
-    /**
-     * Runs a Lua script atomically. Sends its text only to a server without it (EVALSHA, then EVAL).
-     */
-    run: (script: string, keys: readonly string[], args: readonly string[]) =>
-      track(runScript(script, [String(keys.length), ...keys, ...args])),
-    /** Lets what is under way end, then disconnects. */
+    client,
+    send: (...command) => track(ask(command)),
+    run: (script, keys, args) => track(runScript(script, [String(keys.length), ...keys, ...args])),
+    connected: () => connected,
+    reconnect,
     async close() {
       await Promise.allSettled(pending);
-      closed = true;
-      link.end();
+      isClosed = true;
+      client.unref();
+      if (client.isOpen) client.destroy();
     },
   };
 }
 
-/**
- * Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock.
- */
+/** Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock. */
 export const NOW = `
   local now = tonumber(ARGV[1])
   if not now then
@@ -188,19 +181,20 @@ export const NOW = `
 export const timeArgument = (now: (() => number) | undefined): string =>
   now === undefined ? '' : String(now());
 
-/** Reads `used_memory:1024`; undefined where the line is missing. */
-const fieldOf = (info: string, name: string): string | undefined =>
+/** A field of INFO, such as `used_memory:1024`; undefined where the line is missing. */
+const infoField = (info: string, name: string): string | undefined =>
   info
     .split(/\r?\n/)
     .find((line) => line.startsWith(`${name}:`))
     ?.slice(name.length + 1);
 
-/** @throws Error when the answer has no numbers in it */
-export function readUsage(info: string): StoreUsage {
-  const usedBytes = Number(fieldOf(info, 'used_memory'));
-  const limit = Number(fieldOf(info, 'maxmemory') ?? 0);
+/** Asks the server how much of its memory it uses. @throws Error when it does not say */
+export async function readMemoryUsage(redis: RedisConnection): Promise<StoreUsage> {
+  const info = String(await redis.send('INFO', 'memory'));
+  const usedBytes = Number(infoField(info, 'used_memory'));
+  const limit = Number(infoField(info, 'maxmemory') ?? 0);
   if (!Number.isFinite(usedBytes) || !Number.isFinite(limit))
     throw new Error('The store does not say how much memory it uses.');
-  const policy = fieldOf(info, 'maxmemory_policy') ?? 'noeviction';
+  const policy = infoField(info, 'maxmemory_policy') ?? 'noeviction';
   return { usedBytes, limitBytes: limit === 0 ? null : limit, evicts: policy !== 'noeviction' && limit > 0 };
 }

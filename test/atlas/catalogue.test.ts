@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { openCache } from '../../src/store/cache/cache.ts';
+import { createCache } from '../../src/store/cache/cache.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
@@ -38,7 +38,7 @@ const upstream = (signal?: AbortSignal): Upstream => ({
 });
 
 const openKept = (ttl: number) =>
-  openCache<Buffer>({
+  createCache<Buffer>({
     namespace: 'catalogue',
     ttl,
     stale: 60_000,

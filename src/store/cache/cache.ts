@@ -1,19 +1,38 @@
-// The cache of Atlas data between requests, in two tiers: a bounded map in this process, and behind
-// it a Redis where replicas share one. Public data only. Errors
-// are never cached; a broken store is bypassed. Identical loads in flight are shared.
+// The cache of Atlas data between requests, in two tiers: an LRU map in this process, and behind it
+// a Redis where replicas share one. Public data only. Errors are never cached, and identical loads
+// in flight are shared.
 import { LRUCache } from 'lru-cache';
 import { createSingleFlight } from '../../async/single-flight.ts';
+import type { SharedCache } from './shared-cache.ts';
+
+export type { SharedCache } from './shared-cache.ts';
 
 /** A namespace of the cache. Values must not be changed after they were put in or taken out. */
-export type Cache<T> = ReturnType<typeof openCache<T>>;
+export interface Cache<T> {
+  /** The fresh cached values by key. */
+  getMany(keys: readonly string[]): Promise<Map<string, T>>;
+  /** The cached value of a key; undefined when there is no fresh one. */
+  get(key: string): Promise<T | undefined>;
+  /** Caches a value. @param ttl - milliseconds, when other than the namespace's */
+  set(key: string, value: T, ttl?: number): void;
+  /**
+   * The cached value of a key, else the result of `read`, which identical calls in flight share. A
+   * stale value is returned at once while `read` refreshes it. Null and values that are not
+   * cacheable are not cached.
+   *
+   * @param read - receives the signal that aborts after the last caller; none in the background
+   */
+  wrap<R extends T | null>(
+    key: string,
+    read: (signal?: AbortSignal) => Promise<R>,
+    options?: WrapOptions,
+  ): Promise<T | R>;
+}
 
-/**
- * One namespace of the second tier. Never throws; values that it cannot read in time are missing.
- * What is set is written a moment later.
- */
-export interface SharedCache {
-  getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
-  set(key: string, value: unknown, ttl: number): void;
+export interface WrapOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** Called when the value was cached. */
+  readonly onHit?: () => void;
 }
 
 /** How many of the values of a look-up were where. */
@@ -27,15 +46,14 @@ export interface CacheOptions<T> {
   readonly namespace: string;
   /** Milliseconds that a value stays fresh. */
   readonly ttl: number;
-  /**
-   * Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent.
-   */
+  /** Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent. */
   readonly stale?: number;
   readonly maxBytes: number;
   /** Roughly what a value takes in memory. */
   readonly sizeOf: (value: T) => number;
   /** Whether a loaded value is cached; every value when absent. */
   readonly isCacheable?: (value: T) => boolean;
+  /** Called when a refresh in the background fails. */
   readonly onError: (error: unknown) => void;
   /** Called for every look-up: values found in memory, in the second tier, and not at all. */
   readonly onLookup?: ((namespace: string, found: Found) => void) | undefined;
@@ -43,117 +61,88 @@ export interface CacheOptions<T> {
 }
 
 /** A value and until when it is fresh, in milliseconds since the epoch. */
-interface StoredValue<T> {
-  readonly v: T;
+interface Entry<T> {
+  readonly value: T;
   readonly until: number;
 }
 
-type Read<R> = (signal?: AbortSignal) => Promise<R>;
+/** What an entry takes in memory beside its key and value, about. */
+const ENTRY_BYTES = 200;
 
-/** What an entry of the first tier takes beside its key and value, about. */
-const OVERHEAD = 200;
-
-/** Opens a namespace. */
-export function openCache<T>(options: CacheOptions<T>) {
+/** Creates a namespace. */
+export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
   const { isCacheable = () => true } = options;
-  const local = new LRUCache<string, StoredValue<T>>({
+  const local = new LRUCache<string, Entry<T>>({
     maxSize: maxBytes,
+    // A large value must not drive out all others.
     maxEntrySize: Math.floor(maxBytes / 2),
     // lru-cache takes whole numbers.
-    sizeCalculation: ({ v }, key) => Math.ceil(key.length + sizeOf(v) + OVERHEAD),
+    sizeCalculation: ({ value }, key) => Math.ceil(key.length + sizeOf(value) + ENTRY_BYTES),
   });
   const singleFlight = createSingleFlight();
 
-  /** lru-cache takes whole milliseconds; 0 would be no end at all. */
-  const setLocal = (key: string, entry: StoredValue<T>, milliseconds: number): void => {
-    if (milliseconds > 0) local.set(key, entry, { ttl: Math.ceil(milliseconds) });
-    else local.delete(key);
-  };
+  /** Milliseconds until an entry is of no use. */
+  const timeLeft = ({ until }: Entry<T>): number => Math.ceil(until + stale - Date.now());
 
-  /** Looks in the second tier for what the first has not. */
-  const readShared = async (
-    found: Map<string, StoredValue<T>>,
-    missing: readonly string[],
-  ): Promise<Map<string, StoredValue<T>>> => {
-    const memory = found.size;
-    for (const [key, value] of (await shared?.getMany(missing)) ?? []) {
-      // Only this namespace writes under its name, and the name changes when the shape does.
-      const entry = value as StoredValue<T>;
-      found.set(key, entry);
-      setLocal(key, entry, entry.until + stale - Date.now());
-    }
-    const store = found.size - memory;
-    onLookup?.(namespace, { memory, store, missing: missing.length - store });
-    return found;
-  };
-  /** Waits only where the second tier has to be asked: most look-ups of a list end here. */
-  const readMany = (
-    keys: readonly string[],
-  ): Map<string, StoredValue<T>> | Promise<Map<string, StoredValue<T>>> => {
-    const found = new Map<string, StoredValue<T>>();
-    const missing: string[] = [];
+  async function readEntries(keys: readonly string[]): Promise<Map<string, Entry<T>>> {
+    const found = new Map<string, Entry<T>>();
     for (const key of keys) {
       const entry = local.get(key);
-      if (entry === undefined) missing.push(key);
-      else found.set(key, entry);
+      if (entry !== undefined) found.set(key, entry);
     }
-    if (missing.length > 0 && shared !== undefined) return readShared(found, missing);
-    onLookup?.(namespace, { memory: found.size, store: 0, missing: missing.length });
+    const memory = found.size;
+    const missing = keys.filter((key) => !found.has(key));
+    if (missing.length > 0 && shared !== undefined)
+      for (const [key, stored] of await shared.getMany(missing)) {
+        // Only this namespace writes under its name, and the name changes when the shape does.
+        const entry = stored as Entry<T>;
+        const left = timeLeft(entry);
+        if (left <= 0) continue;
+        found.set(key, entry);
+        local.set(key, entry, { ttl: left });
+      }
+    onLookup?.(namespace, { memory, store: found.size - memory, missing: keys.length - found.size });
     return found;
-  };
-  const fresh = (found: ReadonlyMap<string, StoredValue<T>>): Map<string, T> => {
+  }
+
+  async function getMany(keys: readonly string[]): Promise<Map<string, T>> {
     const now = Date.now();
-    const values = new Map<string, T>();
-    for (const [key, { v, until }] of found) if (until > now) values.set(key, v);
-    return values;
-  };
-  const getMany = (keys: readonly string[]): Map<string, T> | Promise<Map<string, T>> => {
-    const found = readMany(keys);
-    return found instanceof Promise ? found.then(fresh) : fresh(found);
-  };
-  const set = (key: string, value: T, keep = ttl): void => {
-    const entry: StoredValue<T> = { v: value, until: Date.now() + keep };
-    setLocal(key, entry, keep + stale);
-    shared?.set(key, entry, keep + stale);
-  };
-  const load = async <R extends T | null>(key: string, read: Read<R>, signal?: AbortSignal): Promise<R> => {
-    const value = await read(signal);
-    if (value !== null && isCacheable(value)) set(key, value);
-    return value;
-  };
+    const fresh = new Map<string, T>();
+    for (const [key, { value, until }] of await readEntries(keys)) if (until > now) fresh.set(key, value);
+    return fresh;
+  }
+
+  function set(key: string, value: T, keepMs = ttl): void {
+    const entry: Entry<T> = { value, until: Date.now() + keepMs };
+    const left = timeLeft(entry);
+    // For lru-cache, 0 is no end at all.
+    if (left <= 0) return;
+    local.set(key, entry, { ttl: left });
+    shared?.set(key, entry, left);
+  }
 
   return {
-    /** The fresh cached values, by key; synchronous when the second tier need not be read. */
     getMany,
-    /** The cached value of a key; undefined when there is no fresh one. */
-    get: async (key: string) => (await getMany([key])).get(key),
-    /**
-     * Caches a value.
-     *
-     * @param ttl - milliseconds, when other than the namespace's
-     */
+    get: async (key) => (await getMany([key])).get(key),
     set,
-    /**
-     * The cached value of a key, else the result of `read`, which identical calls in flight share.
-     * A stale value is returned at once while `read` refreshes it. Null and values that are not
-     * cacheable are not cached.
-     *
-     * @param read - receives the signal that aborts after the last caller; none in the background
-     * @param options.onHit - called when the value was cached
-     */
     wrap: <R extends T | null>(
       key: string,
-      read: Read<R>,
-      { signal, onHit }: { readonly signal?: AbortSignal | undefined; readonly onHit?: () => void } = {},
-    ): Promise<T | R> =>
-      singleFlight(key, signal, async (run) => {
-        const entry = (await readMany([key])).get(key);
-        if (entry === undefined) return load(key, read, run.signal);
+      read: (signal?: AbortSignal) => Promise<R>,
+      { signal, onHit }: WrapOptions = {},
+    ): Promise<T | R> => {
+      async function load(running?: AbortSignal): Promise<R> {
+        const value = await read(running);
+        if (value !== null && isCacheable(value)) set(key, value);
+        return value;
+      }
+      return singleFlight(key, signal, async (run): Promise<T | R> => {
+        const entry = (await readEntries([key])).get(key);
+        if (entry === undefined) return load(run.signal);
         onHit?.();
-        if (entry.until <= Date.now())
-          singleFlight(`refresh ${key}`, undefined, () => load(key, read)).catch(onError);
-        return entry.v;
-      }),
+        if (entry.until <= Date.now()) singleFlight(`refresh ${key}`, undefined, () => load()).catch(onError);
+        return entry.value;
+      });
+    },
   };
 }

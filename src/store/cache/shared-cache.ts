@@ -1,199 +1,168 @@
-// The second tier of the cache: Keyv namespaces over Redis, where replicas share it. The cache bypasses a slow
-// or broken store. Nothing waits for a write: entries are collected for a moment and written together.
-import Keyv from 'keyv';
+// The second tier of the cache: Keyv over Redis, where replicas share it. The cache bypasses a slow
+// or broken store, and no request waits for a write.
+import { createRequire } from 'node:module';
+import { promisify } from 'node:util';
+import { brotliCompress, brotliDecompress, constants } from 'node:zlib';
+import type { Keyv, KeyvEntry } from 'keyv';
 import { withTimeout } from '../../async/deadline.ts';
-import { takeTokens } from '../rate-limit/token-bucket.ts';
-import type { SharedCache } from './cache.ts';
-import { openRedisBytes } from './cache-redis.ts';
-import { decodeEntry, type EncodedEntry, encodeEntry } from './entry-codec.ts';
+import { openRedis, type RedisConnection, readMemoryUsage } from '../redis-connection.ts';
 
-/** An entry as it is stored, with its time to live in milliseconds. */
-export interface StoredBytes {
-  readonly key: string;
-  readonly bytes: Buffer;
-  readonly ttl: number;
+/** One namespace of the second tier. Values that it cannot read in time are missing. */
+export interface SharedCache {
+  getMany(keys: readonly string[]): Promise<Map<string, unknown>>;
+  /** Writes a value a moment later. @param ttl - milliseconds */
+  set(key: string, value: unknown, ttl: number): void;
 }
 
-/** A byte store with a time to live for each entry. */
-export interface ByteStore {
-  /** As many values as keys, in their order. */
-  getMany(keys: readonly string[]): Promise<(Buffer | undefined)[]>;
-  setMany(entries: readonly StoredBytes[]): Promise<void>;
-  delete(key: string): Promise<boolean>;
+export interface SharedStore {
+  namespace(name: string): SharedCache;
+  /** Writes what is still to be written, then disconnects. */
   close(): Promise<void>;
 }
 
 /** Changes with the shape or the encoding of entries, so that older ones are never read. */
-const SHAPE = 'foldatlas-5';
+const PREFIX = 'foldatlas:cache:6';
 const READ_TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
-/** Entries of this time are written together: one by one, they cost more than the answers they come from. */
+/** How long the store is bypassed after a failure. */
+const PAUSE_MS = 1_000;
+/** Entries of this time are written together: one by one they cost more than the answers they come from. */
 const COLLECT_MS = 100;
-/** Entries and bytes that the store is given at once. */
+/** Entries in one write: a batch fails together. */
 const BATCH_ENTRIES = 64;
-const BATCH_BYTES = 512 * 1024;
-const MAX_FAILURES = 5;
-const PAUSE_MS = 5_000;
-/**
- * Writes of a namespace. Writing a record costs more than answering from it: of a flood of new keys
- * most are not written; a key that is requested again gets another chance.
- */
-const WRITES_PER_MINUTE = 2_400;
-const MAX_TTL_MS = 366 * 24 * 3_600_000;
+/** On a server without eviction, the last quarter of memory is left to data that must be written. */
+const MAX_MEMORY_SHARE = 0.75;
 
-/**
- * Adapts a byte store to Keyv, encoding Keyv's `{ value, expires }`.
- *
- * @param reading - limits the time of the store alone: decoding a large entry takes longer on a
- *   busy machine
- * @param writing - the same for writes
- * @param onError - called for every entry that cannot be encoded; the others are written
- */
-function toKeyvStore(
-  store: ByteStore,
-  reading: StoreGuard,
-  writing: StoreGuard,
-  onError: (error: unknown) => void,
-) {
-  const getMany = async (keys: string[]): Promise<(EncodedEntry | undefined)[]> => {
-    const found = (await reading(() => store.getMany(keys))) ?? [];
-    // Of most new keys nothing is there.
-    if (found.every((bytes) => bytes === undefined)) return found.map(() => undefined);
-    return Promise.all(found.map((bytes) => (bytes === undefined ? undefined : decodeEntry(bytes))));
-  };
-  const setMany = async (entries: { key: string; value: EncodedEntry; ttl?: number }[]) => {
-    let batch: StoredBytes[] = [];
-    let size = 0;
-    for (const [i, { key, value, ttl = MAX_TTL_MS }] of entries.entries()) {
-      try {
-        const bytes = await encodeEntry(value);
-        batch.push({ key, bytes, ttl });
-        size += bytes.length;
-      } catch (error) {
-        onError(error);
-      }
-      if (batch.length < BATCH_ENTRIES && size < BATCH_BYTES && i < entries.length - 1) continue;
-      const full = batch;
-      batch = [];
-      size = 0;
-      await writing(() => store.setMany(full));
-    }
-  };
-  return {
-    getMany,
-    get: async (key: string) => (await getMany([key]))[0],
-    setMany,
-    set: (key: string, value: EncodedEntry, ttl?: number) =>
-      setMany([ttl === undefined ? { key, value } : { key, value, ttl }]),
-    delete: async (key: string) => store.delete(key),
-    async clear() {
-      throw new Error('A store that is shared with others is never cleared.');
-    },
-  };
+const compress = promisify(brotliCompress);
+const decompress = promisify(brotliDecompress);
+/** Quality 4 takes three times as long for a tenth less. */
+const BROTLI = { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } };
+const COMPRESS_FROM_CHARACTERS = 16 * 1024;
+/** Begins compressed entries. No JSON text begins so. */
+const COMPRESSED = 'br:';
+
+/** Structures shrink to a quarter; images do not, and stay as they are. */
+async function pack(json: string): Promise<string> {
+  if (json.length < COMPRESS_FROM_CHARACTERS) return json;
+  const packed = COMPRESSED + (await compress(json, BROTLI)).toString('base64');
+  return packed.length < json.length * 0.9 ? packed : json;
 }
 
-export type SharedStore = ReturnType<typeof openSharedStore>;
+const unpack = async (text: string): Promise<string> =>
+  text.startsWith(COMPRESSED)
+    ? String(await decompress(Buffer.from(text.slice(COMPRESSED.length), 'base64')))
+    : text;
 
-/**
- * Opens the tier.
- *
- * @param report - called with every failure; the cache then bypasses the store
- */
-function openSharedStore(store: ByteStore, report: (error: unknown) => void) {
+function limitTime<T>(work: Promise<T>, milliseconds: number): Promise<T> {
+  return withTimeout(work, milliseconds, () => {
+    throw new Error(`The store did not answer within ${milliseconds} ms.`);
+  });
+}
+
+/** Keyv's JSON, which holds Buffers as base64, compressed where it is long. */
+function openKeyv(redis: RedisConnection): Keyv {
+  const load = createRequire(import.meta.url);
+  // Loaded here: a gateway without Redis needs neither.
+  const { default: KeyvRedis } = load('@keyv/redis') as typeof import('@keyv/redis');
+  const { Keyv } = load('keyv') as typeof import('keyv');
+
+  /** Limits the time of Redis alone: on a busy machine, decoding a large entry takes longer. */
+  class TimedRedis extends KeyvRedis<string> {
+    override getMany<U>(keys: string[]) {
+      return limitTime(
+        redis.connected().then(() => super.getMany<U>(keys)),
+        READ_TIMEOUT_MS,
+      );
+    }
+    override setMany(entries: KeyvEntry[]) {
+      return limitTime(super.setMany(entries), WRITE_TIMEOUT_MS);
+    }
+  }
+  const store = new TimedRedis(redis.client, { throwOnErrors: true });
+  const keyv = new Keyv({ store, useKeyPrefix: false, throwOnErrors: true });
+  const { serialize, deserialize } = keyv;
+  if (serialize === undefined || deserialize === undefined) throw new Error('Keyv has no serializer.');
+  keyv.serialize = async (entry) => pack(await serialize(entry));
+  keyv.deserialize = async (text) => deserialize(await unpack(text));
+  // Errors are thrown as well.
+  keyv.on('error', () => undefined);
+  return keyv;
+}
+
+function openRedisCache(url: string, report: (error: unknown) => void): SharedStore {
   let isClosed = false;
-  // What goes on for a client that has left may read or write after the end.
+  // What goes on for a client that has disconnected may read or write after the end.
   const onError = (error: unknown): void => {
     if (!isClosed) report(error);
   };
-  const rules = { failures: MAX_FAILURES, pause: PAUSE_MS, onError };
-  const reading = createStoreGuard({ ...rules, timeout: READ_TIMEOUT_MS });
-  const writing = createStoreGuard({ ...rules, timeout: WRITE_TIMEOUT_MS });
-  const keyvStore = toKeyvStore(store, reading, writing, onError);
-  const flushes: (() => void)[] = [];
-  /** The end of all writes so far. */
-  let written: Promise<void> = Promise.resolve();
+  const redis = openRedis(url, onError);
+  const keyv = openKeyv(redis);
+  const attempt = createStoreGuard(onError, redis.reconnect);
+  let collected: { key: string; value: unknown; ttl: number }[] = [];
+  let writing = Promise.resolve();
+
+  async function hasRoom(): Promise<boolean> {
+    // A server may forbid the question; it then refuses what is too much by itself.
+    const usage = await readMemoryUsage(redis).catch(() => null);
+    if (usage === null || usage.limitBytes === null || usage.evicts) return true;
+    return usage.usedBytes < usage.limitBytes * MAX_MEMORY_SHARE;
+  }
+  async function writeAll(entries: typeof collected): Promise<void> {
+    if (!(await hasRoom())) return;
+    for (let i = 0; i < entries.length; i += BATCH_ENTRIES)
+      await attempt(() => keyv.setMany(entries.slice(i, i + BATCH_ENTRIES)));
+  }
+  function flush(): void {
+    const entries = collected;
+    collected = [];
+    if (entries.length > 0) writing = writing.then(() => writeAll(entries));
+  }
+
   return {
-    namespace(name: string): SharedCache {
-      const keyv = new Keyv<unknown>({
-        store: keyvStore,
-        namespace: `${SHAPE}:${name}`,
-        throwOnErrors: true,
-        emitErrors: false,
-      });
-      keyv.serialize = undefined;
-      keyv.deserialize = undefined;
-      let writesFullAt = 0;
-      let collected: { key: string; value: unknown; ttl: number }[] = [];
-      const flush = (): void => {
-        const entries = collected;
-        collected = [];
-        const before = written;
-        written = keyv
-          .setMany(entries)
-          .catch(onError)
-          .then(() => before);
-      };
-      flushes.push(flush);
+    namespace(name) {
+      const prefix = `${PREFIX}:${name}:`;
       return {
         async getMany(keys) {
-          const found = await keyv.getManyRaw([...keys]);
-          return new Map(
-            keys.map((key, i) => [key, found[i]?.value] as const).filter(([, value]) => value != null),
-          );
+          if (isClosed) return new Map();
+          const stored = keys.map((key) => prefix + key);
+          const values = await attempt(() => keyv.getMany<unknown>(stored));
+          return new Map(keys.flatMap((key, i) => (values?.[i] == null ? [] : [[key, values[i]] as const])));
         },
         set(key, value, ttl) {
-          const write = { key: name, tokens: 1, perMinute: WRITES_PER_MINUTE };
-          const { granted, fullAt } = takeTokens(writesFullAt, performance.now(), write);
-          writesFullAt = fullAt;
-          if (granted === 0) return;
-          if (collected.push({ key, value, ttl }) === 1) setTimeout(flush, COLLECT_MS).unref();
+          if (isClosed) return;
+          const entry = { key: prefix + key, value, ttl: Math.ceil(ttl) };
+          if (collected.push(entry) === 1) setTimeout(flush, COLLECT_MS).unref();
         },
       };
     },
     async close() {
-      for (const flush of flushes) flush();
-      await written;
+      flush();
+      await writing;
       isClosed = true;
-      await store.close();
+      await redis.close();
     },
   };
 }
 
-export interface GuardOptions {
-  /** Milliseconds that one use may take. */
-  readonly timeout: number;
-  /** Failures in a row after which the store is left alone. */
-  readonly failures: number;
-  /** Milliseconds that it is left alone, after which one use tries again. */
-  readonly pause: number;
-  /** Called with every failure. */
-  readonly onError: (error: unknown) => void;
-}
-
-/** Runs a use of the store. Undefined when it failed, timed out, or the circuit is open. */
+/** Runs a use of the store. Undefined when it failed, or the store is bypassed. */
 export type StoreGuard = <T>(use: () => Promise<T>) => Promise<T | undefined>;
 
-/** All uses of one store share a guard. */
-export function createStoreGuard({ timeout, failures, pause, onError }: GuardOptions): StoreGuard {
-  let failed = 0;
-  let closedUntil = 0;
-  const onTimeout = (): never => {
-    throw new Error(`The store did not answer within ${timeout} ms.`);
-  };
-
-  return async <T>(use: () => Promise<T>): Promise<T | undefined> => {
-    if (failed >= failures) {
-      if (performance.now() < closedUntil) return undefined;
-      closedUntil = performance.now() + pause;
-    }
+/**
+ * Bypasses a store for a moment after each failure.
+ *
+ * @param onError - called with every failure
+ * @param onFailure - called then as well, to mend the connection
+ */
+export function createStoreGuard(onError: (error: unknown) => void, onFailure: () => void): StoreGuard {
+  let bypassedUntil = 0;
+  return async (use) => {
+    if (performance.now() < bypassedUntil) return undefined;
     try {
-      const result = await withTimeout(use(), timeout, onTimeout);
-      failed = 0;
-      return result;
+      return await use();
     } catch (error) {
-      failed += 1;
-      closedUntil = performance.now() + pause;
+      bypassedUntil = performance.now() + PAUSE_MS;
       onError(error);
+      onFailure();
       return undefined;
     }
   };
@@ -208,5 +177,4 @@ export function createStoreGuard({ timeout, failures, pause, onError }: GuardOpt
 export const openSharedCache = (
   storeUrl: string,
   onError: (error: unknown) => void,
-): SharedStore | undefined =>
-  /^rediss?:/.test(storeUrl) ? openSharedStore(openRedisBytes(storeUrl, onError), onError) : undefined;
+): SharedStore | undefined => (/^rediss?:/.test(storeUrl) ? openRedisCache(storeUrl, onError) : undefined);

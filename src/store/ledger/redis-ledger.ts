@@ -4,7 +4,7 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
-import { openRedis, readUsage, timeArgument } from '../redis-connection.ts';
+import { openRedis, readMemoryUsage, timeArgument } from '../redis-connection.ts';
 import {
   chainSummaries,
   type EarlierSubmission,
@@ -120,9 +120,7 @@ export function openRedisLedger(
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
 ): Ledger {
-  const redis = openRedis(url, onError, {
-    onReconnected: () => void check().catch(onError),
-  });
+  const redis = openRedis(url, onError, () => void check().catch(onError));
   const mark = createMarkCheck(secrets);
   const closing = new AbortController();
   const time = () => timeArgument(now);
@@ -331,7 +329,7 @@ export function openRedisLedger(
           await redis.run(RENAME, [key, `${PREFIX}${to}${key.slice(PREFIX.length + from.length)}`], []);
     },
     async usage() {
-      return readUsage(String(await redis.send('INFO', 'memory')));
+      return readMemoryUsage(redis);
     },
     async close() {
       closing.abort();

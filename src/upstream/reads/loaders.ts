@@ -1,7 +1,7 @@
 // The Atlas as a process reads it: the caches with their lifetimes, and the loaders of each request
 // over them. Public data only.
 import { createSingleFlight } from '../../async/single-flight.ts';
-import { type CacheOptions, openCache } from '../../store/cache/cache.ts';
+import { type CacheOptions, createCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
@@ -98,7 +98,7 @@ export function createLoaderFactory({ recordSeconds, downloads, store, onError, 
     more: Pick<CacheOptions<T>, 'stale' | 'isCacheable'> = {},
   ): CachedReads<T> => {
     const shared = store?.namespace(namespace);
-    const cache = openCache<T>({ namespace, ttl, maxBytes, sizeOf, onError, onLookup, shared, ...more });
+    const cache = createCache<T>({ namespace, ttl, maxBytes, sizeOf, onError, onLookup, shared, ...more });
     return { cache, name: namespace };
   };
   const singleFlight = createSingleFlight();
