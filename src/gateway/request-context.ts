@@ -79,7 +79,6 @@ class LazyContext implements GatewayContext {
   readonly #sources: ContextSources;
   readonly #caller: Caller;
   readonly #request: Request;
-  readonly #exchange: RequestRecord;
   readonly #loaders: Loaders;
   #hostUrl: string | undefined;
   #submissions: GatewayContext['submissions'] | undefined;
@@ -97,7 +96,6 @@ class LazyContext implements GatewayContext {
     this.#sources = sources;
     this.#caller = caller;
     this.#request = request;
-    this.#exchange = exchange;
     this.services = services;
     this.requestId = exchange.requestId;
     this.principal = principal;
@@ -161,10 +159,7 @@ class LazyContext implements GatewayContext {
   }
   get folds() {
     const { downloads } = this.services;
-    const { onEnd: lettingGo } = this.#exchange;
-    this.#folds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions, (close) =>
-      lettingGo.push(close),
-    );
+    this.#folds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions);
     return this.#folds;
   }
 }

@@ -2,6 +2,13 @@
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { npz } from '../../src/http/routes/tasks.ts';
+import { toMatrix } from '../../src/structure/fold/matrix.ts';
+
+function matrix(rows: unknown[]) {
+  const read = toMatrix(rows);
+  if (read === undefined) throw new Error('no matrix');
+  return read;
+}
 
 /** Reads one .npy file of version 1.0 as numpy.lib.format describes it. */
 function readNpy(bytes: Uint8Array | undefined): { shape: number[]; values: number[] } {
@@ -22,11 +29,11 @@ describe('an archive of matrices', () => {
   it('holds shapes and values, with NaN for what is no number', () => {
     const files = unzipSync(
       npz({
-        sequence: [
+        sequence: matrix([
           [1, 2.5, -3],
           [4, null, 6],
-        ],
-        pair_pooled: [[0.5]],
+        ]),
+        pair_pooled: matrix([[0.5]]),
       }),
     );
     expect(Object.keys(files)).toEqual(['sequence.npy', 'pair_pooled.npy']);
@@ -35,7 +42,7 @@ describe('an archive of matrices', () => {
   });
 
   it('is the same bytes for the same content', () => {
-    const content = { sequence: Array.from({ length: 40 }, (_, i) => [i, i / 3]) };
+    const content = { sequence: matrix(Array.from({ length: 40 }, (_, i) => [i, i / 3])) };
     expect(npz(content)).toEqual(npz(content));
   });
 });

@@ -5,7 +5,9 @@ import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../sandbox/src/folding/rows.ts';
-import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
+import { writeFoldFile } from '../../src/structure/fold/files.ts';
+import { paeBlock } from '../../src/structure/fold/pae.ts';
+import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { largeFold, smallFold } from '../structure/fold.ts';
 import { at, listAt } from '../support.ts';
 import { openBench } from './bench.ts';
@@ -153,22 +155,22 @@ function byAtom() {
   const pae = rows.map((r) => rows.map((c) => (fold.pae[r.token]?.[c.token] ?? 0) + r.by + c.by));
   return { ...fold, pae, plddt };
 }
-const open = (value: unknown) => openFoldResult(Buffer.from(JSON.stringify(value)));
+const open = (value: unknown) => readFold(Buffer.from(JSON.stringify(value)));
 
 describe('rows of an unfamiliar result', () => {
   it('are averaged where a token has several', async () => {
     const [token, atom] = await Promise.all([open(smallFold()), open(byAtom())]);
     expect(byAtom().pae.length).toBe(18);
-    expect(atom.summary.pae?.size).toBe(11);
-    const expected = (await token.paeBlock())?.values ?? [];
-    (await atom.paeBlock())?.values.forEach((row, r) => {
+    expect(atom.pae?.rowCount).toBe(11);
+    const expected = (token.pae && paeBlock(token.pae).values) ?? [];
+    (atom.pae && paeBlock(atom.pae).values)?.forEach((row, r) => {
       row.forEach((value, c) => {
         expect(value).toBeCloseTo(expected[r]?.[c] ?? -1, 9);
       });
     });
-    const plddt = await token.plddt();
-    expect((await atom.plddt())?.map((value) => value && Number(value.toFixed(9)))).toEqual(plddt);
-    expect(atom.summary.chains.map(({ kind }) => kind)).toEqual(token.summary.chains.map(({ kind }) => kind));
+    const plddt = token.plddt.slots;
+    expect(atom.plddt.slots.map((value) => value && Number(value.toFixed(9)))).toEqual(plddt);
+    expect(atom.chains.map(({ kind }) => kind)).toEqual(token.chains.map(({ kind }) => kind));
   });
 
   it('may be by atom for ligands only, with an entity table by row', async () => {
@@ -176,7 +178,7 @@ describe('rows of an unfamiliar result', () => {
     const counts = [1, 1, 1, 1, 1, 1, 1, 1, 1, 4, 1];
     const rows = counts.flatMap((count, token) => Array.from({ length: count }, () => token));
     const entity = [0, 0, 0, 1, 1, 2, 2, 3, 3, 4, 5];
-    const { summary } = await open({
+    const summary = await open({
       ...fold,
       complex: {
         ...fold.complex,
@@ -197,8 +199,8 @@ describe('rows of an unfamiliar result', () => {
       output_embedding_sequence: rows.map((token) => [token, 1]),
       entity_id: rows.map((token) => entity[token]),
     });
-    expect(summary.pae?.size).toBe(11);
-    expect(summary.embeddings?.sequenceShape).toEqual([11, 2]);
+    expect(summary.pae?.rowCount).toBe(11);
+    expect(summary.embeddings?.sequence).toMatchObject({ rowCount: 11, columnCount: 2 });
     expect(summary.chains.map(({ kind }) => kind)).toEqual([
       'protein',
       'protein',
@@ -212,12 +214,12 @@ describe('rows of an unfamiliar result', () => {
   it('may be by atom for modified residues only', async () => {
     const counts = [1, 1, 5, 1, 1, 1, 1, 1, 1, 1, 1];
     const rows = counts.flatMap((count, token) => Array.from({ length: count }, () => token));
-    const { summary, paeBlock } = await open({
+    const { pae } = await open({
       ...smallFold(),
       pae: rows.map((r) => rows.map((c) => 100 * r + c)),
     });
-    expect(summary.pae?.size).toBe(11);
-    const { values } = (await paeBlock()) ?? { values: [] };
+    expect(pae?.rowCount).toBe(11);
+    const { values } = pae === null ? { values: [] } : paeBlock(pae);
     expect([values[2]?.[2], values[3]?.[10]]).toEqual([202, 310]);
   });
 
@@ -226,18 +228,16 @@ describe('rows of an unfamiliar result', () => {
     const cut = fold.pae.slice(1).map((row) => row.slice(1));
     const crooked = smallFold().pae.map((row, k) => (k === 3 ? row.slice(1) : row));
     for (const pae of [cut, crooked]) {
-      const handle = await open({ ...fold, pae });
-      expect(handle.summary.pae).toBeNull();
-      expect(handle.summary.misfits.pae).toMatch(/changed at \$\.pae: .*saw 1[17] rows\.$/);
-      expect(await handle.paeBlock()).toBeNull();
-      expect(await handle.paeChainPairs()).toEqual([]);
-      expect((await handle.mmcif()).ok).toBe(true);
+      const read = await open({ ...fold, pae });
+      expect(read.pae).toBeNull();
+      expect(read.misfits.pae).toMatch(/changed at \$\.pae: .*saw 1[17] rows\.$/);
+      expect(writeFoldFile(read, 'MMCIF').ok).toBe(true);
     }
     const plddt = [0.5, 0.6, 0.7];
     const unsure = await open({ ...fold, plddt, complex: { ...fold.complex, plddt: [] } });
-    expect(unsure.summary.misfits.plddt).toMatch(/\$\.plddt/);
-    expect(unsure.summary.meanPlddt).toBeNull();
-    const file = await unsure.mmcif();
+    expect(unsure.misfits.plddt).toMatch(/\$\.plddt/);
+    expect(unsure.meanPlddt).toBeNull();
+    const file = writeFoldFile(unsure, 'MMCIF');
     expect(file.ok && file.text).toContain('do not fit its tokens');
   });
 
@@ -380,13 +380,11 @@ describe('a result that lost what its chains or atoms are known by', () => {
     const { complex: single, ...rest } = largeFold(3);
     const { chain_id: _number, metadata: _names, ...bare } = single;
     const named = await open({ ...rest, complex: { ...bare, metadata: { chain_lookup: { '0': 'H' } } } });
-    expect([named.summary.chains.map(({ id }) => id), named.summary.warnings]).toEqual([['H'], []]);
+    expect([named.chains.map(({ id }) => id), named.warnings]).toEqual([['H'], []]);
     const unnamed = await open({ ...rest, complex: bare });
-    expect(unnamed.summary.chains.map(({ id }) => id)).toEqual(['A']);
-    expect(unnamed.summary.warnings).toEqual([
-      "The upstream's result does not name its only chain; it is A here.",
-    ]);
-    expect(unnamed.summary.misfits).toMatchObject({ chains: null, structure: null });
+    expect(unnamed.chains.map(({ id }) => id)).toEqual(['A']);
+    expect(unnamed.warnings).toEqual(["The upstream's result does not name its only chain; it is A here."]);
+    expect(unnamed.misfits).toMatchObject({ chains: null, structure: null });
   });
 });
 
@@ -472,9 +470,8 @@ describe('scores outside 0 to 1', () => {
 
   it('are left out of a structure file, which says so', async () => {
     const fold = await open({ ...smallFold(), ptm: 81.23 });
-    const file = await fold.mmcif();
+    const file = writeFoldFile(fold, 'MMCIF');
     expect(file.ok && file.text).toContain('seen 81.23. They are left out.');
     expect(file.ok && file.text).not.toMatch(/pTM[^\n]*81\.23/);
-    fold.close();
   });
 });

@@ -1,9 +1,8 @@
 // Results through GraphQL, every number against an independent computation on the JSON behind the signed URL, and what
 // each costs upstream.
 import { createHash } from 'node:crypto';
-import { Worker } from 'node:worker_threads';
 import { unzipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
@@ -282,7 +281,7 @@ describe('a result', () => {
 });
 
 describe('a result of several megabytes', () => {
-  it('gives the same numbers, out of its thread', async () => {
+  it('gives the same numbers, and is downloaded once however much is asked of it', async () => {
     const id = await bench.submit({
       items: [
         { name: 'large', chains: [{ protein: { sequence: HBA.repeat(4), ids: ['A'] } }], includePae: true },
@@ -290,12 +289,15 @@ describe('a result of several megabytes', () => {
       ],
     });
     await bench.pass(60_000);
+    bench.forget();
     const large = `${id}-00000`;
     const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { result { resultUrl ptm plddt { mean(scale: UNIT) } pae { size block(maxPoints: 4) { step values } } structure { atomCount } } } }',
+      'query($id: ID!) { task(taskId: $id) { result { resultUrl ptm plddt { mean(scale: UNIT) } pae { size block(maxPoints: 4) { step values } } structure { atomCount } } again: result { structure { text } plddt { values } } } }',
       { id: large },
     );
     expect(errors).toBeUndefined();
+    expect(at(data, 'task.again.plddt.values')).toHaveLength(568);
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
     const result = at(data, 'task.result');
     const text = await (await bench.download(String(at(result, 'resultUrl')))).text();
     expect(text.length).toBeGreaterThan(1_000_000);
@@ -308,54 +310,6 @@ describe('a result of several megabytes', () => {
     expect(at(result, 'pae.block.step')).toBe(284);
     const [[first] = []] = at(result, 'pae.block.values') as number[][];
     expect(first).toBeCloseTo(mean(pae.slice(0, 284).flatMap((row) => row.slice(0, 284))), 9);
-  });
-});
-
-describe('the thread that holds a large result', () => {
-  it('is given its bytes once, however much is asked of it, and told when the request has been answered', async () => {
-    const id = await bench.submit({
-      items: [
-        { chains: [{ protein: { sequence: HBA.repeat(4), ids: ['A'] } }], includePae: true },
-        protein('GIV'),
-      ],
-    });
-    await bench.pass(60_000);
-    bench.forget();
-    const sent = vi.spyOn(Worker.prototype, 'postMessage');
-    onTestFinished(() => sent.mockRestore());
-    /** The results of which the thread was told this. */
-    const told = (what: string): unknown[] =>
-      sent.mock.calls.flatMap(([{ body }]) => (body[what] === undefined ? [] : [body.fold]));
-    const getFile = async (path: string) => {
-      const file = await bench.download(path);
-      expect(file.status).toBe(200);
-      await file.arrayBuffer();
-    };
-    await getFile(`batches/${id}/scores.tsv`);
-    expect(told('bytes')).toHaveLength(1);
-    await expect.poll(() => told('close')).toEqual(told('bytes'));
-    sent.mockClear();
-    bench.forget();
-    const { data, errors } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { a: result { ptm pae { block(maxPoints: 4) { step } } } b: result { structure { atomCount text } plddt { values } } } }',
-      { id: `${id}-00000` },
-    );
-    expect(errors).toBeUndefined();
-    expect(at(data, 'task.b.plddt.values')).toHaveLength(568);
-    const bodies = sent.mock.calls.map(([message]) => message.body as Record<string, unknown>);
-    const folds = new Set(bodies.map(({ fold }) => fold));
-    expect(folds.size).toBe(1);
-    expect(bodies.filter(({ bytes }) => bytes !== undefined)).toHaveLength(1);
-    expect(bodies.filter(({ question }) => question !== undefined).length).toBeGreaterThan(3);
-    expect(bodies.filter(({ question }) => at(question, 'ask') === 'mmcif')).toHaveLength(1);
-    await expect.poll(() => sent.mock.lastCall?.[0].body).toEqual({ fold: [...folds][0], close: true });
-    expect(bench.counts()).toMatchObject({ download: 1 });
-
-    // Each of these reads the result anew, and has no more use for it in the end.
-    sent.mockClear();
-    for (const path of [`tasks/${id}-00000/structure.cif`, `batches/${id}/results.zip`]) await getFile(path);
-    expect(told('bytes')).toHaveLength(2);
-    await expect.poll(() => told('close')).toEqual(told('bytes'));
   });
 });
 

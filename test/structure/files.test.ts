@@ -1,15 +1,16 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../sandbox/src/folding/fold.ts';
-import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
+import { writeFoldFile } from '../../src/structure/fold/files.ts';
+import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
 import { viewMmcif, viewPdb } from './viewer.ts';
 
-const open = (value: unknown) => openFoldResult(Buffer.from(JSON.stringify(value)));
+const open = (value: unknown) => readFold(Buffer.from(JSON.stringify(value)));
 
 async function written(value: unknown, format: 'mmcif' | 'pdb') {
-  const file = await (await open(value))[format]();
+  const file = writeFoldFile(await open(value), format === 'pdb' ? 'PDB' : 'MMCIF');
   if (!file.ok) throw new Error(file.reason);
   return file;
 }
@@ -158,12 +159,12 @@ test('a structure viewer reads the mmCIF and the PDB back with the same atoms', 
 test('what PDB columns cannot hold is refused with the reason, and mmCIF still holds it', async () => {
   const long = smallFold();
   long.complex.metadata.chain_lookup['0'] = 'AA';
-  expect(await (await open(long)).pdb()).toMatchObject({
+  expect(writeFoldFile(await open(long), 'PDB')).toMatchObject({
     ok: false,
     reason: expect.stringContaining('"AA"'),
   });
   expect((await written(long, 'mmcif')).text).toContain(' AA ');
-  expect(await (await open(largeFold(10_001, false))).pdb().catch((e: unknown) => e)).toMatchObject({
+  expect(writeFoldFile(await open(largeFold(10_001, false)), 'PDB')).toMatchObject({
     ok: false,
     reason: expect.stringContaining('10000'),
   });
@@ -245,8 +246,8 @@ test('a fold of the sandbox comes back whole from the viewer, chain by chain, an
   });
   if (!outcome.ok) throw new Error('no fold');
   const { complex } = outcome.result;
-  const handle = await open(outcome.result);
-  expect(handle.summary.chains.map(({ id, kind, sequence }) => [id, kind, sequence])).toEqual([
+  const read = await open(outcome.result);
+  expect(read.chains.map(({ id, kind, sequence }) => [id, kind, sequence])).toEqual([
     ['A', 'protein', 'MKTAYIAKQR'],
     ['B', 'protein', 'MKTAYIAKQR'],
     ['R', 'rna', 'GGAUCC'],

@@ -1,18 +1,24 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { matrixOf } from '../../src/structure/fold/matrix.ts';
-import { paeBlock } from '../../src/structure/fold/pae.ts';
-import { openFoldResult } from '../../src/upstream/folds/open-fold-result.ts';
+import { writeFoldFile } from '../../src/structure/fold/files.ts';
+import { toLists, toMatrix } from '../../src/structure/fold/matrix.ts';
+import { type PaeRange, paeBlock, paeChainPairs } from '../../src/structure/fold/pae.ts';
+import { readRaw } from '../../src/structure/fold/raw.ts';
+import type { FoldingResult } from '../../src/structure/fold/result.ts';
+import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { longestBlock } from '../cpu-time.ts';
 import { largeFold, smallFold } from './fold.ts';
 
 const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
-const open = (value: unknown) => openFoldResult(bytesOf(value));
+const open = (value: unknown) => readFold(bytesOf(value));
+const matrixOf = (rows: unknown[]) => toMatrix(rows) ?? expect.fail('no matrix');
+const blockOf = ({ pae }: FoldingResult, range?: PaeRange) => pae && paeBlock(pae, range);
+const pairsOf = ({ pae, chains }: FoldingResult) => (pae === null ? [] : paeChainPairs(pae, chains));
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 test('chains have their tokens, kinds, sequences, hashes and means', async () => {
-  const { summary } = await open(smallFold());
+  const summary = await open(smallFold());
   expect(summary.chains).toEqual([
     {
       id: 'A',
@@ -79,7 +85,7 @@ test('chains have their tokens, kinds, sequences, hashes and means', async () =>
 
 test('null slots of the pLDDT stay where the upstream put them', async () => {
   const fold = smallFold();
-  expect(await (await open(fold)).plddt()).toEqual(fold.plddt);
+  expect((await open(fold)).plddt.slots).toEqual(fold.plddt);
 });
 
 test('chains are found by their numbers, and by the breaks without; names that are lost are never made up', async () => {
@@ -95,14 +101,14 @@ test('chains are found by their numbers, and by the breaks without; names that a
     [9, 10],
     [10, 11],
   ];
-  const { summary } = await open({ complex: bare });
+  const summary = await open({ complex: bare });
   expect(ranges(summary.chains)).toEqual(wanted);
   expect(summary.misfits.chains).toMatch(/complex\.metadata\.chain_lookup: .*none for chain 0/);
   const words = complex.chain_id.map((chain) => 'HKLXYZ'[chain]);
-  const said = (await open({ complex: { ...bare, chain_id: words } })).summary;
+  const said = await open({ complex: { ...bare, chain_id: words } });
   expect([said.misfits.chains, said.chains.map(({ id }) => id).join('')]).toEqual([null, 'HKLXYZ']);
   const { chain_id: __, ...barer } = bare;
-  const broken = (await open({ complex: barer, plddt })).summary;
+  const broken = await open({ complex: barer, plddt });
   expect(ranges(broken.chains)).toEqual(wanted);
   expect(broken.misfits.chains).toContain('$.complex.chain_id');
 });
@@ -117,7 +123,7 @@ test('a free amino acid and the atoms of a ligand are no polymer; a chain of mod
       token_to_atoms: names.map((_, k) => [k * atoms, (k + 1) * atoms]),
     },
   });
-  const kinds = async (value: unknown) => (await open(value)).summary.chains.map(({ kind }) => kind);
+  const kinds = async (value: unknown) => (await open(value)).chains.map(({ kind }) => kind);
   expect(await kinds(chains(['ALA'], [0], true, 5))).toEqual(['ligand']);
   expect(await kinds(chains(['C', 'C', 'U'], [0, 0, 0], true, 1))).toEqual(['ligand']);
   expect(await kinds(chains(['MSE', 'SEP'], [0, 0], true, 6))).toEqual(['protein']);
@@ -126,17 +132,17 @@ test('a free amino acid and the atoms of a ligand are no polymer; a chain of mod
 
 test('pair ipTM goes by chain id, and a matrix that does not fit says nothing', async () => {
   const fold = smallFold();
-  const { summary } = await open(fold);
+  const summary = await open(fold);
   expect(summary.chainPairs).toHaveLength(36);
   expect(summary.chainPairs).toContainEqual({ a: 'B', b: 'D', value: 0.4 });
   for (const matrix of [[], null, [[1]], undefined, 'x']) {
-    expect((await open({ ...fold, pair_chains_iptm: matrix })).summary.chainPairs).toEqual([]);
+    expect((await open({ ...fold, pair_chains_iptm: matrix })).chainPairs).toEqual([]);
   }
 });
 
 test('mean PAE of chain pairs is the mean of their cells', async () => {
   const fold = smallFold();
-  const pairs = await (await open(fold)).paeChainPairs();
+  const pairs = pairsOf(await open(fold));
   expect(pairs).toHaveLength(36);
   const cells = fold.pae.slice(0, 3).flatMap((row) => row.slice(5, 7));
   expect(pairs.find(({ a, b }) => a === 'A' && b === 'R')?.value).toBeCloseTo(
@@ -147,7 +153,7 @@ test('mean PAE of chain pairs is the mean of their cells', async () => {
 test('a PAE block is the mean of its cells, holds no more points than allowed and no step more than needed', () => {
   const cell = fc.option(fc.float({ min: 0, max: 32, noNaN: true }), { nil: null });
   const matrix = fc.integer({ min: 0, max: 14 }).chain((size) =>
-    fc.array(fc.array(cell, { minLength: Math.max(0, size - 2), maxLength: size }), {
+    fc.array(fc.array(cell, { minLength: size, maxLength: size }), {
       minLength: size,
       maxLength: size,
     }),
@@ -189,19 +195,31 @@ test('a PAE block is the mean of its cells, holds no more points than allowed an
   );
 });
 
-test('a range that is none is refused, here and in the thread', async () => {
-  for (const threadAboveBytes of [0, 1e9]) {
-    const fold = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes });
-    await expect(fold.paeBlock({ rowStart: 3, rowEnd: 1 })).rejects.toBeInstanceOf(RangeError);
-    await expect(fold.paeBlock({ columnStart: -1 })).rejects.toBeInstanceOf(RangeError);
-    await expect(fold.paeBlock({ maxPoints: 0 })).rejects.toBeInstanceOf(RangeError);
-  }
+test('a range that is none is refused', async () => {
+  const fold = await open(smallFold());
+  for (const range of [{ rowStart: 3, rowEnd: 1 }, { columnStart: -1 }, { maxPoints: 0 }])
+    expect(() => blockOf(fold, range)).toThrow(RangeError);
+});
+
+test('rows of different lengths and cells that are no numbers are no matrix', () => {
+  expect(toMatrix([[1], [1, 2]])).toBeUndefined();
+  expect(toMatrix([[1, 'x']])).toBeUndefined();
+  expect(toMatrix([1, 2])).toBeUndefined();
+  const rows = [
+    [1, null, 0.30000000000000004],
+    [-1, 2, 3],
+  ];
+  expect(toLists(matrixOf(rows))).toEqual(rows);
+  expect(matrixOf(rows).max).toBe(3);
+  expect(matrixOf([[null]]).max).toBeNull();
 });
 
 test('raw values are found by path, and no path leads out of the JSON', async () => {
-  const fold = await open({ ...smallFold(), later: { key: [1, { x: 'y' }] } });
-  expect(await fold.raw('later.key.1.x')).toBe('y');
-  expect(await fold.raw('complex.metadata.chain_lookup.2')).toBe('R');
+  const written = JSON.stringify({ ...smallFold(), later: { key: [1, { x: 'y' }] } });
+  const value = JSON.parse(written) as ReturnType<typeof smallFold>;
+  const { raw } = await open(value);
+  expect(readRaw(raw, 'later.key.1.x')).toBe('y');
+  expect(readRaw(raw, 'complex.metadata.chain_lookup.2')).toBe('R');
   for (const path of [
     'constructor',
     '__proto__',
@@ -211,35 +229,30 @@ test('raw values are found by path, and no path leads out of the JSON', async ()
     'ptm.toFixed',
     'a.b',
   ]) {
-    expect(await fold.raw(path)).toBeNull();
+    expect(readRaw(raw, path)).toBeNull();
   }
-  expect(await fold.raw()).toMatchObject({ later: { key: [1, { x: 'y' }] } });
+  expect(readRaw(raw)).toEqual(value);
+  expect(readRaw(raw, 'pae.2.1')).toBe(value.pae[2]?.[1]);
+  const enveloped = await open({ status: 'success', data: value });
+  expect(readRaw(enveloped.raw)).toEqual({ status: 'success', data: value });
+  expect(readRaw(enveloped.raw, 'data.pae')).toEqual(value.pae);
 });
 
-test('the thread answers exactly as the main loop does, also after the result was closed', async () => {
-  const here = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes: 1e9 });
-  const there = await openFoldResult(bytesOf(smallFold()), { threadAboveBytes: 0 });
-  for (const closed of [false, true]) {
-    if (closed) there.close();
-    expect(there.summary).toEqual(here.summary);
-    expect(await there.plddt()).toEqual(await here.plddt());
-    expect(await there.paeBlock({ maxPoints: 9 })).toEqual(await here.paeBlock({ maxPoints: 9 }));
-    expect(await there.paeChainPairs()).toEqual(await here.paeChainPairs());
-    expect(await there.mmcif()).toEqual(await here.mmcif());
-    expect(await there.pdb()).toEqual(await here.pdb());
-    expect(await there.raw('complex')).toEqual(await here.raw('complex'));
-  }
+test('a worker reads exactly what the main thread does', async () => {
+  const here = await readFold(bytesOf(smallFold()), { workerAboveBytes: 1e9 });
+  const there = await readFold(bytesOf(smallFold()), { workerAboveBytes: 0 });
+  expect(there).toEqual(here);
 });
 
 test('a PAE of a thousand tokens does not hold the loop', async () => {
   const value = largeFold(1000);
   const bytes = bytesOf(value);
   const { result, milliseconds } = await longestBlock(async () => {
-    const fold = await openFoldResult(bytes);
-    return { fold, block: await fold.paeBlock(), file: await fold.mmcif() };
+    const fold = await readFold(bytes);
+    return { fold, block: blockOf(fold), file: writeFoldFile(fold, 'MMCIF') };
   });
   const { fold, block, file } = result;
-  expect(fold.summary.pae?.size).toBe(1000);
+  expect(fold.pae?.rowCount).toBe(1000);
   expect(block?.step).toBe(10);
   const cells = value.pae.slice(10, 20).flatMap((row) => row.slice(30, 40));
   expect(block?.values[1]?.[3]).toBeCloseTo(cells.reduce((sum, v) => sum + v, 0) / cells.length);
@@ -268,11 +281,10 @@ test('whatever the result holds, it is opened and written without a throw', asyn
       fc.dictionary(fc.constantFrom('plddt', 'ptm', 'pae', 'pair_chains_iptm', 'entity_id'), some),
       async (changed, rest) => {
         const fold = smallFold();
-        const handle = await open({ ...fold, complex: { ...fold.complex, ...changed }, ...rest });
-        await handle.plddt();
-        await handle.paeBlock();
-        await handle.paeChainPairs();
-        expect((await handle.mmcif()).ok || !(await handle.pdb()).ok).toBe(true);
+        const read = await open({ ...fold, complex: { ...fold.complex, ...changed }, ...rest });
+        blockOf(read);
+        pairsOf(read);
+        expect(writeFoldFile(read, 'MMCIF').ok || !writeFoldFile(read, 'PDB').ok).toBe(true);
       },
     ),
     {
@@ -285,10 +297,10 @@ test('whatever the result holds, it is opened and written without a throw', asyn
 
 test('NaN is nothing; broken JSON is not quoted', async () => {
   const text = JSON.stringify(smallFold()).replace('"ptm":0.8123', '"ptm":NaN');
-  expect((await openFoldResult(Buffer.from(text))).summary.ptm).toBeNull();
-  for (const threadAboveBytes of [0, 1e9]) {
-    const error: unknown = await openFoldResult(Buffer.from('{"secret": sesame}'), {
-      threadAboveBytes,
+  expect((await readFold(Buffer.from(text))).ptm).toBeNull();
+  for (const workerAboveBytes of [0, 1e9]) {
+    const error: unknown = await readFold(Buffer.from('{"secret": sesame}'), {
+      workerAboveBytes,
     }).catch((e: unknown) => e);
     expect(error).toMatchObject({ name: 'JsonError' });
     expect(String(error)).not.toMatch(/ses|secret/);

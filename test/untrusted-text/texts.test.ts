@@ -29,7 +29,6 @@ import { boundedOperationName, makeRequestId, readTraceparent } from '../../src/
 import { safeName } from '../../src/upstream/archive/archive-limits.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
-import { extractMatrix } from '../../src/upstream/folds/read-fold.ts';
 import { validationIssues } from '../../src/upstream/input-faults.ts';
 import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
 import { startCpuTimer } from '../cpu-time.ts';
@@ -98,7 +97,6 @@ const READERS: Readonly<Record<string, Read>> = {
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),
   'lenient JSON': (text) => parseLenient(text),
-  'a matrix': (text) => extractMatrix(Buffer.from(text), 'pae', 'mark'),
   'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
   'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
   'the faults of a 422': (text) =>

@@ -9,6 +9,7 @@ import { inputOf } from '../../resolvers/folds/task-shape.ts';
 import { taskStatus } from '../../resolvers/folds/task-status.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { writeFoldFile } from '../../structure/fold/files.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
@@ -75,16 +76,10 @@ async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedT
     const whole = await folds.read(task.taskId);
     if (whole === null) return failed('The task is done, and there is no result.');
     const { bytes, fold, scores } = whole;
-    try {
-      const cif = await fold.mmcif();
-      const result = [`${file}.json`, bytes] as const;
-      const files = cif.ok
-        ? [result, [`${file}.cif`, new TextEncoder().encode(cif.text)] as const]
-        : [result];
-      return { task, files, scores, problem: cif.ok ? null : cif.reason };
-    } finally {
-      fold.close();
-    }
+    const cif = writeFoldFile(fold, 'MMCIF');
+    const result = [`${file}.json`, bytes] as const;
+    const files = cif.ok ? [result, [`${file}.cif`, new TextEncoder().encode(cif.text)] as const] : [result];
+    return { task, files, scores, problem: cif.ok ? null : cif.reason };
   } catch (error) {
     if (error instanceof UpstreamError) return failed(error.message);
     throw error;

@@ -8,8 +8,11 @@ import { createEtag } from '../../etag.ts';
 import { loadTask } from '../../resolvers/folds/task.ts';
 import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import { writeFoldFile } from '../../structure/fold/files.ts';
+import type { Matrix } from '../../structure/fold/matrix.ts';
+import type { FoldingResult } from '../../structure/fold/result.ts';
+import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
-import { checkedPart, type FoldResultHandle } from '../../upstream/folds/open-fold-result.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import {
@@ -92,7 +95,7 @@ async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer
   // Stores the scores as well, so that a table of them downloads nothing.
   const fold = (await foldsOf(source, ctx.upstream).read(taskId))?.fold ?? null;
   if (fold === null) return textResponse(404, NO_RESULT);
-  const content = await madeContent(fold, ending).finally(fold.close);
+  const content = madeContent(fold, ending);
   return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
 }
 
@@ -164,21 +167,15 @@ async function linkedFile(
 }
 
 /** The bytes of a file that is made here; a sentence when the result cannot be written so. */
-async function madeContent(fold: FoldResultHandle, ending: string): Promise<Uint8Array | string> {
+function madeContent(fold: FoldingResult, ending: string): Uint8Array | string {
+  const { misfits, embeddings } = fold;
   if (ending === 'npz') {
-    const { embeddings, misfits } = fold.summary;
     if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
     if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
-    const { sequence = null, pair = null } = (await fold.vectors()) ?? {};
-    return npz({
-      ...(sequence === null ? {} : { sequence }),
-      ...(pair === null ? {} : { pair_pooled: pair }),
-    });
+    const { sequence, pair } = embeddings;
+    return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
   }
-  const file = checkedPart(
-    await (ending === 'pdb' ? fold.pdb() : fold.mmcif()),
-    fold.summary.misfits.structure,
-  );
+  const file = checkPart(writeFoldFile(fold, ending === 'pdb' ? 'PDB' : 'MMCIF'), misfits.structure);
   if (file.ok) return new TextEncoder().encode(file.text);
   return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
 }
@@ -198,34 +195,23 @@ export const taskRoutes = (
   },
 });
 
-/** A matrix as JSON gave it; what is not a number becomes NaN. */
-export type Rows = readonly unknown[];
-
-const widthOf = (rows: Rows): number => (Array.isArray(rows[0]) ? rows[0].length : 1);
-
 /** A matrix in NumPy format 1.0: a header padded to 64 bytes, then the values row by row. */
-function npy(rows: Rows): Uint8Array {
-  const width = widthOf(rows);
-  const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rows.length}, ${width}), }`;
+function npy({ rowCount, columnCount, cells }: Matrix): Uint8Array {
+  const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rowCount}, ${columnCount}), }`;
   const padded = dictionary.padEnd(Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 11);
   const header = Buffer.from(`\x93NUMPY\x01\x00__${padded}\n`, 'latin1');
   header.writeUInt16LE(header.byteLength - 10, 8);
-  const file = Buffer.alloc(header.byteLength + rows.length * width * 4);
-  header.copy(file);
-  let at = header.byteLength;
-  for (const row of rows) {
-    const cells: readonly unknown[] = Array.isArray(row) ? row : [row];
-    for (let c = 0; c < width; c++, at += 4) {
-      const value = cells[c];
-      file.writeFloatLE(typeof value === 'number' ? value : Number.NaN, at);
-    }
-  }
-  return file;
+  const values = Buffer.alloc(cells.length * 4);
+  for (let i = 0; i < cells.length; i++) values.writeFloatLE(cells[i] ?? Number.NaN, i * 4);
+  return Buffer.concat([header, values]);
 }
 
 /** The archive, uncompressed: embeddings do not shrink. The same content gives the same bytes. */
-export const npz = (matrices: Readonly<Record<string, Rows>>): Uint8Array =>
-  zipSync(Object.fromEntries(Object.entries(matrices).map(([name, rows]) => [`${name}.npy`, npy(rows)])), {
-    level: 0,
-    mtime: '1980-01-01T00:00:00',
-  });
+export const npz = (matrices: Readonly<Record<string, Matrix>>): Uint8Array =>
+  zipSync(
+    Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [`${name}.npy`, npy(matrix)])),
+    {
+      level: 0,
+      mtime: '1980-01-01T00:00:00',
+    },
+  );

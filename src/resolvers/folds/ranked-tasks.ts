@@ -9,7 +9,7 @@ import type { TaskOrderName, TaskShape, TaskStatusName } from '../../schema/task
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { listPages } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import { RefusedResultError } from '../../upstream/folds/fold-results.ts';
+import { RefusedResultError } from '../../upstream/folds/fold-errors.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
 import { nameOfTask, tasksOf } from './task-shape.ts';

@@ -20,14 +20,15 @@ import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { TaskPosition } from '../../store/ledger/submissions.ts';
 import { listPages } from '../../upstream/batch.ts';
 import { asError, UpstreamError } from '../../upstream/errors.ts';
-import { missingResult } from '../../upstream/folds/fold-results.ts';
+import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { batchById, loadBatch } from './batch.ts';
-import { proteinOfChain } from './fold-parts.ts';
-import { FoldResult, meanPlddtOf, scoresOfResult } from './fold-result.ts';
+import { FoldResult } from './fold-result.ts';
+import { chainProteinField } from './folded-chain.ts';
+import { loadMeanPlddt, loadScores } from './load-fold.ts';
 import { inputOf, nameOfTask, taskOf, tasksOf } from './task-shape.ts';
 import { readStatus, taskStatus } from './task-status.ts';
 
@@ -118,7 +119,7 @@ interface FoldScoresShape extends TaskScores {
 async function scoresOf(ctx: GatewayContext, task: TaskShape): Promise<FoldScoresShape | null> {
   const kept = await ctx.submissions.scores(task.taskId).catch(asError);
   if (kept !== null && !(kept instanceof Error)) return { ...kept, task };
-  if (await hasResult(ctx, task)) return { ...(await scoresOfResult(ctx, task.taskId)), task };
+  if (await hasResult(ctx, task)) return { ...(await loadScores(ctx, task)), task };
   // Of an expired result the store alone may have scores.
   if (kept !== null && task.state === 'DONE') throw kept;
   return null;
@@ -161,7 +162,7 @@ const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
       args: { scale: t.arg(scaleArg) },
       resolve: async ({ task, ...scores }, { scale }, ctx) => {
         const isRead = scores.meanPlddt === null && (await hasResult(ctx, task));
-        return scalePlddt(isRead ? await meanPlddtOf(ctx, task, scores) : scores.meanPlddt, scale);
+        return scalePlddt(isRead ? await loadMeanPlddt(ctx, task, scores) : scores.meanPlddt, scale);
       },
     }),
   }),
@@ -238,7 +239,7 @@ builder.objectFields(Task, (t) => ({
   }),
 }));
 
-builder.objectField(InputChain, 'protein', (t) => t.field(proteinOfChain));
+builder.objectField(InputChain, 'protein', (t) => t.field(chainProteinField));
 
 builder.queryFields((t) => ({
   task: t.field({

@@ -1,7 +1,7 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { createHash } from 'node:crypto';
 import { type PolymerKind, residueOf } from '../residues.ts';
-import { changedAt, type FoldedComplex, type Numbers } from './fields.ts';
+import { describeMisfit, type FoldedComplex, type Numbers } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
 /** One chain. Token positions are 0-based over all tokens, the end excluded. */
@@ -22,7 +22,7 @@ export interface FoldedChain {
 }
 
 /** Mean of the values that are there; null when there are none. */
-export function meanOf(values: Iterable<number | null | undefined>): number | null {
+export function mean(values: Iterable<number | null | undefined>): number | null {
   let sum = 0;
   let count = 0;
   for (const value of values) {
@@ -37,7 +37,7 @@ export function meanOf(values: Iterable<number | null | undefined>): number | nu
  * Where chains begin: where the chain number changes, or without numbers after each null in the
  * pLDDT.
  */
-function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined): number[] {
+function findStarts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined): number[] {
   if (chainId.length === sequence.length) {
     return sequence.flatMap((_, t) => (t === 0 || chainId[t] !== chainId[t - 1] ? [t] : []));
   }
@@ -47,13 +47,13 @@ function starts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undefined
 }
 
 /** A table's entry for a name or number; undefined for any other key, which may not convert to text. */
-const saidOf = (table: Readonly<Record<string, unknown>>, key: unknown): unknown =>
+const lookUp = (table: Readonly<Record<string, unknown>>, key: unknown): unknown =>
   typeof key === 'number' || typeof key === 'string' ? table[key] : undefined;
 
 /** The name of a chain; undefined where the result has lost it. */
-function chainName({ chainId, chainLookup }: FoldedComplex, start: number): string | undefined {
+function readChainName({ chainId, chainLookup }: FoldedComplex, start: number): string | undefined {
   const id = chainId[start];
-  const name = saidOf(chainLookup, id) ?? (typeof id === 'string' ? id : undefined);
+  const name = lookUp(chainLookup, id) ?? (typeof id === 'string' ? id : undefined);
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
@@ -73,11 +73,11 @@ interface ChainNames {
  *
  * @param pairCount - rows of the matrix of pairs of chains
  */
-function chainNames(complex: FoldedComplex, begins: readonly number[], pairCount: number): ChainNames {
+function readChainNames(complex: FoldedComplex, begins: readonly number[], pairCount: number): ChainNames {
   const { chainId, chainLookup, sequence } = complex;
   const known = Object.values(chainLookup);
   const isSingle = Math.max(begins.length, known.length, pairCount) === 1;
-  const names = begins.map((start) => chainName(complex, start));
+  const names = begins.map((start) => readChainName(complex, start));
   const lost = names.indexOf(undefined);
   const isNumbered = chainId.length === sequence.length || (isSingle && chainId.length === 0);
   if (isNumbered && lost < 0) return { names: names.map(String), misfit: null, warnings: [] };
@@ -88,12 +88,12 @@ function chainNames(complex: FoldedComplex, begins: readonly number[], pairCount
     return { names: [ONLY_CHAIN], misfit: null, warnings: [warning] };
   }
   const misfit = isNumbered
-    ? changedAt(
+    ? describeMisfit(
         'complex.metadata.chain_lookup',
         `a name for each of the ${begins.length} chains`,
         `none for chain ${lost}`,
       )
-    : changedAt(
+    : describeMisfit(
         'complex.chain_id',
         `the chain of each of the ${sequence.length} tokens`,
         `${chainId.length}`,
@@ -104,8 +104,8 @@ function chainNames(complex: FoldedComplex, begins: readonly number[], pairCount
 const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
 
 /** The kind by the entity table; by the names of the tokens where the table does not say. */
-function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tokenEnd }: TokenSpan) {
-  const said = saidOf(complex.entityLookup, entity);
+function readKind(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tokenEnd }: TokenSpan) {
+  const said = lookUp(complex.entityLookup, entity);
   const word = typeof said === 'string' ? said.toLowerCase() : '';
   if (/non.?polymer/.test(word)) return 'ligand';
   const stated = KINDS.find((one) => word.includes(one));
@@ -115,7 +115,7 @@ function kindOf(complex: FoldedComplex, entity: unknown, { kind, tokenStart, tok
 }
 
 /** The value that stands most often in a list; of equal ones the first. */
-function mostFrequent<T>(list: readonly T[]): T | undefined {
+function findMostFrequent<T>(list: readonly T[]): T | undefined {
   const counts = new Map<T, number>();
   for (const value of list) counts.set(value, (counts.get(value) ?? 0) + 1);
   return [...counts].sort((a, b) => b[1] - a[1])[0]?.[0];
@@ -126,7 +126,7 @@ function mostFrequent<T>(list: readonly T[]): T | undefined {
  * called C, from a residue of that name; a chain of modified residues only is a polymer when each
  * has several atoms.
  */
-function kindByNames(complex: FoldedComplex, start: number, end: number): FoldedChain['kind'] {
+function guessKind(complex: FoldedComplex, start: number, end: number): FoldedChain['kind'] {
   const votes: PolymerKind[] = [];
   const loose: PolymerKind[] = [];
   for (let t = start; t < end; t++) {
@@ -138,7 +138,7 @@ function kindByNames(complex: FoldedComplex, start: number, end: number): Folded
   }
   const length = end - start;
   const isModified = length > 1 && loose.length === length;
-  return mostFrequent(votes) ?? (isModified ? mostFrequent(loose) : undefined) ?? 'ligand';
+  return findMostFrequent(votes) ?? (isModified ? findMostFrequent(loose) : undefined) ?? 'ligand';
 }
 
 export interface FoldedChains {
@@ -162,17 +162,17 @@ export function readChains(
   entityId: readonly unknown[] | undefined,
   pairCount: number,
 ): FoldedChains {
-  const begins = starts(complex, plddt);
+  const begins = findStarts(complex, plddt);
   const spans = begins.map((tokenStart, index): TokenSpan => {
     const tokenEnd = begins[index + 1] ?? complex.sequence.length;
-    return { tokenStart, tokenEnd, kind: kindByNames(complex, tokenStart, tokenEnd) };
+    return { tokenStart, tokenEnd, kind: guessKind(complex, tokenStart, tokenEnd) };
   });
   const rows = entityId && createRowFinder(complex, spans)(entityId.length);
-  const { names: ids, misfit, warnings } = chainNames(complex, begins, pairCount);
+  const { names: ids, misfit, warnings } = readChainNames(complex, begins, pairCount);
   const chains = spans.map((span, index) => {
     const { tokenStart, tokenEnd } = span;
     const row = rows?.[tokenStart];
-    const kind = kindOf(complex, row === undefined ? undefined : entityId?.[row], span);
+    const kind = readKind(complex, row === undefined ? undefined : entityId?.[row], span);
     const names = complex.sequence.slice(tokenStart, tokenEnd);
     const sequence = kind === 'ligand' ? null : names.map((name) => residueOf(name)?.letter ?? 'X').join('');
     return {

@@ -1,25 +1,61 @@
-// A folding result as it is queried: chains, scores and matrices with one row for each token,
-// whatever rows the service wrote. Rows that fit no token are an error, never a shifted list.
-import { type FoldedChains, meanOf, readChains } from './chains.ts';
-import { type FoldedComplex, type Numbers, readFields } from './fields.ts';
-import { collapsedMatrix, type Matrix, matrixOf } from './matrix.ts';
-import { iptmChainPairs, isOfPairs } from './pae.ts';
-import { createRowFinder, type FindRows, type RowOffsets, type TokenSpan } from './rows.ts';
+// A folding result with one row for each token, whatever rows the service wrote. Rows that fit no
+// token are a misfit, never a shifted list. Plain data, so that a worker can send it.
+import { type FoldedChain, type FoldedChains, mean, readChains } from './chains.ts';
+import { type FoldedComplex, type Numbers, readFields, readMembers } from './fields.ts';
+import { averageByToken, type Matrix, type RowOffsets } from './matrix.ts';
+import { type ChainPair, iptmChainPairs, isChainPairMatrix } from './pae.ts';
+import { liftMatrices, type MatrixName, type RawFold } from './raw.ts';
+import { createRowFinder, type FindRows, type TokenSpan } from './rows.ts';
 
 /** A pLDDT by token, and the same with a null between two chains where the service writes one. */
-interface TokenPlddt {
+export interface TokenPlddt {
   readonly tokens: Numbers;
   readonly slots: Numbers;
 }
 
+/** Why members cannot be trusted; null where they can. */
+export interface FoldMisfits {
+  readonly ptm: string | null;
+  readonly iptm: string | null;
+  readonly chains: string | null;
+  readonly chainPairs: string | null;
+  readonly structure: string | null;
+  readonly plddt: string | null;
+  readonly pae: string | null;
+  readonly embeddings: string | null;
+}
+
+/** Undefined or null means that the service did not give it, or that there is a misfit. */
+export interface FoldingResult {
+  readonly complex: FoldedComplex | undefined;
+  readonly atomCount: number;
+  readonly model: string | null;
+  /** 0 to 1, like the other scores. */
+  readonly ptm: number | null;
+  readonly iptm: number | null;
+  readonly plddt: TokenPlddt;
+  /** Over the tokens. */
+  readonly meanPlddt: number | null;
+  readonly chains: readonly FoldedChain[];
+  /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
+  readonly chainPairs: readonly ChainPair[];
+  /** Ångström; null without `include_pae`. */
+  readonly pae: Matrix | null;
+  /** Null without `include_embeddings`. */
+  readonly embeddings: { readonly sequence: Matrix | null; readonly pair: Matrix | null } | null;
+  readonly warnings: readonly string[];
+  readonly misfits: FoldMisfits;
+  readonly raw: RawFold;
+}
+
 /** The mean of the values of each token. */
-const collapsed = (values: Numbers, offsets: RowOffsets): Numbers =>
+const averageValues = (values: Numbers, offsets: RowOffsets): Numbers =>
   offsets.length - 1 === values.length
     ? values
-    : offsets.slice(1).map((end, token) => meanOf(values.slice(offsets[token], end)));
+    : offsets.slice(1).map((end, token) => mean(values.slice(offsets[token], end)));
 
 /** Reads values with a null slot between chains. Undefined when the null slots are elsewhere. */
-function withoutBreaks(
+function readWithBreaks(
   values: Numbers,
   spans: readonly TokenSpan[],
   findRows: FindRows,
@@ -28,7 +64,7 @@ function withoutBreaks(
   if (offsets === undefined) return undefined;
   const breaks = new Set(spans.slice(1).map(({ tokenStart }, k) => (offsets[tokenStart] ?? 0) + k));
   for (const slot of breaks) if (values[slot] !== null) return undefined;
-  const tokens = collapsed(
+  const tokens = averageValues(
     values.filter((_, slot) => !breaks.has(slot)),
     offsets,
   );
@@ -39,160 +75,133 @@ function withoutBreaks(
   return { tokens, slots };
 }
 
-function readRows(values: Numbers, spans: readonly TokenSpan[], findRows: FindRows): TokenPlddt | undefined {
-  const cut = withoutBreaks(values, spans, findRows);
-  if (cut !== undefined) return cut;
+function readByToken(
+  values: Numbers,
+  spans: readonly TokenSpan[],
+  findRows: FindRows,
+): TokenPlddt | undefined {
+  const withBreaks = readWithBreaks(values, spans, findRows);
+  if (withBreaks !== undefined) return withBreaks;
   for (const list of [values, values.filter((value) => value !== null)]) {
     const offsets = findRows(list.length);
     if (offsets !== undefined) {
-      const tokens = collapsed(list, offsets);
+      const tokens = averageValues(list, offsets);
       return { tokens, slots: tokens };
     }
   }
   return undefined;
 }
 
-/**
- * The pLDDT, 0 to 1: that of the result, else that of its structure; undefined where both are there
- * and neither fits.
- */
-function plddtByToken(
+/** The pLDDT of the result, else that of its structure; undefined when neither fits. */
+function readPlddt(
   given: Numbers | undefined,
   complex: FoldedComplex,
   spans: readonly TokenSpan[],
   findRows: FindRows,
 ): TokenPlddt | undefined {
   const own = complex.plddt.length === complex.sequence.length ? complex.plddt : undefined;
-  const read = given && readRows(given, spans, findRows);
+  const read = given && readByToken(given, spans, findRows);
   if (given !== undefined && read === undefined && own === undefined) return undefined;
   const tokens = own ?? read?.tokens ?? [];
   return { tokens, slots: read?.slots ?? tokens };
 }
 
-/** The folding result. Undefined or null means that the upstream did not give it. */
-export type FoldingResult = ReturnType<typeof readFoldingResult>;
-
-type Rows = readonly unknown[];
-
-const isNumbers = (row: unknown): row is number[] => Array.isArray(row);
-
-/** The mean of some vectors, as long as the first of them. */
-function meanVector(rows: Rows): unknown {
-  const vectors = rows.filter(isNumbers);
-  if (rows.length < 2) return rows[0];
-  return vectors[0]?.map((_, k) => meanOf(vectors.map((vector) => vector[k] ?? null)));
+interface FittedMatrix {
+  readonly matrix: Matrix | null;
+  readonly misfit: string | null;
 }
 
-const meanVectors = (rows: Rows, offsets: RowOffsets): Rows =>
-  offsets.slice(1).map((end, token) => meanVector(rows.slice(offsets[token], end)));
+const rowsMisfit = (member: string, tokenCount: number, rowCount: number): string =>
+  `The upstream's folding result has changed at $.${member}: expected one row for each of the ` +
+  `${tokenCount} tokens of $.complex, or one for each heavy atom of its ligands and modified residues, ` +
+  `saw ${rowCount} rows.`;
 
-const shape = (rows: Rows | undefined): number[] | null =>
-  rows === undefined ? null : [rows.length, ...(Array.isArray(rows[0]) ? [rows[0].length] : [])];
+/** Reads a matrix with rows by token; without tokens its rows are as they came. */
+function fitMatrix(
+  member: MatrixName,
+  given: unknown,
+  lifted: Matrix | undefined,
+  tokenCount: number,
+  findRows: FindRows | undefined,
+): FittedMatrix {
+  const rowCount = Array.isArray(given) ? given.length : 0;
+  if (rowCount === 0) return { matrix: null, misfit: null };
+  const isSquare = member !== 'pae' || lifted?.columnCount === rowCount;
+  const needsFit = findRows !== undefined && tokenCount > 0;
+  const offsets = needsFit ? findRows(rowCount) : [];
+  if (lifted === undefined || !isSquare || offsets === undefined)
+    return { matrix: null, misfit: rowsMisfit(member, tokenCount, rowCount) };
+  if (!needsFit || rowCount === tokenCount) return { matrix: lifted, misfit: null };
+  return { matrix: averageByToken(lifted, offsets, member === 'pae' ? offsets : undefined), misfit: null };
+}
 
-/**
- * Takes the parsed JSON, with or without an envelope around it. Never throws.
- *
- * @param paeApart - the PAE where it was read apart
- * @param raw - then gives the value as it came
- */
-export function readFoldingResult(value: unknown, paeApart?: Matrix, raw: () => unknown = () => value) {
-  const given = readFields(value);
-  const { complex, ptm, interfacePtm, pairChainsIptm } = given;
-  const givenPlddt = given.plddt.value;
+const NO_CHAINS: FoldedChains = { chains: [], misfit: null, warnings: [] };
+
+/** Reads parsed JSON, with or without an envelope around it. Never throws. */
+export function readFoldingResult(value: unknown): FoldingResult {
+  const members = readMembers(value);
+  const {
+    complex,
+    ptm,
+    interfacePtm,
+    pairChainsIptm,
+    plddt: given,
+    entityId,
+    model,
+    warnings,
+  } = readFields(value);
   const pairs = pairChainsIptm.value ?? [];
-  const named: FoldedChains =
-    complex === undefined
-      ? { chains: [], misfit: null, warnings: [] }
-      : readChains(complex, givenPlddt, given.entityId, pairs.length);
-  const bare = named.chains;
-  const findRows = complex && createRowFinder(complex, bare);
+  const named = complex === undefined ? NO_CHAINS : readChains(complex, given.value, entityId, pairs.length);
+  const findRows = complex && createRowFinder(complex, named.chains);
   const tokenCount = complex?.sequence.length ?? 0;
-  const misfit = (member: string, rows: number): string =>
-    `The upstream's folding result has changed at $.${member}: expected one row for each of the ` +
-    `${tokenCount} tokens of $.complex, or one for each heavy atom of its ligands and modified residues, ` +
-    `saw ${rows} rows.`;
 
-  const asGiven: TokenPlddt = { tokens: givenPlddt ?? [], slots: givenPlddt ?? [] };
-  const found = complex && findRows ? plddtByToken(givenPlddt, complex, bare, findRows) : asGiven;
+  const asGiven: TokenPlddt = { tokens: given.value ?? [], slots: given.value ?? [] };
+  const found = complex && findRows ? readPlddt(given.value, complex, named.chains, findRows) : asGiven;
   const plddt: TokenPlddt = found ?? { tokens: [], slots: [] };
-  const oddPlddt = plddt.tokens.length > 0 ? null : (given.plddt.misfit ?? complex?.plddtMisfit ?? null);
-  const chains = bare.map((chain) => ({
+  const oddPlddt = plddt.tokens.length > 0 ? null : (given.misfit ?? complex?.plddtMisfit ?? null);
+  const chains = named.chains.map((chain) => ({
     ...chain,
-    meanPlddt: meanOf(plddt.tokens.slice(chain.tokenStart, chain.tokenEnd)),
+    meanPlddt: mean(plddt.tokens.slice(chain.tokenStart, chain.tokenEnd)),
   }));
 
-  /** Rows by token, made by `collapse` where tokens have several; without tokens as they came. */
-  function byToken<T>(
-    member: string,
-    rows: T | undefined,
-    count: number,
-    collapse: (rows: T, offsets: RowOffsets) => T,
-    isRegular = true,
-  ): { readonly rows?: T | undefined; readonly misfit?: string } {
-    if (rows === undefined || findRows === undefined || tokenCount === 0) return { rows };
-    const offsets = isRegular ? findRows(count) : undefined;
-    if (offsets === undefined) return { misfit: misfit(member, count) };
-    return { rows: tokenCount === count ? rows : collapse(rows, offsets) };
-  }
-  const vectorsOf = (member: string, rows: Rows | undefined) =>
-    byToken(member, rows, rows?.length ?? 0, meanVectors);
-
-  const matrix = paeApart ?? (given.pae && matrixOf(given.pae));
-  const isSquare = matrix?.columnCount === matrix?.rowCount;
-  const pae = byToken('pae', matrix, matrix?.rowCount ?? 0, collapsedMatrix, isSquare);
-  const sequence = vectorsOf('output_embedding_sequence', given.embeddingSequence);
-  const pair = vectorsOf('output_embedding_pair_pooled', given.embeddingPairPooled);
-  const [sequenceShape, pairShape] = [shape(sequence.rows), shape(pair.rows)];
-  const pairsMisfit = isOfPairs(pairs, chains)
+  const raw = liftMatrices(value, members);
+  const readMatrix = (name: MatrixName) =>
+    fitMatrix(name, members[name], raw.matrices[name], tokenCount, findRows);
+  const pae = readMatrix('pae');
+  const sequence = readMatrix('output_embedding_sequence');
+  const pair = readMatrix('output_embedding_pair_pooled');
+  const embeddingsMisfit = sequence.misfit ?? pair.misfit;
+  const hasEmbeddings = embeddingsMisfit === null && (sequence.matrix ?? pair.matrix) !== null;
+  const pairsFit = isChainPairMatrix(pairs, chains);
+  const pairsMisfit = pairsFit
     ? null
-    : "The upstream's folding result has changed at $.pair_chains_iptm: expected a row and a column for " +
+    : `The upstream's folding result has changed at $.pair_chains_iptm: expected a row and a column for ` +
       `each of the ${chains.length} chains, saw ${pairs.length} rows.`;
+  // Some services write 0 for a single chain.
+  const hasInterface = chains.length !== 1 || interfacePtm.value !== 0;
   return {
     complex,
+    atomCount: complex?.atomPositions.length ?? 0,
+    model: model ?? null,
+    ptm: ptm.value ?? null,
+    iptm: hasInterface ? (interfacePtm.value ?? null) : null,
     plddt,
-    /** Ångström. */
-    pae: pae.rows,
-    /** The embeddings; null when they do not fit. */
-    vectors:
-      sequence.misfit === undefined && pair.misfit === undefined
-        ? { sequence: sequence.rows ?? null, pair: pair.rows ?? null }
-        : null,
-    /** The value as it came. */
-    raw,
-    /** What is small, as plain data. */
-    summary: {
-      atomCount: complex?.atomPositions.length ?? 0,
-      model: given.model ?? null,
-      created: given.created ?? null,
-      tokensUsed: given.tokensUsed ?? null,
-      /** 0 to 1, like the other scores. */
-      ptm: ptm.value ?? null,
-      // Some services write 0 where no other chain is.
-      iptm: chains.length === 1 && interfacePtm.value === 0 ? null : (interfacePtm.value ?? null),
-      /** Over the tokens. */
-      meanPlddt: meanOf(plddt.tokens),
-      chains,
-      /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
-      chainPairs: iptmChainPairs(pairs, chains),
-      /** Null without `include_pae`. */
-      pae: pae.rows === undefined ? null : { size: pae.rows.rowCount, max: pae.rows.max },
-      /** Null without `include_embeddings`. */
-      embeddings: sequenceShape === null && pairShape === null ? null : { sequenceShape, pairShape },
-      warnings: [...given.warnings, ...named.warnings],
-      /**
-       * Why members cannot be trusted: rows fit no token, scores are outside 0 to 1, chains lost
-       * their names, atoms their places. Null where they can.
-       */
-      misfits: {
-        ptm: ptm.misfit,
-        iptm: interfacePtm.misfit,
-        chains: named.misfit,
-        chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? (pairs.length > 0 ? named.misfit : null),
-        structure: complex?.atomsMisfit ?? named.misfit,
-        plddt: found === undefined ? misfit('plddt', givenPlddt?.length ?? 0) : oddPlddt,
-        pae: pae.misfit ?? null,
-        embeddings: sequence.misfit ?? pair.misfit ?? null,
-      },
+    meanPlddt: mean(plddt.tokens),
+    chains,
+    chainPairs: pairsFit ? iptmChainPairs(pairs, chains) : [],
+    pae: pae.matrix,
+    embeddings: hasEmbeddings ? { sequence: sequence.matrix, pair: pair.matrix } : null,
+    warnings: [...warnings, ...named.warnings],
+    misfits: {
+      ptm: ptm.misfit,
+      iptm: interfacePtm.misfit,
+      chains: named.misfit,
+      chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? (pairs.length > 0 ? named.misfit : null),
+      structure: complex?.atomsMisfit ?? named.misfit,
+      plddt: found === undefined ? rowsMisfit('plddt', tokenCount, given.value?.length ?? 0) : oddPlddt,
+      pae: pae.misfit,
+      embeddings: embeddingsMisfit,
     },
+    raw,
   };
 }

@@ -1,14 +1,15 @@
-// The atoms and rows of each token. Confidences, PAE and embeddings have one row per token, or one
-// per heavy atom of ligands, of modified residues, or of both, which the service folds atom by
-// atom.
+// The atoms and rows of each token. Confidences, PAE and embeddings have one row for each token, or
+// one for each heavy atom of ligands, of modified residues, or of both, which the service folds atom
+// by atom.
 import { residueOf } from '../residues.ts';
 import type { FoldedChain } from './chains.ts';
 import type { FoldedComplex } from './fields.ts';
+import type { RowOffsets } from './matrix.ts';
 
 /** The tokens of one chain, 0-based over all tokens, the end excluded. */
 export type TokenSpan = Pick<FoldedChain, 'kind' | 'tokenStart' | 'tokenEnd'>;
 
-/** The atoms of a token as a valid range; empty when the upstream gave none. */
+/** The atoms of a token as a valid range; empty when the service gave none. */
 export function atomRange(
   { tokenToAtoms, atomPositions }: FoldedComplex,
   token: number,
@@ -19,8 +20,8 @@ export function atomRange(
   return [start, Math.max(start, Math.min(end, atomPositions.length))];
 }
 
-/** Atoms of a token but hydrogens, 1 at least. */
-function heavyAtoms(complex: FoldedComplex, token: number): number {
+/** Counts the atoms of a token without hydrogens, 1 at least. */
+function countHeavyAtoms(complex: FoldedComplex, token: number): number {
   const [start, end] = atomRange(complex, token);
   let count = 0;
   for (let atom = start; atom < end; atom++) {
@@ -35,26 +36,23 @@ type TokenClass = 'ligand' | 'modified' | 'standard';
 /** Which tokens may have a row for each atom. */
 const FORMS: readonly (readonly TokenClass[])[] = [[], ['ligand', 'modified'], ['ligand'], ['modified']];
 
-/** The first row of each token and, at the end, the number of rows. */
-export type RowOffsets = readonly number[];
-
 /**
- * Finds the rows of each token among a number of rows; undefined when no form has so many rows or
+ * Finds the rows of each token among a number of rows; undefined when no form has so many rows, or
  * two forms that have disagree.
  */
 export type FindRows = (rowCount: number) => RowOffsets | undefined;
 
 export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpan[]): FindRows {
-  const tokens = spans.flatMap(({ kind, tokenStart, tokenEnd }) =>
-    complex.sequence.slice(tokenStart, tokenEnd).map((name, k) => {
-      const polymer: TokenClass = residueOf(name)?.standard === true ? 'standard' : 'modified';
-      return { is: kind === 'ligand' ? kind : polymer, atoms: heavyAtoms(complex, tokenStart + k) };
-    }),
-  );
   const forms = FORMS.map((byAtom) => {
     const offsets = [0];
-    for (const [k, { is, atoms }] of tokens.entries())
-      offsets.push((offsets[k] ?? 0) + (byAtom.includes(is) ? atoms : 1));
+    for (const { kind, tokenStart, tokenEnd } of spans) {
+      for (let token = tokenStart; token < tokenEnd; token++) {
+        const isStandard = residueOf(complex.sequence[token] ?? '')?.standard === true;
+        const tokenClass = kind === 'ligand' ? kind : isStandard ? 'standard' : 'modified';
+        const rows = byAtom.includes(tokenClass) ? countHeavyAtoms(complex, token) : 1;
+        offsets.push((offsets.at(-1) ?? 0) + rows);
+      }
+    }
     return offsets;
   });
   return (rowCount) => {

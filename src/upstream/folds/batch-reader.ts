@@ -1,4 +1,4 @@
-// Reads batches and tasks for one request: identical reads are one call, with limited concurrency.
+// Reads batches and tasks for one request: identical reads are one call, a few calls at a time.
 import pLimit from 'p-limit';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { type Enveloped, list, status } from '../batch.ts';
@@ -12,90 +12,7 @@ export interface BatchAnswer extends BatchPage {
   readonly warnings?: readonly string[];
 }
 
-export type BatchReader = ReturnType<typeof createBatchReader>;
-
-/** Status and List calls of one request that run at the same time. */
-const AT_ONCE = 8;
-
-/** The reader of one request; batches of other callers are unknown, without a call. */
-export function createBatchReader(up: Upstream, owned: BatchOwnership) {
-  const batches = new Map<string, Promise<BatchAnswer | null>>();
-  const pages = new Map<string, Promise<BatchAnswer | null>>();
-  const fresh = new Map<string, BatchAnswer>();
-  const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
-  const expired = new Map<string, Promise<boolean>>();
-  const limited = pLimit(AT_ONCE);
-  const listed = async (batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> => {
-    const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
-    return answer && { warnings: answer.warnings, ...answer.data };
-  };
-
-  const once = <T>(map: Map<string, Promise<T>>, key: string, ask: () => Promise<T>): Promise<T> => {
-    const asked = map.get(key);
-    if (asked !== undefined) return asked;
-    const asking = limited(ask);
-    map.set(key, asking);
-    return asking;
-  };
-  const readStatus = (taskId: string): Promise<Enveloped<TaskStatus> | null> =>
-    once(statuses, taskId, async () => ((await owned.task(taskId)) ? status(up, taskId) : null));
-
-  return {
-    /** State and counts, from the first answer of this request. Null for an unknown batch. */
-    batch: (batchId: string) => once(batches, batchId, () => listed(batchId)),
-    /** A page of items, together with state and counts. Null for an unknown batch. */
-    page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null> {
-      const { status: only } = request;
-      const whole = request.cursor === undefined ? fresh.get(batchId) : undefined;
-      if (whole !== undefined)
-        return Promise.resolve({
-          ...whole,
-          items: whole.items?.filter((item) => item.status === (only ?? item.status)),
-        });
-      const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
-      const page = once(pages, key, () => listed(batchId, request));
-      // Any page tells state and counts too, so that they need no call of their own, unless it fails.
-      if (!batches.has(batchId)) {
-        batches.set(batchId, page);
-        page.catch(() => batches.delete(batchId));
-      }
-      return page;
-    },
-    /** Answers for a batch that was submitted a moment ago. @param page - with all its tasks */
-    prime(batchId: string, page: BatchAnswer) {
-      fresh.set(batchId, page);
-      batches.set(batchId, Promise.resolve(page));
-    },
-    /** Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
-    status: readStatus,
-    /**
-     * Whether the results of a batch have expired, by Status of one of its done tasks: they expire
-     * together. False where Status cannot be read.
-     */
-    hasExpired(batchId: string, taskId: string): Promise<boolean> {
-      const asked = expired.get(batchId);
-      if (asked !== undefined) return asked;
-      const asking = readStatus(taskId).then(
-        () => false,
-        (error: unknown) => error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED',
-      );
-      expired.set(batchId, asking);
-      return asking;
-    },
-    /** Asks Status again next time: its signed URLs have expired. */
-    forgetStatus: (taskId: string) => void statuses.delete(taskId),
-    /** Asks everything again: something was changed. */
-    forgetAll() {
-      batches.clear();
-      pages.clear();
-      fresh.clear();
-      statuses.clear();
-      expired.clear();
-    },
-  };
-}
-
-/** What one caller may read and cancel. Without a shared key everything: the upstream decides. */
+/** What one caller may read and cancel. Without a shared key everything: the service decides. */
 export interface BatchOwnership {
   /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
   batch(batchId: string): Promise<boolean>;
@@ -103,25 +20,115 @@ export interface BatchOwnership {
   task(taskId: string): Promise<boolean>;
 }
 
-const undecided = (cause: unknown): never => {
-  throw new UpstreamError(
+/** Batches and tasks of other callers are unknown, without a call. */
+export interface BatchReader {
+  /** State and counts, from the first answer of this request. Null for an unknown batch. */
+  batch(batchId: string): Promise<BatchAnswer | null>;
+  /** A page of items, together with state and counts. Null for an unknown batch. */
+  page(batchId: string, request: ItemsRequest): Promise<BatchAnswer | null>;
+  /** Answers for a batch that was submitted a moment ago. @param page - with all its tasks */
+  prime(batchId: string, page: BatchAnswer): void;
+  /** Null for an unknown task. @throws UpstreamError RESULT_EXPIRED after 31 days */
+  status(taskId: string): Promise<Enveloped<TaskStatus> | null>;
+  /**
+   * Whether the results of a batch have expired, by Status of one of its done tasks: they expire
+   * together. False when Status cannot be read.
+   */
+  hasExpired(batchId: string, taskId: string): Promise<boolean>;
+  /** Asks Status again next time: its signed URLs have expired. */
+  forgetStatus(taskId: string): void;
+  /** Asks everything again: a cancellation has changed it. */
+  forgetAll(): void;
+}
+
+/** Status and List calls of one request that run at the same time. */
+const MAX_CONCURRENT = 8;
+
+/** Creates the reader of one request. */
+export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchReader {
+  const batches = new Map<string, Promise<BatchAnswer | null>>();
+  const pages = new Map<string, Promise<BatchAnswer | null>>();
+  const submitted = new Map<string, BatchAnswer>();
+  const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
+  const expired = new Map<string, Promise<boolean>>();
+  const limited = pLimit(MAX_CONCURRENT);
+
+  async function readPage(batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> {
+    const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
+    return answer && { warnings: answer.warnings, ...answer.data };
+  }
+
+  const readStatus = (taskId: string): Promise<Enveloped<TaskStatus> | null> =>
+    once(statuses, taskId, () =>
+      limited(async () => ((await owned.task(taskId)) ? status(up, taskId) : null)),
+    );
+
+  async function readExpiry(taskId: string): Promise<boolean> {
+    try {
+      await readStatus(taskId);
+      return false;
+    } catch (error) {
+      return error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED';
+    }
+  }
+
+  return {
+    batch: (batchId) => once(batches, batchId, () => limited(readPage, batchId)),
+    async page(batchId, request) {
+      const whole = request.cursor === undefined ? submitted.get(batchId) : undefined;
+      if (whole !== undefined) {
+        const items = whole.items?.filter((item) => item.status === (request.status ?? item.status));
+        return { ...whole, items };
+      }
+      const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
+      const page = once(pages, key, () => limited(readPage, batchId, request));
+      // Any page has state and counts too, so that they need no call of their own, unless it fails.
+      if (!batches.has(batchId)) {
+        batches.set(batchId, page);
+        page.catch(() => batches.delete(batchId));
+      }
+      return page;
+    },
+    prime(batchId, page) {
+      submitted.set(batchId, page);
+      batches.set(batchId, Promise.resolve(page));
+    },
+    status: readStatus,
+    hasExpired: (batchId, taskId) => once(expired, batchId, () => readExpiry(taskId)),
+    forgetStatus: (taskId) => void statuses.delete(taskId),
+    forgetAll() {
+      for (const read of [batches, pages, submitted, statuses, expired]) read.clear();
+    },
+  };
+}
+
+/** Returns the promise of an earlier call with the same key. */
+function once<T>(promises: Map<string, Promise<T>>, key: string, load: () => Promise<T>): Promise<T> {
+  const promise = promises.get(key) ?? load();
+  promises.set(key, promise);
+  return promise;
+}
+
+const undecided = (cause: unknown): UpstreamError =>
+  new UpstreamError(
     'The gateway cannot look up at present whose batch this is. Try again in a moment.',
     { operation: 'ledger', code: 'UPSTREAM_UNAVAILABLE', retryable: true },
     { cause },
   );
-};
 
 /** What the caller of these submissions may read and cancel. */
 export function createBatchOwnership(submissions: Submissions): BatchOwnership {
   if (!submissions.keyIsShared) return { batch: async () => true, task: async () => true };
-  const has = async (batchId: string | undefined): Promise<boolean> =>
-    batchId !== undefined && (await submissions.batch(batchId)) !== null;
+  async function owns(findBatchId: () => Promise<string | undefined>): Promise<boolean> {
+    try {
+      const batchId = await findBatchId();
+      return batchId !== undefined && (await submissions.batch(batchId)) !== null;
+    } catch (error) {
+      throw undecided(error);
+    }
+  }
   return {
-    batch: (batchId) => has(batchId).catch(undecided),
-    task: (taskId) =>
-      submissions
-        .placeOf(taskId)
-        .then((place) => has(place?.batchId))
-        .catch(undecided),
+    batch: (batchId) => owns(async () => batchId),
+    task: (taskId) => owns(async () => (await submissions.placeOf(taskId))?.batchId),
   };
 }

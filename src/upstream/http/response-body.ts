@@ -1,44 +1,8 @@
-// Reads the body of an answer: as bytes within its limit, into shared memory, or as JSON.
+// Reads the body of an answer: as bytes within its limit, or as JSON.
 import { finished, type Readable } from 'node:stream';
 import { networkFailure, UpstreamError } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
-
-/** Room that is made on a mere promise of so many bytes. */
-const MAX_INITIAL_BYTES = 64 * 1024 ** 2;
-const UNPROMISED = 64 * 1024;
-
-const block = (size: number): Uint8Array<SharedArrayBuffer> => new Uint8Array(new SharedArrayBuffer(size));
-
-/** @param promised - how many there will be, as the sender says; 0 or less when it does not */
-export function collectIntoSharedBuffer(promised: number) {
-  let buffer = block(promised > 0 ? Math.min(promised, MAX_INITIAL_BYTES) : UNPROMISED);
-  let size = 0;
-  return {
-    add(piece: Uint8Array) {
-      const needed = size + piece.byteLength;
-      if (needed > buffer.byteLength) {
-        const larger = block(Math.max(needed, 2 * buffer.byteLength));
-        larger.set(buffer.subarray(0, size));
-        buffer = larger;
-      }
-      buffer.set(piece, size);
-      size = needed;
-    },
-    bytes: () => buffer.subarray(0, size),
-  };
-}
-
-const isShared = (bytes: Uint8Array): bytes is Uint8Array<SharedArrayBuffer> =>
-  bytes.buffer instanceof SharedArrayBuffer;
-
-/** Bytes as all threads see them: these, where they are shared already, else a copy. */
-export function toSharedBuffer(bytes: Uint8Array): Uint8Array<SharedArrayBuffer> {
-  if (isShared(bytes)) return bytes;
-  const copy = block(bytes.byteLength);
-  copy.set(bytes);
-  return copy;
-}
 
 const NO_BYTES = new Uint8Array();
 
@@ -94,18 +58,6 @@ async function readPieces(
     throw networkFailure(operation, error, up.signal);
   }
   return size;
-}
-
-/** Reads a whole body into shared memory. @throws {@link UpstreamError} as {@link readBytes} */
-export async function readShared(
-  up: Upstream,
-  answer: StreamedResponse,
-): Promise<Uint8Array<SharedArrayBuffer>> {
-  const promised = Number(headerValue(answer.headers['content-length']) ?? 0);
-  const shared = collectIntoSharedBuffer(Number.isSafeInteger(promised) ? promised : 0);
-  const size = await readPieces(up, answer, shared.add);
-  up.onBytes?.(answer.call.operation, size);
-  return shared.bytes();
 }
 
 /**

@@ -1,0 +1,118 @@
+// PredictedAlignedError: blocks of the matrix of a fold result, and its means between chains.
+import type { GatewayContext } from '../../context.ts';
+import { builder } from '../../schema/builder.ts';
+import { nonNull } from '../../schema/field-options.ts';
+import { badInput } from '../../schema/scalars.ts';
+import type { TaskShape } from '../../schema/task.ts';
+import type { Matrix } from '../../structure/fold/matrix.ts';
+import {
+  type ChainPair,
+  type PaeBlock as PaeBlockRecord,
+  paeBlock,
+  paeChainPairs,
+} from '../../structure/fold/pae.ts';
+import type { FoldingResult } from '../../structure/fold/result.ts';
+import { checkPart } from '../../upstream/folds/fold-errors.ts';
+import { loadFold } from './load-fold.ts';
+
+const MAX_POINTS = 1_000_000;
+const DEFAULT_POINTS = 10_000;
+
+interface BlockArgs {
+  readonly rowStart?: number | null | undefined;
+  readonly rowEnd?: number | null | undefined;
+  readonly columnStart?: number | null | undefined;
+  readonly columnEnd?: number | null | undefined;
+  readonly maxPoints?: number | null | undefined;
+}
+
+function readBlock(pae: Matrix, args: BlockArgs): PaeBlockRecord {
+  if ((args.maxPoints ?? 1) > MAX_POINTS) throw badInput(`\`maxPoints\` is at most ${MAX_POINTS}.`);
+  try {
+    return paeBlock(pae, {
+      rowStart: args.rowStart ?? undefined,
+      rowEnd: args.rowEnd ?? undefined,
+      columnStart: args.columnStart ?? undefined,
+      columnEnd: args.columnEnd ?? undefined,
+      maxPoints: args.maxPoints ?? undefined,
+    });
+  } catch (error) {
+    throw error instanceof RangeError ? badInput(error.message) : error;
+  }
+}
+
+const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
+  description: 'The predicted aligned error between two chains.',
+  fields: (t) => ({
+    a: t.exposeString('a', nonNull('Id of the chain that is aligned, such as "A".')),
+    b: t.exposeString('b', nonNull('Id of the chain whose error it is, such as "B".')),
+    meanPae: t.exposeFloat('value', nonNull('Mean error of the tokens of `b`, in ångström, such as 7.4.')),
+  }),
+});
+
+const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement({
+  description: 'A part of the matrix, each value the mean over `step` times `step` tokens.',
+  fields: (t) => ({
+    rowStart: t.exposeInt('rowStart', nonNull('First row, 0-based.')),
+    rowEnd: t.exposeInt('rowEnd', nonNull('Row after the last one.')),
+    columnStart: t.exposeInt('columnStart', nonNull('First column, 0-based.')),
+    columnEnd: t.exposeInt('columnEnd', nonNull('Column after the last one.')),
+    step: t.exposeInt('step', nonNull('Tokens in one value, along rows and columns.')),
+    values: t.field({
+      ...nonNull('Row by row, in ångström.'),
+      type: t.listRef(t.listRef('Float', { nullable: true }), { nullable: false }),
+      resolve: ({ values }) => values.map((row) => [...row]),
+    }),
+  }),
+});
+
+interface PaeShape {
+  readonly pae: Matrix;
+  readonly fold: FoldingResult;
+}
+
+export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlignedError').implement({
+  description:
+    'Predicted aligned error: how far off, in ångström, a token (column) may be when the structure is ' +
+    'aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified ' +
+    'residue, the value of the token is their mean.',
+  fields: (t) => ({
+    size: t.int({
+      ...nonNull('Rows of the square matrix: tokens of the complex.'),
+      resolve: ({ pae }) => pae.rowCount,
+    }),
+    max: t.float({ description: 'Largest error, in ångström.', resolve: ({ pae }) => pae.max }),
+    block: t.field({
+      ...nonNull('A block of the matrix, averaged down to at most `maxPoints` values.'),
+      type: PaeBlock,
+      cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? DEFAULT_POINTS) / DEFAULT_POINTS }),
+      args: {
+        rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
+        rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),
+        columnStart: t.arg.int({ defaultValue: 0, description: 'First column, 0-based, such as 0.' }),
+        columnEnd: t.arg.int({
+          description: 'Column after the last one; the size of the matrix when left out.',
+        }),
+        maxPoints: t.arg.int({
+          defaultValue: DEFAULT_POINTS,
+          description: 'Largest number of values to return, 1 to 1,000,000.',
+        }),
+      },
+      resolve: ({ pae }, args) => readBlock(pae, args),
+    }),
+    chainPairs: t.field({
+      type: [ChainPairPae],
+      nullable: false,
+      description:
+        'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
+      resolve: ({ pae, fold: { chains, misfits } }) => paeChainPairs(pae, checkPart(chains, misfits.chains)),
+    }),
+  }),
+});
+
+/** Null without a PAE. @throws UpstreamError UPSTREAM_DRIFT when its rows fit no token */
+export async function loadPae(ctx: GatewayContext, task: TaskShape): Promise<PaeShape | null> {
+  const fold = await loadFold(ctx, task);
+  const pae = checkPart(fold.pae, fold.misfits.pae);
+  return pae && { pae, fold };
+}

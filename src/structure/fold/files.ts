@@ -1,0 +1,100 @@
+// Structure files of a folding result.
+import { writeMmcif } from '../mmcif.ts';
+import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
+import { writePdb } from '../pdb-text.ts';
+import { residueOf } from '../residues.ts';
+import type { FoldedComplex } from './fields.ts';
+import type { FoldingResult } from './result.ts';
+import { atomRange } from './rows.ts';
+
+const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens or their scale and are left out.';
+
+const toPercent = (unit: number): number => Number((unit * 100).toPrecision(12));
+
+function readPosition(value: unknown): [number, number, number] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [x, y, z]: unknown[] = value;
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof z !== 'number') return undefined;
+  return Number.isFinite(x + y + z) ? [x, y, z] : undefined;
+}
+
+const readWord = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** Reads the atoms of one token that have a position; a name that comes twice gets a number. */
+function readAtoms(complex: FoldedComplex, token: number, b: number): ModelAtom[] {
+  const [start, end] = atomRange(complex, token);
+  const used = new Set<string>();
+  const atoms: ModelAtom[] = [];
+  for (let k = start; k < end; k++) {
+    const position = readPosition(complex.atomPositions[k]);
+    if (position === undefined) continue;
+    const given = readWord(complex.atomNames[k]);
+    const element = (readWord(complex.atomElements[k]) || /[A-Za-z]/.exec(given)?.[0] || 'X').toUpperCase();
+    let name = given || element;
+    for (let n = 1; used.has(name); n++) name = `${given || element}${n}`;
+    used.add(name);
+    const [x, y, z] = position;
+    atoms.push({ name, element, x, y, z, occupancy: 1, b });
+  }
+  return atoms;
+}
+
+function toModelResidue(
+  complex: FoldedComplex,
+  token: number,
+  unit: number | null,
+  about: { readonly isLigand: boolean; readonly number: number },
+): ModelResidue {
+  const confidence = unit === null ? null : toPercent(unit);
+  const name = readWord(complex.sequence[token]) || 'UNK';
+  return {
+    name,
+    number: about.number,
+    insertion: '',
+    // Some services leave `atom_hetero` false for modified residues.
+    hetero: about.isLigand || residueOf(name)?.standard !== true,
+    confidence,
+    atoms: readAtoms(complex, token, confidence ?? 0),
+  };
+}
+
+/** B-factors and confidences are pLDDT, 0 to 100; residues are numbered from 1 in each chain. */
+function toStructureModel(fold: FoldingResult, complex: FoldedComplex): StructureModel {
+  const { misfits, plddt, model } = fold;
+  const leftOut = [misfits.ptm, misfits.iptm, misfits.chainPairs].filter((reason) => reason !== null);
+  const scores = [
+    { name: 'pLDDT', value: fold.meanPlddt === null ? null : toPercent(fold.meanPlddt) },
+    { name: 'pTM', value: fold.ptm },
+    { name: 'ipTM', value: fold.iptm },
+  ] as const;
+  return {
+    id: complex.id ?? 'fold',
+    title: model === null ? 'Predicted structure' : `Structure predicted by ${model}`,
+    warnings: [
+      ...fold.warnings,
+      ...leftOut.map((reason) => `${reason} They are left out.`),
+      ...(misfits.plddt === null ? [] : [NO_CONFIDENCES]),
+    ],
+    chains: fold.chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
+      id,
+      kind,
+      residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) =>
+        toModelResidue(complex, tokenStart + k, plddt.tokens[tokenStart + k] ?? null, {
+          isLigand: kind === 'ligand',
+          number: k + 1,
+        }),
+      ),
+    })),
+    scores: scores.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }])),
+  };
+}
+
+/** Writes the structure of a result, or says why the format cannot hold it. */
+export function writeFoldFile(fold: FoldingResult, format: 'PDB' | 'MMCIF'): StructureFile {
+  const { complex, atomCount, misfits } = fold;
+  if (misfits.structure !== null) return { ok: false, reason: misfits.structure };
+  if (complex === undefined || atomCount === 0)
+    return { ok: false, reason: 'The result holds no structure.' };
+  const model = toStructureModel(fold, complex);
+  return format === 'PDB' ? writePdb(model) : writeMmcif(model);
+}
