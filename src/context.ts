@@ -62,8 +62,6 @@ export interface GatewayContext {
    * Keyed hash of the bearer token, the owner of its batches; null for a caller without a token.
    */
   readonly principal: string | null;
-  /** What the caller keeps here, such as bulk look-ups, is counted against this account. */
-  readonly storageAccount: string;
   /** Whether the federation router asks, proven by FEDERATION_TOKEN. */
   readonly isRouter: boolean;
   /**

@@ -100,9 +100,9 @@ export function createGateway(given: GatewayOptions) {
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
-  const { admit, connections: clientConnections, enter, identify, pressure } = accessControl;
   return {
-    ...{ admit, connections: clientConnections, enter, identify, pressure },
+    accessControl,
+    connections: accessControl.connections,
     fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
     /** The same as a listener for node:http. */
     listener,
@@ -197,7 +197,7 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
       config,
       callers: sources.accessControl.callers,
       open: openContext,
-      spend: sources.accessControl.admission.spend,
+      spend: sources.accessControl.countAgain,
     }),
     missingRoute,
   ];

@@ -8,7 +8,6 @@ import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
 import { clientIpOf } from '../http/auth/node-request.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { httpError } from '../http/errors.ts';
-import { storageAccountOf } from '../http/limits/rate-limit.ts';
 import { noteHostAddress } from '../http/plugins/response-caching.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
@@ -77,7 +76,6 @@ class LazyContext implements GatewayContext {
   readonly upstream;
   readonly clientSignal;
   readonly #sources: ContextSources;
-  readonly #caller: Caller;
   readonly #request: Request;
   readonly #loaders: Loaders;
   #hostUrl: string | undefined;
@@ -94,7 +92,6 @@ class LazyContext implements GatewayContext {
     if (exchange.isReported) exchange.report ??= createCallRecord();
     exchange.principal = principal;
     this.#sources = sources;
-    this.#caller = caller;
     this.#request = request;
     this.services = services;
     this.requestId = exchange.requestId;
@@ -115,9 +112,6 @@ class LazyContext implements GatewayContext {
         caller,
         startDeadline(request.signal, REQUEST_TIMEOUT_MS).signal,
       );
-  }
-  get storageAccount() {
-    return storageAccountOf(this.#caller, clientIpOf(this.#request));
   }
   get isRouter() {
     return isFederationRouter(this.#request, this.services.config.FEDERATION_TOKEN);

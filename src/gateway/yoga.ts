@@ -8,7 +8,7 @@ import type { AccessControl } from '../http/access-control.ts';
 import { loopbackRefusal } from '../http/auth/node-request.ts';
 import { DOCUMENT_LIMITS } from '../http/graphql/input-limits.ts';
 import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
-import { destroyResponse, oneAtATime, refuseTarget } from '../http/limits/http-server.ts';
+import { destroyResponse, refuseTarget } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
 import { createResponseCaching } from '../http/plugins/response-caching.ts';
@@ -64,7 +64,7 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
     caching.plugin,
     useRequestParser(config, sources.accessControl.callers, operations),
     useDelivery(errors, telemetry, sources.pulseMs),
-    useExecution(config, sources.openContext, sources.accessControl.admission),
+    useExecution(config, sources.openContext, sources.accessControl.callers),
   ];
   return { plugins, errors };
 }
@@ -120,9 +120,8 @@ function gatewayListener(
     onFault(error);
     destroyResponse(res);
   });
-  const oneByOne = oneAtATime(limited);
   return (request, response) => {
-    if (normalizeTarget(request)) oneByOne(request, response);
+    if (normalizeTarget(request)) limited(request, response);
     else refuseTarget(response);
   };
 }

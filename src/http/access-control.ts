@@ -1,19 +1,62 @@
-// Access control: API-key and JWT authentication, per-caller rate limits, load shedding.
+// Access control of every transport: authentication, rate limits for each caller and address, load shedding.
 import type { IncomingMessage } from 'node:http';
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
-import { openRates } from '../store/rate-limit/token-bucket.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import { createAuthenticator } from './auth/authenticate.ts';
-import { overloaded } from './errors.ts';
+import { type Authenticator, type Caller, createAuthenticator } from './auth/authenticate.ts';
+import { clientIp, clientIpOf, setClientIp } from './auth/node-request.ts';
 import type { ConnectionMetrics } from './limits/http-server.ts';
-import { createLoadShedder } from './limits/load-shedding.ts';
-import { openRateLimit, rateLimitError } from './limits/rate-limit.ts';
-import { openAdmission, type RefusalReason } from './limits/request-limits.ts';
+import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
+import { openRateLimiters, type RateLimitResult, rateLimitError } from './limits/rate-limit.ts';
 
-export type AccessControl = ReturnType<typeof createAccessControl>;
+/** Why a request is refused before it runs, as metrics name it. */
+export type RefusalReason = 'busy' | 'rate';
+
+export interface Refusal {
+  readonly reason: RefusalReason | 'credentials';
+  readonly error: GraphQLError;
+}
+
+/** A client as its connection and headers show it. */
+export interface Client {
+  readonly method: string | undefined;
+  /** The header; over WebSocket, what stands for it. */
+  readonly authorization: string | undefined;
+  /** Undefined for a request that came over no connection. */
+  readonly address: string | undefined;
+}
+
+/** What the checks have found out about a client. */
+export interface AccessCheck {
+  readonly address: string | undefined;
+  /** Who it is, or why its credentials are refused. */
+  readonly caller: Caller | GraphQLError;
+  /** What is left of its rate limit; null where nothing is counted. */
+  readonly rate: RateLimitResult | null;
+  readonly refusal: Refusal | null;
+}
+
+export interface AccessControl {
+  readonly callers: Authenticator;
+  readonly loadShedder: LoadShedder;
+  readonly connections: ConnectionMetrics;
+  /** The address of a client, from `x-forwarded-for` as far as TRUST_PROXY says. */
+  clientAddress(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): string;
+  /** Authenticates a client and counts its request against the rate limits. */
+  check(client: Client): Promise<AccessCheck>;
+  /** Remembers the address and the caller of a request. */
+  remember(request: Request, check: AccessCheck): void;
+  /** Counts another request of the same caller. */
+  countAgain(request: Request): Promise<RateLimitResult | null>;
+  /** What metrics show. */
+  load(): Load;
+  close(): Promise<void>;
+}
+
+/** All tokens of one address that nobody has verified may make as many requests as so many callers. */
+const CALLERS_PER_ADDRESS = 10;
 
 export function createAccessControl(
   config: Config,
@@ -21,59 +64,79 @@ export function createAccessControl(
   telemetry: Telemetry,
   metrics: Metrics,
   secret: string,
-) {
-  const onRatesError = (error: unknown) => telemetry.storeFailed('rates', error);
-  const rates = openRates(config.STORE_URL, onRatesError);
-  const limit = openRateLimit({ rates, onError: onRatesError });
-  const callers = createAuthenticator(config, secret, limit, log);
-  const admission = openAdmission(config, secret, limit, callers, log);
-  const pressure = createLoadShedder(config);
+): AccessControl {
+  const { RATE_LIMIT_PER_MINUTE: perMinute, TRUST_PROXY: hops, proofNeeded, limits } = config;
+  const limiters = openRateLimiters(config.STORE_URL, (error) => telemetry.storeFailed('rates', error));
+  const perCaller = limiters.create('caller', perMinute);
+  const perAddress = limiters.create('address', perMinute);
+  const unverifiedTokens = limiters.create('unverified', perMinute * CALLERS_PER_ADDRESS);
+  const failures = limiters.create('failure', limits.authFailuresPerMinute);
+  const callers = createAuthenticator(config, secret, failures, log);
+  const loadShedder = createLoadShedder(config);
   let openConnections = 0;
-  const connections: ConnectionMetrics = {
-    opened: () => {
-      openConnections += 1;
-    },
-    closed: () => {
-      openConnections -= 1;
-    },
-    cut: (reason) => metrics.cutOff.inc({ reason }),
-  };
+  let hasWarned = false;
+
+  /** Counts a request of a caller, or of an address without valid credentials. */
+  async function count(
+    { principal, proven }: Pick<Caller, 'principal' | 'proven'>,
+    address: string | undefined,
+  ): Promise<RateLimitResult | null> {
+    if (perMinute === 0) return null;
+    if (principal === null) return address === undefined ? null : perAddress.consume(address);
+    if (!proven && address !== undefined) {
+      // Anybody can invent tokens.
+      const all = await unverifiedTokens.consume(address);
+      if (!all.allowed) return all;
+    }
+    return perCaller.consume(principal);
+  }
+
+  const countCaller = (caller: Caller | GraphQLError, address: string | undefined) =>
+    count(caller instanceof GraphQLError ? { principal: null, proven: false } : caller, address);
+
   return {
     callers,
-    admission,
-    pressure,
-    connections,
-    /**
-     * Counts an operation that came by no HTTP among the requests in flight.
-     *
-     * @returns ends it; null when there is no room for it
-     */
-    enter: pressure.enter,
-    /** What is taken at present, for metrics. */
-    load: (): Load => ({
-      connections: openConnections,
-      places: pressure.inFlight,
-    }),
-    /** Whether an operation that came by no HTTP may begin. @returns the reason why not */
-    async admit(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
-      admission.note(request, incoming);
-      const refuse = (reason: RefusalReason, refusal: GraphQLError): GraphQLError => {
-        metrics.refused.inc({ reason });
-        return refusal;
-      };
-      if (pressure.isLate) return refuse('busy', overloaded());
-      const verdict = await admission.spend(request);
-      return verdict === null || verdict.allowed ? null : refuse('rate', rateLimitError(verdict));
+    loadShedder,
+    connections: {
+      opened() {
+        openConnections += 1;
+      },
+      closed() {
+        openConnections -= 1;
+      },
+      dropped: () => metrics.cutOff.inc({ reason: 'too_many_connections' }),
     },
-    /** Checks a request of another transport. @returns the refusal, or null */
-    async identify(request: Request, incoming: IncomingMessage): Promise<GraphQLError | null> {
-      admission.note(request, incoming);
-      return callers.refusalOf(request);
+    clientAddress(incoming) {
+      if (!hasWarned && hops === 0 && incoming.headers['x-forwarded-for'] !== undefined) {
+        hasWarned = true;
+        log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one');
+      }
+      return clientIp(incoming, hops);
     },
+    async check({ method, authorization, address }) {
+      const caller = await callers.authenticate(authorization, address);
+      const rate = method === 'OPTIONS' ? null : await countCaller(caller, address);
+      const found = { address, caller, rate };
+      if (rate?.allowed === false)
+        return { ...found, refusal: { reason: 'rate', error: rateLimitError(rate) } };
+      // Pages and public files are read without credentials.
+      if (proofNeeded && method === 'POST' && caller instanceof GraphQLError)
+        return { ...found, refusal: { reason: 'credentials', error: caller } };
+      return { ...found, refusal: null };
+    },
+    remember(request, { address, caller }) {
+      if (address !== undefined) setClientIp(request, address);
+      callers.remember(request, caller);
+    },
+    async countAgain(request) {
+      const caller = await callers.identify(request);
+      return countCaller(caller, clientIpOf(request));
+    },
+    load: () => ({ connections: openConnections, places: loadShedder.inFlight }),
     async close() {
       callers.close();
-      pressure.close();
-      await rates.close();
+      loadShedder.close();
+      await limiters.close();
     },
   };
 }

@@ -3,13 +3,14 @@
 // their responses: those of public queries, and public files. A request with a header that is not listed
 // here is never answered from the cache.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { matchesIfNoneMatch } from '../etag.ts';
 import { makeRequestId, traceparent } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { destroyResponse } from './limits/http-server.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
-import { type AdmittedClient, type LimitedRequest, limitedRequestOf } from './limits/request-limits.ts';
+import { type LimitCheck, limitCheck } from './limits/request-limits.ts';
 import { corsHeaders } from './plugins/response-headers.ts';
 import { requestPath } from './request-target.ts';
 
@@ -152,7 +153,7 @@ export function withResponseCache(
   function respond(
     req: IncomingMessage,
     res: ServerResponse,
-    arrival: AdmittedClient,
+    { caller, rate }: LimitCheck,
     cached: CachedResponse,
     startedAt: number,
   ): void {
@@ -164,15 +165,15 @@ export function withResponseCache(
       traceparent: headerOf(req, 'traceparent'),
       startedAt,
     });
-    exchange.principal = arrival.caller?.principal;
+    exchange.principal = caller instanceof GraphQLError ? undefined : caller.principal;
     telemetry.endWith(exchange, res);
     if (operationName !== undefined) telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
     headers.push('traceresponse', traceparent(exchange.step.context));
     for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
     // A response that caches may store says nothing of a single caller.
-    if (arrival.verdict !== null && !isPublic)
-      for (const pair of Object.entries(rateLimitHeaders(arrival.verdict))) headers.push(...pair);
+    if (rate !== null && !isPublic)
+      for (const pair of Object.entries(rateLimitHeaders(rate))) headers.push(...pair);
     if (etag !== undefined && matchesIfNoneMatch(headerOf(req, 'if-none-match'), etag)) {
       res.writeHead(304, headers).end();
       return;
@@ -185,18 +186,17 @@ export function withResponseCache(
   }
 
   /** Notes that the response of a request may be stored. */
-  function begin(limited: LimitedRequest, res: ServerResponse, key: string): void {
+  function begin(limited: LimitCheck, res: ServerResponse, key: string): void {
     const pending = store.begin(key);
     limited.pending = pending;
     res.once('close', () => store.settle(pending, null));
   }
 
   return (req, res) => {
-    const limited = limitedRequestOf(req);
-    if (limited === undefined || limited.isBusy) return next(req, res);
-    const { arrival, body } = limited;
-    const isRefused = arrival.caller === null || arrival.verdict?.allowed === false;
-    if (isRefused || (body !== undefined && !Buffer.isBuffer(body))) return next(req, res);
+    const limited = limitCheck(req);
+    if (limited === undefined || limited.refusal !== null) return next(req, res);
+    const { caller, body } = limited;
+    if (caller instanceof GraphQLError || body instanceof GraphQLError) return next(req, res);
     const key = cacheKey(req, body);
     if (key === undefined) return next(req, res);
     const startedAt = performance.now();
@@ -204,7 +204,7 @@ export function withResponseCache(
       if (res.closed) return;
       try {
         if (cached === null) next(req, res);
-        else respond(req, res, arrival, cached, startedAt);
+        else respond(req, res, limited, cached, startedAt);
       } catch (error) {
         if (res.closed) return;
         onFault(error);

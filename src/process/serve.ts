@@ -10,8 +10,8 @@ import { awaitStore } from './await-store.ts';
 import { type OpenPort, openPort } from './ports.ts';
 import { stopServing } from './shutdown.ts';
 
-/** WebSockets that one address may have open. */
-const MAX_SOCKETS_PER_ADDRESS = 100;
+/** How much longer than a request a connection may be silent. */
+const SOCKET_MARGIN_MS = 30_000;
 
 export interface ServeOptions {
   readonly config: Config;
@@ -45,13 +45,11 @@ export async function serve(options: ServeOptions): Promise<Served> {
           onError: (error) => log.warn({ error }, 'traces were not sent'),
         });
   const gateway = createGateway({ config, log, tracing, ...rest });
-  const server = createHttpServer(gateway);
+  const server = createHttpServer(gateway, { socketTimeoutMs: config.REQUEST_TIMEOUT_MS + SOCKET_MARGIN_MS });
   const sockets = attachWebSocket(server, gateway, {
     // A proxy may have sent another Host than the one that the gateway's own pages come from.
     origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
     maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
-    maxPerAddress: MAX_SOCKETS_PER_ADDRESS,
-    hops: config.TRUST_PROXY,
     onFault: (error) => log.error({ error }, 'websocket'),
     keyForLoopback: config.keyForLoopback,
   });

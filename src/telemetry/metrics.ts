@@ -143,11 +143,9 @@ export function openMetrics(sights: MetricSources) {
       'HTTP requests refused before they ran: too many in flight, a late event loop, or a rate limit.',
       ['reason'],
     ),
-    cutOff: counter(
-      'clients_cut_off_total',
-      'Connections closed because their clients took nothing of a response, or because there were too many.',
-      ['reason'],
-    ),
+    cutOff: counter('clients_cut_off_total', 'Connections closed at once because there were too many.', [
+      'reason',
+    ]),
     /** Where other parts of the gateway keep what they count. */
     registers,
     /** Everything in Prometheus' text format. */

@@ -13,8 +13,6 @@ export interface Issuer {
   readonly fetches: number;
   /** Answers with an error from now on, or no more. */
   fail(failing: boolean): void;
-  /** Publishes another key of ES256, by which `sign` signs when it is given its name. */
-  rotate(name: string): Promise<void>;
   /** A good token of a subject, changed as told. @param kid - the name of a key, ES256 unless said */
   sign(sub: string, changes?: Record<string, unknown>, kid?: string): Promise<string>;
   /** The public key of a kind, as everybody may know it. */
@@ -24,9 +22,9 @@ export interface Issuer {
 
 export async function openIssuer(): Promise<Issuer> {
   const pairs = new Map<string, { privateKey: CryptoKey; jwk: JWK }>();
-  const publish = async (kid: string, alg = kid) => {
+  const publish = async (alg: string) => {
     const { privateKey, publicKey } = await generateKeyPair(alg, { extractable: true });
-    pairs.set(kid, { privateKey, jwk: { ...(await exportJWK(publicKey)), kid, alg } });
+    pairs.set(alg, { privateKey, jwk: { ...(await exportJWK(publicKey)), kid: alg, alg } });
   };
   for (const alg of ['ES256', 'RS256', 'EdDSA', 'PS256']) await publish(alg);
   const pairOf = (alg: string) => {
@@ -50,7 +48,6 @@ export async function openIssuer(): Promise<Issuer> {
     fail: (now) => {
       failing = now;
     },
-    rotate: (name) => publish(name, 'ES256'),
     sign(sub, changes = {}, kid = 'ES256') {
       const now = Math.floor(Date.now() / 1000);
       const claims = { iss: ISSUER, aud: AUDIENCE, sub, iat: now, exp: now + 300, ...changes };

@@ -49,7 +49,7 @@ async function withGateway(env: Record<string, string>, work: (served: Served) =
   const served = await serve(gateway);
   try {
     await work(served);
-    await until('none to be in flight', () => gateway.pressure.inFlight === 0);
+    await until('none to be in flight', () => gateway.accessControl.loadShedder.inFlight === 0);
   } finally {
     await served.close();
     await gateway.close();

@@ -53,7 +53,7 @@ async function open(upstreamUrl: string): Promise<void> {
     log: testLogger((line) => lines.push(line)),
     limits: { eventLoopDelayMs: 0 },
   });
-  server = createHttpServer(gateway, { slowReaderMs: 120_000 });
+  server = createHttpServer(gateway);
   sockets = attachWebSocket(server, gateway, {
     origins: [],
     maxBytes: 10_000,
@@ -117,7 +117,8 @@ const untilAnswered = (what: string, isSo: () => boolean): Promise<void> =>
 const UPGRADE =
   'Connection: Upgrade\r\nUpgrade: websocket\r\nSec-WebSocket-Version: 13\r\nSec-WebSocket-Key: eHh4eHh4eHh4eHh4eHh4eA==\r\n';
 
-const noneInFlight = () => until('none to be in flight', () => gateway.pressure.inFlight === 0);
+const noneInFlight = () =>
+  until('none to be in flight', () => gateway.accessControl.loadShedder.inFlight === 0);
 
 it.each<[what: string, bytes: string, status: number]>([
   ['a query', LIMITS, 200],
@@ -173,13 +174,13 @@ it('a response in parts is counted until its last part, a client that leaves unt
   const first = send(inParts(document(hash)));
   expect(await statusOf(first)).toBe(200);
   await until('the call', () => callsFor(hash).length > 0);
-  expect(gateway.pressure.inFlight).toBe(1);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(1);
   await untilAnswered('the last part', () => first.text().includes('"hasNext":false'));
   await noneInFlight();
   const [other, another] = [newHash(), newHash()];
   const leaving = [send(query(document(other))), send(inParts(document(another)))];
   await until('both calls', () => callsFor(other).length > 0 && callsFor(another).length > 0);
-  expect(gateway.pressure.inFlight).toBe(2);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(2);
   for (const { socket } of leaving) socket.destroy();
   await noneInFlight();
 });
@@ -188,7 +189,7 @@ it('a subscription is not counted once it is open', async () => {
   const watch = 'subscription { batchProgress(batchId: "b") { sequence } }';
   const stream = send(query(watch, 'Accept: text/event-stream\r\nAuthorization: Bearer any\r\n'));
   expect(await statusOf(stream)).toBe(200);
-  expect(gateway.pressure.inFlight).toBe(0);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
 it('bodies that are not complete are not counted, also where their clients leave', async () => {
@@ -196,20 +197,20 @@ it('bodies that are not complete are not counted, also where their clients leave
   await until('all to be open', async () =>
     (await gateway.metrics.text()).includes(`foldatlas_connections ${3 * MAX_IN_FLIGHT}`),
   );
-  expect(gateway.pressure.inFlight).toBe(0);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
   expect(await statusOf(send(LIMITS))).toBe(200);
   for (const { socket } of sent) socket.destroy();
   await until('all to be closed', async () =>
     /^foldatlas_connections [01]$/m.test(await gateway.metrics.text()),
   );
-  expect(gateway.pressure.inFlight).toBe(0);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
 it('requests that were sent ahead are counted one at a time, and none when their connection closes', async () => {
   const [first, second] = [newHash(), newHash()];
   const ahead = send(query(document(first)) + LIMITS.repeat(20));
   await until('the first to wait for the service', () => callsFor(first).length > 0);
-  expect(gateway.pressure.inFlight).toBe(1);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(1);
   await untilAnswered('all to be answered', () => ahead.text().match(/HTTP\/1\.1 200/g)?.length === 21);
   await noneInFlight();
   const gone = send(query(document(second)) + LIMITS.repeat(20));
@@ -233,14 +234,14 @@ it('operations over WebSocket are counted until they are answered', async () => 
   const hash = newHash();
   socket.send(JSON.stringify({ type: 'subscribe', id: '1', payload: { query: document(hash) } }));
   await until('it to wait for the service', () => callsFor(hash).length > 0);
-  expect(gateway.pressure.inFlight).toBe(1);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(1);
   socket.terminate();
   await noneInFlight();
 });
 
 it('what is too much is answered 503, and leaves none', async () => {
   const waiting = Array.from({ length: MAX_IN_FLIGHT }, () => send(query(document(newHash()))));
-  await until('all to be in flight', () => gateway.pressure.inFlight === MAX_IN_FLIGHT);
+  await until('all to be in flight', () => gateway.accessControl.loadShedder.inFlight === MAX_IN_FLIGHT);
   const refused = send(LIMITS);
   expect(await statusOf(refused)).toBe(503);
   expect(refused.text()).toMatch(/\r\nretry-after: 1\r\n/i);
@@ -266,7 +267,7 @@ it.each([
   const attack = Array.from({ length: 500 }, () => `GET /health HTTP/1.1\r\nHost: ${host}\r\n\r\n`);
   const sent = attack.map((bytes) => send(bytes));
   expect(new Set(await Promise.all(sent.map(statusOf)))).toEqual(new Set([400]));
-  expect(gateway.pressure.inFlight).toBe(0);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
   expect(await statusOf(send(LIMITS))).toBe(200);
 });
 
@@ -283,7 +284,7 @@ it.each([
   const sent = send(bytes);
   expect(await statusOf(sent)).toBe(400);
   await until('it to be closed', () => sent.socket.destroyed);
-  expect(gateway.pressure.inFlight).toBe(0);
+  expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
 it('HTTP/1.0 needs no Host', async () => {

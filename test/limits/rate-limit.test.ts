@@ -1,127 +1,78 @@
-// How many requests a caller may make in a minute: the same sum in every store, shared by replicas, and for each process alone without a store.
-import fc from 'fast-check';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { openRateLimit } from '../../src/http/limits/rate-limit.ts';
-import { openRates, takeTokens } from '../../src/store/rate-limit/token-bucket.ts';
+// Requests in a minute: counted by key, shared by replicas over Redis, and by each process alone while Redis is away.
+import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
+import { openRateLimiters, type RateLimiter } from '../../src/http/limits/rate-limit.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 
-const silent = () => undefined;
+const unexpected = (error: unknown) => expect.unreachable(String(error));
 
-describe('a bucket', () => {
-  it('of any size is given whole, one by one', () => {
-    for (let perMinute = 1; perMinute <= 200; perMinute += 1) {
-      let fullAt = 0;
-      let granted = 0;
-      for (let i = 0; i < perMinute + 1; i += 1) {
-        const taken = takeTokens(fullAt, 1_800_000_000_000, { key: '', tokens: 1, perMinute });
-        fullAt = taken.fullAt;
-        granted += taken.granted;
-      }
-      expect(granted).toBe(perMinute);
-    }
-  });
+const allowed = async (limiter: RateLimiter, key: string, count: number): Promise<number> => {
+  const results = await Promise.all(Array.from({ length: count }, () => limiter.consume(key)));
+  return results.filter((result) => result.allowed).length;
+};
 
-  it('gives its size at once, then what flows in, and never more', () => {
-    const takes = fc.array(fc.record({ after: fc.nat(5000), tokens: fc.integer({ min: 1, max: 50 }) }));
-    fc.assert(
-      fc.property(fc.integer({ min: 1, max: 6000 }), takes, (perMinute, list) => {
-        let now = 1_800_000_000_000;
-        const start = now;
-        let fullAt = 0;
-        let granted = 0;
-        for (const { after, tokens } of list) {
-          now += after;
-          const taken = takeTokens(fullAt, now, { key: '', tokens, perMinute });
-          fullAt = taken.fullAt;
-          granted += taken.granted;
-          expect(taken.granted).toBeLessThanOrEqual(tokens);
-          if (taken.granted < tokens) expect(taken.left).toBe(0);
-          // Whoever waits as long as told gets one.
-          if (taken.left === 0)
-            expect(
-              takeTokens(fullAt, now + Math.ceil(taken.waitMs), { key: '', tokens: 1, perMinute }).granted,
-            ).toBe(1);
-        }
-        expect(granted).toBeLessThanOrEqual(
-          perMinute + ((now - start) / 60_000) * perMinute + 1e-3 * list.length,
-        );
-      }),
-    );
+describe('a rate limit in memory', () => {
+  it('allows its number in a minute, by key and name, and all of it again in the next', async () => {
+    vi.useFakeTimers({ toFake: ['Date', 'setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const limiters = openRateLimiters('memory:', unexpected);
+    const callers = limiters.create('caller', 3);
+    expect(await callers.consume('a')).toEqual({
+      allowed: true,
+      limit: 3,
+      remaining: 2,
+      resetSeconds: 60,
+    });
+    expect(await allowed(callers, 'a', 5)).toBe(2);
+    vi.advanceTimersByTime(20_000);
+    expect(await callers.consume('a')).toEqual({
+      allowed: false,
+      limit: 3,
+      remaining: 0,
+      resetSeconds: 40,
+    });
+    expect(await allowed(callers, 'b', 5)).toBe(3);
+    expect(await allowed(limiters.create('address', 4), 'a', 5)).toBe(4);
+    vi.advanceTimersByTime(40_000);
+    expect(await allowed(callers, 'a', 5)).toBe(3);
+    await limiters.close();
   });
 });
 
-describe.skipIf(NO_REDIS)('buckets in a store', () => {
+describe.skipIf(NO_REDIS)('a rate limit over Redis', () => {
   let place: RedisPlace;
   beforeAll(async () => {
     place = await openRedisPlace();
   });
-  afterAll(async () => {
-    await place.remove();
+  afterAll(() => place.remove());
+
+  it('is one for all processes that share it', async () => {
+    const both = [openRateLimiters(place.url, unexpected), openRateLimiters(place.url, unexpected)];
+    const counts = both.map((limiters) => allowed(limiters.create('caller', 12), 'shared', 20));
+    const [one = 0, other = 0] = await Promise.all(counts);
+    expect(one + other).toBe(12);
+    const refused = await both[0]?.create('caller', 12).consume('shared');
+    expect(refused).toMatchObject({ allowed: false, limit: 12, remaining: 0 });
+    expect(refused?.resetSeconds).toBeGreaterThan(0);
+    expect(refused?.resetSeconds).toBeLessThanOrEqual(60);
+    expect(await both[1]?.create('caller', 12).consume('own')).toMatchObject({ remaining: 11 });
+    for (const limiters of both) await limiters.close();
   });
 
-  it.each(['memory:', 'redis'])('of %s are told apart and emptied', async (kind) => {
-    const rates = openRates(kind === 'redis' ? place.url : kind, silent);
-    const one = { key: 'one', perMinute: 10 };
-    expect(await rates.take({ ...one, tokens: 4 })).toMatchObject({ granted: 4, left: 6, waitMs: 0 });
-    expect(await rates.take({ ...one, tokens: 9 })).toMatchObject({ granted: 6, left: 0 });
-    const { granted, waitMs } = await rates.take({ ...one, tokens: 1 });
-    expect(granted).toBe(0);
-    expect(waitMs).toBeGreaterThan(1000);
-    expect(waitMs).toBeLessThanOrEqual(6000);
-    expect(await rates.take({ key: 'other', perMinute: 10, tokens: 10 })).toMatchObject({ granted: 10 });
-    await rates.close();
-  });
-
-  it('of a Redis are one for all processes that share it', async () => {
-    const both = [openRates(place.url, silent), openRates(place.url, silent)];
-    const limits = both.map((rates) => openRateLimit({ rates, onError: silent }));
-    const spent = await Promise.all(
-      Array.from({ length: 40 }, (_, i) => limits[i % 2]?.spend({ key: 'shared', perMinute: 12 })),
-    );
-    expect(spent.filter((verdict) => verdict?.allowed === true)).toHaveLength(12);
-    await Promise.all(both.map((rates) => rates.close()));
-  });
-
-  it('cost the store a twentieth of the requests', async () => {
-    const rates = openRates('memory:', silent);
-    let takes = 0;
-    const counted = {
-      ...rates,
-      take: (take: Parameters<typeof rates.take>[0]) => {
-        takes += 1;
-        return rates.take(take);
-      },
-    };
-    const limit = openRateLimit({ rates: counted, onError: silent });
-    for (let i = 0; i < 1000; i += 1)
-      expect((await limit.spend({ key: 'busy', perMinute: 1000 })).allowed).toBe(true);
-    expect(takes).toBeLessThanOrEqual(21);
-    expect((await limit.spend({ key: 'busy', perMinute: 1 })).retryAfterSeconds).toBeGreaterThanOrEqual(0);
-  });
-
-  it('are counted in each process alone while the store is away, which is told once', async () => {
+  it('is counted by each process alone while the server does not answer, which is told once', async () => {
     const away = await openRedisPlace();
-    const rates = openRates(away.url, silent);
     const errors: unknown[] = [];
-    let now = 0;
-    const limit = openRateLimit({ rates, onError: (error) => errors.push(error), now: () => now });
-    const budget = { key: 'k', perMinute: 3 };
-    // Until the store has answered, for which it has a quarter of a second; a minute later it is asked again.
-    await expect
-      .poll(async () => {
-        errors.length = 0;
-        now += 60_000;
-        return [(await limit.spend(budget)).allowed, ...errors];
-      })
-      .toEqual([true]);
-    now += 60_000;
+    const limiters = openRateLimiters(away.url, (error) => errors.push(error));
+    const callers = limiters.create('caller', 3);
+    expect((await callers.consume('k')).remaining).toBe(2);
     away.stall();
-    const verdicts = [];
-    for (let i = 0; i < 6; i += 1) verdicts.push((await limit.spend(budget)).allowed);
-    expect(verdicts).toEqual([true, true, true, false, false, false]);
-    expect(errors).toHaveLength(1);
+    expect(await allowed(callers, 'k', 6)).toBe(3);
+    await expect.poll(() => errors.length, { timeout: 10_000 }).toBe(1);
     away.resume();
-    await rates.close();
+    // The server counts again, and the process does no longer.
+    await expect
+      .poll(async () => (await callers.consume(`next ${Math.random()}`)).remaining, { timeout: 10_000 })
+      .toBe(2);
+    await limiters.close();
     await away.remove();
   });
 });

@@ -1,7 +1,5 @@
-// Authenticates callers by JSON Web Tokens of a trusted issuer. Only asymmetric signatures. jose
-// fetches the issuer's keys, keeps them for ten minutes, and fetches them again for a key that it
-// does not know, twice a minute at most.
-import type { JWTVerifyGetKey, JWTVerifyOptions, JWTVerifyResult } from 'jose';
+// Verifies JSON Web Tokens of a trusted issuer with jose, which fetches the issuer's keys when it needs
+// them and decides when to fetch them again.
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -9,89 +7,43 @@ export interface JwtOptions {
   readonly audience: readonly string[];
 }
 
-/** The subject of a valid token, and its expiry. */
-export interface JwtProof {
-  readonly issuer: string;
-  readonly subject: string;
-  /** Milliseconds since the epoch. */
-  readonly expiresAt: number;
-}
-
-/** Thrown for a token that proves nothing. */
-export class RefusedTokenError extends Error {
-  /**
-   * `expired`, `audience`, `issuer`, `signature`, `algorithm`, `malformed` or the name of a claim;
-   * `new key` for a key that is not known yet, which may be good in half a minute.
-   */
+/** The token is not valid: its signature, its form or one of its claims. */
+export class InvalidTokenError extends Error {
+  /** jose's code, such as `ERR_JWT_EXPIRED`, and the claim where one is wrong. */
   readonly reason: string;
   constructor(reason: string) {
-    super(`the token was refused: ${reason}`);
+    super(`the token is not valid: ${reason}`);
     this.reason = reason;
   }
 }
 
 /**
- * Checks a token.
+ * Verifies a token.
  *
- * @throws RefusedTokenError for a token that proves nothing
+ * @returns its subject
+ * @throws InvalidTokenError for a token that is not valid
  * @throws Error when the issuer's keys cannot be fetched
  */
-export type VerifyJwt = (token: string) => Promise<JwtProof>;
+export type VerifyJwt = (token: string) => Promise<string>;
 
-/** Neither `none` nor a shared secret: a public key must never be taken for one. */
+/** Asymmetric signatures only: a public key must never be taken for a shared secret. */
 const ALGORITHMS = ['RS256', 'ES256', 'EdDSA'];
 /** Seconds that clocks may differ. */
-const TOLERANCE = 30;
+const CLOCK_TOLERANCE = 30;
+/** Errors of jose about the issuer's keys; all others are about the token. */
+const KEY_SET_ERRORS: ReadonlySet<string> = new Set([
+  'ERR_JOSE_GENERIC',
+  'ERR_JWKS_TIMEOUT',
+  'ERR_JWKS_INVALID',
+]);
 
-/** Faults of a token by the codes of jose. */
-const REASONS: Readonly<Record<string, string>> = {
-  ERR_JWT_EXPIRED: 'expired',
-  ERR_JWS_SIGNATURE_VERIFICATION_FAILED: 'signature',
-  ERR_JWKS_NO_MATCHING_KEY: 'signature',
-  ERR_JOSE_ALG_NOT_ALLOWED: 'algorithm',
-  ERR_JOSE_NOT_SUPPORTED: 'algorithm',
-  ERR_JWS_INVALID: 'malformed',
-  ERR_JWT_INVALID: 'malformed',
-};
-const CLAIMS: Readonly<Record<string, string>> = { aud: 'audience', iss: 'issuer' };
-
-type Jose = typeof import('jose');
-
-/** Why a token was refused; undefined for an error that is not the token's. */
-function refusalReason(error: unknown, { errors }: Jose): string | undefined {
-  if (error instanceof errors.JWTClaimValidationFailed) return CLAIMS[error.claim] ?? error.claim;
-  return error instanceof errors.JOSEError ? REASONS[error.code] : undefined;
-}
-
-/** Tries each key that may fit: a token may name none while its issuer rotates them. */
-async function verifyWithAny(
-  token: string,
-  keys: JWTVerifyGetKey,
-  options: JWTVerifyOptions,
-  { jwtVerify, errors }: Jose,
-): Promise<JWTVerifyResult> {
-  try {
-    return await jwtVerify(token, keys, options);
-  } catch (error) {
-    if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error;
-    for await (const key of error) {
-      try {
-        return await jwtVerify(token, key, options);
-      } catch (fault) {
-        if (!(fault instanceof errors.JWSSignatureVerificationFailed)) throw fault;
-      }
-    }
-    throw new errors.JWSSignatureVerificationFailed();
-  }
-}
-
-/** Creates the check. jose, which is large, is imported and the keys are fetched with the first token. */
+/** Creates the check. It loads jose, which is large, and the keys with the first token. */
 export function createJwtVerifier({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
   const options = {
     algorithms: ALGORITHMS,
     issuer,
     audience: [...audience],
-    clockTolerance: TOLERANCE,
+    clockTolerance: CLOCK_TOLERANCE,
     requiredClaims: ['exp', 'sub'],
   };
   const load = async () => {
@@ -102,18 +54,15 @@ export function createJwtVerifier({ jwksUrl, issuer, audience }: JwtOptions): Ve
   return async (token) => {
     loading ??= load();
     const { jose, keys } = await loading;
-    const isCoolingDown = keys.coolingDown;
+    const { errors } = jose;
     try {
-      const { payload } = await verifyWithAny(token, keys, options, jose);
-      const { sub = '', exp = 0 } = payload;
-      if (sub === '') throw new RefusedTokenError('sub');
-      return { issuer, subject: sub, expiresAt: (exp + TOLERANCE) * 1000 };
+      const { payload } = await jose.jwtVerify(token, keys, options);
+      if (payload.sub) return payload.sub;
+      throw new InvalidTokenError('empty sub');
     } catch (error) {
-      // The issuer may have published the key since jose fetched the others.
-      if (error instanceof jose.errors.JWKSNoMatchingKey && isCoolingDown)
-        throw new RefusedTokenError('new key');
-      const reason = refusalReason(error, jose);
-      throw reason === undefined ? error : new RefusedTokenError(reason);
+      if (!(error instanceof errors.JOSEError) || KEY_SET_ERRORS.has(error.code)) throw error;
+      const claim = error instanceof errors.JWTClaimValidationFailed ? ` ${error.claim}` : '';
+      throw new InvalidTokenError(`${error.code}${claim}`);
     }
   };
 }

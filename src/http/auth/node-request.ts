@@ -4,7 +4,6 @@
 // machine and then send same-origin requests (DNS rebinding), and a proxy's connection comes from anybody.
 import { type IncomingHttpHeaders, type IncomingMessage, ServerResponse } from 'node:http';
 import { BlockList, isIP } from 'node:net';
-import { createPrivateField } from '../../private-field.ts';
 
 /** The answer as node:http has it; undefined for a request that came over no connection. */
 export const nodeResponseOf = (serverContext: unknown): ServerResponse | undefined =>
@@ -21,7 +20,7 @@ export const nodeRequestOf = (serverContext: unknown): IncomingMessage | undefin
 
 export type SocketInfo = Pick<IncomingMessage, 'headers' | 'socket'>;
 
-const addresses = createPrivateField<Request, string>();
+const addresses = new WeakMap<Request, string>();
 
 /** Parses an address, without port, brackets and the IPv4-in-IPv6 prefix; null when it is none. */
 function readAddress(text: string | undefined): string | null {

@@ -9,8 +9,8 @@ import { redact } from '../../telemetry/redact.ts';
 import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
+import type { RefusalReason } from '../access-control.ts';
 import { STATUS_OF_CODE } from '../errors.ts';
-import type { RefusalReason } from '../limits/request-limits.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
 const extensionsOf = (failure: Failure) => ({

@@ -27,7 +27,7 @@ import { publicField } from '../../schema/field-options.ts';
 import { REPORT_HEADER } from '../../telemetry/request-record.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { toBuffer } from '../graphql/serialize-result.ts';
-import { limitedRequestOf } from '../limits/request-limits.ts';
+import { limitCheck } from '../limits/request-limits.ts';
 import type { CachedResponse, ResponseStore } from '../response-cache.ts';
 import { addVary } from './response-headers.ts';
 
@@ -134,7 +134,7 @@ export function createResponseCaching(config: Config, store: ResponseStore) {
     cachePolicy(schema, document, recordSeconds),
   );
 
-  const pendingOf = (serverContext: unknown) => limitedRequestOf(nodeRequestOf(serverContext))?.pending;
+  const pendingOf = (serverContext: unknown) => limitCheck(nodeRequestOf(serverContext))?.pending;
 
   function giveUp(serverContext: unknown): void {
     const pending = pendingOf(serverContext);

@@ -16,15 +16,16 @@ import type { GatewayContext } from '../../context.ts';
 import { limitedExecution } from '../../execution/execute-query.ts';
 import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { createPrivateField } from '../../private-field.ts';
+import type { Authenticator } from '../auth/authenticate.ts';
+import { clientIpOf } from '../auth/node-request.ts';
 import { rateLimited } from '../errors.ts';
-import { createConcurrencyQuota } from '../limits/load-shedding.ts';
-import type { Admission } from '../limits/request-limits.ts';
+import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import { noteAbsences } from './response-caching.ts';
 
 export function useExecution(
   config: Config,
   openContext: (request: Request) => Promise<GatewayContext>,
-  admission: Admission,
+  callers: Pick<Authenticator, 'identify'>,
 ): Plugin {
   const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
   const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
@@ -51,7 +52,8 @@ export function useExecution(
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const leave = places.take(await admission.accounts(request));
+        const { principal } = await callers.identify(request);
+        const leave = places.take(principal ?? clientIpOf(request) ?? 'anonymous');
         if (leave === null) return { errors: [rateLimited(tooManyOpen(maxSubscriptions), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
         request.signal.addEventListener('abort', leave, { once: true });

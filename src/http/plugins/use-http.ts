@@ -12,12 +12,12 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { CallRecord } from '../../upstream/http/call-record.ts';
 import type { AccessControl } from '../access-control.ts';
 import { loopbackRefusal, nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
-import { httpError, overloaded } from '../errors.ts';
+import { httpError } from '../errors.ts';
 import { isJson, negotiateResponseType } from '../graphql/media-type.ts';
 import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
 import { brokenResponse } from '../limits/http-server.ts';
-import { type RateLimitResult, rateLimitError, rateLimitHeaders } from '../limits/rate-limit.ts';
-import { limitedRequestOf, type RefusalReason } from '../limits/request-limits.ts';
+import { type RateLimitResult, rateLimitHeaders } from '../limits/rate-limit.ts';
+import { limitCheck } from '../limits/request-limits.ts';
 import { isMonitoring } from '../request-target.ts';
 import { answerRoute, type Route } from '../routes/responses.ts';
 import type { ClientErrors } from './errors.ts';
@@ -26,7 +26,7 @@ import { addCors, answerOptions, isListed, setCommonHeaders } from './response-h
 
 export interface HttpSources {
   readonly config: Config;
-  readonly accessControl: Pick<AccessControl, 'admission' | 'callers'>;
+  readonly accessControl: Pick<AccessControl, 'check' | 'remember'>;
   readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
   readonly log: Logger;
   readonly telemetry: Telemetry;
@@ -45,34 +45,27 @@ interface AccessVerdict {
 }
 
 /**
- * Refuses requests beyond the limits of the process, then those beyond the caller's rate limit, then
- * POSTs without valid credentials. Of a request that came over a connection the limits have been
- * asked already.
+ * Refuses requests beyond the limits of the process or of their caller, and POSTs without valid
+ * credentials. The limits have checked a request that came over a connection already.
  */
 async function checkAccess(
-  { config, accessControl, errors }: HttpSources,
+  { accessControl, errors }: HttpSources,
   request: Request,
   pathname: string,
   incoming: IncomingMessage | undefined,
 ): Promise<AccessVerdict> {
-  const { admission, callers } = accessControl;
-  const limited = limitedRequestOf(incoming);
-  if (limited === undefined) admission.note(request, incoming);
-  else admission.attachToRequest(request, limited.arrival);
   if (isMonitoring(pathname)) return {};
-  const refuse = (reason: RefusalReason, refusal: GraphQLError): GraphQLError => {
-    errors.countRefusal(reason, refusal, request);
-    return refusal;
-  };
-  if (limited?.isBusy) return { refusal: refuse('busy', overloaded()) };
-  const leave = limited?.leave ?? (() => undefined);
-  const rate = limited === undefined ? await admission.spend(request) : limited.arrival.verdict;
-  if (rate?.allowed === false) return { leave, rate, refusal: refuse('rate', rateLimitError(rate)) };
-  if (!config.proofNeeded || request.method !== 'POST') return { leave, rate };
-  const refusal = await callers.refusalOf(request);
-  if (refusal === null) return { leave, rate };
-  errors.count(refusal, request);
-  return { leave, rate, refusal };
+  const { method, headers } = request;
+  const authorization = headers.get('authorization') ?? undefined;
+  const limited = limitCheck(incoming);
+  const check = limited ?? (await accessControl.check({ method, authorization, address: undefined }));
+  accessControl.remember(request, check);
+  const verdict = { rate: check.rate, ...(limited === undefined ? {} : { leave: limited.leave }) };
+  if (check.refusal === null) return verdict;
+  const { reason, error } = check.refusal;
+  if (reason === 'credentials') errors.count(error, request);
+  else errors.countRefusal(reason, error, request);
+  return { ...verdict, refusal: error };
 }
 
 /** The answer to a refused request. @param error - with `extensions.http` */

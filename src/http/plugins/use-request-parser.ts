@@ -19,7 +19,7 @@ import {
   readSearch,
 } from '../graphql/read-params.ts';
 import { createValidator } from '../graphql/validate-document.ts';
-import { limitedRequestOf, maxBodyBytes } from '../limits/request-limits.ts';
+import { limitCheck, maxBodyBytes } from '../limits/request-limits.ts';
 import { isListed } from './response-headers.ts';
 
 /**
@@ -34,7 +34,7 @@ export async function readBytes(
   callers: Pick<Authenticator, 'identify'>,
   config: Config,
 ): Promise<Uint8Array> {
-  const read = limitedRequestOf(incoming)?.body;
+  const read = limitCheck(incoming)?.body;
   if (read instanceof GraphQLError) throw read;
   if (incoming !== undefined) return read ?? new Uint8Array();
   const maxBytes = maxBodyBytes(await callers.identify(request), config);

@@ -14,7 +14,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
-import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/load-shedding.ts';
+import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import { attachment, decodedId, type Route, type RouteAnswer, textResponse } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
@@ -163,7 +163,7 @@ async function answer(
     );
   if (!tasks.some(({ status }) => status === 'DONE'))
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
-  const giveBack = archives.take([{ key: ctx.storageAccount, share: 1 }]);
+  const giveBack = archives.take(ctx.principal ?? 'anonymous');
   if (giveBack === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };

@@ -1,77 +1,36 @@
-// GraphQL over WebSocket (graphql-transport-ws) on the same path, with the same context, plugins
-// and limits as HTTP. The token in connectionParams is read as the Authorization header,
-// before that of the upgrade.
+// GraphQL over WebSocket (graphql-transport-ws): graphql-ws with the plugins and limits of HTTP. The token in
+// connectionParams stands for the Authorization header.
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { type ExecutionArgs, GraphQLError } from 'graphql';
-import { CloseCode, type Context, handleProtocols, makeServer } from 'graphql-ws';
-import { WebSocketServer } from 'ws';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import { CloseCode, type Context, type ServerOptions } from 'graphql-ws';
+import { type Extra, useServer } from 'graphql-ws/use/ws';
+import { type WebSocket, WebSocketServer } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
-import { clientIp, loopbackRefusal } from '../auth/node-request.ts';
 import { overloaded } from '../errors.ts';
 import { readMembers } from '../graphql/read-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
-import { createConcurrencyQuota } from '../limits/load-shedding.ts';
-import { withErrorCode } from '../plugins/errors.ts';
-import { INVALID_TARGET, normalizeTarget } from '../request-target.ts';
-import {
-  authorizationIn,
-  type Connection,
-  closeWhenIdle,
-  openConnection,
-  PATH,
-  refuseConnection,
-  requestOf,
-  TRY_AGAIN_LATER,
-} from './connection.ts';
-import {
-  isWebSocketRequest,
-  OTHER_PROTOCOL,
-  refuseUpgrade,
-  type UpgradeRules,
-  upgradeRefusal,
-} from './upgrade.ts';
+import { maskError, withErrorCode } from '../plugins/errors.ts';
+import { readAuthorization, toRequest } from './operation-request.ts';
+import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
-/** Operations that one socket may have open at the same time. */
-const MAX_OPERATIONS = 1000;
-/** Characters of the id that a client gives an operation. */
-const MAX_ID_CHARACTERS = 128;
-/** How long operations may take to end when the server stops, where `close` does not say. */
-const CLOSE_MS = 2_000;
-/** WebSocket close code (RFC 6455): the server stops. */
-const GOING_AWAY = 1001;
-
-export interface WebSocketOptions extends Omit<UpgradeRules, 'path'> {
+export interface WebSocketOptions extends UpgradeRules {
   /** Bytes of one message at most. */
   readonly maxBytes: number;
-  /** Sockets that one address may have open; any number when absent or 0. */
-  readonly maxPerAddress?: number;
-  /** Whether the gateway holds a key for this machine only and asks for no proof. */
-  readonly keyForLoopback?: boolean;
-  /** Proxies in front that are believed about addresses; 0 when absent. */
-  readonly hops?: number;
-  /** Times in milliseconds, for tests. */
-  readonly patience?: Partial<Patience>;
+  /** Sockets that may be open at the same time. */
+  readonly maxSockets?: number;
+  /** Time between two pings; a client without a pong by the next one is disconnected. */
+  readonly pingMs?: number;
   /** Called with faults of the gateway itself. */
   readonly onFault: (error: unknown) => void;
 }
 
-interface Patience {
-  /** Until connection_init. */
-  readonly init: number;
-  /** Between two pings. */
-  readonly ping: number;
-  /** Without an operation. */
-  readonly idle: number;
-}
-
-const PATIENCE: Patience = { init: 5_000, ping: 12_000, idle: 300_000 };
-
 /** Open sockets. */
 export interface SocketServer {
   /**
-   * Takes no new connections and operations, and closes each connection with 1001 when its operations
+   * Takes no new connections and operations, and closes all connections with 1001 when their operations
    * have been answered. Complete the streams before.
    *
    * @param milliseconds - after which connections are cut
@@ -79,212 +38,211 @@ export interface SocketServer {
   close(milliseconds?: number): Promise<void>;
 }
 
-type Params = Record<string, unknown>;
-type SocketContext = Context<Params, Connection>;
-type Engine = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'> & {
-  readonly exchange: RequestRecord;
-};
+/** Half of the connections that the server takes. */
+const MAX_SOCKETS = 2000;
+/** Bytes that a client may send before its acknowledgement: enough for a token. */
+const MAX_INIT_BYTES = 8 * 1024;
+/** How long a client may take to close its end. */
+const CLOSE_TIMEOUT_MS = 1_000;
+/** How long operations may take to end when the server stops, where `close` does not say. */
+const DRAIN_TIMEOUT_MS = 2_000;
+const DRAIN_INTERVAL_MS = 20;
+/** WebSocket close code (IANA): the client may try again later. */
+const TRY_AGAIN_LATER = 1013;
 
-/**
- * Stands for an operation until its results are streamed: graphql-ws returns it when the client
- * completes the operation, of which it tells nothing else.
- */
-const untilStreamed = (leave: () => void): AsyncIterableIterator<never> => ({
-  next: async () => ({ done: true, value: undefined }),
-  async return() {
-    leave();
-    return { done: true, value: undefined };
-  },
-  [Symbol.asyncIterator]() {
-    return this;
-  },
-});
+interface Operation {
+  readonly exchange: RequestRecord;
+  /** Aborted when the client completes the operation before its end, or when the connection is closed. */
+  readonly client: AbortController;
+  /** Ends its count among the requests in flight. */
+  leave: () => void;
+}
+
+interface Connection {
+  /** Value of the Authorization header that the connection stands for. */
+  authorization: string | undefined;
+  operations: Map<string, Operation>;
+}
+
+type Params = Record<string, unknown>;
+type SocketExtra = Extra & Partial<Connection>;
+type Executor = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>;
 
 /** Serves GraphQL over WebSocket on a node server. */
 export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): SocketServer {
-  const sockets = new WebSocketServer({ noServer: true, maxPayload: options.maxBytes, handleProtocols });
-  const engines = new WeakMap<ExecutionArgs, Engine>();
-  const places = createConcurrencyQuota(options.maxPerAddress ?? 0);
-  const patience = { ...PATIENCE, ...options.patience };
-  const { onFault } = options;
-  const connections = new Set<Connection>();
+  const { maxBytes, maxSockets = MAX_SOCKETS, onFault } = options;
+  const { accessControl, telemetry, metrics } = gateway;
+  const { loadShedder } = accessControl;
+  // The types of ws lack `closeTimeout`.
+  const socketOptions = { noServer: true, maxPayload: maxBytes, closeTimeout: CLOSE_TIMEOUT_MS };
+  const sockets = new WebSocketServer(socketOptions);
+  const executors = new WeakMap<ExecutionArgs, Executor>();
+  const acknowledged = new WeakSet<WebSocket>();
+  let openOperations = 0;
   let closing: Promise<void> | undefined;
 
-  const closeAnswered = ({ socket, operations }: Connection): void => {
-    if (operations.size === 0) refuseConnection(socket, GOING_AWAY, 'Going away');
-  };
-  const end = (connection: Connection, id: string, left = false): void => {
-    const operation = connection.operations.get(id);
-    if (operation === undefined) return;
-    connection.operations.delete(id);
-    // graphql-ws sends the last message of an operation after its hooks.
-    if (closing !== undefined) setImmediate(closeAnswered, connection);
-    // First: the end of its record lets go of its signal.
-    if (left) operation.leaving.abort();
-    gateway.telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
-  };
-  const count = (errors: readonly GraphQLError[], exchange: RequestRecord | undefined): void => {
-    for (const { extensions } of errors) gateway.telemetry.failed(String(extensions.code), exchange);
-  };
-  /** Ends an operation with errors of no execution. @returns them as they are shown */
-  const refuseOperation = (connection: Connection, id: string, errors: readonly GraphQLError[]) => {
-    const shown = errors.map(withErrorCode);
-    const operation = connection.operations.get(id);
-    if (operation !== undefined) count(shown, operation.exchange);
-    end(connection, id);
-    return shown;
-  };
-
-  const engineOf = (args: ExecutionArgs): Engine => {
-    const engine = engines.get(args);
-    if (engine === undefined) throw new Error('An operation came past onSubscribe.');
-    return engine;
-  };
-
-  /** Executes a query or mutation, which counts like a request. */
-  const executeCounted = async (args: ExecutionArgs) => {
-    const { exchange, execute } = engineOf(args);
-    const leave = gateway.enter();
-    if (leave === null) {
-      gateway.metrics.refused.inc({ reason: 'busy' });
-      const errors = [overloaded()];
-      count(errors, exchange);
-      return { errors };
-    }
-    try {
-      return await execute(args);
-    } finally {
-      leave();
-    }
-  };
-
-  /** Authenticates a connection. @returns whether it is acknowledged */
-  async function acknowledge(ctx: SocketContext): Promise<boolean> {
-    const connection = ctx.extra;
-    const authorization = authorizationIn(ctx.connectionParams);
-    // Only the token is stored.
-    Object.assign(ctx, { connectionParams: undefined });
-    if (authorization === null) {
-      refuseConnection(connection.socket, CloseCode.Unauthorized, 'The token is malformed');
-      return false;
-    }
+  async function onConnect({ extra, connectionParams }: Context<Params, SocketExtra>): Promise<boolean> {
+    const { socket, request } = extra;
+    const given = readAuthorization(connectionParams);
     // Clients other than browsers may send headers with the upgrade.
-    connection.authorization = authorization ?? connection.incoming.headers.authorization;
-    const refusal = await gateway.identify(requestOf(connection, connection.signal), connection.incoming);
-    if (refusal !== null) {
-      const isWrong = refusal.extensions.code === 'UNAUTHENTICATED';
-      const [code, reason] = isWrong
-        ? [CloseCode.Unauthorized, 'Unauthorized']
-        : [TRY_AGAIN_LATER, 'Try again later'];
-      refuseConnection(connection.socket, code, reason);
-      return false;
-    }
-    connection.isAcknowledged = true;
-    closeWhenIdle(connection.socket, patience.idle, () => Object.keys(ctx.subscriptions).length > 0);
-    return true;
+    extra.authorization = given ?? request.headers.authorization;
+    extra.operations = new Map();
+    const address = accessControl.clientAddress(request);
+    const caller = await accessControl.callers.authenticate(extra.authorization, address);
+    if (given === null) socket.close(CloseCode.Unauthorized, 'The token is malformed');
+    else if (!(caller instanceof GraphQLError)) acknowledged.add(socket);
+    else if (caller.extensions.code !== 'UNAUTHENTICATED') socket.close(TRY_AGAIN_LATER, 'Try again later');
+    else socket.close(CloseCode.Unauthorized, 'Unauthorized');
+    return acknowledged.has(socket);
   }
 
-  const graphql = makeServer<Params, Connection>({
-    connectionInitWaitTimeout: patience.init,
-    execute: executeCounted,
-    subscribe: (args) => engineOf(args).subscribe(args),
-    onConnect: acknowledge,
-    onClose({ extra }) {
-      for (const id of [...extra.operations.keys()]) end(extra, id, true);
-    },
-    onComplete: ({ extra }, id) => end(extra, id),
-    onError: ({ extra }, id, _params, errors) => refuseOperation(extra, id, errors).map(toClientError),
-    onNext: (_ctx, _id, _params, _args, { errors, data, extensions }) =>
-      errors === undefined
-        ? undefined
-        : {
-            errors: errors.map(toClientError),
-            ...(data === undefined ? {} : { data }),
-            ...(extensions === undefined ? {} : { extensions }),
-          },
-    async onSubscribe({ extra: connection, subscriptions }, id, params) {
-      // It is left unanswered: the client sends it again over its next connection.
-      if (closing !== undefined) return new Promise<never>(() => undefined);
-      if (Object.keys(subscriptions).length > MAX_OPERATIONS)
-        return [new GraphQLError(`A socket carries at most ${MAX_OPERATIONS} operations at a time.`)];
-      if (id.length > MAX_ID_CHARACTERS)
-        return [new GraphQLError(`The id of an operation has at most ${MAX_ID_CHARACTERS} characters.`)];
-      const leaving = new AbortController();
-      const request = requestOf(connection, leaving.signal);
-      const exchange = gateway.telemetry.begin(request, 'WS');
-      connection.operations.set(id, { exchange, leaving });
-      subscriptions[id] = untilStreamed(() => end(connection, id, true));
-      const refusal =
-        (await gateway.admit(request, connection.incoming)) ??
-        (await gateway.identify(request, connection.incoming));
-      // The token of the connection has ended since: only a new connection can bring another.
-      if (refusal?.extensions.code === 'UNAUTHENTICATED')
-        setImmediate(refuseConnection, connection.socket, CloseCode.Unauthorized, 'Unauthorized');
-      if (refusal !== null) return refuseOperation(connection, id, [refusal]);
-      try {
-        const asked = readMembers({ ...params });
-        const query = gateway.documentOf(asked);
-        const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
-          request,
-          params: { ...asked, query },
-        });
-        const document = parse(query);
-        const errors = validate(schema, document);
-        if (errors.length > 0) return refuseOperation(connection, id, errors);
-        const args: ExecutionArgs = {
-          schema,
-          document,
-          operationName: asked.operationName ?? null,
-          variableValues: asked.variables ?? null,
-          contextValue: await contextFactory(),
-        };
-        engines.set(args, { execute, subscribe, exchange });
-        return args;
-      } catch (error) {
-        if (error instanceof GraphQLError) return refuseOperation(connection, id, [error]);
-        end(connection, id);
-        throw error;
+  /** Authenticates again, and counts the operation like a POST. */
+  async function checkAccess({ authorization, request }: SocketExtra, operation: Request) {
+    const address = accessControl.clientAddress(request);
+    const check = await accessControl.check({ method: 'POST', authorization, address });
+    accessControl.remember(operation, check);
+    return check.refusal;
+  }
+
+  /** Parses and validates an operation. @throws GraphQLError */
+  async function prepare(
+    request: Request,
+    payload: object,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const params = readMembers({ ...payload });
+    const query = gateway.documentOf(params);
+    const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+      request,
+      params: { ...params, query },
+    });
+    const document = parse(query);
+    const errors = validate(schema, document);
+    if (errors.length > 0) return errors;
+    const { operationName = null, variables: variableValues = null } = params;
+    const args = { schema, document, operationName, variableValues, contextValue: await contextFactory() };
+    executors.set(args, { execute, subscribe });
+    return args;
+  }
+
+  /** Counts queries and mutations among the requests in flight. Subscriptions have a limit of their own. */
+  function enter({ document, operationName }: ExecutionArgs, operation: Operation): boolean {
+    if (getOperationAST(document, operationName)?.operation === 'subscription') return !loadShedder.isLate;
+    const leave = loadShedder.enter();
+    if (leave !== null) operation.leave = leave;
+    return leave !== null;
+  }
+
+  const refuse = (reason: 'rate' | 'busy', error: GraphQLError): readonly GraphQLError[] => {
+    metrics.refused.inc({ reason });
+    return [error];
+  };
+
+  const onSubscribe: ServerOptions<Params, SocketExtra>['onSubscribe'] = async (ctx, id, payload) => {
+    // It is left unanswered: the client sends it again over its next connection.
+    if (closing !== undefined) return new Promise<never>(() => undefined);
+    const { extra, subscriptions } = ctx;
+    const client = new AbortController();
+    const request = toRequest(extra.request, extra.authorization, client.signal);
+    const operation = { client, exchange: telemetry.begin(request, 'WS'), leave: () => undefined };
+    extra.operations?.set(id, operation);
+    openOperations += 1;
+    subscriptions[id] = untilStreamed(() => end(extra, id, true));
+    try {
+      const refusal = await checkAccess(extra, request);
+      if (refusal?.reason === 'credentials') {
+        // The token has expired since the acknowledgement: only a new connection can bring another.
+        setImmediate(() => extra.socket.close(CloseCode.Unauthorized, 'Unauthorized'));
+        return [refusal.error];
       }
+      if (refusal !== null) return refuse('rate', refusal.error);
+      const prepared = await prepare(request, payload);
+      return 'schema' in prepared && !enter(prepared, operation) ? refuse('busy', overloaded()) : prepared;
+    } catch (error) {
+      const shown = maskError(error, onFault, false);
+      return [shown instanceof GraphQLError ? shown : new GraphQLError(shown.message)];
+    }
+  };
+
+  function end({ operations }: SocketExtra, id: string, left = false): void {
+    const operation = operations?.get(id);
+    if (operation === undefined) return;
+    operations?.delete(id);
+    openOperations -= 1;
+    operation.leave();
+    // First: the end of its record lets go of its signal.
+    if (left) operation.client.abort();
+    telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
+  }
+
+  const graphql = useServer<Params, Partial<Connection>>(
+    {
+      onConnect,
+      onSubscribe,
+      execute: (args: ExecutionArgs) => executors.get(args)?.execute(args),
+      subscribe: (args: ExecutionArgs) => executors.get(args)?.subscribe(args),
+      onNext: (_ctx, _id, _payload, _args, { errors, data, extensions }) =>
+        errors && {
+          errors: errors.map(toClientError),
+          ...(data === undefined ? {} : { data }),
+          ...(extensions === undefined ? {} : { extensions }),
+        },
+      onError({ extra }, id, _payload, errors) {
+        const shown = errors.map(withErrorCode);
+        const exchange = extra.operations?.get(id)?.exchange;
+        for (const { extensions } of shown) telemetry.failed(String(extensions.code), exchange);
+        end(extra, id);
+        return shown.map(toClientError);
+      },
+      onComplete: ({ extra }, id) => end(extra, id),
+      onClose({ extra }) {
+        for (const id of [...(extra.operations?.keys() ?? [])]) end(extra, id, true);
+      },
     },
+    sockets,
+    options.pingMs,
+  );
+
+  sockets.on('connection', (socket, { socket: raw }) => {
+    // graphql-ws prints errors of clients, such as a message that is too large; ws has closed the socket.
+    socket.removeAllListeners('error').on('error', () => undefined);
+    const before = raw.bytesRead;
+    const limitInit = (): void => {
+      if (acknowledged.has(socket)) raw.off('data', limitInit);
+      else if (raw.bytesRead - before > MAX_INIT_BYTES) socket.terminate();
+    };
+    raw.on('data', limitInit);
   });
 
-  const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer) => {
+  const upgrade = (request: IncomingMessage, raw: Duplex, head: Buffer): void => {
     raw.on('error', () => raw.destroy());
-    if (!normalizeTarget(request)) return refuseUpgrade(raw, '400 Bad Request', INVALID_TARGET);
-    if (!isWebSocketRequest(request)) return refuseUpgrade(raw, '400 Bad Request', OTHER_PROTOCOL);
-    const refusal = upgradeRefusal(request, { ...options, path: PATH });
-    if (refusal !== undefined) return refuseUpgrade(raw, refusal);
-    const notLocal = options.keyForLoopback === true ? loopbackRefusal(request.headers) : null;
-    if (notLocal !== null) return refuseUpgrade(raw, '403 Forbidden', `${notLocal}\n`);
-    const leave = places.take([{ key: clientIp(request, options.hops ?? 0), share: 1 }]);
-    if (leave === null) return refuseUpgrade(raw, '429 Too Many Requests');
-    raw.once('close', leave);
-    sockets.handleUpgrade(request, raw, head, (socket) => {
-      const connection = openConnection(socket, raw, request, {
-        server: graphql,
-        pingMs: patience.ping,
-        onFault,
-      });
-      connections.add(connection);
-      socket.once('close', () => connections.delete(connection));
-    });
+    const isFull = sockets.clients.size >= maxSockets;
+    const refusal =
+      upgradeRefusal(request, options) ?? (isFull ? { status: '503 Service Unavailable' } : null);
+    if (refusal !== null) refuseUpgrade(raw, refusal);
+    else sockets.handleUpgrade(request, raw, head, (socket) => sockets.emit('connection', socket, request));
   };
   server.on('upgrade', upgrade);
 
   async function closeAll(milliseconds: number): Promise<void> {
     server.off('upgrade', upgrade);
-    for (const connection of connections) closeAnswered(connection);
-    const late = setTimeout(() => {
-      for (const { socket } of connections) socket.terminate();
-    }, milliseconds);
-    await new Promise<void>((resolve) => sockets.close(() => resolve()));
-    clearTimeout(late);
+    const deadline = performance.now() + milliseconds;
+    while (openOperations > 0 && performance.now() < deadline) await sleep(DRAIN_INTERVAL_MS);
+    await graphql.dispose();
   }
 
   return {
-    close(milliseconds = CLOSE_MS) {
+    close(milliseconds = DRAIN_TIMEOUT_MS) {
       closing ??= closeAll(milliseconds);
       return closing;
     },
   };
 }
+
+/**
+ * Stands for an operation until its results are streamed: graphql-ws returns it when the client completes
+ * the operation, and has no hook for that.
+ */
+const untilStreamed = (leave: () => void) => ({
+  async *[Symbol.asyncIterator]() {},
+  return: async () => leave(),
+});

@@ -7,10 +7,9 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
-import { openRateLimit } from '../../../src/http/limits/rate-limit.ts';
+import { openRateLimiters } from '../../../src/http/limits/rate-limit.ts';
 import { createStoreGuard } from '../../../src/store/cache/shared-cache.ts';
 import { openDocuments } from '../../../src/store/documents/leased-documents.ts';
-import { openRates } from '../../../src/store/rate-limit/token-bucket.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../../subscriptions/streams.ts';
 import { ask, get, openGateway, until } from '../../subscriptions/support.ts';
 import { at } from '../../support.ts';
@@ -94,20 +93,14 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     expect(at(data, 'protein.length')).toBe(110);
   });
 
-  it('who has used up a budget waits a minute at most, and a full minute of requests comes back', async () => {
-    const rates = openRates('memory:', (error) => expect.unreachable(String(error)));
-    const limit = openRateLimit({ rates, onError: (error) => expect.unreachable(String(error)) });
-    const budget = { key: 'a caller', perMinute: 40 };
-    for (let i = 0; i < 40; i += 1) await limit.spend(budget);
-    expect((await limit.spend(budget)).allowed).toBe(false);
+  it('a caller who has used up a rate limit is told to wait a minute at most', async () => {
+    const limiters = openRateLimiters('memory:', (error) => expect.unreachable(String(error)));
+    const callers = limiters.create('caller', 40);
+    for (let i = 0; i < 40; i += 1) await callers.consume('a caller');
+    expect((await callers.consume('a caller')).allowed).toBe(false);
     jump(by);
-    await until(
-      'the refusal to be looked at again',
-      async () => (await limit.spend(budget)).retryAfterSeconds <= 60,
-    );
-    const { waitMs } = await rates.take({ ...budget, tokens: 1 });
-    expect(waitMs).toBeLessThanOrEqual(60_000);
-    await rates.close();
+    expect((await callers.consume('a caller')).resetSeconds).toBeLessThanOrEqual(60);
+    await limiters.close();
   });
 
   it('a lease of a process that died does not outlive its time', async () => {
