@@ -1,12 +1,13 @@
 // Bulk look-ups: a stored list of the service's jobs. The state of a part is read from the service
-// whenever a client asks for it; nothing works on a look-up in between.
+// whenever a client asks for it, and its archive is streamed through.
 import { randomBytes } from 'node:crypto';
-import pLimit from 'p-limit';
 import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, bulk, bulkJob, deleteBulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import { type Downloads, download } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import type { BulkJob } from '../upstream/wire.ts';
 
 export type BulkLookupState =
@@ -39,7 +40,7 @@ export interface BulkLookup {
   readonly parts: readonly StoredPart[];
 }
 
-/** What the service says of a part now. */
+/** The state of a part, as the service reports it now. */
 export interface PartStatus {
   readonly state: BulkLookupState;
   readonly completedCount: number | null;
@@ -60,39 +61,40 @@ const RESERVATION_MS = 120_000;
 /** Parts of one look-up that are sent at the same time. */
 const PARTS_IN_FLIGHT = 4;
 
-/** The different hashes in order of first appearance, in parts of 500. Hashes must be normalised. */
-export function splitHashes(hashes: readonly string[]): string[][] {
-  const unique = [...new Set(hashes)];
-  return Array.from({ length: Math.ceil(unique.length / PART_SIZE) }, (_, part) =>
-    unique.slice(part * PART_SIZE, (part + 1) * PART_SIZE),
-  );
-}
+const slices = <T>(items: readonly T[], size: number): T[][] =>
+  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
 
-const IN_PROGRESS = new Set([
-  '',
-  'pending',
-  'queued',
-  'running',
-  'processing',
-  'in_progress',
-  'completed',
-  'complete',
-]);
+/** The different hashes in order of first appearance, in parts of 500. Hashes must be normalised. */
+export const splitHashes = (hashes: readonly string[]): string[][] => slices([...new Set(hashes)], PART_SIZE);
+
+/** The words for the state of a job differ between deployments. */
+const JOB_STATES: Readonly<Record<string, BulkLookupState>> = {
+  failed: 'FAILED',
+  expired: 'EXPIRED',
+  cancelled: 'CANCELLED',
+  canceled: 'CANCELLED',
+  ...Object.fromEntries(
+    ['', 'pending', 'queued', 'running', 'processing', 'in_progress', 'completed', 'complete'].map((word) => [
+      word,
+      'PENDING',
+    ]),
+  ),
+};
 const JOB_FAILED = 'The service could not finish this job. Look up its hashes again.';
 
-/** Reads a job. The words for its state differ between deployments; the download URL decides. */
+/** Reads a job. It is complete when it has a download URL, whatever its state is called. */
 export function readJob(job: BulkJob, requestedCount: number, cancelRequested: boolean): PartStatus {
   const word = (job.status ?? '').toLowerCase();
-  const downloadUrl = job.download_url ?? null;
+  const url = job.download_url ?? null;
   const completedCount = job.completed_count == null ? null : Math.min(job.completed_count, requestedCount);
-  const status = { completedCount, problem: null, downloadUrl: null };
-  if (word === 'failed') return { ...status, state: 'FAILED', problem: JOB_FAILED };
-  if (word === 'expired') return { ...status, state: 'EXPIRED' };
-  if (word === 'cancelled' || word === 'canceled') return { ...status, state: 'CANCELLED', downloadUrl };
-  if (downloadUrl !== null && word !== 'pending')
-    return { ...status, state: 'COMPLETE', completedCount: requestedCount, downloadUrl };
-  if (cancelRequested) return { ...status, state: 'CANCEL_REQUESTED' };
-  return { ...status, state: IN_PROGRESS.has(word) ? 'PENDING' : 'UNKNOWN' };
+  const state = JOB_STATES[word] ?? 'UNKNOWN';
+  const status = { state, completedCount, problem: null, downloadUrl: null };
+  if (state === 'FAILED') return { ...status, problem: JOB_FAILED };
+  if (state === 'CANCELLED') return { ...status, downloadUrl: url };
+  if (state === 'EXPIRED') return status;
+  if (url !== null && word !== 'pending')
+    return { ...status, state: 'COMPLETE', completedCount: requestedCount, downloadUrl: url };
+  return cancelRequested ? { ...status, state: 'CANCEL_REQUESTED' } : status;
 }
 
 /** Asks the service about the job of a part. Its failure stands in the status. */
@@ -105,9 +107,9 @@ export async function readPart(up: Upstream, lookup: BulkLookup, part: StoredPar
     return readJob(await bulkJob(up, jobId), requestedCount, lookup.cancelRequested);
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
-    // A service may forget a job that was cancelled.
-    const isForgotten = lookup.cancelRequested && error.failure.status === 404;
     const { message, failure } = error;
+    // A service may forget a job that was cancelled.
+    const isForgotten = lookup.cancelRequested && failure.status === 404;
     if (isJobGone(error)) return { ...status, state: isForgotten ? 'CANCELLED' : 'EXPIRED' };
     return failure.retryable
       ? { ...status, state: 'UNKNOWN', problem: message, error }
@@ -115,25 +117,64 @@ export async function readPart(up: Upstream, lookup: BulkLookup, part: StoredPar
   }
 }
 
-const ENDED: ReadonlySet<BulkLookupState> = new Set(['COMPLETE', 'CANCELLED', 'FAILED', 'EXPIRED']);
+const UNFINISHED = ['CANCEL_REQUESTED', 'PENDING', 'UNKNOWN'] as const;
+const UNSUCCESSFUL = ['CANCELLED', 'FAILED', 'EXPIRED'] as const;
 
 /**
- * The state of the whole, from its parts. A cancelled, failed or expired part shows; a look-up whose
- * parts all finished before the cancellation is complete.
+ * The state of the whole: the first of these that one of its parts has. A look-up whose parts all
+ * finished before the cancellation is complete.
  */
-export function combineStates(states: readonly BulkLookupState[]): BulkLookupState {
-  const unfinished = states.filter((state) => !ENDED.has(state));
-  const present = new Set(unfinished.length > 0 ? unfinished : states);
-  const order = ['CANCEL_REQUESTED', 'PENDING', 'UNKNOWN', 'CANCELLED', 'FAILED', 'EXPIRED'] as const;
-  return order.find((state) => present.has(state)) ?? 'COMPLETE';
+export const combineStates = (states: readonly BulkLookupState[]): BulkLookupState =>
+  [...UNFINISHED, ...UNSUCCESSFUL].find((state) => states.includes(state)) ?? 'COMPLETE';
+
+const noArchive = (): UpstreamError =>
+  new UpstreamError(
+    'The service did not give the archive of this part, although it is complete. Try again.',
+    { operation: 'bulkJob', code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+  );
+
+/**
+ * Starts to download the archive of a part. The gateway sends a part again, as a whole, where the
+ * service had answered at once.
+ *
+ * @param headers - such as `range`
+ * @returns the response with status 200, 206, 304 or 416, its body unread; the status of the part
+ *   where it has no archive
+ * @throws UpstreamError
+ */
+export async function openPartArchive(
+  up: Upstream,
+  downloads: Downloads,
+  lookup: BulkLookup,
+  part: StoredPart,
+  headers: Readonly<Record<string, string>>,
+): Promise<StreamedResponse | PartStatus> {
+  const { options } = lookup;
+  if (part.hashes !== undefined) {
+    const again = await bulk(up, { hashes: part.hashes, ...options });
+    if (again.kind === 'zip') return again.answer;
+    throw noArchive();
+  }
+  const limits = archiveLimits({ proteins: part.requestedCount, perResidue: options.residueFeatures });
+  // The second try is for a URL that expired before it was used.
+  for (let tries = 0; tries < 2; tries += 1) {
+    const status = await readPart(up, lookup, part);
+    if (status.error !== undefined) throw status.error;
+    if (status.downloadUrl === null) return status;
+    const maxBytes = limits.receivedBytes;
+    const answer = await download(up, downloads, status.downloadUrl, { headers, maxBytes });
+    if (answer !== null) return answer;
+  }
+  throw noArchive();
+}
+
+interface SentPart {
+  readonly part: StoredPart;
+  readonly error?: UpstreamError;
 }
 
 /** Sends one part. A refusal stands in the part, beside its error. */
-async function sendPart(
-  up: Upstream,
-  hashes: readonly string[],
-  options: BulkOptions,
-): Promise<{ readonly part: StoredPart; readonly error?: UpstreamError }> {
+async function sendPart(up: Upstream, hashes: readonly string[], options: BulkOptions): Promise<SentPart> {
   const requestedCount = hashes.length;
   try {
     const answer = await bulk(up, { hashes, ...options });
@@ -174,19 +215,20 @@ export function createBulkLookups(
   }
   return {
     async start(up, hashes, options) {
-      const chunks = splitHashes(hashes);
+      const parts = splitHashes(hashes);
       const lookup = {
         lookupId: randomBytes(18).toString('base64url'),
-        requestedCount: chunks.flat().length,
+        requestedCount: parts.flat().length,
         options,
         cancelRequested: false,
         parts: [],
       };
       await save(lookup, RESERVATION_MS);
-      const limit = pLimit(PARTS_IN_FLIGHT);
-      const sent = await Promise.all(chunks.map((chunk) => limit(() => sendPart(up, chunk, options))));
-      const error = sent.every((one) => one.error !== undefined) ? sent[0]?.error : undefined;
-      if (error !== undefined) throw error;
+      const sent: SentPart[] = [];
+      for (const some of slices(parts, PARTS_IN_FLIGHT))
+        sent.push(...(await Promise.all(some.map((part) => sendPart(up, part, options)))));
+      const [first] = sent;
+      if (first?.error !== undefined && sent.every(({ error }) => error !== undefined)) throw first.error;
       return save({ ...lookup, parts: sent.map(({ part }) => part) });
     },
     async get(lookupId) {

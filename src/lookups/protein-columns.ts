@@ -1,15 +1,23 @@
-// The columns of tables of proteins: what each selects of a `lookup` query, and what it shows.
+// The columns of tables of proteins: of /export.tsv and /export.ndjson, `foldatlas lookup` and the
+// examples. All are read from the results of one `lookup` query.
 import { type Cell, tableRow } from '../plain-text.ts';
+
+/** The result for one identifier. */
+export interface LookupRow {
+  /** The identifier; of a FASTA record its header. */
+  readonly requested: string;
+  readonly status: string;
+  readonly problem: string | null;
+  readonly protein: unknown;
+}
 
 /** A column of a table of proteins. */
 export interface ProteinColumn {
   readonly name: string;
-  /** What it selects of the protein in `lookup(ids:)`; null for a property of the result itself. */
+  /** Its selection in the protein of `lookup(ids:)`; null for a property of the result itself. */
   readonly selection: string | null;
   /** The value in a row: JSON, null where there is none. */
   read(row: LookupRow): unknown;
-  /** The same as the cell of a table. */
-  cell(value: unknown): Cell;
 }
 
 /** The value at a path of names; null where there is none. */
@@ -19,34 +27,27 @@ const valueAt = (value: unknown, path: readonly string[]): unknown =>
     value,
   );
 
-const toCell = (value: unknown): Cell =>
-  typeof value === 'string' || typeof value === 'number' ? value : null;
-
-/** A column of a property of the row itself. */
-const ofRow = (name: 'requested' | 'status' | 'problem'): ProteinColumn => ({
+const rowColumn = (name: 'requested' | 'status' | 'problem'): ProteinColumn => ({
   name,
   selection: null,
   read: (row) => row[name],
-  cell: toCell,
 });
 
 /** A column of a field of the protein. @param path - names of nested fields, separated by dots */
-function ofProtein(name: string, path: string = name): ProteinColumn {
+function fieldColumn(name: string, path: string = name): ProteinColumn {
   const names = path.split('.');
   return {
     name,
     selection: names.reduceRight((below, field) => (below === '' ? field : `${field} { ${below} }`), ''),
     read: ({ protein }) => valueAt(protein, names),
-    cell: toCell,
   };
 }
 
 /** A column of the top ten features. */
-const ofFeatures = (
+const featuresColumn = (
   name: string,
   selection: string,
   toItem: (feature: unknown) => unknown,
-  cell: (items: readonly unknown[]) => string,
 ): ProteinColumn => ({
   name,
   selection: `features { ${selection} }`,
@@ -54,41 +55,33 @@ const ofFeatures = (
     const features = valueAt(protein, ['features']);
     return Array.isArray(features) ? features.map(toItem) : null;
   },
-  cell: (value) => (Array.isArray(value) ? cell(value) : null),
 });
 
-/** All columns in their order: of /export.tsv, `foldatlas lookup` and the examples. */
+/** All columns in their order. */
 export const PROTEIN_COLUMNS: readonly ProteinColumn[] = [
-  ofRow('requested'),
-  ofRow('status'),
-  ofProtein('hash'),
-  ofProtein('accession'),
-  ofProtein('source'),
-  ofProtein('name'),
-  ofProtein('organism'),
-  ofProtein('gene'),
-  ofProtein('length'),
-  ofProtein('sequence'),
-  ofProtein('ptm'),
-  ofProtein('mean_plddt', 'plddt.mean'),
-  ofProtein('structure_url', 'structure.url'),
-  ofProtein('cluster_representative', 'cluster.representativeHash'),
-  ofProtein('cluster_name', 'cluster.name'),
-  ofProtein('cluster_size', 'cluster.size'),
-  ofProtein('cluster_percent_characterized', 'cluster.percentCharacterized'),
-  ofFeatures(
-    'features',
-    'value feature { index }',
-    (feature) => ({ index: valueAt(feature, ['feature', 'index']), value: valueAt(feature, ['value']) }),
-    (items) => items.map((item) => `${valueAt(item, ['index'])}:${valueAt(item, ['value'])}`).join(' '),
-  ),
-  ofFeatures(
-    'feature_labels',
-    'feature { label }',
-    (feature) => valueAt(feature, ['feature', 'label']),
-    (labels) => labels.map((label) => label ?? '').join('; '),
-  ),
-  ofRow('problem'),
+  rowColumn('requested'),
+  rowColumn('status'),
+  fieldColumn('hash'),
+  fieldColumn('accession'),
+  fieldColumn('source'),
+  fieldColumn('name'),
+  fieldColumn('organism'),
+  fieldColumn('gene'),
+  fieldColumn('length'),
+  fieldColumn('sequence'),
+  fieldColumn('ptm'),
+  fieldColumn('mean_plddt', 'plddt.mean'),
+  fieldColumn('structure_url', 'structure.url'),
+  fieldColumn('cluster_representative', 'cluster.representativeHash'),
+  fieldColumn('cluster_name', 'cluster.name'),
+  fieldColumn('cluster_size', 'cluster.size'),
+  fieldColumn('cluster_percent_characterized', 'cluster.percentCharacterized'),
+  featuresColumn('features', 'value feature { index }', (feature) => ({
+    index: valueAt(feature, ['feature', 'index']),
+    value: valueAt(feature, ['value']),
+  })),
+  featuresColumn('feature_labels', 'feature { label }', (feature) => valueAt(feature, ['feature', 'label'])),
+  rowColumn('problem'),
 ];
 
 /** The columns with these names, in the order of all columns. */
@@ -97,20 +90,11 @@ export const columnsNamed = (names: readonly string[]): ProteinColumn[] =>
 
 /** The query that answers these columns for a list of identifiers. */
 export function lookupQuery(columns: readonly ProteinColumn[]): string {
-  const ofProteins = new Set(['hash', ...columns.flatMap(({ selection }) => selection ?? [])]);
+  const selections = new Set(['hash', ...columns.flatMap(({ selection }) => selection ?? [])]);
   return (
     'query Lookup($ids: [String!]!) { lookup(ids: $ids) { requested status problem { message } ' +
-    `protein { ${[...ofProteins].join(' ')} } } }`
+    `protein { ${[...selections].join(' ')} } } }`
   );
-}
-
-/** The result for one identifier. */
-export interface LookupRow {
-  /** The identifier; of a FASTA record its header. */
-  readonly requested: string;
-  readonly status: string;
-  readonly problem: string | null;
-  readonly protein: unknown;
 }
 
 interface LookupError {
@@ -141,21 +125,32 @@ export function readRows(
       const problem = `${String(failure.extensions?.code ?? 'ERROR')}: ${failure.message}`;
       return { requested, status: 'UNAVAILABLE', problem, protein };
     }
+    const status = String(valueAt(result, ['status']));
     const problem = valueAt(result, ['problem', 'message']);
     return {
       requested,
-      status: String(valueAt(result, ['status'])),
+      status,
       problem: typeof problem === 'string' ? problem.replace(PLACE, 'It ') : null,
       protein,
     };
   });
 }
 
+/** The features as `7:1.5 9:0.2`, their labels between semicolons. */
+function toCell(value: unknown): Cell {
+  if (typeof value === 'string' || typeof value === 'number') return value;
+  if (!Array.isArray(value)) return null;
+  const hasValues = value.some((item) => typeof item === 'object' && item !== null);
+  return hasValues
+    ? value.map((item) => `${valueAt(item, ['index'])}:${valueAt(item, ['value'])}`).join(' ')
+    : value.map((label) => label ?? '').join('; ');
+}
+
 export const tableHeader = (columns: readonly ProteinColumn[]): string =>
   tableRow(columns.map(({ name }) => name));
 
 export const tableLine = (columns: readonly ProteinColumn[], row: LookupRow): string =>
-  tableRow(columns.map((column) => column.cell(column.read(row))));
+  tableRow(columns.map((column) => toCell(column.read(row))));
 
 /** A row as a line of JSON, its keys the names of the columns. */
 export const jsonLine = (columns: readonly ProteinColumn[], row: LookupRow): string =>

@@ -1,8 +1,8 @@
 // GET /bulk/{lookupId}/{part}.zip: the archive of one part of a bulk look-up, as the service made it.
 // The id of the look-up grants access.
 import type { GatewayContext } from '../../context.ts';
-import type { PartStatus } from '../../lookups/bulk-lookup.ts';
-import { openPartArchive } from '../../lookups/part-archive.ts';
+import { openPartArchive, type PartStatus } from '../../lookups/bulk-lookup.ts';
+
 import { forwardedFile, type Route, type RouteAnswer, rangeHeaders, textResponse } from './responses.ts';
 
 /** Seconds after which it is worth to ask for an unfinished part again. */

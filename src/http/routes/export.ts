@@ -37,9 +37,9 @@ export interface ExportSources {
 }
 
 const MAX_IDS = 50_000;
-/** In every table: without them no gap is explained. */
+/** Columns of every table, which explain its gaps. */
 const REQUIRED = ['requested', 'status', 'problem'];
-/** The columns that one bulk call brings for 500 proteins. */
+/** Columns that one bulk call brings for 500 proteins. */
 const DEFAULT = ['hash', 'accession', 'source', 'length', 'ptm', 'mean_plddt', 'structure_url'];
 
 const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
@@ -50,11 +50,7 @@ interface ExportRequest {
 }
 
 const jsonBody = z.strictObject({
-  // Too many are counted before each of them is checked.
-  ids: z.preprocess((ids) => {
-    if (Array.isArray(ids)) checkCount(ids.length);
-    return ids;
-  }, z.array(z.string())),
+  ids: z.array(z.string()),
   columns: z.array(z.string()).optional(),
 });
 
@@ -68,6 +64,9 @@ function readJson(text: string): z.output<typeof jsonBody> {
       'The body is not valid JSON. A list of identifiers as text needs another content-type.',
     );
   }
+  // Too many are refused before each of them is checked.
+  const { ids } = Object(body);
+  if (Array.isArray(ids)) checkCount(ids.length);
   const { success, data, error } = jsonBody.safeParse(body);
   if (success) return data;
   const [issue] = error.issues;
@@ -89,6 +88,7 @@ function readText(text: string): string[] {
   return [...ids, ...reader.end()];
 }
 
+/** @throws GraphQLError (400, 413) for an empty list and for one that is too long */
 function checkCount(count: number): void {
   if (count === 0)
     throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
@@ -163,7 +163,7 @@ async function* lines(
   let before = format === 'tsv' ? tableHeader(columns) : '';
   for (let start = 0; start < ids.length; start += BULK_HASHES) {
     if (start > 0) await awaitTurn(sources, request, ctx.clientSignal);
-    // Loaders and a deadline of their own: what is written is not held.
+    // Each 500 have loaders and a deadline of their own, so that written proteins are not held in memory.
     const own = (await ctx.fresh())();
     const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own);
     yield encoder.encode(before + rows.map((row) => toLine(columns, row)).join(''));
@@ -171,8 +171,8 @@ async function* lines(
   }
 }
 
-/** The lines after the first ones, with a log line for a client that gets no whole answer. */
-async function* resume(
+/** The first lines and the rest, with a log line for a client that gets no whole answer. */
+async function* whole(
   ctx: GatewayContext,
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
@@ -198,7 +198,7 @@ async function answer(
   const ctx = await sources.open(request);
   const wanted = await readRequest(asked, sources);
   const body = lines(sources, ctx, request, wanted, format);
-  // A refusal of the whole comes with the first lines: it then has a status of its own.
+  // A refusal of everything comes with the first lines, and has an HTTP status of its own.
   const first = await body.next();
   const day = new Date().toISOString().slice(0, 10);
   return {
@@ -208,7 +208,7 @@ async function answer(
       'content-disposition': `attachment; filename="foldatlas-proteins-${day}.${format}"`,
       'cache-control': 'private, no-store',
     },
-    body: resume(ctx, first, body),
+    body: whole(ctx, first, body),
   };
 }
 
