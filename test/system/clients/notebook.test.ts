@@ -9,6 +9,7 @@ import { openPlace, type Place } from './place.ts';
 
 const run = promisify(execFile);
 const FOLDER = fileURLToPath(new URL('../../../examples/notebook', import.meta.url));
+const CLIENT = fileURLToPath(new URL('../../../clients/python/src', import.meta.url));
 const missing = spawnSync('python3', ['--version']).status !== 0 && process.env.CI === undefined;
 
 let place: Place;
@@ -21,11 +22,20 @@ afterAll(() => place.close());
 const python = (args: readonly string[], token = 'notebook') =>
   run('python3', ['-B', ...args], {
     cwd: FOLDER,
-    env: { ...process.env, FOLDATLAS_URL: place.url, FOLDATLAS_TOKEN: token, PYTHONUTF8: '1' },
+    env: {
+      ...process.env,
+      FOLDATLAS_URL: place.url,
+      FOLDATLAS_TOKEN: token,
+      PYTHONPATH: CLIENT,
+      PYTHONUTF8: '1',
+    },
     timeout: 100_000,
   });
 const json = async (code: string, token?: string): Promise<unknown> => {
-  const { stdout } = await python(['-c', `import json, foldatlas\n${code}`], token);
+  const { stdout } = await python(
+    ['-c', `import json\nfrom foldatlas import FoldAtlas\natlas = FoldAtlas()\n${code}`],
+    token,
+  );
   return JSON.parse(stdout);
 };
 
@@ -96,37 +106,32 @@ describe.skipIf(missing)('the notebook example', () => {
 
   const failOnce = (rule: Record<string, unknown>) => fault(place.world.sandboxUrl, { times: 1, ...rule });
 
-  it('looks up any number from any collection, and says which of them the service did not answer', async () => {
-    const many = await json(`rows = foldatlas.lookup("no. %d" % i for i in range(3001))
-print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"], rows[3000]["problem"]]))`);
-    expect(many).toEqual([
-      3001,
-      'no. 3000',
-      'NOT_AN_IDENTIFIER',
-      expect.stringMatching(/^`ids\[3000\]` \(8 characters\)/),
-    ]);
+  it('says which identifiers the service did not answer', async () => {
     await failOnce({ operation: 'uniprot', status: 403, body: { message: 'not now' } });
     const rows = await json(
-      'print(json.dumps(foldatlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
+      'print(json.dumps(atlas.lookup(["Q9Y6K9", "6077c452d1dc6151040b2b179e2294c7"])))',
     );
     expect(rows).toMatchObject([
-      { requested: 'Q9Y6K9', status: 'UNAVAILABLE', hash: null, problem: 'not now' },
+      {
+        requested: 'Q9Y6K9',
+        status: 'UNAVAILABLE',
+        hash: null,
+        problem: expect.stringMatching(/^[A-Z_]+: not now/),
+      },
       { status: 'FOUND', accession: 'P69905', problem: null },
     ]);
   });
 
   it('gives all other scores where one result is damaged', async () => {
     const items = ['GIV', 'GIVE', 'GIVEQ'].map((sequence) => ({ chains: [{ protein: { sequence } }] }));
-    const done = `id = foldatlas.submit(${JSON.stringify(items)}, key="damaged")\nlist(foldatlas.watch(id))`;
-    await python(['-c', `import foldatlas\n${done}`]);
+    const done = `id = atlas.submit(${JSON.stringify(items)})\nlist(atlas.watch(id))`;
+    await json(`${done}\nprint("null")`);
     await failOnce({
       operation: 'status',
       status: 200,
       body: { data: { status: 'done', response: { ptm: 81 } } },
     });
-    const rows = await json(
-      `${done}\nprint(json.dumps([[r["ptm"], r["error"]] for r in foldatlas.scores(id)]))`,
-    );
+    const rows = await json(`${done}\nprint(json.dumps([[r["ptm"], r["problem"]] for r in atlas.rank(id)]))`);
     const scored = [expect.any(Number), null];
     expect((rows as unknown[][]).toSorted((a, b) => Number(a[1] !== null) - Number(b[1] !== null))).toEqual([
       scored,
@@ -137,31 +142,7 @@ print(json.dumps([len(rows), rows[3000]["requested"], rows[3000]["status"], rows
 
   it('warns of paying twice where the outcome is unknown', async () => {
     await failOnce({ operation: 'submit', status: 500, body: { status: 'error', message: 'broken' } });
-    const submit = 'foldatlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
-    await expect(python(['-c', `import foldatlas; ${submit}`])).rejects.toThrow('only if neither is so');
-  });
-
-  it('tells what is wrong with its code or its place', async () => {
-    const caught = `
-try:
-    ASK
-except foldatlas.FoldAtlasError as error:
-    print(json.dumps([error.code, error.retryable]))
-except ValueError as error:
-    print(json.dumps(str(error)))`;
-    const ask = (code: string, token?: string) => json(caught.replace('ASK', code), token);
-    const item = `{"chains": [{"protein": {"sequence": "GIVEQ1"}}]}`;
-    expect(await ask(`foldatlas.submit([${item}], key="bad")`)).toMatch(
-      /items\.0\.chains\.0\.protein\.sequence: /,
-    );
-    expect(await ask('foldatlas.query("{ nothing }")')).toEqual(['BAD_USER_INPUT', false]);
-    expect(await ask('foldatlas.scores("00000000-0000-4000-8000-000000000000")')).toMatch(
-      /^There is no batch/,
-    );
-    expect(
-      await ask('list(foldatlas.watch("00000000-0000-4000-8000-000000000000"))', 'sandbox-revoked'),
-    ).toEqual(['UNAUTHENTICATED', false]);
-    const nowhere = 'foldatlas.URL = "http://127.0.0.1:1/graphql"; list(foldatlas.watch("any"))';
-    await expect(python(['-c', `import foldatlas; ${nowhere}`])).rejects.toThrow('Connection refused');
+    const submit = 'atlas.submit([{"chains": [{"protein": {"sequence": "GIVEQCC"}}]}], key="unknown")';
+    await expect(json(submit)).rejects.toThrow('only if neither is so');
   });
 });

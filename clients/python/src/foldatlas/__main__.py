@@ -1,0 +1,5 @@
+"""`python -m foldatlas` is the command line."""
+
+from .cli import main
+
+raise SystemExit(main())

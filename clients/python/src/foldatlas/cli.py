@@ -1,0 +1,398 @@
+"""The command line `foldatlas`. Data goes to standard output, everything else to standard error."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import json
+import os
+import re
+import shlex
+import signal
+import sys
+from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, TextIO
+
+from . import __version__
+from .client import LOOKUP_COLUMNS, FoldAtlas
+from .errors import FoldAtlasError, InputError, Refusal
+from .inputs import FoldInput, parse_input
+from .journal import Journal
+from .submission import make_submission
+from .table import Table
+from .text import for_terminal, plain_text
+
+# Exit codes, the same for every command.
+OK, NOT_ALL_GOOD, UNREACHABLE, USAGE, DATA, FAULT, INTERRUPTED, TERMINATED = 0, 1, 2, 64, 65, 70, 130, 143
+
+EXIT_CODES = """exit codes:
+  0    everything succeeded
+  1    the command ran, with failed tasks or errors in an answer
+  2    the gateway cannot be reached, or the service refuses
+  64   the command line is wrong, or a file cannot be read or written
+  65   the content of a file is wrong: every mistake is listed, nothing was sent
+  130  interrupted; a batch goes on, and the command to take it up is printed
+
+The token is in FOLDATLAS_TOKEN or --token-file, the gateway in FOLDATLAS_URL or --url."""
+
+
+class Ending(Exception):
+    """Ends a command with an exit code and a sentence."""
+
+    def __init__(self, code: int, message: str) -> None:
+        super().__init__(message)
+        self.code = code
+
+
+class Terminal:
+    """Standard error: lines, and on a terminal one line that is replaced."""
+
+    def __init__(self) -> None:
+        self.is_live = sys.stderr.isatty()
+        self._hanging = False
+
+    def say(self, line: str) -> None:
+        self.clear()
+        sys.stderr.write(for_terminal(line) + "\n")
+        sys.stderr.flush()
+
+    def live(self, line: str) -> None:
+        if self.is_live:
+            self.clear()
+            sys.stderr.write(plain_text(line))
+            sys.stderr.flush()
+            self._hanging = True
+
+    def clear(self) -> None:
+        if self._hanging:
+            sys.stderr.write("\r\x1b[2K")
+        self._hanging = False
+
+
+def out(text: str) -> None:
+    """Data, as it is unless it goes to a terminal."""
+    sys.stdout.write(for_terminal(text) if sys.stdout.isatty() else text)
+    sys.stdout.flush()
+
+
+class Parser(argparse.ArgumentParser):
+    """Ends with 64 (EX_USAGE) instead of 2, which means unreachable."""
+
+    def error(self, message: str) -> NoReturn:
+        raise Ending(USAGE, "%s. See %s --help." % (message[:1].upper() + message[1:], self.prog))
+
+
+def make_parser() -> argparse.ArgumentParser:
+    parser = Parser(prog="foldatlas", description="Client of FoldAtlas.", epilog=EXIT_CODES, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--version", action="version", version=__version__)
+    commands = parser.add_subparsers(dest="command", metavar="COMMAND", parser_class=Parser)
+
+    def add(name: str, run: Callable[[Any, Terminal], int], text: str, example: str) -> argparse.ArgumentParser:
+        command = commands.add_parser(
+            name,
+            help=text,
+            description=text,
+            epilog="example:\n  %s\n\n%s" % (example, EXIT_CODES),
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+            allow_abbrev=False,
+        )
+        command.set_defaults(run=run)
+        command.add_argument("--url", help="the gateway, such as http://127.0.0.1:4000/graphql")
+        command.add_argument("--token-file", metavar="FILE", help="file with the bearer token")
+        return command
+
+    lookup = add("lookup", run_lookup, "Look up proteins, in the order given, gaps shown", "foldatlas lookup ids.txt > proteins.tsv")
+    lookup.add_argument("file", help="identifiers between white space or commas, or FASTA; - for standard input")
+    form = lookup.add_mutually_exclusive_group()
+    form.add_argument("--tsv", action="store_true", help="a table, tabs between columns (the default)")
+    form.add_argument("--ndjson", action="store_true", help="one JSON object a line")
+
+    fold = add("fold", run_fold, "Submit folds; with --watch follow them and save their results", "foldatlas fold designs.fasta --watch --out results")
+    fold.add_argument("file", help="FASTA, CSV, TSV, YAML, AlphaFold 3 JSON or Boltz YAML; - for standard input")
+    fold.add_argument("--watch", action="store_true", help="follow the batch and save each result when it is there")
+    fold.add_argument("--out", metavar="DIR", help="folder for the results (foldatlas-BATCH when not given)")
+    fold.add_argument("--label", metavar="TEXT", help="name of the batch")
+    fold.add_argument("--repeat", metavar="N", type=_repeat, help="how many times each item is folded, 1 to 2000")
+    fold.add_argument("--model", metavar="NAME", help="model that folds")
+    fold.add_argument("--pae", action="store_true", help="also predict the aligned error of every item")
+    fold.add_argument("--again", metavar="WORD", default="", help="makes the same input another submission, paid for again")
+
+    results = add("results", run_results, "Follow a batch and save its results", "foldatlas results 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11 --out results")
+    results.add_argument("batch", help="id of the batch")
+    results.add_argument("--out", metavar="DIR", help="folder for the results (foldatlas-BATCH when not given)")
+
+    watch = add("watch", run_watch, "Follow a batch until every task has ended", "foldatlas watch 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11")
+    watch.add_argument("batch", help="id of the batch")
+
+    query = add("query", run_query, "Run a GraphQL document and write its answer as JSON", "echo '{ limits { maxTasks } }' | foldatlas query -")
+    query.add_argument("file", help="GraphQL document; - for standard input")
+    query.add_argument("--variables", metavar="JSON|@FILE", default="{}", help="variables as JSON, or @FILE")
+    query.add_argument("--operation", metavar="NAME", help="which operation of the document")
+    return parser
+
+
+def _repeat(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,3}", text) or int(text) > 2000:
+        raise argparse.ArgumentTypeError("must be a whole number from 1 to 2000")
+    return int(text)
+
+
+def _open(file: str) -> TextIO:
+    if file == "-":
+        return sys.stdin
+    try:
+        return open(file, encoding="utf-8-sig")
+    except OSError as error:
+        raise Ending(USAGE, "%s\nText itself goes to standard input: echo P01308 | foldatlas lookup -" % error) from None
+
+
+def _read(file: str) -> str:
+    try:
+        with _open(file) as stream:
+            return stream.read()
+    except UnicodeDecodeError:
+        raise Ending(DATA, "%s is no UTF-8 text. Save it as UTF-8." % file) from None
+
+
+def _client(args: Any) -> FoldAtlas:
+    token = None
+    if args.token_file is not None:
+        token = _read(args.token_file)
+        if not token.strip():
+            raise Ending(USAGE, "--token-file: the file is empty.")
+    try:
+        return FoldAtlas(args.url, token)
+    except ValueError as error:
+        raise Ending(USAGE, str(error)) from None
+
+
+_RESIDUES = re.compile(r"^[A-Za-z*. -]+$")
+
+
+def read_identifiers(lines: Iterator[str]) -> Iterator[str]:
+    """Identifiers between white space, commas and semicolons, `#` comments; a FASTA record is one identifier."""
+    record: List[str] = []
+    for line in lines:
+        if "\0" in line:
+            raise Ending(DATA, "The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.")
+        text = line.strip()
+        if record and (not text or _RESIDUES.match(text)):
+            if text:
+                record.append(text)
+            continue
+        if record:
+            yield "\n".join(record)
+            record = []
+        if text.startswith(">"):
+            record = [text]
+        else:
+            yield from filter(None, re.split(r"[\s,;]+", text.split("#", 1)[0]))
+    if record:
+        yield "\n".join(record)
+
+
+def run_lookup(args: Any, terminal: Terminal) -> int:
+    client = _client(args)
+    done, found, lost = 0, 0, 0
+    with _open(args.file) as stream:
+        try:
+            for row in client.iter_lookup(read_identifiers(stream)):
+                if done == 0 and not args.ndjson:
+                    out(Table(LOOKUP_COLUMNS).to_tsv())
+                done += 1
+                found += row["status"] == "FOUND"
+                lost += row["status"] == "UNAVAILABLE"
+                out(json.dumps(row) + "\n" if args.ndjson else Table(LOOKUP_COLUMNS, [row]).to_tsv().split("\n", 1)[1])
+                terminal.live("%d looked up, %d found" % (done, found))
+        except UnicodeDecodeError:
+            raise Ending(DATA, "The list is no UTF-8 text. Save it as UTF-8.") from None
+    if done == 0 and not args.ndjson:
+        out(Table(LOOKUP_COLUMNS).to_tsv())
+    terminal.say("%d looked up: %d found, %d not found, %d unavailable." % (done, found, done - found - lost, lost))
+    return NOT_ALL_GOOD if lost else OK
+
+
+def _fold_input(args: Any) -> FoldInput:
+    made = parse_input(_read(args.file), args.file)
+    if not made.items:
+        raise InputError("%s holds no items." % args.file)
+    if args.pae:
+        made.items = [{**item, "includePae": True} for item in made.items]
+    return made
+
+
+def _command(args: Any, *words: str) -> str:
+    """A command line that goes on with a batch."""
+    options = [("--out", getattr(args, "out", None)), ("--url", args.url), ("--token-file", args.token_file)]
+    return shlex.join(["foldatlas", *words, *(part for name, value in options if value for part in (name, value))])
+
+
+def run_fold(args: Any, terminal: Terminal) -> int:
+    made = _fold_input(args)
+    for warning in made.warnings:
+        terminal.say("warning: " + warning)
+    client = _client(args)
+    options = {"label": args.label, "repeat": args.repeat, "model": args.model}
+    submission = make_submission(made, options, args.again)
+    try:
+        # Without a folder the key alone keeps the same input from being paid twice.
+        sent = client.send(submission) if args.out is None else Journal.open(args.out).submit(client, submission)
+    except KeyboardInterrupt:
+        terminal.say("Interrupted before there was a batch. Run the same again: it is not paid twice.")
+        raise
+    batch_id = sent["batch_id"]
+    with _going_on(args, terminal, "results", batch_id):
+        out(batch_id + "\n")
+        say_some(terminal, ["warning: " + warning for warning in sent["warnings"]])
+        if sent["replayed"]:
+            terminal.say("Submitted before: the same batch, nothing is paid again (--again makes another one).")
+        if args.watch:
+            return _save(client, args, terminal, batch_id)
+    terminal.say("Follow it with: " + _command(args, "results", batch_id))
+    return OK
+
+
+def run_results(args: Any, terminal: Terminal) -> int:
+    with _going_on(args, terminal, "results", args.batch):
+        return _save(_client(args), args, terminal, args.batch)
+
+
+def run_watch(args: Any, terminal: Terminal) -> int:
+    client = _client(args)
+    counts: Dict[str, int] = {}
+    with _going_on(args, terminal, "watch", args.batch):
+        for event in _shown(client.watch(args.batch), terminal):
+            counts = event["counts"]
+    return NOT_ALL_GOOD if counts.get("failed") or counts.get("cancelled") else OK
+
+
+def _save(client: FoldAtlas, args: Any, terminal: Terminal, batch_id: str) -> int:
+    folder = args.out or "foldatlas-" + batch_id
+    missing: List[str] = []
+    for event in _shown(client.results(batch_id, folder), terminal):
+        missing = event.get("missing", [])
+    say_some(terminal, ["without a result: " + plain_text(line) for line in missing], 1000)
+    terminal.say("Results and scores.tsv are in %s." % folder)
+    return NOT_ALL_GOOD if missing else OK
+
+
+@contextlib.contextmanager
+def _going_on(args: Any, terminal: Terminal, command: str, batch_id: str) -> Iterator[None]:
+    """Says how to take up a batch when the command ends before it."""
+    try:
+        yield
+    except (KeyboardInterrupt, FoldAtlasError, Ending) as error:
+        is_refused = isinstance(error, FoldAtlasError) and error.code in ("NOT_FOUND", "BAD_USER_INPUT", "UNAUTHENTICATED")
+        if not is_refused:
+            terminal.say("The batch goes on without this command. Take it up with: " + _command(args, command, batch_id))
+        raise
+
+
+def _shown(events: Iterator[Dict[str, Any]], terminal: Terminal) -> Iterator[Dict[str, Any]]:
+    """Shows the progress of a batch: a bar on a terminal, else a line where something changed."""
+    before = ""
+    for event in events:
+        for task in event["changed"]:
+            if task["status"] == "FAILED":
+                reason = (task["error"] or {}).get("message", "no reason given")
+                terminal.say(plain_text("failed: %s: %s" % (task["name"] or task["taskId"], reason)))
+        text = progress_text(event)
+        if terminal.is_live:
+            terminal.live("%s %s" % (progress_bar(event["counts"]), text))
+        elif text != before:
+            terminal.say(text)
+        before = text
+        yield event
+    terminal.clear()
+
+
+def say_some(terminal: Terminal, lines: List[str], count: int = 10) -> None:
+    """Says the first lines of many, and how many more there are."""
+    for line in lines[:count]:
+        terminal.say(line)
+    if len(lines) > count:
+        terminal.say("... and %d more like these." % (len(lines) - count))
+
+
+def progress_text(event: Dict[str, Any]) -> str:
+    """Such as "3/8 · 2 done · 1 failed · 5 running · about 40 s left"."""
+    counts = event["counts"]
+    ended = counts["done"] + counts["failed"] + counts["cancelled"]
+    others = [("failed", counts["failed"]), ("cancelled", counts["cancelled"]), ("running", counts["inProgress"]), ("queued", counts["queued"])]
+    parts = ["%d/%d" % (ended, counts["total"]), "%d done" % counts["done"]]
+    parts += ["%d %s" % (count, word) for word, count in others if count]
+    if event.get("saved"):
+        parts.append("%d saved" % event["saved"])
+    seconds: Optional[float] = event.get("seconds_left")
+    if seconds is not None and ended < counts["total"]:
+        amount = "%d s" % seconds if seconds < 90 else "%d min" % round(seconds / 60) if seconds < 5400 else "%d h" % round(seconds / 3600)
+        parts.append("about %s left" % amount)
+    return " · ".join(parts)
+
+
+def progress_bar(counts: Dict[str, int], width: int = 28) -> str:
+    ended = counts["done"] + counts["failed"] + counts["cancelled"]
+    full = round(ended / counts["total"] * width) if counts["total"] else 0
+    return "[%s%s]" % ("#" * full, "." * (width - full))
+
+
+def run_query(args: Any, terminal: Terminal) -> int:
+    document = _read(args.file)
+    text = _read(args.variables[1:]) if args.variables.startswith("@") else args.variables
+    try:
+        variables = json.loads(text)
+    except ValueError as error:
+        raise Ending(USAGE, "--variables: %s" % error) from None
+    if not isinstance(variables, dict):
+        raise Ending(USAGE, "--variables: must be an object.")
+    transport = _client(args).transport
+    is_stream = re.search(r"^\s*subscription\b", re.sub(r"#.*", "", document), re.MULTILINE) is not None
+    answers = transport.subscribe if is_stream else lambda *given: iter([transport.ask(*given)])
+    failed = False
+    for data, errors in answers(document, variables, args.operation):
+        answer = {"data": data, **({"errors": errors} if errors else {})}
+        out(json.dumps(answer, ensure_ascii=False, indent=None if is_stream else 2) + "\n")
+        for error in errors:
+            code = (error.get("extensions") or {}).get("code", "ERROR")
+            where = " at " + ".".join(map(str, error["path"])) if error.get("path") else ""
+            terminal.say("%s%s: %s" % (code, where, plain_text(error["message"])))
+        failed = failed or bool(errors)
+    return NOT_ALL_GOOD if failed else OK
+
+
+def main(words: Optional[List[str]] = None) -> int:
+    """Runs a command. @returns its exit code"""
+    terminal = Terminal()
+
+    def terminate(*_: Any) -> None:
+        raise Ending(TERMINATED, "Terminated.")
+
+    signal.signal(signal.SIGTERM, terminate)
+    parser = make_parser()
+    try:
+        args = parser.parse_args(words)
+        if args.command is None:
+            parser.print_help(sys.stderr)
+            return USAGE
+        return args.run(args, terminal)
+    except Ending as ending:
+        terminal.say(str(ending))
+        return ending.code
+    except KeyboardInterrupt:
+        terminal.say("Interrupted.")
+        return INTERRUPTED
+    except BrokenPipeError:
+        # The reader has enough, as `head` does. Nothing more can be written, not even at exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return OK
+    except InputError as error:
+        terminal.say(str(error))
+        return DATA
+    except Refusal as error:
+        terminal.say("%s: %s" % (error.kind, error))
+        return UNREACHABLE
+    except FoldAtlasError as error:
+        terminal.say("%s: %s" % (error.code or "ERROR", error))
+        return UNREACHABLE
+    except OSError as error:
+        terminal.say(str(error))
+        return USAGE

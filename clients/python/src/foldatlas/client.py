@@ -1,0 +1,444 @@
+"""The client: look-ups, folds and results of one FoldAtlas gateway."""
+
+from __future__ import annotations
+
+import os
+import re
+import time
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+
+from . import documents
+from .errors import FoldAtlasError, InputError, Refusal, Unreachable
+from .journal import Journal
+from .submission import Items, make_submission, plain_submission, submission_key
+from .table import Row, Table
+from .transport import Transport
+
+#: 5,000 ids fit in one look-up, but not with all that a row selects.
+LOOKUP_SIZE = 200
+PROTEINS_SIZE = 100
+#: How long `watch` opens a broken stream again without any news.
+WATCH_AGAIN_SECONDS = 240.0
+DOWNLOADS_AT_ONCE = 4
+#: Values of one request for a block of PAE.
+PAE_POINTS = 250_000
+
+Path = Union[str, "os.PathLike[str]"]
+
+CLUSTER_COLUMNS = ("cluster_representative", "cluster_name", "cluster_size", "cluster_percent_characterized")
+LOOKUP_COLUMNS = (
+    *("requested", "status", "hash", "accession", "source", "name", "organism", "gene", "length", "ptm"),
+    *("mean_plddt", *CLUSTER_COLUMNS, "problem"),
+)
+PROTEIN_COLUMNS = (
+    *("hash", "accession", "source", "name", "organism", "gene", "length", "sequence", "ptm"),
+    *("mean_plddt", *CLUSTER_COLUMNS, "features"),
+)
+SIMILAR_COLUMNS = ("score", "hash", "accession", "length", "ptm", "mean_plddt", *CLUSTER_COLUMNS)
+RANK_COLUMNS = ("rank", "name", "repeat", "status", "iptm", "ptm", "mean_plddt", "task_id", "problem")
+
+#: The place of an id in its request, which is not its place in the whole list.
+_PLACE = re.compile(r"^`ids\[\d+\]` \(\d+ characters\) ")
+
+
+class FoldAtlas:
+    """A gateway as one caller sees it.
+
+    `url` is the endpoint, such as "https://fold.example.org/graphql"; by default FOLDATLAS_URL, else
+    http://127.0.0.1:4000/graphql. `token` is the bearer token; by default FOLDATLAS_TOKEN. Only
+    folds need one. An instance may be used by several threads.
+    """
+
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 120.0) -> None:
+        self.transport = Transport(url, token, timeout)
+
+    def query(self, document: str, **variables: Any) -> Dict[str, Any]:
+        """Data of any query or mutation; the latter is sent once. Raises FoldAtlasError when a part of it failed."""
+        data, errors = self.transport.ask(document, variables)
+        if errors:
+            raise FoldAtlasError.from_error(errors[0])
+        return data or {}
+
+    # The Atlas
+
+    def lookup(self, ids: Iterable[str]) -> Table:
+        """One row for each hash, accession, entry name or sequence, in the order given, duplicates kept.
+
+        `status` is FOUND, NOT_IN_ATLAS, NO_SUCH_ENTRY, NOT_AN_IDENTIFIER or UNAVAILABLE, and
+        `problem` says why in a sentence. Of a FASTA record `requested` is the header.
+        """
+        return Table(LOOKUP_COLUMNS, list(self.iter_lookup(ids)))
+
+    def iter_lookup(self, ids: Iterable[str]) -> Iterator[Row]:
+        """The rows of `lookup` while they are looked up, for lists of any length."""
+        for part in _chunks((str(one) for one in ids), LOOKUP_SIZE):
+            data, errors = self.transport.read(documents.LOOKUP, {"ids": part})
+            results = (data or {}).get("lookup")
+            failures = {error["path"][1]: error for error in reversed(errors) if len(error.get("path") or []) > 1}
+            for place, requested in enumerate(part):
+                failure = failures.get(place) or (errors[0] if results is None and errors else None)
+                yield _lookup_row(requested, results[place] if results else None, failure)
+
+    def proteins(self, hashes: Iterable[str]) -> Table:
+        """The proteins with these hashes, in the order given; a protein that the Atlas does not have is a row of None.
+
+        `features` is a list of (index, label, value) of the ten strongest SAE features.
+        """
+        rows: List[Row] = []
+        for part in _chunks(hashes, PROTEINS_SIZE):
+            found = self.transport.query(documents.PROTEINS, {"hashes": part})["proteins"]
+            rows += [_protein_row(requested, protein) for requested, protein in zip(part, found)]
+        return Table(PROTEIN_COLUMNS, rows)
+
+    def similar(
+        self,
+        sequence: str,
+        first: int = 10,
+        min_similarity: Optional[float] = None,
+        max_percent_characterized: Optional[int] = None,
+    ) -> Table:
+        """Proteins with features similar to those of a sequence, best first.
+
+        `max_percent_characterized` of 0 finds members of dark clusters, whose domains nobody knows.
+        """
+        variables = {
+            "sequence": sequence,
+            "first": first,
+            "minSimilarity": min_similarity,
+            "maxPercentCharacterized": max_percent_characterized,
+        }
+        search = self.transport.query(documents.SIMILAR, variables)["similarProteins"]
+        rows = [
+            {"score": hit["score"], **_pick(hit["protein"], ("hash", "accession", "length", "ptm")), **_means(hit["protein"]),
+             **_cluster(hit["cluster"])}
+            for hit in search["hits"]
+        ]
+        return Table(SIMILAR_COLUMNS, rows)
+
+    def features(
+        self, search: Optional[str] = None, indices: Optional[Sequence[int]] = None, first: int = 100
+    ) -> Table:
+        """SAE features of the catalogue: those that match all words of `search`, or those with these indices."""
+        rows: List[Row] = []
+        after: Optional[str] = None
+        while len(rows) < first:
+            size = min(first - len(rows), 1000)
+            variables = {"search": search, "indices": indices, "first": size, "after": after}
+            page = self.transport.query(documents.FEATURES, variables)["features"]
+            rows += page["nodes"]
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            after = page["pageInfo"]["endCursor"]
+        return Table(("index", "label", "description"), rows)
+
+    def structures(self, ids: Iterable[str], folder: Path, format: str = "pdb") -> Table:
+        """Saves the predicted structures of these identifiers as HASH.pdb or HASH.cif. Files that exist are kept.
+
+        The table has a row for each identifier; `file` is None where there is no structure, and
+        `problem` says why. B-factors are pLDDT, 0 to 100.
+        """
+        ending = {"pdb": "pdb", "mmcif": "cif", "cif": "cif"}.get(format.lower())
+        if ending is None:
+            raise ValueError("format is pdb or mmcif, not %r." % format)
+        os.makedirs(folder, exist_ok=True)
+        rows = list(self.iter_lookup(ids))
+
+        def save(row: Row) -> Row:
+            made: Row = {**_pick(row, ("requested", "status", "hash", "problem")), "file": None}
+            if row["hash"] is None:
+                return made
+            file = os.path.join(os.fspath(folder), "%s.%s" % (row["hash"], ending))
+            problem = None if os.path.exists(file) else self._save("/structures/%s.%s" % (row["hash"], ending), file)
+            return {**made, "problem": problem, "file": None if problem else file}
+
+        with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+            return Table(("requested", "status", "hash", "file", "problem"), list(pool.map(save, rows)))
+
+    # Folds
+
+    def check(self, items: Items, **options: Any) -> Dict[str, Any]:
+        """A dry run: `ok`, `issues`, `warnings`, `taskCount`, `totalLength`. Sends nothing to the service, costs nothing."""
+        return self.transport.query(documents.CHECK, {"input": plain_submission(items, options)})["checkFold"]
+
+    def submit(
+        self,
+        items: Items,
+        *,
+        label: Optional[str] = None,
+        repeat: Optional[int] = None,
+        model: Optional[str] = None,
+        again: str = "",
+        key: Optional[str] = None,
+    ) -> str:
+        """Queues folds, and returns the id of the batch.
+
+        The idempotency key is made of the input, so that the same input is paid once over the same
+        gateway, for 31 days: run the same again after a failure. `again`, a word of yours, makes
+        another submission of the same input, which is paid for again; `key` is a key of your own.
+
+        Raises InputError for an input that cannot be folded, Refusal where nothing was queued or
+        (kind OutcomeUnknown) nobody knows. Either way nothing was sent a second time.
+        """
+        options = {"label": label, "repeat": repeat, "model": model}
+        return self.send(make_submission(items, options, again, key))["batch_id"]
+
+    def send(self, submission: Mapping[str, Any]) -> Dict[str, Any]:
+        """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings`"""
+        data, errors = self.transport.ask(documents.SUBMIT, {"input": dict(submission)})
+        ended = (data or {}).get("submitFold")
+        if ended is None:
+            error = FoldAtlasError.from_error(errors[0] if errors else {})
+            raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
+        if ended["__typename"] == "FoldSubmitted":
+            warnings = ["%(path)s: %(message)s" % one for one in ended["warnings"]]
+            return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
+        raise _refusal(ended)
+
+    def watch(self, batch_id: str) -> Iterator[Dict[str, Any]]:
+        """The progress of a batch, now and at every change, until every task has ended.
+
+        Each event has `counts` (total, queued, inProgress, done, failed, cancelled), `changed` (tasks
+        with taskId, name, status, error), `seconds_left` (None where it cannot be estimated) and
+        `final`. A stream that breaks is opened again for four minutes.
+        """
+        last_news: Optional[float] = None
+        pause = 1.0
+        while True:
+            try:
+                for data, errors in self.transport.subscribe(documents.WATCH, {"batchId": batch_id}):
+                    for error in errors:
+                        if not (error.get("extensions") or {}).get("retryable"):
+                            raise FoldAtlasError.from_error(error)
+                    progress = (data or {}).get("batchProgress")
+                    if progress is None:
+                        continue
+                    last_news, pause = time.monotonic(), 1.0
+                    yield {
+                        "counts": progress["batch"]["counts"],
+                        "changed": progress["changedTasks"],
+                        "seconds_left": progress["estimatedSecondsLeft"],
+                        "final": progress["final"],
+                    }
+                    if progress["final"]:
+                        return
+            except FoldAtlasError as error:
+                # A first connection that fails is told at once; later the gateway may come back.
+                is_late = last_news is not None and time.monotonic() - last_news < WATCH_AGAIN_SECONDS
+                if not is_late or not (error.retryable or isinstance(error, Unreachable)):
+                    raise
+            time.sleep(pause)
+            pause = min(pause * 2, 30.0)
+
+    def tasks(self, batch_id: str) -> List[Dict[str, Any]]:
+        """All tasks of a batch as the gateway lists them. Raises FoldAtlasError where the batch does not exist."""
+        return list(self._pages(documents.TASKS, {"batchId": batch_id}))
+
+    def rank(self, batch_id: str, order_by: str = "IPTM", min_iptm: Optional[float] = None) -> Table:
+        """Tasks of a batch by IPTM, PTM, PLDDT, NAME or INDEX, best first, with their scores.
+
+        `mean_plddt` is 0 to 100. Tasks without scores have no rank, and `problem` says why.
+        """
+        variables = {"batchId": batch_id, "orderBy": order_by, "minIptm": min_iptm}
+        rows: List[Row] = []
+        for task in self._pages(documents.RANK, variables):
+            scores = task["scores"] or {}
+            rows.append(
+                {
+                    "rank": len(rows) + 1 if task["scores"] else None,
+                    "name": task["name"],
+                    "repeat": task["repeatIndex"],
+                    "status": task["status"],
+                    "iptm": scores.get("iptm"),
+                    "ptm": scores.get("ptm"),
+                    "mean_plddt": scores.get("meanPlddt"),
+                    "task_id": task["taskId"],
+                    "problem": (task["error"] or {}).get("message"),
+                }
+            )
+        return Table(RANK_COLUMNS, rows)
+
+    def results(self, batch_id: str, folder: Path) -> Iterator[Dict[str, Any]]:
+        """Follows a batch and saves NAME.json and NAME.cif of each task as it finishes, in the end scores.tsv.
+
+        Yields the events of `watch` with `saved`, the number of tasks saved so far; the last has
+        `missing`, one sentence for each task without a result. Files that exist are kept, so that a
+        second run goes on where the first was interrupted.
+        """
+        from .saver import save_results
+
+        return save_results(self, batch_id, folder)
+
+    def fold(
+        self,
+        items: Items,
+        folder: Path,
+        *,
+        label: Optional[str] = None,
+        repeat: Optional[int] = None,
+        model: Optional[str] = None,
+        again: str = "",
+        key: Optional[str] = None,
+    ) -> Table:
+        """Submits, waits, saves every result to a folder, and ranks. A run that was killed goes on when it is run again.
+
+        The folder has a journal of what it belongs to; another input is refused there before
+        anything is sent. The options are those of `submit`.
+        """
+        options = {"label": label, "repeat": repeat, "model": model}
+        batch_id = Journal.open(folder).submit(self, make_submission(items, options, again, key))["batch_id"]
+        for _ in self.results(batch_id, folder):
+            pass
+        return self.rank(batch_id)
+
+    def retry_failed(self, folder: Path) -> Optional[str]:
+        """Submits the items of a folder's batch of which every repeat failed or was cancelled; they are paid for again.
+
+        Returns the id of the new batch, or None where nothing failed. The same failures are
+        submitted once, however often this is called.
+        """
+        journal = Journal.open(folder)
+        if journal.batch_id is None or journal.submission is None:
+            raise InputError("%s has no journal of a batch that was submitted from there." % os.fspath(folder))
+        failed: Dict[int, bool] = {}
+        for task in self.tasks(journal.batch_id):
+            if task["inputIndex"] is not None:
+                is_failed = task["status"] in ("FAILED", "CANCELLED")
+                failed[task["inputIndex"]] = failed.get(task["inputIndex"], True) and is_failed
+        items = [item for index, item in enumerate(journal.submission["items"]) if failed.get(index)]
+        if not items:
+            return None
+        rest = {name: value for name, value in journal.submission.items() if name not in ("items", "idempotencyKey")}
+        again = "retry of " + journal.batch_id
+        submission = {**rest, "items": items}
+        return self.send({**submission, "idempotencyKey": submission_key(submission, again)})["batch_id"]
+
+    def plddt(self, task_id: str) -> List[Optional[float]]:
+        """Confidence of each token of a fold, 0 to 100."""
+        return self._result(task_id, documents.PLDDT, {})["plddt"]["values"]
+
+    def pae(self, task_id: str) -> List[List[Optional[float]]]:
+        """Predicted aligned error in ångström: row i, column j is the error of token j when aligned on token i.
+
+        Raises InputError where the fold was submitted without includePae.
+        """
+        first = self._result(task_id, documents.PAE, {"rowStart": 0, "rowEnd": 1, "maxPoints": PAE_POINTS})["pae"]
+        if first is None:
+            raise InputError("Task %s has no aligned error: submit it with includePae." % task_id)
+        size = first["size"]
+        rows: List[List[Optional[float]]] = []
+        height = max(1, PAE_POINTS // size)
+        while len(rows) < size:
+            block = {"rowStart": len(rows), "rowEnd": min(size, len(rows) + height), "maxPoints": PAE_POINTS}
+            found = self._result(task_id, documents.PAE, block)["pae"]["block"]
+            rows += found["values"]
+        return rows
+
+    def _result(self, task_id: str, document: str, variables: Mapping[str, Any]) -> Dict[str, Any]:
+        task = self.transport.query(document, {"taskId": task_id, **variables})["task"]
+        if task is None or task["result"] is None:
+            raise InputError("There is no result of task %s for this token." % task_id)
+        return task["result"]
+
+    def _pages(self, document: str, variables: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+        """Tasks of a batch over all pages. A detail of a task that failed becomes its `error`."""
+        after: Optional[str] = None
+        while True:
+            data, errors = self.transport.read(document, {**variables, "after": after})
+            batch = (data or {}).get("batch")
+            tasks = (batch or {}).get("tasks")
+            if tasks is None:
+                if errors:
+                    raise FoldAtlasError.from_error(errors[0])
+                raise FoldAtlasError("There is no batch %s for this token." % variables["batchId"], {"code": "NOT_FOUND"})
+            for error in errors:
+                path = error.get("path") or []
+                if len(path) < 4:
+                    raise FoldAtlasError.from_error(error)
+                tasks["nodes"][path[3]]["error"] = {"message": error["message"]}
+            yield from tasks["nodes"]
+            if not tasks["pageInfo"]["hasNextPage"]:
+                return
+            after = tasks["pageInfo"]["endCursor"]
+
+    def _save(self, path: str, file: str) -> Optional[str]:
+        """Downloads a file. @returns why it failed, None otherwise"""
+        try:
+            self.transport.save(path, file)
+            return None
+        except (FoldAtlasError, OSError) as error:
+            return str(error)
+
+
+def _chunks(values: Iterable[str], size: int) -> Iterator[List[str]]:
+    part: List[str] = []
+    for value in values:
+        part.append(value)
+        if len(part) == size:
+            yield part
+            part = []
+    if part:
+        yield part
+
+
+def _pick(record: Optional[Mapping[str, Any]], names: Sequence[str]) -> Row:
+    return {name: (record or {}).get(name) for name in names}
+
+
+def _means(protein: Optional[Mapping[str, Any]]) -> Row:
+    return {"mean_plddt": ((protein or {}).get("plddt") or {}).get("mean")}
+
+
+def _cluster(cluster: Optional[Mapping[str, Any]]) -> Row:
+    names = ("representativeHash", "name", "size", "percentCharacterized")
+    return dict(zip(CLUSTER_COLUMNS, _pick(cluster, names).values()))
+
+
+_OWN = ("hash", "accession", "source", "name", "organism", "gene", "length", "ptm")
+
+
+def _lookup_row(requested: str, result: Optional[Mapping[str, Any]], failure: Optional[Mapping[str, Any]]) -> Row:
+    protein = (result or {}).get("protein")
+    problem = ((result or {}).get("problem") or {}).get("message")
+    status = (result or {}).get("status")
+    if failure is not None or result is None:
+        code = ((failure or {}).get("extensions") or {}).get("code", "ERROR")
+        status, problem = "UNAVAILABLE", "%s: %s" % (code, (failure or {}).get("message", "no answer"))
+    return {
+        "requested": requested.split("\n", 1)[0],
+        "status": status,
+        **_pick(protein, _OWN),
+        **_means(protein),
+        **_cluster((protein or {}).get("cluster")),
+        "problem": problem and _PLACE.sub("It ", problem),
+    }
+
+
+def _protein_row(requested: str, protein: Optional[Mapping[str, Any]]) -> Row:
+    features = [
+        (one["feature"]["index"], one["feature"]["label"], one["value"])
+        for one in (protein or {}).get("features") or []
+    ]
+    return {
+        **_pick(protein, (*_OWN[:-1], "sequence", "ptm")),
+        "hash": requested,
+        **_means(protein),
+        **_cluster((protein or {}).get("cluster")),
+        "features": features if protein else None,
+    }
+
+
+def _refusal(ended: Mapping[str, Any]) -> Exception:
+    kind = ended["__typename"]
+    issues = ["%s: %s %s" % (one["path"], one["message"], one["hint"] or "") for one in ended.get("issues") or []]
+    if kind == "InvalidInput":
+        return InputError(ended["message"], [issue.rstrip() for issue in issues])
+    lines = [ended["message"], ended.get("hint")]
+    if kind == "OutcomeUnknown":
+        lines.append("Look at your batches first; another `again` word makes another submission, which may be paid twice.")
+    if ended.get("existingBatch"):
+        lines.append("The earlier batch is %s." % ended["existingBatch"]["batchId"])
+    if ended.get("retryAfterSeconds") is not None:
+        lines.append("Try again in %s seconds." % ended["retryAfterSeconds"])
+    extensions = {"code": ended.get("reason", kind), "retryable": ended.get("retryable", False)}
+    return Refusal(kind, "\n".join(filter(None, lines)), {**extensions, "retryAfterSeconds": ended.get("retryAfterSeconds")})

@@ -1,0 +1,90 @@
+"""Saves the results of a batch to a folder while its tasks finish."""
+
+from __future__ import annotations
+
+import os
+import re
+import urllib.parse
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+
+from .journal import Journal
+
+if TYPE_CHECKING:
+    from .client import FoldAtlas
+
+DOWNLOADS_AT_ONCE = 4
+#: What is saved of each task: the file at the gateway, and the ending of its name here.
+FILES = (("result.json", "json"), ("structure.cif", "cif"))
+
+
+def file_names(tasks: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
+    """Names without ending by task id, as in the column `file` of scores.tsv: the item's name, numbered where several share it."""
+    has_repeats = any((task["repeatIndex"] or 0) > 0 for task in tasks)
+    taken = {"manifest"}
+    names: Dict[str, str] = {}
+    for task in sorted(tasks, key=lambda one: one["taskId"]):
+        index, repeat = task["inputIndex"], task["repeatIndex"]
+        given = task["name"] if task["name"] is not None else task["taskId"] if index is None else "item%d" % index
+        plain = re.sub(r"^[.-]+", "", re.sub(r"[^\w.-]+", "_", given, flags=re.ASCII))[:80] or "item"
+        base = "%s_%d" % (plain, repeat) if has_repeats and repeat is not None else plain
+        free, count = base, 2
+        while free.lower() in taken:
+            free, count = "%s-%d" % (base, count), count + 1
+        taken.add(free.lower())
+        names[task["taskId"]] = free
+    return names
+
+
+def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.PathLike[str]"]) -> Iterator[Dict[str, Any]]:
+    """See `FoldAtlas.results`."""
+    names = file_names(client.tasks(batch_id))
+    Journal.open(folder).claim(batch_id)
+    saving: Dict[str, "Future[Optional[str]]"] = {}
+
+    def save(task_id: str) -> Optional[str]:
+        for remote, ending in FILES:
+            file = os.path.join(os.fspath(folder), "%s.%s" % (names.get(task_id, task_id), ending))
+            if os.path.exists(file):
+                continue
+            problem = client._save("/tasks/%s/%s" % (urllib.parse.quote(task_id, safe=""), remote), file)
+            if problem is not None:
+                return problem
+        return None
+
+    def saved() -> int:
+        return sum(one.done() and one.result() is None for one in saving.values())
+
+    with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
+
+        def take(tasks: Sequence[Mapping[str, Any]]) -> None:
+            for task in tasks:
+                if task["status"] == "DONE" and task["taskId"] not in saving:
+                    saving[task["taskId"]] = pool.submit(save, task["taskId"])
+
+        try:
+            last: Dict[str, Any] = {}
+            for last in client.watch(batch_id):
+                take(last["changed"])
+                yield {**last, "final": False, "saved": saved()}
+            tasks = client.tasks(batch_id)
+            take(tasks)
+            missing: List[str] = []
+            for task in tasks:
+                name = names.get(task["taskId"], task["taskId"])
+                problem = (task["error"] or {}).get("message")
+                if task["status"] == "DONE":
+                    # What could not be saved at first is tried once more.
+                    problem = saving[task["taskId"]].result() and save(task["taskId"])
+                    if problem is None:
+                        continue
+                missing.append(": ".join(filter(None, [name, task["status"], problem])))
+            table = os.path.join(os.fspath(folder), "scores.tsv")
+            problem = client._save("/batches/%s/scores.tsv" % urllib.parse.quote(batch_id, safe=""), table)
+            if problem is not None:
+                missing.append("scores.tsv: " + problem)
+            done = sum(task["status"] == "DONE" for task in tasks)
+            yield {**last, "changed": [], "final": True, "saved": done, "missing": missing}
+        finally:
+            for one in saving.values():
+                one.cancel()

@@ -1,0 +1,35 @@
+"""Makes the input of `submitFold`, and its idempotency key."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, Dict, Mapping, Optional, Sequence, Union
+
+from .inputs import FoldInput
+
+Items = Union[FoldInput, Sequence[Mapping[str, Any]]]
+
+
+def submission_key(submission: Mapping[str, Any], again: str = "") -> str:
+    """The key of an input: the same content is the same key, whatever the order of its members."""
+    content = json.dumps([submission, again], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+    return "py-" + hashlib.sha256(content.encode()).hexdigest()[:48]
+
+
+def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]:
+    """The input without a key of ours. `options` win over those of a file; None leaves one as it is."""
+    given = {name: value for name, value in options.items() if value is not None}
+    if isinstance(items, FoldInput):
+        return {**items.options, "items": items.items, **given}
+    return {"items": [dict(item) for item in items], **given}
+
+
+def make_submission(
+    items: Items, options: Mapping[str, Any], again: str = "", key: Optional[str] = None
+) -> Dict[str, Any]:
+    """The input with its key: `key`, else that of the file, else one made of the content and the word `again`."""
+    submission = plain_submission(items, options)
+    own = submission.pop("idempotencyKey", None)
+    chosen = key or (None if again else own)
+    return {**submission, "idempotencyKey": chosen or submission_key(submission, again)}

@@ -1,0 +1,30 @@
+"""Cleans text that others wrote before it reaches a terminal or a table."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+
+# Control characters, and format characters such as those that reverse the direction of text.
+_CONTROLS = ("Cc", "Cf", "Zl", "Zp")
+_FORMULA = re.compile(r"^[=+@\-\t\r]")
+_NUMBER = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$")
+
+
+def plain_text(text: str) -> str:
+    """One line without control characters: white space becomes a space, the rest is left out."""
+    words = (" " if char.isspace() else char for char in text)
+    return "".join(char for char in words if unicodedata.category(char) not in _CONTROLS)
+
+
+def for_terminal(text: str) -> str:
+    """The same for text of several lines, whose line ends and tabs stay."""
+    return re.sub(r"[^\n\t]+", lambda match: plain_text(match[0]), text)
+
+
+def table_cell(value: object) -> str:
+    """A cell of a tab-separated table; empty for None. Spreadsheets do not run it as a formula."""
+    if value is None:
+        return ""
+    text = plain_text(str(value))
+    return "'" + text if _FORMULA.match(text) and not _NUMBER.match(text) else text

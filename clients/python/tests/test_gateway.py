@@ -1,0 +1,243 @@
+"""The client and its command line over a gateway that serves the sandbox, at FOLDATLAS_TEST_URL."""
+
+import asyncio
+import json
+import os
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+import unittest
+import uuid
+
+from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain
+
+URL = os.environ.get("FOLDATLAS_TEST_URL", "")
+INSULIN = "12e9c9e4e2835c302e8ba615115edda3"
+CHAIN_A = "GIVEQCCTSICSLYQLENYCN"
+CHAIN_B = "FVNQHLCGSHLVEALYLVCGERGFFYTPKT"
+#: The sandbox runs out of memory on more than 2,048 tokens, as the service may.
+TOO_LONG = "G" * 2049
+SOURCE = os.path.join(os.path.dirname(__file__), "..", "src")
+
+
+def token():
+    """A caller of its own for each test: nobody sees another's batches."""
+    return "python-%s" % uuid.uuid4().hex
+
+
+def items(*names):
+    return [{"name": name, "chains": [chain("protein", CHAIN_A), chain("protein", CHAIN_B)]} for name in names]
+
+
+@unittest.skipUnless(URL, "FOLDATLAS_TEST_URL names no gateway")
+class Library(unittest.TestCase):
+    def setUp(self):
+        self.atlas = FoldAtlas(URL, token())
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = os.path.join(folder.name, "results")
+
+    def test_looks_up_any_number_in_order_with_gaps(self):
+        rows = self.atlas.lookup(["P01308", "0" * 32, "P01308", "insulin?", ">mine\n" + CHAIN_A])
+        self.assertEqual(
+            [row["status"] for row in rows],
+            ["FOUND", "NOT_IN_ATLAS", "FOUND", "NOT_AN_IDENTIFIER", rows[4]["status"]],
+        )
+        self.assertEqual(rows[0]["hash"], INSULIN)
+        self.assertEqual(rows[0], rows[2])
+        self.assertEqual(rows[4]["requested"], ">mine")
+        many = self.atlas.lookup("no. %d" % n for n in range(1001))
+        self.assertEqual(many[1000]["requested"], "no. 1000")
+        self.assertTrue(many[1000]["problem"].startswith("It "))
+        self.assertEqual(many.to_tsv().count("\n"), 1002)
+
+    def test_reads_proteins_features_and_similar_ones(self):
+        found, missing = self.atlas.proteins([INSULIN, "0" * 32])
+        self.assertEqual((found["name"], found["length"], len(found["features"])), ("Insulin", 110, 10))
+        self.assertEqual((missing["hash"], missing["name"], missing["features"]), ("0" * 32, None, None))
+        self.assertEqual([row["index"] for row in self.atlas.features(indices=[7, 3])], [7, 3])
+        self.assertEqual(len(self.atlas.features(first=1200)), 1200)
+        self.assertEqual(self.atlas.similar(found["sequence"], first=1)[0]["hash"], INSULIN)
+
+    def test_saves_structures_and_says_where_there_is_none(self):
+        rows = self.atlas.structures(["P01308", "0" * 32], self.folder, "mmcif")
+        self.assertTrue(rows[0]["file"].endswith(INSULIN + ".cif"))
+        with open(rows[0]["file"], encoding="utf-8") as file:
+            self.assertTrue(file.read().startswith("data_"))
+        self.assertIsNone(rows[1]["file"])
+
+    def test_checks_before_it_costs(self):
+        check = self.atlas.check([{"chains": [chain("protein", "GIV1")]}])
+        self.assertFalse(check["ok"])
+        with self.assertRaisesRegex(InputError, "items.0.chains.0.protein.sequence"):
+            self.atlas.submit([{"chains": [chain("protein", "GIV1")]}])
+
+    def test_folds_once_however_often_it_is_run(self):
+        made = [{**item, "includePae": True} for item in items("a", "b")]
+        ranked = self.atlas.fold(made, self.folder, label="python", repeat=2)
+        self.assertEqual([row["rank"] for row in ranked], [1, 2, 3, 4])
+        files = sorted(os.listdir(self.folder))
+        self.assertEqual(
+            files,
+            sorted([*("%s_%d.%s" % (n, r, e) for n in "ab" for r in (0, 1) for e in ("json", "cif")), "foldatlas.json", "scores.tsv"]),
+        )
+        again = self.atlas.fold(made, self.folder, label="python", repeat=2)
+        self.assertEqual(again, ranked)
+        self.assertEqual(self.atlas.submit(made, label="python", repeat=2), self.atlas.submit(made, label="python", repeat=2))
+        with self.assertRaisesRegex(InputError, "another submission"):
+            self.atlas.fold(items("c"), self.folder)
+        task = ranked[0]["task_id"]
+        pae = self.atlas.pae(task)
+        tokens = len(CHAIN_A) + len(CHAIN_B)
+        self.assertEqual([len(pae)] + sorted({len(row) for row in pae}), [tokens, tokens])
+        self.assertGreaterEqual(len(self.atlas.plddt(task)), tokens)
+
+    def test_submits_what_failed_again(self):
+        long = {"name": "long", "chains": [chain("protein", TOO_LONG)]}
+        self.atlas.fold([*items("good"), long], self.folder)
+        batch = self.atlas.retry_failed(self.folder)
+        self.assertEqual([task["name"] for task in self.atlas.tasks(batch)], ["long"])
+        self.assertEqual(self.atlas.retry_failed(self.folder), batch)
+
+    def test_tells_a_batch_that_is_not_there(self):
+        nowhere = str(uuid.uuid4())
+        for read in (self.atlas.tasks, self.atlas.rank, lambda batch: list(self.atlas.results(batch, self.folder))):
+            with self.assertRaisesRegex(FoldAtlasError, "There is no batch"):
+                read(nowhere)
+
+    def test_works_with_asyncio(self):
+        async def run():
+            atlas = AsyncFoldAtlas(URL, token())
+            rows, batch = await asyncio.gather(atlas.lookup(["P01308"]), atlas.submit(items("async")))
+            events = [event async for event in atlas.results(batch, self.folder)]
+            return rows, events
+
+        rows, events = asyncio.run(run())
+        self.assertEqual(rows[0]["hash"], INSULIN)
+        self.assertEqual((events[-1]["saved"], events[-1]["missing"]), (1, []))
+
+
+@unittest.skipUnless(URL, "FOLDATLAS_TEST_URL names no gateway")
+class CommandLine(unittest.TestCase):
+    def setUp(self):
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+        self.token = token()
+
+    def start(self, *words, url=URL, **options):
+        env = {**os.environ, "PYTHONPATH": os.path.abspath(SOURCE), "FOLDATLAS_URL": url, "FOLDATLAS_TOKEN": self.token, "PYTHONUTF8": "1"}
+        pipes = {"stdin": subprocess.PIPE, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return subprocess.Popen([sys.executable, "-m", "foldatlas", *words], env=env, cwd=self.folder, text=True, **pipes, **options)
+
+    def run_command(self, *words, stdin="", **options):
+        process = self.start(*words, **options)
+        out, err = process.communicate(stdin, timeout=90)
+        return process.returncode, out, err
+
+    def write(self, name, text):
+        with open(os.path.join(self.folder, name), "w", encoding="utf-8") as file:
+            file.write(text)
+
+    def test_lookup_writes_a_line_for_each_identifier(self):
+        code, out, err = self.run_command("lookup", "-", stdin="P01308, ACTA_HUMAN # two\n>mine\n%s\n\ninsulin?\n" % CHAIN_A)
+        lines = [line.split("\t") for line in out.splitlines()]
+        self.assertEqual([line[0] for line in lines], ["requested", "P01308", "ACTA_HUMAN", ">mine", "insulin?"])
+        self.assertEqual(code, 0)
+        self.assertIn("4 looked up: ", err)
+        _, out, _ = self.run_command("lookup", "-", "--ndjson", stdin="P01308")
+        self.assertEqual(json.loads(out)["hash"], INSULIN)
+
+    def test_lookup_ends_when_its_reader_has_enough(self):
+        process = self.start("lookup", "-")
+        process.stdin.write("P01308\n" * 3000)
+        process.stdin.close()
+        self.assertTrue(process.stdout.readline().startswith("requested\t"))
+        process.stdout.close()
+        self.assertEqual(process.wait(timeout=60), 0)
+        self.assertNotIn("Traceback", process.stderr.read())
+        process.stderr.close()
+
+    def test_mistakes_end_with_a_sentence_and_their_code(self):
+        self.write("empty.fasta", "")
+        self.write("bad.fasta", ">a\nGIV1\n")
+        with open(os.path.join(self.folder, "ids.txt"), "wb") as file:
+            file.write("P01308\n".encode("utf-16"))
+        for words, code, said in (
+            (("fold", "missing.fasta"), 64, "missing.fasta"),
+            (("fold", "empty.fasta"), 65, "is empty"),
+            (("fold", "bad.fasta"), 65, "items.0.chains.0.protein.sequence"),
+            (("fold", "bad.fasta", "--repeat", "0"), 64, "1 to 2000"),
+            (("lookup", "ids.txt"), 65, "UTF-8"),
+            (("lookup", "-", "--url", "ftp://x"), 64, "no http(s) address"),
+            (("query", "-", "--variables", "[1]"), 64, "must be an object"),
+            (("results", str(uuid.uuid4())), 2, "There is no batch"),
+            (("nothing",), 64, "invalid choice"),
+            ((), 64, "usage"),
+        ):
+            with self.subTest(words):
+                found, out, err = self.run_command(*words)
+                self.assertEqual((found, out), (code, ""))
+                self.assertIn(said, err)
+                self.assertNotIn("Traceback", err)
+        code, _, err = self.run_command("lookup", "-", url="http://127.0.0.1:1", stdin="P01308")
+        self.assertEqual(code, 2)
+
+    def test_fold_submits_once_saves_all_and_goes_on(self):
+        self.write("d.csv", "name,sequence\nfirst,%s:%s\nsecond,%s\n" % (CHAIN_A, CHAIN_B, CHAIN_A))
+        code, out, err = self.run_command("fold", "d.csv", "--watch", "--out", "results", "--label", "round 1")
+        self.assertEqual(code, 0, err)
+        batch = out.strip()
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "results"))), 6)
+        os.remove(os.path.join(self.folder, "results", "first.cif"))
+        code, out, err = self.run_command("fold", "d.csv", "--watch", "--out", "results", "--label", "round 1")
+        self.assertEqual((code, out.strip()), (0, batch))
+        self.assertIn("nothing is paid again", err)
+        self.assertTrue(os.path.exists(os.path.join(self.folder, "results", "first.cif")))
+        code, out, _ = self.run_command("fold", "d.csv", "--out", "results", "--label", "round 2")
+        self.assertEqual((code, out), (65, ""))
+        code, out, _ = self.run_command("results", batch, "--out", "other")
+        self.assertEqual(code, 0)
+        code, _, _ = self.run_command("results", batch, "--out", "results")
+        self.assertEqual(code, 0)
+
+    def test_fold_lists_what_failed(self):
+        self.write("d.fasta", ">too long\n%s\n>good\n%s\n" % (TOO_LONG, CHAIN_A))
+        code, out, err = self.run_command("fold", "d.fasta", "--watch", "--out", "results")
+        self.assertEqual(code, 1)
+        self.assertIn("without a result: too_long: FAILED", err)
+        code, _, _ = self.run_command("watch", out.strip())
+        self.assertEqual(code, 1)
+
+    def test_an_interrupted_run_says_how_to_go_on(self):
+        self.write("d.fasta", "".join(">d%d\n%s\n" % (n, CHAIN_A + "G" * n) for n in range(40)))
+        process = self.start("fold", "d.fasta", "--watch", "--out", "results")
+        process.stdout.readline()
+        process.stderr.readline()
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+        if process.returncode != 0:  # the sandbox may have been faster
+            self.assertEqual(process.returncode, 130, err)
+            self.assertIn("Take it up with: foldatlas results ", err)
+        code, _, err = self.run_command("fold", "d.fasta", "--watch", "--out", "results")
+        self.assertEqual(code, 0, err)
+        self.assertEqual(len(os.listdir(os.path.join(self.folder, "results"))), 82)
+
+    def test_query_prints_json_and_streams_lines(self):
+        code, out, _ = self.run_command("query", "-", stdin="{ limits { maxTasks } }")
+        self.assertEqual((code, json.loads(out)), (0, {"data": {"limits": {"maxTasks": 2000}}}))
+        code, out, err = self.run_command("query", "-", stdin="{ nothing }")
+        self.assertEqual(code, 1)
+        self.assertIn("errors", json.loads(out))
+        self.assertIn("nothing", err)
+        batch = FoldAtlas(URL, self.token).submit(items("streamed"))
+        document = "subscription ($id: ID!) { batchProgress(batchId: $id) { final } }"
+        code, out, _ = self.run_command("query", "-", "--variables", json.dumps({"id": batch}), stdin=document)
+        self.assertEqual(code, 0)
+        self.assertTrue(json.loads(out.splitlines()[-1])["data"]["batchProgress"]["final"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,188 @@
+"""Readers of files: what they make of each form, what they leave out with a warning, and what they refuse."""
+
+import json
+import unittest
+
+from foldatlas import InputError, parse_input
+from foldatlas.submission import make_submission, submission_key
+
+
+def chains(text, name="input"):
+    (item,) = parse_input(text, name).items
+    return item["chains"]
+
+
+class Fasta(unittest.TestCase):
+    def test_a_record_is_an_item_and_a_colon_stands_between_chains(self):
+        made = parse_input("\ufeff>sp|P01308|INS_HUMAN Insulin\nGIVEQ\nCC*\n>dimer\nGIV:FVN\n>\nGIV\n")
+        self.assertEqual(
+            made.items,
+            [
+                {"name": "sp|P01308|INS_HUMAN Insulin", "chains": [{"protein": {"sequence": "GIVEQCC"}}]},
+                {"name": "dimer", "chains": [{"protein": {"sequence": "GIV"}}, {"protein": {"sequence": "FVN"}}]},
+                {"chains": [{"protein": {"sequence": "GIV"}}]},
+            ],
+        )
+
+    def test_the_header_may_end_with_kinds(self):
+        self.assertEqual(chains(">aptamer|rna\nACGU\n"), [{"rna": {"sequence": "ACGU"}}])
+        self.assertEqual(
+            chains(">site|protein:dna:ccd\nGIV:ACGT:ATP\n"),
+            [{"protein": {"sequence": "GIV"}}, {"dna": {"sequence": "ACGT"}}, {"ligand": {"ccd": ["ATP"]}}],
+        )
+        with self.assertRaisesRegex(InputError, "site has 3 chains and 2 kinds"):
+            parse_input(">site|protein:dna\nGIV:ACGT:ACGT\n")
+
+    def test_empty_chains_and_stops_inside_stay_for_the_gateway_to_refuse(self):
+        self.assertEqual(chains(">a\nGIV::FVN\n")[1], {"protein": {"sequence": ""}})
+        self.assertEqual(chains(">a\nGI*V\n"), [{"protein": {"sequence": "GI*V"}}])
+
+
+class Tables(unittest.TestCase):
+    def test_a_row_is_an_item(self):
+        made = parse_input("name,sequence,smiles\na,GIV:FVN,CC(=O)O\nb,GIV,\n", "x.csv")
+        self.assertEqual(made.items[0]["chains"][2], {"ligand": {"smiles": "CC(=O)O"}})
+        self.assertEqual(len(made.items[1]["chains"]), 1)
+
+    def test_a_row_may_be_a_chain(self):
+        made = parse_input("name\tkind\tvalue\na\tprotein\tGIV\na\tccd\tZN\nb\trna\tACGU\n", "x.tsv")
+        self.assertEqual([item["name"] for item in made.items], ["a", "b"])
+        self.assertEqual(made.items[0]["chains"], [{"protein": {"sequence": "GIV"}}, {"ligand": {"ccd": ["ZN"]}}])
+
+    def test_columns_and_cells_that_mean_nothing_are_refused(self):
+        with self.assertRaisesRegex(InputError, "heavy_chain"):
+            parse_input("name,heavy_chain\na,GIV\n", "x.csv")
+        with self.assertRaisesRegex(InputError, "Line 2"):
+            parse_input("name,sequence\na,GIV,FVN\n", "x.csv")
+        with self.assertRaisesRegex(InputError, "kind of chain"):
+            parse_input("name,kind,value\na,antibody,GIV\n", "x.csv")
+
+
+class Documents(unittest.TestCase):
+    def test_our_own_form_is_the_input_of_submit_fold(self):
+        made = parse_input("label: first\nrepeat: 2\nitems:\n  - name: a\n    chains:\n      - protein: { sequence: GIV }\n")
+        self.assertEqual(made.options, {"label": "first", "repeat": 2})
+        self.assertEqual(made.items, [{"name": "a", "chains": [{"protein": {"sequence": "GIV"}}]}])
+
+    def test_a_key_that_stands_twice_is_refused(self):
+        for text in ('{"items": [], "items": []}', "items: []\nitems: []\n"):
+            with self.assertRaisesRegex(InputError, "stands twice"):
+                parse_input(text)
+
+    def test_text_without_items_is_refused_with_an_example(self):
+        for text in ("hello\n", "[1", '{"proteins": []}', ""):
+            with self.assertRaises(InputError):
+                parse_input(text)
+
+
+ALPHAFOLD = {
+    "name": "complex",
+    "modelSeeds": [1, 2],
+    "sequences": [
+        {"protein": {"id": ["A", "B"], "sequence": "GIV", "modifications": [{"ptmType": "SEP", "ptmPosition": 2}], "unpairedMsa": ">x\nGIV"}},
+        {"rna": {"id": "R", "sequence": "ACGU", "modifications": [{"modificationType": "2MG", "basePosition": 1}]}},
+        {"ligand": {"id": "L", "ccdCodes": ["ATP"]}},
+        {"ligand": {"id": "M", "smiles": "CCO"}},
+    ],
+    "dialect": "alphafold3",
+    "version": 2,
+}
+
+
+class AlphaFold(unittest.TestCase):
+    def test_positions_become_0_based_and_what_has_no_counterpart_is_named(self):
+        made = parse_input(json.dumps(ALPHAFOLD), "job.json")
+        self.assertEqual(
+            made.items,
+            [
+                {
+                    "name": "complex",
+                    "chains": [
+                        {"protein": {"ids": ["A", "B"], "sequence": "GIV", "modifications": [{"ccd": "SEP", "position": 1}]}},
+                        {"rna": {"ids": ["R"], "sequence": "ACGU", "modifications": [{"ccd": "2MG", "position": 0}]}},
+                        {"ligand": {"ids": ["L"], "ccd": ["ATP"]}},
+                        {"ligand": {"ids": ["M"], "smiles": "CCO"}},
+                    ],
+                }
+            ],
+        )
+        self.assertEqual(len(made.warnings), 2)
+        self.assertIn("2 seeds", made.warnings[0])
+        self.assertIn("unpairedMsa of chain A/B", made.warnings[1])
+
+    def test_what_changes_the_molecule_is_refused(self):
+        bonds = {**ALPHAFOLD, "bondedAtomPairs": [[["A", 1, "CA"], ["L", 1, "C1"]]]}
+        for job, said in (
+            (bonds, "covalentBonds"),
+            ({**ALPHAFOLD, "userCCD": "data_X"}, "SMILES"),
+            ({**ALPHAFOLD, "new": 1}, "`new`"),
+        ):
+            with self.assertRaisesRegex(InputError, said):
+                parse_input(json.dumps(job))
+
+    def test_jobs_of_the_server_are_items(self):
+        job = {
+            "name": "served",
+            "modelSeeds": [],
+            "sequences": [{"proteinChain": {"sequence": "GIV", "count": 2}}, {"ion": {"ion": "MG", "count": 1}}],
+            "dialect": "alphafoldserver",
+            "version": 1,
+        }
+        made = parse_input(json.dumps([job, {**job, "name": "other"}]))
+        self.assertEqual([item["name"] for item in made.items], ["served", "other"])
+        self.assertEqual(
+            made.items[0]["chains"],
+            [{"protein": {"sequence": "GIV"}}, {"protein": {"sequence": "GIV"}}, {"ligand": {"ccd": ["MG"]}}],
+        )
+
+
+BOLTZ = """version: 1
+sequences:
+  - protein: { id: [A, B], sequence: GIV, msa: ./a.a3m }
+  - dna: { id: D, sequence: ACGT }
+  - ligand: { id: L, ccd: "017" }
+constraints:
+  - pocket: { binder: L, contacts: [[A, 3]], max_distance: 6 }
+"""
+
+
+class Boltz(unittest.TestCase):
+    def test_it_is_one_item_named_by_its_file(self):
+        made = parse_input(BOLTZ, "design.yaml")
+        (item,) = made.items
+        self.assertEqual(item["name"], "design")
+        self.assertEqual(item["chains"][0], {"protein": {"ids": ["A", "B"], "sequence": "GIV"}})
+        self.assertEqual(item["chains"][2], {"ligand": {"ids": ["L"], "ccd": ["017"]}})
+        self.assertEqual(item["pocket"], {"binderChainId": "L", "contacts": [{"chainId": "A", "residueIndex": 2}]})
+        self.assertEqual(len(made.warnings), 2)
+
+    def test_codes_that_yaml_reads_as_numbers_are_refused(self):
+        with self.assertRaisesRegex(InputError, "Quote it"):
+            parse_input(BOLTZ.replace('"017"', "017"), "design.yaml")
+
+    def test_what_changes_the_molecule_is_refused(self):
+        for change, said in (("msa: ./a.a3m", "cyclic: true"), ("max_distance: 6", "other: 1")):
+            with self.assertRaises(InputError):
+                parse_input(BOLTZ.replace(change, said), "design.yaml")
+        bond = BOLTZ + "  - bond: { atom1: [A, 1, CA], atom2: [L, 1, C1] }\n"
+        with self.assertRaisesRegex(InputError, "covalentBonds"):
+            parse_input(bond, "design.yaml")
+
+
+class Keys(unittest.TestCase):
+    def test_the_key_is_that_of_the_content(self):
+        items = [{"name": "a", "chains": [{"protein": {"sequence": "GIV", "ids": ["A"]}}]}]
+        turned = [{"chains": [{"protein": {"ids": ["A"], "sequence": "GIV"}}], "name": "a"}]
+        self.assertEqual(submission_key({"items": items}), submission_key({"items": turned}))
+        self.assertNotEqual(submission_key({"items": items}), submission_key({"items": items}, "again"))
+        self.assertNotEqual(submission_key({"items": items}), submission_key({"items": items, "repeat": 2}))
+
+    def test_a_key_in_the_file_wins_unless_it_is_to_be_paid_again(self):
+        made = parse_input('{"idempotencyKey": "mine", "items": [{"chains": []}]}')
+        self.assertEqual(make_submission(made, {})["idempotencyKey"], "mine")
+        self.assertNotEqual(make_submission(made, {}, "again")["idempotencyKey"], "mine")
+        self.assertEqual(make_submission(made, {}, "", "other")["idempotencyKey"], "other")
+
+
+if __name__ == "__main__":
+    unittest.main()
