@@ -9,12 +9,6 @@ import { CliExit, createSession, EXIT, type Session } from './session.ts';
 const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Command>]>> = {
   serve: ['Starts the gateway', async () => (await import('./start.ts')).serve],
   sandbox: ['Starts the stand-in of the service by itself', async () => (await import('./start.ts')).sandbox],
-  query: ['Runs a GraphQL document', async () => (await import('./query.ts')).default],
-  fold: ['Submits folds, follows them, saves their results', async () => (await import('./fold.ts')).default],
-  lookup: [
-    'Looks up proteins by hash, accession or entry name',
-    async () => (await import('./lookup.ts')).default,
-  ],
   doctor: ['Is the service as the gateway expects it?', async () => (await import('./doctor.ts')).default],
   'accept-ledger': [
     'Accepts a ledger that has lost what it knew',

@@ -1,7 +1,6 @@
 // The process as commands see it: environment, data on stdout, messages on stderr, Ctrl-C as an
 // AbortSignal.
 import { readFileSync } from 'node:fs';
-import { text } from 'node:stream/consumers';
 import type { Config } from '../config.ts';
 import { plainText } from '../plain-text.ts';
 
@@ -62,7 +61,6 @@ export function createSession() {
   return {
     env: process.env,
     terminal,
-    outIsTerminal,
     // A command that never asks, such as a server, ends in its own way.
     /** Aborted by the first Ctrl-C; the second ends the process at once. */
     get signal() {
@@ -99,16 +97,13 @@ export function createSession() {
 export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Reads a file. @param option - that names it */
-export function readText(file: string, option?: string): string {
+function readText(file: string, option?: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
     throw new CliExit(EXIT.usage, `${option === undefined ? '' : `${option}: `}${messageOf(error)}`);
   }
 }
-
-export const readInput = async (file: string): Promise<string> =>
-  file === '-' ? text(process.stdin) : readText(file);
 
 /** Reads the configuration. @param more - defaults that a command has @throws ConfigError */
 export async function configOf(

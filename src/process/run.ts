@@ -8,7 +8,6 @@ import { createLogger } from '../telemetry/log.ts';
 import { awaitStore } from './await-store.ts';
 import { startEmbeddedSandbox } from './embedded-sandbox.ts';
 import { openMetricsPort } from './ports.ts';
-import { announceGateway, findRunningGateway } from './running-gateway.ts';
 import { installShutdownHandler } from './shutdown.ts';
 
 /** EX_CONFIG of sysexits.h: the configuration is wrong, and starting again will not help. */
@@ -33,11 +32,8 @@ const config = configOrExit();
 const log = createLogger(config.LOG_LEVEL, config.production);
 for (const warning of config.warnings) log.warn(warning);
 
-async function failStart(error: unknown): Promise<never> {
+function failStart(error: unknown): never {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  const other = await findRunningGateway(config);
-  if (other !== undefined)
-    process.stderr.write(`A gateway of this folder runs at ${other.url}/graphql (process ${other.pid}).\n`);
   process.exit(error instanceof ConfigError ? EXIT_CONFIG : 1);
 }
 
@@ -98,7 +94,6 @@ async function start(): Promise<void> {
   });
   process.on('SIGHUP', () => served.gateway.reload());
   tellStart(source, served.url);
-  announceGateway(config, served.localUrl);
 }
 
 /** Resolves when the server listens; a failure is printed and ends the process. */

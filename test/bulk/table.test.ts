@@ -9,6 +9,7 @@ describe('the tables of proteins', () => {
     readFileSync(fileURLToPath(new URL(`../../${path}`, import.meta.url)), 'utf8');
   const names = PROTEIN_COLUMNS.map(({ name }) => name);
   const quoted = (text: string) => [...text.matchAll(/['"]([a-z_]+)['"]/g)].map(([, name]) => name);
+  const client = read('clients/python/src/foldatlas/client.py');
   const tables: [string, (string | undefined)[]][] = [
     [
       'of the front-end example',
@@ -19,11 +20,11 @@ describe('the tables of proteins', () => {
     [
       'of the Python client',
       [
-        ...['requested', 'status'],
-        ...quoted(/^OWN = (.*)$/m.exec(read('examples/notebook/foldatlas.py'))?.[1] ?? ''),
-        'mean_plddt',
-        ...['representative', 'name', 'size', 'percent_characterized'].map((name) => `cluster_${name}`),
-        'problem',
+        ...quoted(
+          /^LOOKUP_COLUMNS = \(([\s\S]*?)^\)/m
+            .exec(client)?.[1]
+            ?.replace('*CLUSTER_COLUMNS', /^CLUSTER_COLUMNS = (.*)$/m.exec(client)?.[1] ?? '') ?? '',
+        ),
       ],
     ],
   ];

@@ -1,7 +1,6 @@
 // What a command line and a file mean, before anything is started or sent.
 import { describe, expect, it } from 'vitest';
 import { command, flag, option, word } from '../../src/cli/command.ts';
-import { readFoldInput } from '../../src/cli/fold-submit.ts';
 import { createSession } from '../../src/cli/session.ts';
 
 describe('a command line', () => {
@@ -40,23 +39,5 @@ describe('a command line', () => {
   it('has values that look like options behind = and behind --', async () => {
     await look.run(['--url=--odd', '--', '--tsv'], session);
     expect(taken.splice(0)).toEqual([{ url: '--odd', file: '--tsv' }]);
-  });
-});
-
-describe('the key of a file', () => {
-  const keyOf = (text: string, again?: string) => readFoldInput(text, { again }).idempotencyKey;
-  const own = 'idempotencyKey: mine\nitems: [{ chains: [] }]';
-
-  it('is its own, and another one for each word that is to pay again', () => {
-    expect(keyOf(own)).toBe('mine');
-    const keys = [
-      keyOf(own),
-      keyOf(own, 'second'),
-      keyOf(own, 'third'),
-      keyOf('>a\nGIV'),
-      keyOf('>a\nGIV', 'b'),
-    ];
-    expect(new Set(keys).size).toBe(keys.length);
-    expect(keyOf(own, 'second')).toBe(keyOf(own, 'second'));
   });
 });

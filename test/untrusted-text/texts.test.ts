@@ -3,7 +3,6 @@ import { Socket } from 'node:net';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { errorLines } from '../../src/cli/gateway-client.ts';
 import { readStrictly } from '../../src/doctor/strict-reading.ts';
 import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { clientIp, isLocalHost } from '../../src/http/auth/node-request.ts';
@@ -103,7 +102,6 @@ const READERS: Readonly<Record<string, Read>> = {
     validationIssues('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
   'Retry-After': (text) => retryAfterSeconds(text, 0),
   'drift of an answer': (text) => readStrictly(shape, { [text]: text, sequence: 7 }, []),
-  'errors on the command line': (text) => errorLines({ errors: [{ message: text, path: [text] }] }),
 };
 
 /** Repeated whole, in pairs, and with an end that spoils what went before. */

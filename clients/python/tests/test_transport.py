@@ -1,5 +1,7 @@
 """The client before a gateway that is busy, breaks off, or is none. The server here sends what each test tells it."""
 
+import contextlib
+import io
 import json
 import os
 import tempfile
@@ -9,6 +11,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from unittest.mock import patch
 
 from foldatlas import FoldAtlas, FoldAtlasError, InputError, Refusal, Unreachable
+from foldatlas.cli import main
 from foldatlas.journal import Journal
 
 
@@ -150,6 +153,20 @@ class Faults(unittest.TestCase):
             # Known now: nothing more is sent.
             self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_id"], "b1")
             self.assertEqual(len(self.server.requests), 2)
+
+    def test_what_others_wrote_controls_no_terminal_and_begins_no_line(self):
+        evil = "a\x1b[2Jb\x1b]0;title\x07\u202ec\r\nSubmitted before\x9b31m"
+        item = {"__typename": "Refused", "message": evil, "hint": evil, "reason": "CREDITS"}
+        self.server.answers = [answer({"data": {"submitFold": item}, "errors": [{"message": evil, "path": [evil]}]})]
+        said = io.StringIO()
+        with tempfile.NamedTemporaryFile("w", suffix=".fasta") as file, contextlib.redirect_stderr(said):
+            file.write(">x\nMQIFVK\n")
+            file.flush()
+            code = main(["fold", file.name, "--url", self.atlas.transport.url])
+        self.assertEqual(code, 2)
+        self.assertIn("ab", said.getvalue())
+        self.assertNotRegex(said.getvalue(), "(?m)^Submitted before")
+        self.assertNotRegex(said.getvalue(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
     def test_a_token_is_never_quoted(self):
         with self.assertRaises(ValueError) as caught:

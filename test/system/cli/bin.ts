@@ -15,10 +15,6 @@ export interface Ran {
 export interface Running {
   readonly child: ChildProcess;
   readonly ended: Promise<Ran>;
-  /** What was written to standard error so far. */
-  err(): string;
-  /** Resolves when standard error says something. */
-  says(text: RegExp): Promise<void>;
 }
 
 export interface RunOptions {
@@ -36,25 +32,17 @@ export function start(words: readonly string[], { env = {}, cwd, input }: RunOpt
     }),
   );
   let [out, err] = ['', ''];
-  const waiting: { text: RegExp; resolve: () => void }[] = [];
   child.stdout.on('data', (chunk: Buffer) => {
     out += chunk.toString();
   });
   child.stderr.on('data', (chunk: Buffer) => {
     err += chunk.toString();
-    for (const { text, resolve } of waiting) if (text.test(err)) resolve();
   });
   child.stdin.on('error', () => undefined);
   child.stdin.end(input ?? '');
   return {
     child,
     ended: new Promise((resolve) => child.on('close', (code) => resolve({ code, out, err }))),
-    err: () => err,
-    says: (text) =>
-      new Promise((resolve) => {
-        waiting.push({ text, resolve });
-        if (text.test(err)) resolve();
-      }),
   };
 }
 

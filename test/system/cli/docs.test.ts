@@ -1,4 +1,4 @@
-// What docs/command-line.md and docs/doctor.md show is so: their commands run as they stand.
+// What the guides of the Python client and the doctor show is so: their commands run as they stand.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -19,7 +19,9 @@ beforeAll(async () => {
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
-  const bin = `#!/bin/sh\nexec '${process.execPath}' '${BIN}' "$@"\n`;
+  // The doctor is the package's, the other commands are the Python client's.
+  const python = `PYTHONPATH='${join(ROOT, 'clients/python/src')}' exec python3 -B -m foldatlas "$@"`;
+  const bin = `#!/bin/sh\n[ "$1" = doctor ] && exec '${process.execPath}' '${BIN}' "$@"\n${python}\n`;
   writeFileSync(join(folder, 'foldatlas'), bin, { mode: 0o755 });
 });
 afterAll(async () => {
@@ -49,6 +51,7 @@ const shell = (script: string, env: Record<string, string> = {}): Promise<Ran> =
         env: {
           PATH: `${folder}:${process.env.PATH}`,
           FOLDATLAS_URL: served.url,
+          PYTHONPATH: join(ROOT, 'clients/python/src'),
           FOLDATLAS_TOKEN: 'a-reader-of-the-docs',
           UPSTREAM_URL: world.sandboxUrl,
           STORE_URL: 'sqlite:gateway.db',
@@ -69,22 +72,24 @@ const shell = (script: string, env: Record<string, string> = {}): Promise<Ran> =
     child.on('close', (status) => resolve({ ...ran, status }));
   });
 
-describe('docs/command-line.md', () => {
+describe('clients/python/README.md', () => {
   it('shows commands that run as they stand', async () => {
-    const [asking = '', folding = ''] = blocks('command-line.md', 'sh');
+    const [, asking = '', folding = ''] = blocks('../clients/python/README.md', 'sh');
     const asked = await shell(asking);
-    expect(asked.stderr).not.toMatch(/Error|at async/);
+    expect(asked.stderr).not.toMatch(/Traceback/);
     expect(asked.status).toBe(0);
     expect(asked.stdout).toContain('"maxTasks": 2000');
-    expect(asked.stdout).toMatch(/^P01308\tFOUND\t12e9c9e4e2835c302e8ba615115edda3\t/m);
-    expect(asked.stdout).toMatch(/^\{"requested":"P01308","status":"FOUND"/m);
+    expect(readFileSync(join(folder, 'proteins.tsv'), 'utf8')).toMatch(
+      /^P01308\tFOUND\t12e9c9e4e2835c302e8ba615115edda3\t/m,
+    );
+    expect(asked.stdout).toMatch(/^\{"requested": "P01308", "status": "FOUND"/m);
 
-    writeFileSync(join(folder, 'complex.yaml'), blocks('command-line.md', 'yaml')[0] ?? '');
+    writeFileSync(join(folder, 'complex.yaml'), blocks('../clients/python/README.md', 'yaml')[0] ?? '');
     const folded = await shell(folding);
     expect(folded.stderr).toContain('Results and scores.tsv are in results.');
     expect(folded.status).toBe(0);
     expect(readdirSync(join(folder, 'results')).sort()).toEqual([
-      'batch.txt',
+      'foldatlas.json',
       'insulin_A_dimer_0.cif',
       'insulin_A_dimer_0.json',
       'insulin_A_dimer_1.cif',
@@ -92,15 +97,18 @@ describe('docs/command-line.md', () => {
       'scores.tsv',
     ]);
   });
-});
 
-describe('a command without a gateway', () => {
-  it('brings up one of its own', async () => {
-    const own = await shell(`echo '{ feature(index: 7) { index } }' | foldatlas query -`, {
-      FOLDATLAS_URL: '',
-    });
-    expect(own.status).toBe(0);
-    expect(JSON.parse(own.stdout)).toEqual({ data: { feature: { index: 7 } } });
+  it('shows Python that runs as it stands', async () => {
+    const [code = ''] = blocks('../clients/python/README.md', 'python');
+    writeFileSync(join(folder, 'designs.fasta'), '>a\nGIVEQCCTSICSLYQLENYCN\n');
+    // Neither pandas nor a matrix that was not asked for is there.
+    const script = code.replace('.to_dataframe()', '.to_tsv()').replace(/^atlas\.pae.*$/m, '');
+    writeFileSync(join(folder, 'shown.py'), script);
+    const ran = await shell(
+      'mkdir -p python && cd python && cp ../designs.fasta . && python3 -B ../shown.py',
+    );
+    expect(ran.stderr).not.toMatch(/Traceback/);
+    expect(ran.status).toBe(0);
   });
 });
 

@@ -13,6 +13,7 @@ from .errors import FoldAtlasError, InputError, Refusal, Unreachable
 from .journal import Journal
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
+from .text import plain_text
 from .transport import Transport
 
 #: 5,000 ids fit in one look-up, but not with all that a row selects.
@@ -191,7 +192,7 @@ class FoldAtlas:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = ["%(path)s: %(message)s" % one for one in ended["warnings"]]
+            warnings = [plain_text("%(path)s: %(message)s" % one) for one in ended["warnings"]]
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
         raise _refusal(ended)
 
@@ -432,8 +433,8 @@ def _refusal(ended: Mapping[str, Any]) -> Exception:
     kind = ended["__typename"]
     issues = ["%s: %s %s" % (one["path"], one["message"], one["hint"] or "") for one in ended.get("issues") or []]
     if kind == "InvalidInput":
-        return InputError(ended["message"], [issue.rstrip() for issue in issues])
-    lines = [ended["message"], ended.get("hint")]
+        return InputError(plain_text(ended["message"]), [plain_text(issue).rstrip() for issue in issues])
+    lines = [plain_text(line) for line in (ended["message"], ended.get("hint")) if line]
     if kind == "OutcomeUnknown":
         lines.append("Look at your batches first; another `again` word makes another submission, which may be paid twice.")
     if ended.get("existingBatch"):
@@ -441,4 +442,4 @@ def _refusal(ended: Mapping[str, Any]) -> Exception:
     if ended.get("retryAfterSeconds") is not None:
         lines.append("Try again in %s seconds." % ended["retryAfterSeconds"])
     extensions = {"code": ended.get("reason", kind), "retryable": ended.get("retryable", False)}
-    return Refusal(kind, "\n".join(filter(None, lines)), {**extensions, "retryAfterSeconds": ended.get("retryAfterSeconds")})
+    return Refusal(kind, "\n".join(lines), {**extensions, "retryAfterSeconds": ended.get("retryAfterSeconds")})

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any, List, Mapping, Optional
 
+from .text import plain_text
+
 
 class FoldAtlasError(Exception):
     """What the gateway answered instead of data.
@@ -22,7 +24,7 @@ class FoldAtlasError(Exception):
     @classmethod
     def from_error(cls, error: Mapping[str, Any]) -> "FoldAtlasError":
         """The exception for one entry of `errors` of a GraphQL answer."""
-        return cls(str(error.get("message", "no message")), error.get("extensions"))
+        return cls(plain_text(str(error.get("message", "no message"))), error.get("extensions"))
 
 
 class Unreachable(FoldAtlasError):

@@ -7,13 +7,15 @@ import unicodedata
 
 # Control characters, and format characters such as those that reverse the direction of text.
 _CONTROLS = ("Cc", "Cf", "Zl", "Zp")
+# Sequences that a terminal obeys: those that end with a letter, and titles.
+_ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x9b[0-?]*[ -/]*[@-~]")
 _FORMULA = re.compile(r"^[=+@\-\t\r]")
 _NUMBER = re.compile(r"^-?\d+(\.\d+)?([eE][+-]?\d+)?$")
 
 
 def plain_text(text: str) -> str:
     """One line without control characters: white space becomes a space, the rest is left out."""
-    words = (" " if char.isspace() else char for char in text)
+    words = (" " if char.isspace() else char for char in _ESCAPES.sub("", text))
     return "".join(char for char in words if unicodedata.category(char) not in _CONTROLS)
 
 
