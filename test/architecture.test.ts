@@ -17,11 +17,11 @@ const FLOORS: readonly (readonly string[])[] = [
   ['resolvers'],
   ['progress', 'lookups', 'doctor'],
   ['upstream', 'schema'],
-  ['store', 'telemetry', 'execution', 'submission'],
+  ['store', 'telemetry', 'submission'],
   ['context', 'structure', 'async', 'etag', 'package', 'plain-text', 'private-field'],
 ];
 const MAX_FLOORS = 9;
-const MAX_ROOMS = 23;
+const MAX_ROOMS = 22;
 
 const floorOf = new Map(
   FLOORS.flatMap((rooms, i) => rooms.map((room) => [room, FLOORS.length - i] as const)),

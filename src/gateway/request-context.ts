@@ -1,6 +1,5 @@
 // Creates the request context: the caller, an upstream client that acts for this caller, and
 // per-request loaders.
-import { CollectWindow } from '../async/collect-window.ts';
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
 import { isFederationRouter } from '../http/auth/api-keys.ts';
@@ -42,7 +41,6 @@ export function createUpstreamOpener(
     isGatewayKey: token !== undefined && token === gatewayKey,
     requestId,
     signal,
-    collecting: new CollectWindow(),
     absences: new Set(),
     limiter,
     source,

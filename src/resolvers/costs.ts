@@ -1,7 +1,7 @@
 // Worst-case costs of resolver steps, in upstream calls. An archive may leave out what only the
 // record of a protein has.
 import { memoize1 } from '@graphql-tools/utils';
-import type { CostSelection, FieldCost } from '../execution/query-cost.ts';
+import type { CostSelection, FieldCost } from '../schema/query-cost.ts';
 
 /** Proteins for which a list counts one call: a long one is a job, sent, polled and downloaded. */
 const PER_BULK_CALL = 100;

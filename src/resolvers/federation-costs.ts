@@ -12,7 +12,7 @@ import {
   isListType,
   isObjectType,
 } from 'graphql';
-import { COST, type CostSelection, type FieldCost, isCostRule } from '../execution/query-cost.ts';
+import { COST, type CostSelection, type FieldCost, isCostRule } from '../schema/query-cost.ts';
 
 type Field = GraphQLField<unknown, unknown>;
 

@@ -35,13 +35,10 @@ const ALWAYS: Readonly<Record<string, Limit<number>>> = {
     (config) => config.MAX_QUERY_COST,
   ],
   maxAnswerValues: [
-    'Fields and list members that one answer may contain.',
+    'Fields and list members that one answer may contain, in the worst case.',
     (config) => config.MAX_ANSWER_VALUES,
   ],
-  maxAnswerBytes: [
-    'Bytes of text that one answer may contain; text that is not streamed counts four times.',
-    (config) => config.MAX_ANSWER_BYTES,
-  ],
+  maxAnswerBytes: ['Bytes that one answer may contain.', (config) => config.MAX_ANSWER_BYTES],
   maxSearchWords: ['Different words of a feature search, such as 12.', () => SEARCH_LIMITS.words],
   maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_LOOKUP_HASHES],
 };

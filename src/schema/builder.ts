@@ -32,10 +32,6 @@ export interface Types {
 
 export const builder = new SchemaBuilder<Types>({
   plugins: [fieldOptionsPlugin, RelayPlugin],
-  // Cost is the number of upstream calls in the worst case; a list multiplies the cost of its
-  // selection.
-  costLimits: ({ services: { config } }) => ({ calls: config.MAX_QUERY_COST, depth: config.MAX_QUERY_DEPTH }),
-  onCost: ({ upstream }, { calls }) => upstream.onCost?.(calls),
   relay: {
     clientMutationId: 'omit',
     cursorType: 'String',

@@ -1,7 +1,9 @@
 // pLDDT, the per-residue confidence of a predicted structure, for folds and Atlas proteins: scales
 // and bands.
+
 import { builder, enumValues } from './builder.ts';
 import { publicNonNull } from './field-options.ts';
+import { residueValues } from './query-cost.ts';
 import { badInput } from './scalars.ts';
 
 export const PlddtScale = builder.enumType('PlddtScale', {
@@ -131,7 +133,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
         end: t.arg.int({ description: 'Position after the last one; the end of the list when left out.' }),
         scale: t.arg(scaleArg),
       },
-      cost: 0.02,
+      cost: ({ start, end }) => ({ calls: 0.02, values: residueValues(start, end) }),
       resolve: (plddt, { start, end, scale }) => {
         const from = rangeStart(start, end);
         return ofValues(plddt, (values) =>

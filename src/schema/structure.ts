@@ -1,8 +1,10 @@
 // A structure as a file: its address at the gateway, and its text. The text is made when a field
 // selects it.
+
 import type { LazyText } from '../structure/lazy-text.ts';
 import { builder, enumValues } from './builder.ts';
 import { publicNonNull } from './field-options.ts';
+import { LARGE_VALUE } from './query-cost.ts';
 
 export const StructureFormat = builder.enumType('StructureFormat', {
   description: 'File formats of a structure.',
@@ -51,6 +53,7 @@ export const Structure = builder.objectRef<StructureShape>('Structure').implemen
       resolve: (structure) => structure.signedUrl(),
     }),
     text: t.string({
+      cost: LARGE_VALUE,
       public: 'record',
       nullable: false,
       description:

@@ -1,9 +1,11 @@
 // A UniProt entry as the service resolves it.
+
 import { createHash } from 'node:crypto';
 import type { WithRaw } from '../upstream/http/validate-response.ts';
 import type { UniprotRecord } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';
+import { LARGE_VALUE } from './query-cost.ts';
 
 /** A resolved entry; `requested` is the identifier in the request. */
 export interface UniprotRef extends WithRaw<UniprotRecord> {
@@ -51,6 +53,7 @@ builder.node(UniprotEntry, {
     }),
     raw: t.field({
       public: 'release',
+      cost: LARGE_VALUE,
       type: 'JSON',
       description: 'The upstream record unchanged, for keys that this schema does not have yet.',
       resolve: ({ raw }) => raw,

@@ -1,67 +1,86 @@
-// What an execution makes of failures when its client has left.
-import { buildSchema, parse } from 'graphql';
-import { expect, it } from 'vitest';
-import { TurnClock } from '../../src/async/turn-clock.ts';
-import { executeOperation } from '../../src/execution/execute-query.ts';
+// What is answered when the time of a request is up, and what goes on when its client has left.
+import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
+import { until } from '../subscriptions/support.ts';
+import { at, listAt, openWorld, type World } from '../support.ts';
 
-const schema = buildSchema('type Item { a: String } type Query { items: [Item] }');
-const LIMITS = { values: 1_000_000, bytes: 1_000_000 };
+const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 
-/** What an execution answers whose end comes while the second half of its items is waited for. */
-async function answerAtEnd(name: string, turnMs: number) {
-  const ending = { aborted: false, reason: new DOMException('over', name) };
-  const items = () =>
-    Array.from({ length: 500 }, async (_, i) => {
-      await new Promise(setImmediate);
-      if (i < 250) return { a: 'there' };
-      ending.aborted = true;
-      throw ending.reason;
-    });
-  const args = {
-    schema,
-    document: parse('{ items { a } }'),
-    rootValue: { items },
-    contextValue: { upstream: { signal: ending } },
-    limits: LIMITS,
-    turns: new TurnClock(turnMs),
-  };
-  const { data, errors = [] } = (await executeOperation(args)) ?? {};
-  return { items: data?.items, errors: errors.length };
-}
-
-// An execution that has all the time of a turn, and one whose turns are over at once.
-const TURNS_MS = [Infinity, -1];
-
-it('an execution whose client has left ends at the first failure, one whose time is up tells them all', async () => {
-  for (const turnMs of TURNS_MS) {
-    expect((await answerAtEnd('AbortError', turnMs)).errors).toBe(1);
-    expect((await answerAtEnd('TimeoutError', turnMs)).errors).toBe(250);
-  }
+let world: World;
+beforeAll(async () => {
+  world = await openWorld({ REQUEST_TIMEOUT_MS: '1500', CACHE_RECORDS_SECONDS: '0' }, { control: true });
+  // The catalogue comes in the time of this query, not of those below.
+  await world.query('{ feature(index: 1) { label } }');
 });
+afterAll(() => world.close());
 
-it('what is there when its time is up is answered, however busy the event loop is', async () => {
-  const items = Array.from({ length: 500 }, (_, i) => (i < 250 ? { a: 'there' } : null));
-  for (const turnMs of TURNS_MS)
-    expect(await answerAtEnd('TimeoutError', turnMs)).toEqual({ items, errors: 250 });
-});
-
-it('what a mutation has done is told when its time is up, however busy the event loop is', async () => {
-  const ending = { aborted: false, reason: new DOMException('over', 'TimeoutError') };
-  const turns = new TurnClock(-1);
-  const submit = async () => {
-    await new Promise(setImmediate);
-    ending.aborted = true;
-    // Other work has had all the time of this turn.
-    turns.hasTime();
-    return { a: 'paid' };
-  };
-  const result = await executeOperation({
-    schema: buildSchema('type Item { a: String } type Query { a: String } type Mutation { submit: Item! }'),
-    document: parse('mutation { one: submit { a } two: submit { a } }'),
-    rootValue: { submit },
-    contextValue: { upstream: { signal: ending } },
-    limits: LIMITS,
-    turns,
+const control = (method: string, rule?: object) =>
+  fetch(`${world.sandboxUrl}/control/faults`, {
+    method,
+    headers: { 'content-type': 'application/json' },
+    ...(rule === undefined ? {} : { body: JSON.stringify(rule) }),
   });
-  expect(result).toEqual({ data: { one: { a: 'paid' }, two: { a: 'paid' } } });
+beforeEach(async () => {
+  await control('DELETE');
+  world.forget();
+});
+
+it('what is there when the time is up is answered, what is not is an error at its path', async () => {
+  await control('POST', { operation: 'similarity', delay_ms: 20_000, times: 10 });
+  const { data, errors } = await world.query(
+    `{ protein(hash: "${HASH}") { hash ptm similar(first: 3) { hits { score } } } }`,
+  );
+  expect(data).toEqual({ protein: { hash: HASH, ptm: expect.any(Number), similar: null } });
+  expect(errors).toMatchObject([
+    { path: ['protein', 'similar'], extensions: { code: 'UPSTREAM_TIMEOUT', retryable: true } },
+  ]);
+});
+
+it('what a mutation has done is told when the time is up for the next one', async () => {
+  await control('POST', { operation: 'submit', delay_ms: 1200, times: 1 });
+  await control('POST', { operation: 'status', delay_ms: 20_000, times: 10 });
+  const items = '[{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }]';
+  const { data } = await world.query(
+    `mutation {
+      one: submitFold(input: { items: ${items} }) { __typename ... on FoldSubmitted { batch { batchId } } }
+      two: cancelTask(taskId: "none") { __typename }
+    }`,
+    {},
+    { authorization: 'Bearer sandbox' },
+  );
+  expect(at(data, 'one.batch.batchId')).toEqual(expect.any(String));
+});
+
+it('makes no further call for a client that has left, and leaves no rejection unhandled', async () => {
+  const unhandled = vi.fn();
+  process.on('unhandledRejection', unhandled);
+  await control('POST', { operation: 'feature', delay_ms: 20_000, times: 1000 });
+  const leaving = new AbortController();
+  const links = 'a: nearestNeighbors { index summary } b: nearestNeighbors { index } c: summary';
+  const answer = world.gateway.fetch(
+    new Request('http://gateway.test/graphql', {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify({ query: `{ features(first: 100) { nodes { ${links} } } }` }),
+      signal: leaving.signal,
+    }),
+  );
+  const settled = answer.then(
+    () => undefined,
+    () => undefined,
+  );
+  await until('the calls to be under way', () => world.counts().feature !== undefined);
+  leaving.abort();
+  await settled;
+  await until('the calls to be given up', () => world.gateway.upstream().api.inFlight === 0);
+  await new Promise((resolve) => setTimeout(resolve, 200));
+  expect(world.calls.length).toBeLessThan(20);
+  process.off('unhandledRejection', unhandled);
+  expect(unhandled).not.toHaveBeenCalled();
+});
+
+it('each failure in a list is an error at its path', async () => {
+  await control('POST', { operation: 'feature', status: 503, times: 1000 });
+  const { data, errors } = await world.query('{ features(first: 30) { nodes { index summary } } }');
+  expect(listAt(data, 'features.nodes')).toHaveLength(30);
+  expect(errors?.map(({ path }) => path?.at(-1))).toEqual(Array(30).fill('summary'));
 });

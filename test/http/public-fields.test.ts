@@ -16,7 +16,6 @@ const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = 
 function schemaWithNewField() {
   const builder = new SchemaBuilder<{ Objects: { Protein: { hash: string } } }>({
     plugins: [fieldOptionsPlugin],
-    costLimits: () => ({ calls: 1, depth: 1 }),
   });
   builder.objectType('Protein', {
     fields: (t) => ({

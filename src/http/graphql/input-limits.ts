@@ -1,6 +1,6 @@
 // Limits what a request may hold, before anything else reads it. Bodies: brackets are counted before
 // JSON.parse. Variables: iterative, because unchecked input may be too deep for recursion. Documents: scans the tokens before the parser, and counts the parts before validation; the
-// upstream cost is estimated later (execution/query-cost.ts).
+// upstream cost is estimated later (schema/query-cost.ts).
 import {
   type DocumentNode,
   GraphQLError,
@@ -10,8 +10,8 @@ import {
   Source,
   TokenKind,
 } from 'graphql';
-import { type DocumentFacts, documentFacts } from '../../execution/document-facts.ts';
 import { httpError } from '../errors.ts';
+import { type DocumentFacts, documentFacts } from './document-facts.ts';
 import { countPairs } from './validate-document.ts';
 
 /** What variables may hold at most. */

@@ -17,7 +17,7 @@ import {
   type ValidationRule,
   validate,
 } from 'graphql';
-import type { DocumentFacts } from '../../execution/document-facts.ts';
+import type { DocumentFacts } from './document-facts.ts';
 
 /** What a rule does when a kind of nodes begins and ends. */
 interface Handler {

@@ -1,7 +1,6 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import { errorAt } from '../../execution/locate-error.ts';
 import { StoreError } from '../../store/redis-connection.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -26,6 +25,20 @@ const extensionsOf = (failure: Failure) => ({
     requestId: failure.requestId,
   },
 });
+
+/** Makes an error at the place of another one. */
+const errorAt = (
+  { nodes, source, positions, locations, path }: GraphQLError,
+  message: string,
+  extensions: Readonly<Record<string, unknown>>,
+): GraphQLError =>
+  // graphql-js would search the document for the position again.
+  Object.assign(new GraphQLError(message, { path: path ?? null, extensions }), {
+    nodes,
+    source,
+    positions,
+    locations,
+  });
 
 /** An error that the request's own deadline or a caller that left caused. */
 export const isAbort = (error: unknown): boolean =>

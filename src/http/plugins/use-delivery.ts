@@ -14,12 +14,12 @@ import {
   visit,
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
-import { documentFacts, PARTS } from '../../execution/document-facts.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
+import { documentFacts, PARTS } from '../graphql/document-facts.ts';
 import {
   EVENT_STREAM,
   framingOf,

@@ -1,6 +1,5 @@
-// Executes operations with the gateway's executor and its limits, over HTTP and WebSocket alike, and
-// each event of a subscription. The context of a request is created here, because refused requests
-// need none.
+// Creates the context of an operation when it is executed, because refused requests need none, and
+// checks its cost. Each event of a subscription is executed in a context of its own.
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
@@ -13,13 +12,12 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
-import { limitedExecution } from '../../execution/execute-query.ts';
-import type { AnswerLimits } from '../../execution/execution-budget.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { clientIpOf } from '../auth/node-request.ts';
 import { rateLimited } from '../errors.ts';
 import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
+import { costError, estimateCost } from './cost-limit.ts';
 import { noteAbsences } from './response-caching.ts';
 
 export function useExecution(
@@ -27,26 +25,35 @@ export function useExecution(
   openContext: (request: Request) => Promise<GatewayContext>,
   callers: Pick<Authenticator, 'identify'>,
 ): Plugin {
-  const limits = { values: config.MAX_ANSWER_VALUES, bytes: config.MAX_ANSWER_BYTES };
   const maxSubscriptions = config.MAX_SUBSCRIPTIONS;
   const places = createConcurrencyQuota(maxSubscriptions);
 
+  /** Opens the context of an operation. @throws GraphQLError QUERY_TOO_EXPENSIVE */
+  async function openChecked(args: ExecutionArgs, request: Request): Promise<GatewayContext> {
+    const context = await openContext(request);
+    const cost = estimateCost(args);
+    if (cost === undefined) return context;
+    context.upstream.onCost?.(cost.calls);
+    const error = costError(cost, config);
+    if (error !== undefined) throw error;
+    return context;
+  }
+
   /** Subscribes in a context of the request; each event is then executed in one of its own. */
   async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
-    const context = await openContext(request);
+    const context = await openChecked(args, request);
     args.contextValue = context;
     const source = await createSourceEventStream(args);
-    return isStream(source) ? executeEach(source, createEventExecutor(args, context, limits)) : source;
+    return isStream(source) ? executeEach(source, createEventExecutor(args, context)) : source;
   }
 
   return {
     onExecute({ executeFn, setExecuteFn, context: { request } }) {
-      const execute = limitedExecution(limits, executeFn);
       setExecuteFn(async (args: ExecutionArgs) => {
-        const context = await openContext(request);
+        const context = await openChecked(args, request);
         noteAbsences(request, context.upstream.absences);
         args.contextValue = context;
-        return execute(args);
+        return executeFn(args);
       });
     },
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {
@@ -100,15 +107,13 @@ const releaseOnReturn = (results: Results, leave: () => void): AsyncIterableIter
 function createEventExecutor(
   args: ExecutionArgs,
   context: GatewayContext,
-  limits: AnswerLimits,
 ): (event: unknown) => Promise<ExecutionResult> {
   const { principal, isRouter, publicUrl, clientSignal } = context;
-  const executeEvent = limitedExecution(limits, (args) => execute(args));
   // Nothing else of a caller decides about answers.
   const question = executionKeyOf(args, [principal, isRouter, publicUrl]);
   return async (rootValue) => {
     const open = await context.fresh();
-    const answer = async () => executeEvent({ ...args, rootValue, contextValue: open() });
+    const answer = async () => execute({ ...args, rootValue, contextValue: open() });
     return shareExecution(rootValue, question, answer, () => !clientSignal.aborted);
   };
 }

@@ -1,4 +1,5 @@
 // Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
+
 import type { GatewayContext } from '../../context.ts';
 import { builder, keyedBy, pageArgs } from '../../schema/builder.ts';
 import {
@@ -12,6 +13,7 @@ import {
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { toPercent } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
+import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { WithRaw } from '../../upstream/http/validate-response.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
@@ -172,6 +174,7 @@ builder.node(Cluster, {
     memberHashes: t.field({
       ...publicNullable('record', 'Hashes of all members, the representative included.'),
       type: ['ProteinHash'],
+      cost: LARGE_VALUE,
       resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
     }),
     members: t.field({
@@ -189,6 +192,7 @@ builder.node(Cluster, {
     }),
     raw: t.field({
       public: 'record',
+      cost: LARGE_VALUE,
       type: 'JSON',
       description: 'The upstream record unchanged, for keys that this schema does not have yet.',
       resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,

@@ -1,12 +1,14 @@
 // Resolvers of SAE features, and the queries for them: labels and descriptions come from the
 // catalogue, the rest, such as the proteins in which one is most active, costs one call for each
 // feature.
+
 import { memoize2 } from '@graphql-tools/utils';
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder, enumValues, pageArgs } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
+import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
@@ -203,7 +205,7 @@ builder.objectFields(Feature, (t) => ({
   }),
   raw: t.field({
     public: 'release',
-    cost: FEATURE_DETAIL,
+    cost: { ...FEATURE_DETAIL, ...LARGE_VALUE },
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
     resolve: async ({ index }, _, ctx) => (await ctx.features.load(index))?.raw,

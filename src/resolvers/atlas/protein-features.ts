@@ -1,11 +1,13 @@
 // Features of a protein: its top ranking, features by index, regions and activations. All proteins
 // of a query share one bulk call for each 500, except for what only the single record has.
+
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { type ActivationRef, FeatureActivation, ResidueRegion } from '../../schema/feature.ts';
 import { rangeStart } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
+import { residueValues } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
 import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
@@ -53,7 +55,7 @@ builder.objectFields(FeatureActivation, (t) => ({
   residues: t.floatList({
     public: 'record',
     nullable: { list: true, items: false },
-    cost: 0.02,
+    cost: ({ start, end }) => ({ calls: 0.02, values: residueValues(start, end) }),
     description:
       'Activation at each residue from `start` to `end`, 0 where it is inactive; null where the upstream ' +
       'does not say. One bulk call for up to 500 proteins.',

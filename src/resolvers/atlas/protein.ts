@@ -1,11 +1,13 @@
 // Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
 // made.
+
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { publicNullable } from '../../schema/field-options.ts';
 import { Plddt } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
+import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
@@ -126,7 +128,7 @@ builder.objectFields(Protein, (t) => ({
   }),
   raw: t.field({
     public: 'record',
-    cost: RECORD,
+    cost: { ...RECORD, ...LARGE_VALUE },
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
     resolve: async ({ hash }, _, ctx) =>

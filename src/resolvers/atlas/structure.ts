@@ -1,11 +1,13 @@
 // The structure of an Atlas protein as a PDB or mmCIF file, and its thumbnail. Their addresses need
 // no upstream call.
+
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { publicNonNull } from '../../schema/field-options.ts';
 import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
+import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import {
   type LoadedStructure,
   Structure,
@@ -195,7 +197,7 @@ const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
     }),
     base64: t.string({
       public: 'record',
-      cost: { shared: { image: 1 } },
+      cost: { shared: { image: 1 }, ...LARGE_VALUE },
       description: 'The file as base64, for `data:image/png;base64,` URLs; null where there is no structure.',
       resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.toString('base64'),
     }),

@@ -1,9 +1,10 @@
 // The fields of Batch that List answers: one call in a request, however many are selected.
-import type { FieldCost } from '../../execution/query-cost.ts';
+
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { toPercent } from '../../schema/plddt.ts';
+import type { FieldCost } from '../../schema/query-cost.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import {
   readCounts,

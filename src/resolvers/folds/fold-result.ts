@@ -2,10 +2,10 @@
 // come from the ledger once they were read.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
-import type { FieldCost } from '../../execution/query-cost.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
+import type { FieldCost } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
 import {
   type LoadedStructure,
@@ -155,7 +155,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       resolve: async (task, _, ctx) => (await loadFold(ctx, task)).warnings,
     }),
     raw: t.field({
-      cost: DOWNLOAD,
+      cost: { ...DOWNLOAD, values: 10_000 },
       type: 'JSON',
       description: 'The result JSON, or its part at a dotted path; null where there is nothing.',
       args: { path: t.arg.string({ description: 'Dotted path, such as "complex.metadata.chain_lookup".' }) },

@@ -85,7 +85,10 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
     block: t.field({
       ...nonNull('A block of the matrix, averaged down to at most `maxPoints` values.'),
       type: PaeBlock,
-      cost: ({ maxPoints }) => ({ calls: Math.max(0, maxPoints ?? DEFAULT_POINTS) / DEFAULT_POINTS }),
+      cost: ({ maxPoints }) => {
+        const values = Math.max(0, maxPoints ?? DEFAULT_POINTS);
+        return { calls: values / DEFAULT_POINTS, values };
+      },
       args: {
         rowStart: t.arg.int({ defaultValue: 0, description: 'First row, 0-based, such as 0.' }),
         rowEnd: t.arg.int({ description: 'Row after the last one; the size of the matrix when left out.' }),

@@ -1,11 +1,11 @@
 // Resolvers of Task: batch, name and chains from the ledger, result and artifacts from Status. Also
 // finds a task.
 import type { GatewayContext } from '../../context.ts';
-import type { FieldCost } from '../../execution/query-cost.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
+import type { FieldCost } from '../../schema/query-cost.ts';
 import {
   Artifact,
   type ArtifactShape,

@@ -1,6 +1,5 @@
 // Calls the service: URL, token and retries. atlas.ts and batch.ts have its operations.
 import type { Readable } from 'node:stream';
-import type { CollectWindow } from '../../async/collect-window.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
 import { noteSandbox } from '../settings.ts';
@@ -57,8 +56,6 @@ export interface Upstream {
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /** When the request's loaders make their calls; at the end of every turn by default. */
-  readonly collecting?: CollectWindow;
   /** Called at the start of every try; its result is sent with the try and receives its end. */
   readonly startCall?: ((operation: string) => StartedCall) | undefined;
   readonly onCall: (report: CallReport) => void;

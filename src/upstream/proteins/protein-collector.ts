@@ -1,7 +1,6 @@
 // A DataLoader collects the protein requests of a tick and hands them to the planner as one round.
 // A request settles with its own proteins, not at the end of the round.
 import DataLoader from 'dataloader';
-import type { schedulerOf } from '../../async/collect-window.ts';
 import { asError } from '../errors.ts';
 import type { LoadWanted } from './protein-calls.ts';
 import { type RequiredParts, unionParts } from './required-parts.ts';
@@ -78,9 +77,8 @@ function unionOf(round: readonly PendingRequest[]): Map<string, RequiredParts> {
  * Creates the collector of one request.
  *
  * @param loadWanted - plans and makes the calls of a round
- * @param schedule - runs the round after everything that needs no answer has been requested
  */
-export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnType<typeof schedulerOf>) {
+export function createProteinCollector(loadWanted: LoadWanted) {
   const pending = new Map<string, readonly PendingRequest[]>();
 
   /** Settles a protein for the requests of a round, once. */
@@ -114,7 +112,7 @@ export function createProteinCollector(loadWanted: LoadWanted, schedule: ReturnT
       void loadRound(requests);
       return requests.map(() => undefined);
     },
-    { cache: false, batchScheduleFn: schedule },
+    { cache: false, batchScheduleFn: setImmediate },
   );
 
   return {

@@ -2,7 +2,6 @@
 // plan of calls. A protein is null only when its absence is proven.
 import { isDeepStrictEqual } from 'node:util';
 import pLimit, { type LimitFunction } from 'p-limit';
-import { schedulerOf } from '../../async/collect-window.ts';
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { fromRecord } from './merge-answers.ts';
@@ -57,7 +56,6 @@ export function createProteinLoader(up: Upstream, dependencies: ProteinLoaderDep
   const { cache } = dependencies;
   const { request, pending } = createProteinCollector(
     createProteinCalls({ up, dependencies, known, limitBulk, limitRecords }),
-    schedulerOf(up),
   );
   const learn = (data: ProteinData): void => {
     known.take(data);

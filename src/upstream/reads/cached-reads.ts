@@ -3,7 +3,6 @@
 // caller does.
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
-import { schedulerOf } from '../../async/collect-window.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import { createEtag } from '../../etag.ts';
 import type { Cache } from '../../store/cache/cache.ts';
@@ -177,7 +176,7 @@ export function createClusterLoader(up: Upstream, { cache, singleFlight }: Clust
         keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
       );
     },
-    { cache: false, batchScheduleFn: schedulerOf(up) },
+    { cache: false, batchScheduleFn: setImmediate },
   );
   return {
     /** The record of a representative; null for other hashes. @param top - features, 1 to 100 */

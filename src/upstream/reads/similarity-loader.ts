@@ -3,7 +3,6 @@
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
-import { schedulerOf } from '../../async/collect-window.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import { hasAtoms } from '../../structure/pdb.ts';
@@ -103,7 +102,7 @@ export function createSimilarityLoader(
         keys.map(({ query }) => answers.get(keyOf(query)) ?? new Error('A search was not begun.')),
       );
     },
-    { cache: false, batchScheduleFn: schedulerOf(up) },
+    { cache: false, batchScheduleFn: setImmediate },
   );
   return {
     /** Searches. @param structures - whether the hits' structures are wanted as well */

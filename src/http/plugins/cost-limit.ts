@@ -1,0 +1,65 @@
+// Refuses operations that may cost too much, before anything is executed. Not a validation rule: Yoga
+// caches validation by document, and the cost depends on the variables.
+import {
+  type ExecutionArgs,
+  type FragmentDefinitionNode,
+  GraphQLError,
+  getOperationAST,
+  getVariableValues,
+  Kind,
+} from 'graphql';
+import type { Config } from '../../config.ts';
+import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.ts';
+
+export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'MAX_QUERY_DEPTH' | 'MAX_ANSWER_VALUES'>;
+
+type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+
+/**
+ * What an operation costs at most.
+ *
+ * @returns undefined when there is no such operation or its variables are invalid: the executor
+ *   refuses it
+ */
+export function estimateCost({
+  schema,
+  document,
+  operationName,
+  variableValues,
+}: Operation): QueryCost | undefined {
+  const operation = getOperationAST(document, operationName);
+  if (operation == null) return undefined;
+  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
+    maxErrors: 1,
+  });
+  if (coerced === undefined) return undefined;
+  const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
+  for (const definition of document.definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
+  return queryCost({ schema, fragments, operation, variableValues: coerced });
+}
+
+const tooExpensive = (message: string): GraphQLError =>
+  new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
+
+/** The error of an operation that costs too much; undefined for one that may be executed. */
+export function costError({ calls, depth, values }: QueryCost, limits: CostLimits): GraphQLError | undefined {
+  const { MAX_QUERY_COST, MAX_QUERY_DEPTH, MAX_ANSWER_VALUES } = limits;
+  if (depth > MAX_QUERY_DEPTH)
+    return tooExpensive(
+      `The query is ${depth} levels deep; ${MAX_QUERY_DEPTH} are allowed. ` +
+        'Ask for the inner part in a query of its own.',
+    );
+  if (calls > MAX_QUERY_COST)
+    return tooExpensive(
+      `The query could cost ${calls} upstream calls; ${MAX_QUERY_COST} are allowed. ` +
+        'Ask for shorter lists or fewer links at once.',
+    );
+  if (values > MAX_ANSWER_VALUES)
+    return tooExpensive(
+      `The answer could have ${Math.ceil(values)} values; ${MAX_ANSWER_VALUES} are allowed ` +
+        `(MAX_ANSWER_VALUES). Each part of @defer and @stream counts as ${PART_VALUES}. Select fewer fields or ` +
+        'shorter lists, page through them, or use startBulkLookup for many proteins.',
+    );
+  return undefined;
+}
