@@ -116,13 +116,9 @@ const thumbnail = (type: 'plddt' | 'pct-characterized'): Operation => ({
     unless(contentType === 'image/png', 'content-type', 'image/png', contentType || 'none'),
 });
 
-async function* once(bytes: Uint8Array) {
-  yield bytes;
-}
-
 /** Examines an archive that was asked for a protein and for one that does not exist. */
 async function examineArchive({ bytes }: Answer, { hash }: Known) {
-  const parts = await readBulkArchive(once(bytes), { perResidue: true });
+  const parts = await readBulkArchive(bytes, { rows: { top: 1, indices: [] } });
   const expect = (holds: boolean, path: string, expected: string) =>
     unless(holds, path, expected, 'something else');
   return [
@@ -131,7 +127,7 @@ async function examineArchive({ bytes }: Answer, { hash }: Known) {
     expect(!parts.sequences.has(UNKNOWN_HASH), 'sequences.fasta', 'no protein that does not exist'),
     expect(parts.structures.has(hash), 'structures/*.pdb', 'the structure'),
     expect(parts.features.get(hash)?.proteinLevel !== undefined, 'features.json', 'the features'),
-    expect(parts.features.get(hash)?.perResidue !== undefined, 'features.json', 'values by residue'),
+    expect(parts.features.get(hash)?.rows !== undefined, 'features.json', 'values by residue'),
     expect(parts.clusters.size > 0, 'cluster_info.json', 'the cluster'),
   ].flat();
 }

@@ -34,7 +34,7 @@ async function jobOf(up: Upstream, answer: StreamedResponse) {
 
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
 export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
-  const { receivedBytes: maxBytes } = archiveLimits({
+  const { bytes: maxBytes } = archiveLimits({
     proteins: q.hashes.length,
     perResidue: q.residueFeatures,
   });

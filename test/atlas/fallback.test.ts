@@ -559,12 +559,20 @@ describe('rows of an export', () => {
 });
 
 describe('a damaged archive', () => {
+  /** The archive with a changed byte in the data of a member. */
+  const damage = (whole: Uint8Array, name: string): Uint8Array => {
+    const bytes = Buffer.from(whole);
+    const at = bytes.indexOf(name) + name.length + 5;
+    bytes.writeUInt8(bytes.readUInt8(at) ^ 0x10, at);
+    return bytes;
+  };
+
   it('gives what is whole, and asks single records for what was lost', async () => {
-    const whole = zip({
+    const members = {
       'sequences.fasta': FASTA,
       'features.json': JSON.stringify({ [A]: features(1), [B]: features(1) }),
-    });
-    archive = whole.subarray(0, whole.indexOf(0x66, 200) + 60);
+    };
+    archive = damage(zip(members), 'features.json');
     const { data, errors } = await ask('sequence features(first: 1) { value }');
     expect(errors).toBeUndefined();
     expect(listAt(data, 'proteins').map((protein) => at(protein, 'sequence'))).toEqual(['MKVA', 'MENTS']);
@@ -572,7 +580,8 @@ describe('a damaged archive', () => {
   });
 
   it('does not show that there is no structure', async () => {
-    archive = zip({ 'sequences.fasta': FASTA }).slice(0, -10);
+    const name = `structures/${A}.pdb`;
+    archive = damage(zip({ 'sequences.fasta': FASTA, [name]: PDB }), name);
     const { data, errors } = await ask('sequence plddt { mean }');
     expect(at(data, 'proteins')).toEqual([
       { sequence: 'MKVA', plddt: null },

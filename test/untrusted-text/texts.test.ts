@@ -25,11 +25,10 @@ import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { boundedOperationName, makeRequestId, readTraceparent } from '../../src/telemetry/request-record.ts';
-import { safeName } from '../../src/upstream/archive/archive-limits.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/input-faults.ts';
-import { parseLenient } from '../../src/upstream/json/lenient-json.ts';
+import { parseJsonText } from '../../src/upstream/json/parse-json.ts';
 import { startCpuTimer } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
 import { openWorld, type World } from '../support.ts';
@@ -95,8 +94,7 @@ const READERS: Readonly<Record<string, Read>> = {
   'a PDB file as mmCIF': (text) =>
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),
-  'lenient JSON': (text) => parseLenient(text),
-  'the name of a zip member': (text) => safeName(text, { nameBytes: 1e9 } as Parameters<typeof safeName>[1]),
+  JSON: (text) => parseJsonText(text),
   'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
   'the faults of a 422': (text) =>
     validationIssues('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),

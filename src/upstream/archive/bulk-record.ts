@@ -1,12 +1,12 @@
-// Parses the members of a bulk archive: FASTA, REMARK scores with pLDDT, sparse activations.
+// Reads what the members of a bulk archive say of one protein: sequence, structure with its scores,
+// sparse activations.
 import { z } from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { hasAtoms, parsePdb } from '../../structure/pdb.ts';
 import { isFields } from '../json/is-fields.ts';
-import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
-import { featuresWith, isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
+import { isFeatureIndex, meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
-import type { EntryText } from './zip-entry.ts';
+import type { PackedText } from './packed-text.ts';
 
 /** One sequence of `sequences.fasta`. */
 export interface BulkSequence {
@@ -31,37 +31,20 @@ export interface SparseMatrix {
   readonly values: readonly number[];
 }
 
-/** One protein's value in `features.json`; what the archive does not have is undefined. */
-export interface BulkFeatures {
-  readonly top?: readonly FeatureValue[];
-  readonly proteinLevel?: SparseVector;
-  readonly perResidue?: SparseMatrix;
-}
-
 /** A field as a string of its own: a slice of the file, once cached, would hold all of it in memory. */
 const text = (field: string | undefined): string | null => {
   const trimmed = field?.trim() ?? '';
   return trimmed === '' ? null : Buffer.from(trimmed).toString();
 };
 
-/** Where the next record begins, behind its `>`; -1 behind the last. */
-function nextFasta(fasta: string, from: number): number {
-  if (from === 0 && fasta.startsWith('>')) return 1;
-  const found = fasta.indexOf('\n>', Math.max(0, from - 1));
-  return found === -1 ? -1 : found + 2;
-}
-
 /** Reads `>{hash}|{accession}|{source}` records with sequences on one or more lines. */
 export function* readFasta(fasta: string): Generator<[hash: string, record: BulkSequence]> {
-  for (let start = nextFasta(fasta, 0); start !== -1; ) {
-    const next = nextFasta(fasta, start);
-    const record = fasta.slice(start, next === -1 ? undefined : next - 1);
-    const line = record.indexOf('\n');
-    const end = line === -1 ? record.length : line;
-    const [hash = '', accession, source] = record.slice(0, end).split('|', 3);
-    const sequence = record.slice(end).replace(/[\s*]/g, '').toUpperCase();
+  for (const record of fasta.split(/^>/m).slice(1)) {
+    const lineEnd = record.indexOf('\n');
+    const headerEnd = lineEnd === -1 ? record.length : lineEnd;
+    const [hash = '', accession, source] = record.slice(0, headerEnd).split('|', 3);
+    const sequence = record.slice(headerEnd).replace(/[\s*]/g, '').toUpperCase();
     yield [hash.trim().toLowerCase(), { sequence, accession: text(accession), source: text(source) }];
-    start = next;
   }
 }
 
@@ -86,12 +69,11 @@ export function readResidues(pdb: string) {
 
 const scores = z.object({ ptm: share, mean_plddt: meanPlddt });
 
-/** @throws ArchiveError `content` for a score outside its range */
+/** @throws ArchiveError for a score outside its range */
 function readScores(remarks: string) {
   const given = { ptm: remark(remarks, PTM), mean_plddt: remark(remarks, MEAN_PLDDT) };
   const { data, error } = scores.safeParse(given);
-  if (error !== undefined)
-    throw new ArchiveError('content', `A score is out of range: ${error.issues[0]?.message}.`);
+  if (error !== undefined) throw new ArchiveError(`A score is out of range: ${error.issues[0]?.message}.`);
   return { ptm: data.ptm ?? null, mean: data.mean_plddt ?? null };
 }
 
@@ -113,11 +95,11 @@ export class BulkStructure {
   readonly statedMean: number | null;
   /** Whether there is more than remarks. */
   readonly hasAtoms: boolean;
-  private readonly text: EntryText;
+  private readonly text: PackedText;
   private ofResidues: ReturnType<typeof readResidues> | undefined;
 
-  /** @throws ArchiveError `content` for a score outside its range */
-  constructor(text: EntryText) {
+  /** @throws ArchiveError for a score outside its range */
+  constructor(text: PackedText) {
     this.size = text.size;
     this.heldBytes = text.heldBytes;
     const remarks = text.before('\nATOM');
@@ -192,35 +174,4 @@ export function readMatrix(value: unknown): SparseMatrix | undefined {
   if (residues === undefined || features === undefined || values === undefined) return undefined;
   const isEven = residues.length === values.length && features.length === values.length;
   return isEven && features.every(isFeatureIndex) ? { residues, features, values } : undefined;
-}
-
-/** Regions are those of the single record: only there activations show what their `end` is. */
-const rankedFeatures = featuresWith(featureValue.omit({ residue_regions: true }));
-
-function ranking(value: unknown): FeatureValue[] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  if (value.every(isPlainFeature)) return value;
-  // An unreadable value is not left out: it makes the whole ranking unknown.
-  const parsed = rankedFeatures.safeParse(value);
-  return parsed.success ? parsed.data : undefined;
-}
-
-/**
- * Reads one protein's value of `features.json`.
- *
- * @param read - a member of it, parsed
- * @param wanted - `level` false: the activations of all features only where there is no ranking
- */
-export function readFeatures(
-  read: (name: string) => unknown,
-  wanted: { readonly perResidue: boolean; readonly level: boolean },
-): BulkFeatures {
-  const top = ranking(read('top_features'));
-  const proteinLevel = wanted.level || top === undefined ? readVector(read('protein_level')) : undefined;
-  const perResidue = wanted.perResidue ? readMatrix(read('per_residue')) : undefined;
-  return {
-    ...(top === undefined ? {} : { top }),
-    ...(proteinLevel === undefined ? {} : { proteinLevel }),
-    ...(perResidue === undefined ? {} : { perResidue }),
-  };
 }

@@ -1,85 +1,12 @@
-// Reads a bulk archive as it arrives: as a stream of records, one protein's part at a time, to hold
-// little memory, or gathered into the parts of each protein.
-import { JsonError } from '../json/lenient-json.ts';
-import { ArchiveError } from './archive-limits.ts';
-import { type BulkOptions, type BulkRecord, readMember, type Tell } from './bulk-members.ts';
-import { type BulkFeatures, type BulkSequence, BulkStructure } from './bulk-record.ts';
-import { readZip } from './zip.ts';
-import type { EntryText, ZipEntry } from './zip-entry.ts';
-
-/** Faults after which an archive is given up. */
-const MAX_PROBLEMS = 100;
-
-const STRUCTURE = /^[0-9a-f]{32}\.pdb$/i;
-
-/** The protein whose structure a member is; undefined where it is something else. */
-function structureHash(name: string): string | undefined {
-  const slash = name.indexOf('/');
-  if (slash === -1 || name.slice(0, slash) !== 'structures') return undefined;
-  return STRUCTURE.test(name.slice(slash + 1)) ? name.slice(slash + 1, slash + 33).toLowerCase() : undefined;
-}
-
-/**
- * Reads the archive of `POST /proteins/batch` (spec, Bulk lookup). Skips unknown members and keys.
- * Damage becomes a `problem` record, and whole parts still follow; only a failing source throws.
- *
- * @param onRecord - called with each record; a generator would make several promises for each of
- *   thousands
- */
-export async function readBulkRecords(
-  source: AsyncIterable<Uint8Array>,
-  options: BulkOptions,
-  onRecord: Tell,
-): Promise<void> {
-  let problemCount = 0;
-  const tell: Tell = (record) => {
-    if (record.part === 'problem') {
-      if (options.isDone?.() === true) return;
-      problemCount += 1;
-      if (problemCount > MAX_PROBLEMS) throw new ArchiveError('limit', 'The archive has too many faults.');
-    } else if ('hash' in record && options.hashes?.has(record.hash) === false) return;
-    onRecord(record);
-  };
-  const reported = new Set<string>();
-  // A damaged entry at the end is reported twice: when read, and when looking for the next.
-  const onProblem = (problem: ArchiveError): void => {
-    const name = `${problem.code} ${problem.entry ?? ''}`;
-    if (reported.has(name)) return;
-    reported.add(name);
-    tell({ part: 'problem', problem });
-  };
-  const tellDamage = (error: unknown, name: string): void => {
-    const problem = error instanceof JsonError ? new ArchiveError('content', error.message, name) : error;
-    if (!(problem instanceof ArchiveError)) throw problem;
-    onProblem(problem);
-  };
-  // Synchronous where possible: an archive holds hundreds of structures.
-  const whole = ({ name }: ZipEntry, read: () => Promise<void> | void): Promise<void> | void => {
-    try {
-      return read()?.then(options.onPause, (error: unknown) => tellDamage(error, name));
-    } catch (error) {
-      tellDamage(error, name);
-    }
-  };
-  const onEntry = (entry: ZipEntry): Promise<void> | void => {
-    if (options.isDone?.() === true) return;
-    const hash = structureHash(entry.name);
-    if (hash === undefined) return whole(entry, () => readMember(entry, options, tell));
-    if (options.hashes?.has(hash) === false) return;
-    const tellStructure = (text: EntryText): void =>
-      tell({ part: 'structure', hash, structure: new BulkStructure(text) });
-    return whole(entry, () => {
-      const packed = entry.packed();
-      return packed instanceof Promise ? packed.then(tellStructure) : tellStructure(packed);
-    });
-  };
-  try {
-    await readZip(source, onEntry, { onProblem, onWait: options.onPause, ...options.limits });
-  } catch (error) {
-    if (!(error instanceof ArchiveError)) throw error;
-    if (problemCount <= MAX_PROBLEMS) onProblem(error);
-  }
-}
+// Reads the archive of a bulk look-up into the parts of each protein.
+import { isFields } from '../json/is-fields.ts';
+import { parseJson } from '../json/parse-json.ts';
+import { isId } from '../wire-values.ts';
+import { ArchiveError, type ArchiveLimits, archiveLimits } from './archive-limits.ts';
+import { type BulkSequence, BulkStructure, readFasta } from './bulk-record.ts';
+import { type BulkFeatures, type RowSelection, readFeaturesFile } from './features-file.ts';
+import { PackedText } from './packed-text.ts';
+import { readZip, unpackMember, type ZipMember } from './zip.ts';
 
 /** The parts of every protein in an archive, by hash. */
 export interface BulkParts {
@@ -90,7 +17,7 @@ export interface BulkParts {
   /** By representative, the record as it came. */
   readonly clusters: ReadonlyMap<string, unknown>;
   readonly features: ReadonlyMap<string, BulkFeatures>;
-  /** Every hash that some member spoke of. */
+  /** Every hash that some member mentions. */
   readonly present: ReadonlySet<string>;
   /** What was lost. With problems, a missing part may have been lost rather than absent. */
   readonly problems: readonly ArchiveError[];
@@ -98,70 +25,130 @@ export interface BulkParts {
   readonly hasSequences: boolean;
 }
 
-/** Bytes that features take, about. */
-const sizeOfFeatures = ({ top, proteinLevel, perResidue }: BulkFeatures): number =>
-  200 * (top?.length ?? 0) + 16 * (proteinLevel?.values.length ?? 0) + 24 * (perResidue?.values.length ?? 0);
-
-/** What of a gathered archive is wanted. */
-export interface GatherOptions extends BulkOptions {
-  /** Bytes that are held of it at most; what would be more is a problem. */
-  readonly heldBytes?: number;
-  /** What to keep of a protein's features, called as each arrives; all of it when absent. */
-  readonly shrink?: (hash: string, features: BulkFeatures) => BulkFeatures;
-  /** Called with every protein mentioned, and all its parts so far. */
-  readonly onHash?: (hash: string, parts: BulkParts) => void;
+/** What to read of an archive. */
+export interface BulkOptions {
+  /** The requested proteins: what the archive says of others is skipped. All when absent. */
+  readonly hashes?: ReadonlySet<string>;
+  /** Whether to keep the activations of all features next to a ranking. True by default. */
+  readonly level?: boolean;
+  /** Activations along the sequence; none when absent. */
+  readonly rows?: RowSelection | undefined;
+  readonly limits?: ArchiveLimits;
 }
 
+const MAX_PROBLEMS = 100;
+
+const HASH = /^[0-9a-f]{32}$/;
+const STRUCTURE = /^structures\/([0-9a-f]{32})\.pdb$/i;
+
+const decoder = new TextDecoder();
+
+const normalizeHash = (hash: string): string => hash.trim().toLowerCase();
+
+const entriesOf = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
+
 /**
- * Reads a whole bulk archive as it arrives. For per-residue activations pass `shrink`, or use
- * `readBulkRecords`: both hold those of one protein at a time.
- *
- * @throws whatever the source throws; a damaged archive throws nothing and lists its `problems`
+ * Reads the archive of `POST /proteins/batch` (spec, Bulk lookup). Unknown members and keys are
+ * skipped. A member that cannot be read is a problem, and the others are read; a damaged archive has
+ * what stands before the damage.
  */
-export async function readBulkArchive(
-  source: AsyncIterable<Uint8Array>,
-  options: GatherOptions = {},
-): Promise<BulkParts> {
-  const parts = {
-    sequences: new Map<string, BulkSequence>(),
-    structures: new Map<string, BulkStructure>(),
-    clusterOf: new Map<string, string>(),
-    clusters: new Map<string, unknown>(),
-    features: new Map<string, BulkFeatures>(),
-    present: new Set<string>(),
-    problems: [] as ArchiveError[],
-    hasSequences: false,
-  };
-  const { heldBytes: most = Number.POSITIVE_INFINITY } = options;
-  let heldBytes = 0;
-  /** Counts what is about to be held. @throws ArchiveError `limit` */
-  const hold = (bytes: number): void => {
-    if (heldBytes + bytes > most) throw new ArchiveError('limit', `More than ${most} bytes would be held.`);
-    heldBytes += bytes;
-  };
-  /** Takes in what speaks of one protein. */
-  const take = (record: Extract<BulkRecord, { readonly hash: string }>): void => {
-    const { hash } = record;
-    if (record.part === 'sequence') {
-      hold(record.sequence.sequence.length);
-      parts.sequences.set(hash, record.sequence);
-    } else if (record.part === 'structure') {
-      hold(record.structure.heldBytes);
-      parts.structures.set(hash, record.structure);
-    } else if (record.part === 'features') {
-      parts.present.add(hash);
-      const kept = options.shrink?.(hash, record.features) ?? record.features;
-      hold(sizeOfFeatures(kept));
-      parts.features.set(hash, kept);
-    } else parts.clusterOf.set(hash, record.representative);
-    parts.present.add(hash);
-    options.onHash?.(hash, parts);
-  };
-  await readBulkRecords(source, options, (record) => {
-    if ('hash' in record) take(record);
-    else if (record.part === 'member') parts.hasSequences ||= record.member === 'sequences';
-    else if (record.part === 'cluster') parts.clusters.set(record.representative, record.record);
-    else parts.problems.push(record.problem);
-  });
-  return parts;
+export async function readBulkArchive(archive: Uint8Array, options: BulkOptions = {}): Promise<BulkParts> {
+  const { limits = archiveLimits({ proteins: 500, perResidue: true }) } = options;
+  const reader = new BulkReader(options);
+  const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  try {
+    for await (const member of readZip(bytes, limits)) {
+      await reader.read(member);
+      if (reader.problems.length > MAX_PROBLEMS) break;
+    }
+  } catch (error) {
+    if (!(error instanceof ArchiveError)) throw error;
+    reader.problems.push(error);
+  }
+  return reader;
+}
+
+class BulkReader implements BulkParts {
+  readonly sequences = new Map<string, BulkSequence>();
+  readonly structures = new Map<string, BulkStructure>();
+  readonly clusterOf = new Map<string, string>();
+  readonly clusters = new Map<string, unknown>();
+  readonly features = new Map<string, BulkFeatures>();
+  readonly present = new Set<string>();
+  readonly problems: ArchiveError[] = [];
+  hasSequences = false;
+  readonly #options: BulkOptions;
+
+  constructor(options: BulkOptions) {
+    this.#options = options;
+  }
+
+  /** Reads a member; what cannot be read of it becomes a problem. */
+  async read(member: ZipMember): Promise<void> {
+    try {
+      const structureHash = STRUCTURE.exec(member.name)?.[1]?.toLowerCase();
+      if (structureHash !== undefined) this.#readStructure(structureHash, member);
+      else if (member.name === 'sequences.fasta') this.#readSequences(member);
+      else if (member.name === 'cluster_info.json') await this.#readClusters(member);
+      else if (member.name === 'features.json') await this.#readFeatures(member);
+    } catch (error) {
+      if (error instanceof SyntaxError) this.#reject(member, error.message);
+      else if (error instanceof ArchiveError) this.problems.push(error);
+      else throw error;
+    }
+  }
+
+  #readStructure(hash: string, member: ZipMember): void {
+    if (!this.#isWanted(hash)) return;
+    this.structures.set(hash, new BulkStructure(new PackedText(member)));
+    this.present.add(hash);
+  }
+
+  #readSequences(member: ZipMember): void {
+    this.hasSequences = true;
+    const fasta = decoder.decode(unpackMember(member)).replaceAll(/\r\n?/g, '\n');
+    if (/^\s*[^\s>]/.test(fasta)) this.#reject(member, 'This is not FASTA.');
+    for (const [hash, sequence] of readFasta(fasta)) {
+      if (!HASH.test(hash)) this.#reject(member, 'A header has no protein hash.');
+      else if (!isId(sequence.accession ?? '')) this.#reject(member, 'An accession has control characters.');
+      else if (this.#isWanted(hash)) {
+        this.sequences.set(hash, sequence);
+        this.present.add(hash);
+      }
+    }
+  }
+
+  async #readClusters(member: ZipMember): Promise<void> {
+    const file = await parseJson(unpackMember(member));
+    if (!isFields(file)) return;
+    for (const [representative, record] of entriesOf(file.clusters))
+      this.clusters.set(normalizeHash(representative), record);
+    for (const [key, representative] of entriesOf(file.proteins)) {
+      const hash = normalizeHash(key);
+      if (typeof representative === 'string') {
+        if (!this.#isWanted(hash)) continue;
+        this.clusterOf.set(hash, normalizeHash(representative));
+        this.present.add(hash);
+      } else if (representative !== null) this.#reject(member, 'The name of a cluster is not a hash.');
+    }
+  }
+
+  async #readFeatures(member: ZipMember): Promise<void> {
+    const { hashes, level = true, rows } = this.#options;
+    for (const [hash, features] of await readFeaturesFile(member, { hashes, level, rows })) {
+      if (features === null) this.#reject(member, 'The features are not a JSON object.');
+      else {
+        this.features.set(hash, features);
+        this.present.add(hash);
+      }
+    }
+  }
+
+  #isWanted(hash: string): boolean {
+    return this.#options.hashes?.has(hash) !== false;
+  }
+
+  #reject({ name }: ZipMember, reason: string): void {
+    if (this.problems.length <= MAX_PROBLEMS) this.problems.push(new ArchiveError(`${reason} (${name})`));
+  }
 }

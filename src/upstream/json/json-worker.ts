@@ -1,7 +1,2 @@
-// Worker thread that parses large JSON, which would block the event loop.
-import { parseLenient } from './lenient-json.ts';
-import { handleWorkerMessages } from './worker-thread.ts';
-
-handleWorkerMessages((bytes) =>
-  parseLenient(new TextDecoder().decode(bytes instanceof Uint8Array ? bytes : undefined)),
-);
+// Parses large JSON in a thread.
+export { parseJsonSync as default } from './parse-json.ts';

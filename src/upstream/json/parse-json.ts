@@ -1,30 +1,63 @@
-// Parses JSON bodies: small ones at once, large ones in a worker thread.
-import { isAscii } from 'node:buffer';
-import { parseLenient } from './lenient-json.ts';
-import { createWorker } from './worker-thread.ts';
+// Parses JSON of the service. Python services write NaN and Infinity, which JSON does not have: they
+// are read as null.
+import { runInWorker, WORKER_ABOVE_BYTES } from './worker-pool.ts';
 
-/** Most bodies are ASCII, whose bytes are the text: 100 times as fast as decoding UTF-8. */
-function textOf(bytes: Uint8Array): string {
-  const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-  return buffer.toString(isAscii(buffer) ? 'latin1' : 'utf8');
+const decoder = new TextDecoder();
+
+const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
+
+/** Whether text ends in an odd number of backslashes, so that a quote behind it is part of a string. */
+function endsEscaped(text: string): boolean {
+  let end = text.length;
+  while (text[end - 1] === '\\') end -= 1;
+  return (text.length - end) % 2 === 1;
 }
 
-const ask = createWorker('upstream/json/json-worker');
+/** Replaces the numbers that JSON does not have, outside of strings. */
+function replaceNonFinite(text: string): string {
+  let isString = true;
+  let before = '';
+  return text
+    .split('"')
+    .map((piece) => {
+      if (!isString || !endsEscaped(before)) isString = !isString;
+      before = piece;
+      return isString ? piece : piece.replace(NON_FINITE, 'null');
+    })
+    .join('"');
+}
 
-/**
- * Parses a JSON body. `NaN` and the infinities, which Python services write, are null.
- *
- * @param options.workerAboveBytes - a longer body is parsed in a thread; 1 MiB by default
- * @throws JsonError
- */
-export async function parseJson(
-  bytes: Uint8Array,
-  options: { readonly workerAboveBytes?: number } = {},
-): Promise<unknown> {
-  if (bytes.byteLength <= (options.workerAboveBytes ?? 1024 * 1024)) {
-    return parseLenient(textOf(bytes));
+/** @throws SyntaxError, which does not say what stands there */
+export function parseJsonText(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown;
+  } catch {
+    try {
+      return JSON.parse(replaceNonFinite(text)) as unknown;
+    } catch {
+      throw new SyntaxError('The JSON is not valid, or ends too early.');
+    }
   }
-  // The copy is given away to the worker; the caller keeps its own.
+}
+
+/** Parses JSON in UTF-8 at once. @throws SyntaxError */
+export function parseJsonSync(bytes: Uint8Array): unknown {
+  return parseJsonText(decodeUtf8(bytes));
+}
+
+/** @throws SyntaxError for more text than a string can hold */
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return decoder.decode(bytes);
+  } catch {
+    throw new SyntaxError('The JSON is too long.');
+  }
+}
+
+/** Parses JSON in UTF-8; a large one in a thread. @throws SyntaxError */
+export async function parseJson(bytes: Uint8Array): Promise<unknown> {
+  if (bytes.byteLength <= WORKER_ABOVE_BYTES) return parseJsonSync(bytes);
+  // The copy moves to the thread; the caller keeps its own.
   const copy = new Uint8Array(bytes);
-  return ask(copy, [copy.buffer]);
+  return runInWorker('upstream/json/json-worker', copy, [copy.buffer]);
 }

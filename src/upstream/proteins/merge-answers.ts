@@ -6,7 +6,7 @@ import { UpstreamError } from '../errors.ts';
 import { isFields } from '../json/is-fields.ts';
 import { lazyObject } from '../json/late-members.ts';
 import { type ClusterInfo, clusterInfo, type FeatureValue } from '../wire.ts';
-import { type FeatureRow, rankingOf, rowsOf, sameScale } from './activations.ts';
+import { rankingOf, rowsOf, sameScale } from './activations.ts';
 import {
   type AbsentProtein,
   type Gap,
@@ -29,7 +29,7 @@ export const stampedNow = (operation: string, requestId?: string): Source => ({
 });
 
 /** Features whose rows are wanted: the top ones of a ranking, and certain ones. */
-export const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[]): number[] => [
+const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[]): number[] => [
   ...ranking.slice(0, needs.residues ?? 0).map((value) => value.feature_index),
   ...(needs.rows ?? []),
 ];
@@ -105,10 +105,9 @@ export function fromRecord(
   return data;
 }
 
-/** What a bulk request needed, what the archive says, and the extracted rows by hash. */
+/** What the archive of a bulk call says. */
 export interface ReadBulk {
   readonly parts: BulkParts;
-  readonly rows: ReadonlyMap<string, ReadonlyMap<number, FeatureRow>>;
   readonly from: Source;
   /**
    * Whether the archive was read to its end without loss: only then do missing parts mean anything.
@@ -118,29 +117,15 @@ export interface ReadBulk {
   readonly asksSequences: boolean;
 }
 
-/** Whether the part of the archive read so far has all that is needed of a protein. */
-export function isComplete(hash: string, needs: RequiredParts, { parts, rows }: ReadBulk): boolean {
-  const hasRanking = parts.features.get(hash)?.top !== undefined;
-  return (
-    parts.present.has(hash) &&
-    (needs.sequence !== true || parts.sequences.has(hash)) &&
-    (!needsStructure(needs) || parts.structures.has(hash)) &&
-    (needs.ptm !== true || parts.structures.get(hash)?.statesPtm === true) &&
-    (!needsCluster(needs) || parts.clusterOf.has(hash)) &&
-    (!needsRows(needs) || rows.has(hash)) &&
-    (hasRanking || !(needs.features !== undefined || needs.level === true || needsRows(needs)))
-  );
-}
-
 /** A damaged archive as the failure of the callers whose parts were lost. */
 const damaged = (problem: ArchiveError): UpstreamError =>
   new UpstreamError(
     `The upstream's bulk archive cannot be read: ${problem.message}`,
     {
       operation: 'bulk',
-      code: problem.code === 'truncated' ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
+      code: problem.isTruncated ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
       status: 200,
-      retryable: problem.code === 'truncated',
+      retryable: problem.isTruncated,
     },
     { cause: problem },
   );
@@ -158,7 +143,7 @@ function gapsOf(hash: string, asked: RequiredParts, { parts, isWhole }: ReadBulk
 function addArchiveFeatures(
   data: Mutable,
   asked: RequiredParts,
-  { parts, rows }: ReadBulk,
+  { parts }: ReadBulk,
   isRanked: boolean,
 ): void {
   const features = parts.features.get(data.hash);
@@ -171,7 +156,7 @@ function addArchiveFeatures(
     const own = level !== undefined && sameScale(features.top, level) ? level : null;
     data.level = own === null ? null : lazily(() => own);
   }
-  const own = rows.get(data.hash);
+  const own = features?.rows;
   // Without a ranking they may be those of other features, and on another scale.
   if (own !== undefined && (ranking !== undefined || asked.residues === undefined))
     data.rows = { top: asked.residues ?? 0, rows: own };

@@ -2,14 +2,13 @@
 // rest, and requests from one endpoint what the other's answer lost, so that silence proves
 // nothing.
 import { hash as digest } from 'node:crypto';
-import { isDeepStrictEqual } from 'node:util';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import { createPrivateField } from '../../private-field.ts';
 import { asError } from '../errors.ts';
 import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { isRankingOf } from './activations.ts';
-import { fetchBulk, type ReadProteins } from './bulk-fetch.ts';
+import { fetchBulk } from './bulk-fetch.ts';
 import { clusterInfoOf, fromBulk, fromRecord, type ReadBulk } from './merge-answers.ts';
 import type { ProteinCache } from './protein-cache.ts';
 import type { Mutable, ProteinData } from './protein-data.ts';
@@ -126,11 +125,7 @@ export function createProteinCalls({
     return isRankingOf(known.present(sample)?.features?.values ?? [], level);
   };
 
-  const loadBulk = async (
-    bulk: BulkCall,
-    forBulk: Wanted,
-    onLoaded: OnLoaded,
-  ): Promise<[string, Error][]> => {
+  const loadBulk = async (bulk: BulkCall, forBulk: Wanted): Promise<[string, Error][]> => {
     const { hashes, needs, asksSequences } = bulk;
     const each = new Map(hashes.map((hash) => [hash, forBulk.get(hash) ?? NOTHING]));
     const areAlike = hashes.every((hash) => each.get(hash) === needs);
@@ -138,29 +133,17 @@ export function createProteinCalls({
       take(data);
       cache.write(joinKnown(data), hashes.length);
     };
-    // A protein is given on as soon as it is read; what others need of it comes with the whole.
-    const done = new Set<string>();
-    const onRead = ({ hashes: some, soFar }: ReadProteins): void => {
-      for (const hash of some) {
-        const own = each.get(hash) ?? NOTHING;
-        learn(fromBulk(hash, own, soFar).data);
-        if (own === needs || isDeepStrictEqual(own, needs)) done.add(hash);
-        onLoaded(hash);
-      }
-    };
     const read = await limitBulk(() =>
       singleFlight(
         `bulk ${digest('sha256', JSON.stringify([needs, asksSequences, areAlike ? hashes : [...each]]))}`,
         up.signal,
         (run) => fetchBulk({ ...up, signal: run.signal }, downloads, bulk, each, run),
-        onRead,
       ),
     );
     for (const [representative, record] of read.parts.clusters)
       clusters.set(representative, { record, read });
     const hasScale = await isRanked(hashes, each, read);
     return hashes.flatMap((hash) => {
-      if (done.has(hash)) return [];
       const { data, problem } = fromBulk(hash, needs, read, hasScale);
       learn(data);
       return problem === undefined ? [] : [[hash, problem] as [string, Error]];
@@ -223,7 +206,7 @@ export function createProteinCalls({
           loadRecord(hash, needs, records.size === 1).then(() => onRead(hash), fail([hash])),
         ),
         ...bulk.map((call) =>
-          loadBulk(call, forBulk, onRead).then((problems) => {
+          loadBulk(call, forBulk).then((problems) => {
             for (const [hash, problem] of problems) failed.set(hash, problem);
           }, fail(call.hashes)),
         ),

@@ -1,0 +1,51 @@
+// One pool of threads for the process: large JSON would block the event loop. Idle threads end by
+// themselves and do not keep the process alive.
+import { createRequire } from 'node:module';
+import { pathToFileURL } from 'node:url';
+import { Tinypool } from 'tinypool';
+import { PACKAGE_ROOT } from '../../package.ts';
+
+/** Smaller JSON takes less time than the way to a thread and back. */
+export const WORKER_ABOVE_BYTES = 1024 ** 2;
+
+const MAX_THREADS = 2;
+const IDLE_MS = 30_000;
+
+const isFromSource = import.meta.url.endsWith('.ts');
+
+/** Options for Node that let a thread import TypeScript: Node 20 has no other way to do it. */
+function tsxOptions(): string[] {
+  const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));
+  const api = JSON.stringify(new URL('./dist/esm/api/index.mjs', tsx).href);
+  const register = `import { register } from ${api}; register();`;
+  return ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
+}
+
+let pool: Tinypool | undefined;
+
+function openPool(): Tinypool {
+  const opened = new Tinypool({
+    minThreads: 0,
+    maxThreads: MAX_THREADS,
+    idleTimeout: IDLE_MS,
+    ...(isFromSource ? { execArgv: tsxOptions() } : {}),
+  });
+  // The tasks of a thread that dies are rejected; without a task there is nothing to tell.
+  opened.on('error', () => undefined);
+  return opened;
+}
+
+/**
+ * Runs the default export of a module in a thread.
+ *
+ * @param name - path of the module within `src/` without its extension; `scripts/build.js` compiles
+ *   files named `*-worker.ts` for it
+ * @param transfer - buffers that are moved to the thread and are empty here afterwards
+ * @returns what the function returns, as a structured clone
+ * @throws what it throws: of errors, only the built-in kinds keep their class
+ */
+export function runInWorker(name: string, task: unknown, transfer: ArrayBuffer[] = []): Promise<unknown> {
+  pool ??= openPool();
+  const file = isFromSource ? `src/${name}.ts` : `dist/${name}.js`;
+  return pool.run(task, { filename: new URL(file, PACKAGE_ROOT).href, transferList: transfer });
+}
