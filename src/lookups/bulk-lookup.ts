@@ -161,7 +161,7 @@ export async function openPartArchive(
     const status = await readPart(up, lookup, part);
     if (status.error !== undefined) throw status.error;
     if (status.downloadUrl === null) return status;
-    const maxBytes = limits.receivedBytes;
+    const maxBytes = limits.bytes;
     const answer = await download(up, downloads, status.downloadUrl, { headers, maxBytes });
     if (answer !== null) return answer;
   }
