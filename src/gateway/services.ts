@@ -10,9 +10,9 @@ import { createBulkLookups } from '../lookups/bulk-lookup.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
 import type { PollScheduleOptions } from '../progress/snapshot.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
-import { openDocuments } from '../store/documents/leased-documents.ts';
-import { createFormerNames } from '../store/ledger/former-names.ts';
+import { openDocuments } from '../store/documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
+import { createPrincipalMover } from '../store/ledger/principals.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -140,7 +140,7 @@ export function createServices(
     /** Loaders for a request, over what the process keeps. */
     loaders,
     /** Moves what a caller stored under a former secret. */
-    moveFormer: createFormerNames(ledger),
+    moveFormer: createPrincipalMover(ledger, secrets),
     /** Ends every stream, and every one that is still opened. */
     endStreams() {
       live.close();

@@ -1,7 +1,7 @@
 // Bulk look-ups: a stored list of the service's jobs. The state of a part is read from the service
 // whenever a client asks for it, and its archive is streamed through.
 import { randomBytes } from 'node:crypto';
-import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, bulk, bulkJob, deleteBulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';

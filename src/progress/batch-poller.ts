@@ -2,7 +2,7 @@
 // that finds it expired takes a 45 s lease and polls.
 import { randomUUID } from 'node:crypto';
 import { createBroadcast } from '../async/broadcast.ts';
-import type { LeasedDocumentStore } from '../store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../store/documents.ts';
 import { list, listPages } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { ItemsRequest } from '../upstream/folds/batch-states.ts';

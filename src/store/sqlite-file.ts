@@ -1,8 +1,9 @@
 // SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and keys.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { DatabaseSync, type DatabaseSyncInstance } from './sqlite.ts';
+import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from './sqlite.ts';
 import { UnwritableDiskError } from './unusable-store.ts';
 
 const FOLDER_MODE = 0o700;
@@ -116,82 +117,60 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
   }
 }
 
-/** How long a statement stands still for another process, and how long until it is tried again. */
-const BUSY_MS = 50;
-const RETRY_MS = 50;
-/** How long a write waits for other processes. */
-const PATIENCE_MS = 10_000;
 const SQLITE_BUSY = 5;
+const RETRY_MS = 50;
+const MAX_WAIT_MS = 10_000;
 
 const isBusy = (error: unknown): boolean =>
   error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
 
-interface Write {
-  /** Makes the write. @returns resolves its promise: to be called behind the commit */
-  readonly make: () => () => void;
-  readonly fail: (error: unknown) => void;
-  /** Until when it waits for other processes, by `performance.now()`. */
-  readonly until: number;
+type SqlValue = string | number | null;
+
+/** Reads and writes of an open database. Each statement is prepared once. */
+export interface SqliteStore {
+  /** The first row; undefined when there is none. */
+  get(sql: string, ...values: SqlValue[]): unknown;
+  all(sql: string, ...values: SqlValue[]): unknown[];
+  /** Runs a statement. @returns how many rows it changed */
+  run(sql: string, ...values: SqlValue[]): number;
+  /**
+   * Runs work in one transaction. While another process holds the database, the event loop goes on
+   * and the work is tried again.
+   *
+   * @throws what the work or the commit throws; Error when the database stays busy for 10 s
+   */
+  write<T>(work: () => T): Promise<T>;
+  /** Moves the write-ahead log into the file, and closes the database. */
+  close(): void;
 }
 
-/**
- * Group commit: the writes of one turn of the event loop share a transaction, and so one wait for the
- * disk. A promise resolves after the commit. While another process holds the database the event loop
- * goes on.
- */
-export function createGroupCommit(database: DatabaseSyncInstance, patienceMs = PATIENCE_MS) {
-  database.exec(`PRAGMA busy_timeout = ${BUSY_MS}`);
-  let waiting: Write[] = [];
-  let isClosing = false;
+export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
+  const statements = new Map<string, StatementSyncInstance>();
+  // Waiting inside SQLite would stop the event loop.
+  database.exec('PRAGMA busy_timeout = 0');
 
-  /** For writes that did not begin: those that still have time are tried again. */
-  function putBack(group: readonly Write[], error: unknown): void {
-    const from = isClosing || !isBusy(error) ? Number.POSITIVE_INFINITY : performance.now();
-    const patient = group.filter(({ until }) => until > from);
-    for (const { until, fail } of group) if (until <= from) fail(error);
-    if (patient.length > 0 && waiting.push(...patient) === patient.length) setTimeout(commit, RETRY_MS);
-  }
-
-  function commitTogether(group: readonly Write[]): void {
-    let hasBegun = false;
-    let resolvers: (() => void)[];
-    try {
-      resolvers = inTransaction(database, () => {
-        hasBegun = true;
-        return group.map(({ make }) => make());
-      });
-    } catch (error) {
-      if (!hasBegun) putBack(group, error);
-      // A write that fails must not fail the others: each is made again, alone.
-      else if (group.length > 1) for (const write of group) commitTogether([write]);
-      else for (const { fail } of group) fail(error);
-      return;
-    }
-    for (const resolve of resolvers) resolve();
-  }
-
-  /** Commits what waits. */
-  function commit(): void {
-    const group = waiting;
-    waiting = [];
-    if (group.length > 0) commitTogether(group);
+  function prepared(sql: string): StatementSyncInstance {
+    const statement = statements.get(sql) ?? database.prepare(sql);
+    statements.set(sql, statement);
+    return statement;
   }
 
   return {
-    /** @param work - may run twice, and must then do the same: the first time is rolled back */
-    write: <T>(work: () => T): Promise<T> =>
-      new Promise((resolve, reject) => {
-        const make = () => {
-          const result = work();
-          return () => resolve(result);
-        };
-        const until = performance.now() + patienceMs;
-        if (waiting.push({ make, fail: reject, until }) === 1) setImmediate(commit);
-      }),
-    /** Commits what waits, moves the write-ahead log into the file, and closes the database. */
-    close(): void {
-      isClosing = true;
-      commit();
+    get: (sql, ...values) => prepared(sql).get(...values),
+    all: (sql, ...values) => prepared(sql).all(...values),
+    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    async write(work) {
+      const until = performance.now() + MAX_WAIT_MS;
+      for (;;) {
+        try {
+          return inTransaction(database, work);
+        } catch (error) {
+          if (!isBusy(error) || performance.now() >= until) throw error;
+        }
+        await sleep(RETRY_MS);
+      }
+    },
+    close() {
       try {
         database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
       } catch {

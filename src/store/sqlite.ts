@@ -2,7 +2,7 @@
 import { createRequire } from 'node:module';
 import type * as sqlite from '@photostructure/sqlite';
 
-export type { DatabaseSyncInstance } from '@photostructure/sqlite';
+export type { DatabaseSyncInstance, StatementSyncInstance } from '@photostructure/sqlite';
 
 type Sqlite = Pick<typeof sqlite, 'DatabaseSync'>;
 

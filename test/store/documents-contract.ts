@@ -1,6 +1,6 @@
 // What every store of shared documents must keep to: versions, age limits, leases. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LeasedDocumentStore } from '../../src/store/documents/leased-documents.ts';
+import type { LeasedDocumentStore } from '../../src/store/documents.ts';
 
 /** Longer than a test takes: Redis ends leases by its own clock as well. */
 const MINUTE_MS = 60_000;

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { openDocuments } from '../../src/store/documents/leased-documents.ts';
+import { openDocuments } from '../../src/store/documents.ts';
 import { documentsContract } from './documents-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 

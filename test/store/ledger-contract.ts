@@ -2,21 +2,21 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   KEY_LEASE_MS,
+  type KeyEntry,
   type Ledger,
   type LedgerBatch,
   type LedgerItem,
   RETENTION_MS,
 } from '../../src/store/ledger/ledger.ts';
-import { type LedgerSecrets, LostLedgerError, WrongSecretError } from '../../src/store/ledger/mark.ts';
+import { LostLedgerError, WrongSecretError } from '../../src/store/ledger/mark.ts';
+import {
+  createPrincipalMover,
+  type LedgerSecrets,
+  principalName,
+} from '../../src/store/ledger/principals.ts';
 import { startCpuTimer } from '../cpu-time.ts';
 
 export const SECRETS = { current: 'a secret of this test' };
-/** A key as version 0.1 sealed it with that secret. */
-const SEALED = {
-  key: '9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08',
-  text: '1.AQEBAQEBAQEBAQEBAQEBAQICAgICAgICAgICAifSSOubTKv_9jh79C1m8fMuMGLseXLc843x67T2doPRmHGWKk-4CGwFgUG-9jhf29J20sv2fBrLKuN5AgMvM35qoiP3tLwXmomAjMQh8lQs',
-};
-
 /** A place that ledgers can be opened on again and again, as a restarted or a second process would. */
 export interface LedgerPlace {
   open(now: () => number, secrets?: LedgerSecrets): Promise<Ledger>;
@@ -24,8 +24,6 @@ export interface LedgerPlace {
   lose(): Promise<void>;
   /** Keeps a copy. @returns puts it in the place of what is there then */
   save(): Promise<() => Promise<void>>;
-  /** Writes the sealed key that a ledger of before version 1.0 has. */
-  seal(sealed: string): Promise<void>;
   remove(): Promise<void>;
 }
 
@@ -50,6 +48,13 @@ const items: LedgerItem[] = [
 ];
 
 const DAY_MS = 24 * 3_600_000;
+
+/** What stands under a key; null when it is free, and then it stays so. */
+export async function peek(ledger: Ledger, principal: string, key: string): Promise<KeyEntry | null> {
+  const standing = await ledger.claim(principal, key, 'a look');
+  if (standing === null) await ledger.release(principal, key);
+  return standing;
+}
 
 export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlace>): void {
   describe(`ledger: ${name}`, () => {
@@ -159,38 +164,28 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await expect(wrong.claim('p', 'k2', 'h')).rejects.toThrow(WrongSecretError);
       const right = await place.open(clock, both);
       await right.check();
-      expect(right.formerSecrets()).toEqual([SECRETS.current]);
       // Whoever has only the secret of before would find a key free that moved to a new name.
       await expect(ledger.claim('p', 'k3', 'h')).rejects.toThrow(WrongSecretError);
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending' });
       await wrong.check();
-      expect(wrong.formerSecrets()).toEqual([]);
       const lost = await place.open(clock, { current: 'a secret of after a loss' });
       expect(await lost.accept()).toBe(true);
       await lost.check();
       await Promise.all([wrong, right, lost].map((one) => one.close()));
     });
 
-    it('takes a previous secret that is the present one for none', async () => {
-      const same = await place.open(clock, { ...SECRETS, previous: SECRETS.current });
-      await same.check();
-      expect(same.formerSecrets()).toEqual([]);
-      await same.close();
-    });
-
-    it('names callers by the key that a ledger of before sealed, for 31 days', async () => {
-      // Sealed by version 0.1 with the secret of this test.
-      await place.seal(SEALED.text);
-      const wrong = await place.open(clock, { current: 'the next secret of this test' });
-      await expect(wrong.check()).rejects.toThrow(WrongSecretError);
-      await ledger.check();
-      expect(ledger.formerSecrets()).toEqual([SEALED.key]);
-      await pass(RETENTION_MS + DAY_MS);
-      await ledger.check();
-      const later = await place.open(clock);
-      await later.check();
-      expect(later.formerSecrets()).toEqual([]);
-      await Promise.all([wrong, later].map((one) => one.close()));
+    it('moves the data of a caller from the name under the previous secret, and from none without one', async () => {
+      const next = 'the next secret of this test';
+      const [before, after] = [SECRETS.current, next].map((secret) => principalName(secret, 'a token'));
+      await ledger.record(before ?? '', null, batchOf('b1'), items);
+      const caller = { identity: 'a token', principal: after ?? '' };
+      const total = async () => (await ledger.batches(caller.principal, { first: 1, after: null })).total;
+      for (const secrets of [{ current: next }, { current: next, previous: next }])
+        await createPrincipalMover(ledger, secrets)(caller);
+      expect(await total()).toBe(0);
+      const move = createPrincipalMover(ledger, { current: next, previous: SECRETS.current });
+      await Promise.all([move(caller), move(caller), move({ identity: null, principal: null })]);
+      expect(await total()).toBe(1);
     });
 
     it('moves everything of a principal, and keeps what stands there already', async () => {
@@ -212,7 +207,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect(await ledger.earlier('new', 'lost')).toMatchObject({ batchId: null });
       expect(await ledger.scores('new', ['t1'])).toEqual(scores);
       expect((await ledger.batches('old', { first: 9, after: null })).total).toBe(0);
-      expect(await ledger.entry('old', 'k')).toBeNull();
+      expect(await peek(ledger, 'old', 'k')).toBeNull();
       expect((await ledger.batches('other', { first: 9, after: null })).total).toBe(1);
     });
 
@@ -232,7 +227,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect(await ledger.batch('q', 'b1')).toBeNull();
       expect(await ledger.batchOfOnlyTask('q', 't1')).toBeNull();
       expect((await ledger.items('q', 'b1', [0])).size).toBe(0);
-      expect(await ledger.entry('q', 'k')).toBeNull();
+      expect(await peek(ledger, 'q', 'k')).toBeNull();
       expect(await ledger.claim('q', 'k', 'other')).toBeNull();
       expect(await ledger.earlier('q', 'hash of b1')).toBeNull();
       expect((await ledger.scores('q', ['t1'])).size).toBe(0);
@@ -255,7 +250,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ isAbandoned: false });
       now += 1000;
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending', isAbandoned: true });
-      expect(await ledger.entry('p', 'k')).toMatchObject({ isAbandoned: true });
+      expect(await peek(ledger, 'p', 'k')).toMatchObject({ isAbandoned: true });
       await ledger.record('p', 'k', batchOf('b1'), items);
       await ledger.renew('p', 'k');
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'submitted', batchId: 'b1' });
@@ -271,7 +266,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('spends a key with the batch, and frees only a pending one', async () => {
       await ledger.claim('p', 'k', 'h');
       await ledger.release('p', 'k');
-      expect(await ledger.entry('p', 'k')).toBeNull();
+      expect(await peek(ledger, 'p', 'k')).toBeNull();
       await ledger.claim('p', 'k', 'h2');
       await ledger.record('p', 'k', batchOf('b1'), items);
       await ledger.release('p', 'k');
@@ -297,7 +292,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('remembers an unknown outcome under its key and by its input', async () => {
       await ledger.claim('p', 'k', 'h');
       await ledger.recordUnknown('p', 'k', { inputHash: 'i', upstreamRequestId: 'req_1' });
-      expect(await ledger.entry('p', 'k')).toEqual({
+      expect(await peek(ledger, 'p', 'k')).toEqual({
         state: 'unknown',
         upstreamRequestId: 'req_1',
         requestHash: 'h',
@@ -356,8 +351,8 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.close();
       ledger = await place.open(clock);
       expect(await ledger.batch('p', 'b1')).toEqual(batchOf('b1'));
-      expect((await ledger.entry('p', 'k'))?.state).toBe('submitted');
-      expect((await ledger.entry('p', 'pending'))?.state).toBe('pending');
+      expect((await peek(ledger, 'p', 'k'))?.state).toBe('submitted');
+      expect((await peek(ledger, 'p', 'pending'))?.state).toBe('pending');
       expect(await ledger.scores('p', ['t', 'u'])).toEqual(
         new Map([['t', { ptm: 0.25, iptm: 0.5, meanPlddt: null }]]),
       );
@@ -377,7 +372,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       ledger = await place.open(clock);
       expect(await ledger.batch('p', 'old')).toBeNull();
       expect((await ledger.items('p', 'old', [0])).size).toBe(0);
-      expect(await ledger.entry('p', 'k')).toBeNull();
+      expect(await peek(ledger, 'p', 'k')).toBeNull();
       expect(await ledger.earlier('p', 'lost')).toBeNull();
       expect((await ledger.scores('p', ['t'])).size).toBe(1);
     });

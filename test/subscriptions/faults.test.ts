@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
-import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents/leased-documents.ts';
+import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { settingsOf } from '../../src/upstream/settings.ts';

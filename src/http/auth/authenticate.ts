@@ -2,7 +2,7 @@
 // The same for HTTP, event streams, WebSocket and file routes.
 import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
-import { principalName } from '../../store/ledger/mark.ts';
+import { principalName } from '../../store/ledger/principals.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';

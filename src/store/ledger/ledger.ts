@@ -1,16 +1,23 @@
 // The ledger's interface: which batches a principal submitted, under which names, and which
 // idempotency keys are spent, because the upstream cannot say. It stores no sequence and no token.
 import { z } from 'zod';
-import type { ChainSummary } from '../../submission/check.ts';
+
+/** A chain of an item as it is remembered. */
+export interface LedgerChain {
+  readonly ids: readonly string[];
+  readonly kind: 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
+  readonly length: number;
+  readonly proteinHash: string | null;
+}
 
 /** One item of a submission as it is remembered. */
 export interface LedgerItem {
   readonly name: string | null;
-  readonly chains: readonly ChainSummary[];
+  readonly chains: readonly LedgerChain[];
 }
 
 /** The stored form of an item's chains. */
-export const chainSummaries = z.array(
+export const ledgerChains = z.array(
   z.object({
     ids: z.array(z.string()),
     kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
@@ -133,8 +140,6 @@ export interface Ledger {
   renew(principal: string, key: string): Promise<void>;
   /** Frees a pending key: nothing was queued, so it may be used again. */
   release(principal: string, key: string): Promise<void>;
-  /** What stands under a key; null when it is free. */
-  entry(principal: string, key: string): Promise<KeyEntry | null>;
   /** Records a batch that was queued and spends its key, both or neither. */
   record(
     principal: string,
@@ -168,8 +173,6 @@ export interface Ledger {
   scores(principal: string, taskIds: readonly string[]): Promise<ReadonlyMap<string, TaskScores>>;
   /** Keeps scores, all or none of them. */
   saveScores(principal: string, scores: ReadonlyMap<string, TaskScores>): Promise<void>;
-  /** The secrets by which callers were named before, as the last check found them. */
-  formerSecrets(): readonly string[];
   /** Moves everything of one principal to another one, where what stands there already stays. */
   rename(from: string, to: string): Promise<void>;
   /** How full the store is. */

@@ -1,18 +1,10 @@
 // The mark that a ledger is given when it is founded. By it, and by the newest time ever written, a
 // gateway notices that the ledger has lost what it knew, or was written with another GATEWAY_SECRET:
 // in both cases an idempotency key that was paid before would be paid again.
-import { createHmac, randomUUID } from 'node:crypto';
+import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { UnusableStoreError } from '../unusable-store.ts';
-import { RETENTION_MS } from './ledger.ts';
-import { unsealKey } from './sealed-key.ts';
-
-/** The secrets by which callers are named in a ledger. */
-export interface LedgerSecrets {
-  readonly current: string;
-  /** GATEWAY_SECRET_PREVIOUS: what is stored under its names moves to the names of the current one. */
-  readonly previous?: string | undefined;
-}
+import { formerSecret, type LedgerSecrets, principalName } from './principals.ts';
 
 /** The ledger was written with a secret that this gateway does not have. */
 export class WrongSecretError extends UnusableStoreError {}
@@ -40,9 +32,6 @@ export interface MarkStore {
    * @returns whether it did
    */
   replace(expected: string | null, next: string, resets: boolean): Promise<boolean>;
-  /** The sealed key of a ledger of before version 1.0; null elsewhere. */
-  sealedKey(): Promise<string | null>;
-  deleteSealedKey(): Promise<void>;
 }
 
 const LOSSES = {
@@ -70,8 +59,6 @@ const markText = z.object({
   id: z.string(),
   /** Keyed hash of the secret. */
   secret: z.string(),
-  /** Milliseconds since the epoch. */
-  foundedAt: z.number(),
   /** The marks that an operator gave up for this one. */
   replaces: z.array(z.string()),
   /** Set by a gateway that knew another mark. */
@@ -81,10 +68,6 @@ const markText = z.object({
 type Mark = Readonly<z.output<typeof markText>>;
 
 const readText = (text: string): Mark => markText.parse(JSON.parse(text));
-
-/** Name of a caller in the store: without the secret a stolen store tells of no token whose it is. */
-export const principalName = (secret: string, identity: string): string =>
-  createHmac('sha256', secret).update(identity).digest('base64url');
 
 /** No token has a space in it. */
 const fingerprint = (secret: string): string => principalName(secret, 'fingerprint of the secret');
@@ -104,8 +87,6 @@ export interface MarkCheck {
   /** What must stand in the ledger when a key is claimed. */
   readonly expected: { readonly text: string; readonly leastNewest: number };
   readonly isLost: boolean;
-  /** The secrets by which callers were named before; none before the first check. */
-  readonly formerSecrets: readonly string[];
   /** Takes note of a time that was written. */
   wrote(at: number): void;
   /**
@@ -119,24 +100,14 @@ export interface MarkCheck {
   accept(store: MarkStore): Promise<boolean>;
 }
 
-/** The former names' key in a ledger of before version 1.0. @throws WrongSecretError */
-async function readSealedKey(store: MarkStore, secrets: readonly string[]): Promise<readonly string[]> {
-  const sealed = await store.sealedKey();
-  if (sealed === null) return [];
-  for (const secret of secrets) {
-    const key = unsealKey(sealed, secret);
-    if (key !== null) return [key];
-  }
-  throw new WrongSecretError('Another secret sealed the key of this ledger.');
-}
-
-export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck {
-  const previousSecrets = previous === undefined || previous === current ? [] : [previous];
+export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
+  const own = fingerprint(secrets.current);
+  const former = formerSecret(secrets);
+  const accepted = former === undefined ? [own] : [own, fingerprint(former)];
   let known: Mark | undefined;
   let text = '';
   let newestSeen = 0;
   let isLost = false;
-  let formerSecrets: readonly string[] | undefined;
 
   function findLoss(mark: Mark | null, newest: number, seen: number): NonNullable<Mark['lost']> | undefined {
     if (mark?.lost !== undefined || known === undefined) return mark?.lost;
@@ -148,11 +119,10 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
   }
 
   /** What the mark has to say. @throws WrongSecretError */
-  function review(mark: Mark | null, { newest, now }: StoredMark, seen: number): Mark {
-    const own = fingerprint(current);
+  function review(mark: Mark | null, newest: number, seen: number): Mark {
     const lost = findLoss(mark, newest, seen);
-    if (mark === null) return { id: randomUUID(), secret: own, foundedAt: now, replaces: [], lost };
-    if (![own, ...previousSecrets.map(fingerprint)].includes(mark.secret))
+    if (mark === null) return { id: randomUUID(), secret: own, replaces: [], lost };
+    if (!accepted.includes(mark.secret))
       throw new WrongSecretError('This ledger was written with another secret.');
     return { ...mark, secret: own, lost };
   }
@@ -162,7 +132,7 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
     const seen = newestSeen;
     const stored = await store.read();
     const mark = stored.text === null ? null : readText(stored.text);
-    const next = review(mark, stored, seen);
+    const next = review(mark, stored.newest, seen);
     const nextText = JSON.stringify(next);
     if (nextText !== stored.text && !(await store.replace(stored.text, nextText, false))) return false;
     if (next.lost !== undefined) throw lostError(next.lost.loss);
@@ -170,13 +140,10 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
     newestSeen = known?.id === next.id ? Math.max(newestSeen, stored.newest) : stored.newest;
     known = next;
     text = nextText;
-    const hasSealedKey = (formerSecrets?.length ?? 0) > previousSecrets.length;
-    if (hasSealedKey && stored.now > next.foundedAt + RETENTION_MS) await store.deleteSealedKey();
     return true;
   }
 
   async function check(store: MarkStore): Promise<void> {
-    formerSecrets ??= [...previousSecrets, ...(await readSealedKey(store, [current, ...previousSecrets]))];
     try {
       for (let tries = 0; !(await checkOnce(store)); tries += 1)
         if (tries === TRIES) throw new Error('The mark of the ledger is written again and again.');
@@ -196,16 +163,13 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
     }
     const stored = await store.read();
     const mark = stored.text === null ? null : readText(stored.text);
-    const accepted: Mark = {
+    const next: Mark = {
       id: randomUUID(),
-      secret: fingerprint(current),
-      foundedAt: stored.now,
+      secret: own,
       replaces: mark === null ? [] : [mark.id, ...(mark.lost === undefined ? [] : [mark.lost.id])],
     };
-    if (!(await store.replace(stored.text, JSON.stringify(accepted), true)))
+    if (!(await store.replace(stored.text, JSON.stringify(next), true)))
       throw new Error('A gateway changed the ledger at the same moment. Try again.');
-    // A key that no secret opens names nobody any more.
-    await readSealedKey(store, [current, ...previousSecrets]).catch(() => store.deleteSealedKey());
     return true;
   }
 
@@ -215,9 +179,6 @@ export function createMarkCheck({ current, previous }: LedgerSecrets): MarkCheck
     },
     get isLost() {
       return isLost;
-    },
-    get formerSecrets() {
-      return formerSecrets ?? [];
     },
     wrote(at) {
       newestSeen = Math.max(newestSeen, at);

@@ -2,7 +2,7 @@
 
 import { sqliteFileOf } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
-import type { LedgerSecrets } from './mark.ts';
+import type { LedgerSecrets } from './principals.ts';
 import { openRedisLedger } from './redis-ledger.ts';
 import { openSqliteLedger } from './sqlite-ledger.ts';
 

@@ -11,9 +11,6 @@ const answerKey = `
   return fields`;
 
 /** KEYS key; ARGV time. */
-export const READ_KEY = `${NOW} ${answerKey}`;
-
-/** KEYS key; ARGV time. */
 export const RENEW = `${NOW}
   if redis.call('HGET', KEYS[1], 'state') == 'pending' then
     redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now))

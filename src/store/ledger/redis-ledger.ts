@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { openRedis, readMemoryUsage, timeArgument } from '../redis-connection.ts';
 import {
-  chainSummaries,
   type EarlierSubmission,
   earlierSubmission,
   type KeyEntry,
@@ -14,19 +13,14 @@ import {
   type Ledger,
   type LedgerBatch,
   ledgerBatch,
+  ledgerChains,
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import {
-  claimAfterCheck,
-  createMarkCheck,
-  type LedgerSecrets,
-  MAX_AHEAD_MS,
-  type MarkStore,
-} from './mark.ts';
+import { claimAfterCheck, createMarkCheck, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
+import type { LedgerSecrets } from './principals.ts';
 import {
   CLAIM,
-  READ_KEY,
   READ_MARK,
   RECORD,
   RECORD_UNKNOWN,
@@ -41,8 +35,6 @@ import {
 const PREFIX = 'foldatlas:ledger:1:';
 const MARK = `${PREFIX}mark`;
 const NEWEST = `${PREFIX}newest`;
-/** Of before version 1.0 (sealed-key.ts). */
-const SEALED_KEY = `${PREFIX}sealed-key`;
 /** Claims that were given up, by their tokens. */
 const REVOKED = `${PREFIX}revoked:`;
 /** How long each is remembered, in case it is still on its way. */
@@ -79,7 +71,7 @@ const textReplies = z.array(textReply);
 const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
 const storedScores = z.array(z.unknown());
-const storedItem = z.object({ name: z.string().nullable(), chains: chainSummaries });
+const storedItem = z.object({ name: z.string().nullable(), chains: ledgerChains });
 
 const markReply = z
   .tuple([z.string().nullable(), z.coerce.number(), z.coerce.number()])
@@ -132,8 +124,6 @@ export function openRedisLedger(
         [MARK, NEWEST],
         [time(), expected ?? '', next, resets ? 'reset' : ''],
       )) === 1,
-    sealedKey: async () => textReply.parse(await redis.send('GET', SEALED_KEY)),
-    deleteSealedKey: async () => void (await redis.send('DEL', SEALED_KEY)),
   };
   /** Names of principals, read once: only those of a former secret are looked for in it. */
   let principals: Promise<ReadonlySet<string>> | undefined;
@@ -222,10 +212,6 @@ export function openRedisLedger(
     },
     async release(principal, key) {
       await redis.run(RELEASE, [namesOf(principal).key(key)], []);
-    },
-    async entry(principal, key) {
-      const entry = readKey(await redis.run(READ_KEY, [namesOf(principal).key(key)], [time()]));
-      return entry !== null && isRetained(entry.at) ? entry : null;
     },
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
@@ -316,7 +302,6 @@ export function openRedisLedger(
       ]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
     },
-    formerSecrets: () => mark.formerSecrets,
     async rename(from, to) {
       principals ??= readPrincipals();
       const known = await principals.catch((error: unknown) => {

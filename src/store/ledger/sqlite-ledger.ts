@@ -2,38 +2,31 @@
 // intact after a crash.
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
-import { createGroupCommit, inTransaction, isDiskError } from '../sqlite-file.ts';
+import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';
 import {
-  chainSummaries,
   earlierSubmission,
   keyEntry,
   type Ledger,
   type LedgerBatch,
   type LedgerItem,
   ledgerBatch,
+  ledgerChains,
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import {
-  claimAfterCheck,
-  createMarkCheck,
-  type LedgerSecrets,
-  MAX_AHEAD_MS,
-  type MarkStore,
-  replacedFileError,
-} from './mark.ts';
+import { claimAfterCheck, createMarkCheck, MAX_AHEAD_MS, type MarkStore, replacedFileError } from './mark.ts';
+import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 
-/** How often it is looked for what is past its time. */
-const PRUNE_EVERY_MS = 3_600_000;
-/** Rows of a table that one write deletes at most: 500,000 held the event loop for 2 to 7 seconds. */
-const PRUNED_AT_ONCE = 64;
-/** From one such write to the next, while there are more. */
+const PRUNE_INTERVAL_MS = 3_600_000;
+/** Rows of a table that one transaction deletes: 500,000 held the event loop for 2 to 7 seconds. */
+const PRUNE_ROWS = 64;
 const PRUNE_PAUSE_MS = 20;
-/** How much more is past its time at most, each time it is looked for: the clock may be wrong. */
+/** How much more is past its time at most, each time the ledger is pruned: the clock may be wrong. */
 const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
 /** All that belongs to a principal. */
 const PRINCIPAL_TABLES = ['batch', 'item', 'idempotency', 'unknown_outcome', 'score'];
@@ -45,13 +38,13 @@ const BATCH =
 const KEY =
   'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
 
+const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 const prunedRow = z.object({ prunedTo: z.number().nullable() });
 const countRow = z.object({ total: z.number() });
 const sizeRow = z.object({ used: z.number() });
-const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
-  .transform(({ name, chains }): LedgerItem => ({ name, chains: chainSummaries.parse(JSON.parse(chains)) }));
+  .transform(({ name, chains }): LedgerItem => ({ name, chains: ledgerChains.parse(JSON.parse(chains)) }));
 
 /** Device and inode of a file; undefined for one in memory, or that is not there. */
 function fileIdentity(file: string): string | undefined {
@@ -59,29 +52,77 @@ function fileIdentity(file: string): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }
 
-function openMarkStore(database: DatabaseSyncInstance, now: () => number) {
-  const select = database.prepare('SELECT text, newest FROM mark');
-  const update = database.prepare('UPDATE mark SET text = ?, newest = max(newest, ?) WHERE text IS ?');
-  const reset = database.prepare('UPDATE mark SET text = ?, newest = ? WHERE text IS ?');
-  const selectSealed = database.prepare('SELECT sealed FROM sealed_key');
+function createMarkStore(sql: SqliteStore, now: () => number): MarkStore {
   return {
-    async read() {
-      return { ...markRow.parse(select.get()), now: now() };
-    },
-    async replace(expected, next, resets) {
-      return inTransaction(
-        database,
-        () => (resets ? reset : update).run(next, now(), expected).changes === 1,
-      );
-    },
-    async sealedKey() {
-      const row = selectSealed.get();
-      return row === undefined ? null : String(row.sealed);
-    },
-    async deleteSealedKey() {
-      database.exec('DELETE FROM sealed_key');
-    },
-  } satisfies MarkStore;
+    read: async () => ({ ...markRow.parse(sql.get('SELECT text, newest FROM mark')), now: now() }),
+    replace: (expected, next, resets) =>
+      sql.write(() => {
+        const newest = resets ? '?' : 'max(newest, ?)';
+        return (
+          sql.run(`UPDATE mark SET text = ?, newest = ${newest} WHERE text IS ?`, next, now(), expected) === 1
+        );
+      }),
+  };
+}
+
+/**
+ * Deletes what is past its time, a few rows at a time. A clock that runs ahead moves the limit by a
+ * day, not by weeks.
+ *
+ * @returns deletes for as long as there is something; once an hour
+ */
+function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal): () => Promise<void> {
+  let prunedAt = Number.NEGATIVE_INFINITY;
+
+  const moveLimit = (): number => {
+    const { prunedTo } = prunedRow.parse(sql.get('SELECT pruned_to AS prunedTo FROM mark'));
+    const limit = now() - RETENTION_MS;
+    const next = prunedTo === null ? limit : Math.min(limit, prunedTo + MAX_PRUNE_STEP_MS);
+    sql.run('UPDATE mark SET pruned_to = ?', next);
+    return next;
+  };
+  const deleteSome = (table: string, columns: string, expired: string, limit: number): number =>
+    sql.run(
+      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${expired} LIMIT ${PRUNE_ROWS})`,
+      limit,
+    );
+  /** @returns whether there may be more */
+  const pruneSome = (limit: number): boolean => {
+    const deleted = [
+      deleteSome(
+        'item',
+        'principal, batch_id, input_index',
+        'batch JOIN item USING (principal, batch_id) WHERE submitted_at < ? ORDER BY submitted_at',
+        limit,
+      ),
+      // A batch is deleted when none of its items is left.
+      deleteSome(
+        'batch',
+        'principal, batch_id',
+        'batch WHERE submitted_at < ? AND NOT EXISTS (SELECT 1 FROM item ' +
+          'WHERE item.principal = batch.principal AND item.batch_id = batch.batch_id) ORDER BY submitted_at',
+        limit,
+      ),
+      deleteSome('idempotency', 'principal, key', 'idempotency WHERE at < ?', limit),
+      deleteSome('unknown_outcome', 'rowid', 'unknown_outcome WHERE at < ?', limit),
+    ];
+    return deleted.includes(PRUNE_ROWS);
+  };
+
+  return async () => {
+    if (now() - prunedAt < PRUNE_INTERVAL_MS) return;
+    prunedAt = now();
+    let limit: number | undefined;
+    const step = () => {
+      limit ??= moveLimit();
+      return pruneSome(limit);
+    };
+    try {
+      while (await sql.write(step)) await sleep(PRUNE_PAUSE_MS, undefined, { signal, ref: false });
+    } catch {
+      // What cannot be deleted now waits for the next hour.
+    }
+  };
 }
 
 /**
@@ -110,118 +151,16 @@ function createSqliteLedger(
   now: () => number,
 ): Ledger {
   const identity = fileIdentity(file);
-  const marks = openMarkStore(database, now);
+  const sql = createSqliteStore(database);
+  const marks = createMarkStore(sql, now);
   const mark = createMarkCheck(secrets);
-  const statement = (sql: string) => database.prepare(sql);
-  const selectKey = statement(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`);
-  const insertKey = statement(
-    'INSERT INTO idempotency (principal, key, request_hash, state, at) ' + "VALUES (?, ?, ?, 'pending', ?)",
-  );
-  const renewPending = statement(
-    "UPDATE idempotency SET at = ? WHERE principal = ? AND key = ? AND state = 'pending'",
-  );
-  const deletePending = statement(
-    "DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'",
-  );
-  // A key whose claim was lost comes back with the hash of the input, and stays spent.
-  const endKey = statement(
-    `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)
-     ON CONFLICT DO UPDATE SET state = excluded.state, batch_id = excluded.batch_id,
-       upstream_request_id = excluded.upstream_request_id`,
-  );
-  const insertUnknown = statement('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)');
-  const insertBatch = statement(
-    'INSERT OR REPLACE INTO batch (principal, batch_id, label, model, submitted_at, item_count, repeat, ' +
-      'input_hash, only_task_id) VALUES (:principal, :batchId, :label, :model, :submittedAt, :itemCount, ' +
-      ':repeat, :inputHash, :onlyTaskId)',
-  );
-  const insertItem = statement('INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)');
-  const selectBatch = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`);
-  const selectOnlyTask = statement(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`);
-  const selectItem = statement('SELECT * FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?');
-  const countBatches = statement('SELECT count(*) AS total FROM batch WHERE principal = ?');
-  const selectBatches = statement(
-    `SELECT ${BATCH} FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
-     ORDER BY submitted_at DESC, batch_id DESC LIMIT ?`,
-  );
-  const selectEarlier = statement(
-    `SELECT batch_id AS batchId, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
-     UNION ALL SELECT NULL, at FROM unknown_outcome WHERE principal = ?1 AND input_hash = ?2
-     ORDER BY at DESC LIMIT 1`,
-  );
-  const selectScore = statement(
-    'SELECT ptm, iptm, mean_plddt AS meanPlddt FROM score WHERE principal = ? AND task_id = ?',
-  );
-  const selectMark = statement('SELECT text, newest FROM mark');
-  const touchMark = statement('UPDATE mark SET newest = max(newest, ?)');
-  const selectSize = statement(
-    'SELECT page_count * page_size AS used FROM pragma_page_count(), pragma_page_size()',
-  );
-  const selectAny = statement(
-    `SELECT ${PRINCIPAL_TABLES.map((table) => `EXISTS (SELECT 1 FROM ${table} WHERE principal = ?1)`).join(' OR ')} AS found`,
-  );
-  const renames = PRINCIPAL_TABLES.map((table) =>
-    statement(`UPDATE OR IGNORE ${table} SET principal = ? WHERE principal = ?`),
-  );
-  const selectPruned = statement('SELECT pruned_to AS prunedTo FROM mark');
-  const updatePruned = statement('UPDATE mark SET pruned_to = ?');
-  const insertScore = statement('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)');
-
-  const expired = (table: string, columns: string, found = `${table} WHERE at < ?`) =>
-    statement(
-      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${found} LIMIT ${PRUNED_AT_ONCE})`,
-    );
-  // Oldest first. A batch is deleted when none of its items is left.
-  const deletions = [
-    expired(
-      'item',
-      'principal, batch_id, input_index',
-      'batch JOIN item USING (principal, batch_id) WHERE submitted_at < ? ORDER BY submitted_at',
-    ),
-    expired(
-      'batch',
-      'principal, batch_id',
-      'batch WHERE submitted_at < ? AND NOT EXISTS (SELECT 1 FROM item ' +
-        'WHERE item.principal = batch.principal AND item.batch_id = batch.batch_id) ORDER BY submitted_at',
-    ),
-    expired('idempotency', 'principal, key'),
-    expired('unknown_outcome', 'rowid'),
-  ];
-  const { write, close } = createGroupCommit(database);
-  let prunedAt = Number.NEGATIVE_INFINITY;
-  let next: NodeJS.Timeout | undefined;
-  /** What was written before it is deleted. A clock that runs ahead moves it by a day, not by weeks. */
-  let pruneLimit = 0;
-  const movePruneLimit = (): void => {
-    const { prunedTo } = prunedRow.parse(selectPruned.get());
-    const limit = now() - RETENTION_MS;
-    pruneLimit = prunedTo === null ? limit : Math.min(limit, prunedTo + MAX_PRUNE_STEP_MS);
-    updatePruned.run(pruneLimit);
-  };
-  const pruneSome = (): void => {
-    const limit = pruneLimit;
-    const most = Math.max(...deletions.map((deletion) => Number(deletion.run(limit).changes)));
-    clearTimeout(next);
-    // What cannot be deleted now waits for the next hour.
-    const goOn = () => void write(pruneSome).catch(() => undefined);
-    if (most === PRUNED_AT_ONCE) next = setTimeout(goOn, PRUNE_PAUSE_MS).unref();
-  };
-  const prune = (): void => {
-    if (now() - prunedAt < PRUNE_EVERY_MS) return;
-    prunedAt = now();
-    movePruneLimit();
-    pruneSome();
-  };
-  try {
-    inTransaction(database, prune);
-  } catch (error) {
-    // A disk that takes nothing is no reason not to read.
-    if (!isDiskError(error)) throw error;
-  }
+  const closing = new AbortController();
+  const prune = createPruner(sql, now, closing.signal);
+  void prune();
 
   /** Whether the ledger is as this gateway knows it: else a free key may have been spent. */
-  const isAsKnown = (): boolean => {
-    const { text, newest } = markRow.parse(selectMark.get());
+  function isAsKnown(): boolean {
+    const { text, newest } = markRow.parse(sql.get('SELECT text, newest FROM mark'));
     const { expected } = mark;
     return (
       fileIdentity(file) === identity &&
@@ -229,29 +168,33 @@ function createSqliteLedger(
       newest >= expected.leastNewest &&
       newest <= now() + MAX_AHEAD_MS
     );
-  };
-  const touch = (): number => {
+  }
+  function touch(): number {
     const at = now();
-    touchMark.run(at);
+    sql.run('UPDATE mark SET newest = max(newest, ?)', at);
     return at;
-  };
+  }
   /** Writes, and remembers when. */
   async function writeTimed(work: (at: number) => void): Promise<void> {
-    const at = await write(() => {
+    const at = await sql.write(() => {
       const time = touch();
       work(time);
       return time;
     });
     mark.wrote(at);
   }
+
   async function tryClaim(principal: string, key: string, requestHash: string) {
-    const result = await write(() => {
-      prune();
-      const row = selectKey.get(principal, key);
-      if (row !== undefined) return keyEntry.parse({ ...row, now: now() });
+    void prune();
+    const result = await sql.write(() => {
+      const row = sql.get(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`, principal, key);
+      if (row !== undefined) return keyEntry.parse({ ...Object(row), now: now() });
       if (!isAsKnown()) return 'not as known';
       const at = touch();
-      insertKey.run(principal, key, requestHash, at);
+      sql.run(
+        `INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?)`,
+        ...[principal, key, requestHash, at],
+      );
       return at;
     });
     if (typeof result !== 'number') return result;
@@ -259,19 +202,34 @@ function createSqliteLedger(
     return null;
   }
 
+  /** Spends a key. One whose claim was lost comes back with the hash of the input. */
+  function endKey(
+    principal: string,
+    key: string,
+    inputHash: string,
+    end: { state: 'submitted' | 'unknown'; batchId: string | null; requestId: string | null; at: number },
+  ): void {
+    sql.run(
+      `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)
+       ON CONFLICT DO UPDATE SET state = excluded.state, batch_id = excluded.batch_id,
+         upstream_request_id = excluded.upstream_request_id`,
+      ...[principal, key, inputHash, end.state, end.batchId, end.requestId, end.at],
+    );
+  }
+
   async function check(): Promise<void> {
     if (fileIdentity(file) === identity) return mark.check(marks);
     // Gateways that start on the file that is there now are told as well.
-    const other = openTables(file);
+    const other = createSqliteStore(openTables(file));
     try {
-      await mark.check(openMarkStore(other, now));
+      await mark.check(createMarkStore(other, now));
     } finally {
       other.close();
     }
     throw replacedFileError();
   }
 
-  const oneBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
+  const toBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
     check,
@@ -281,85 +239,116 @@ function createSqliteLedger(
     claim: (principal, key, requestHash) =>
       claimAfterCheck(() => tryClaim(principal, key, requestHash), check),
     async renew(principal, key) {
-      await write(() => renewPending.run(now(), principal, key));
+      await sql.write(() =>
+        sql.run(
+          `UPDATE idempotency SET at = ? WHERE principal = ? AND key = ? AND state = 'pending'`,
+          ...[now(), principal, key],
+        ),
+      );
     },
     async release(principal, key) {
-      await write(() => deletePending.run(principal, key));
-    },
-    async entry(principal, key) {
-      const row = selectKey.get(principal, key);
-      return row === undefined ? null : keyEntry.parse({ ...row, now: now() });
+      await sql.write(() =>
+        sql.run(
+          `DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'`,
+          ...[principal, key],
+        ),
+      );
     },
     async record(principal, key, batch, items) {
+      void prune();
       await writeTimed((at) => {
-        prune();
-        insertBatch.run({ principal, ...batch });
-        for (const [index, item] of items.entries()) {
-          insertItem.run(principal, batch.batchId, index, item.name, JSON.stringify(item.chains));
-        }
-        if (key !== null) endKey.run(principal, key, batch.inputHash, 'submitted', batch.batchId, null, at);
+        const { batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId } = batch;
+        sql.run(
+          'INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+          ...[principal, batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId],
+        );
+        for (const [index, { name, chains }] of items.entries())
+          sql.run(
+            'INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)',
+            ...[principal, batchId, index, name, JSON.stringify(chains)],
+          );
+        if (key !== null)
+          endKey(principal, key, inputHash, { state: 'submitted', batchId, requestId: null, at });
       });
     },
-    async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
+    async recordUnknown(principal, key, { inputHash, upstreamRequestId: requestId }) {
       await writeTimed((at) => {
-        insertUnknown.run(principal, inputHash, upstreamRequestId, at);
-        if (key !== null) endKey.run(principal, key, inputHash, 'unknown', null, upstreamRequestId, at);
+        sql.run('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)', principal, inputHash, requestId, at);
+        if (key !== null)
+          endKey(principal, key, inputHash, { state: 'unknown', batchId: null, requestId, at });
       });
     },
     async earlier(principal, inputHash) {
-      const row: unknown = selectEarlier.get(principal, inputHash);
+      const row = sql.get(
+        `SELECT batch_id AS batchId, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
+         UNION ALL SELECT NULL, at FROM unknown_outcome WHERE principal = ?1 AND input_hash = ?2
+         ORDER BY at DESC LIMIT 1`,
+        ...[principal, inputHash],
+      );
       return row === undefined ? null : earlierSubmission.parse(row);
     },
-    async batch(principal, batchId) {
-      return oneBatch(selectBatch.get(principal, batchId));
-    },
-    async batchOfOnlyTask(principal, taskId) {
-      return oneBatch(selectOnlyTask.get(principal, taskId));
-    },
+    batch: async (principal, batchId) =>
+      toBatch(sql.get(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`, principal, batchId)),
+    batchOfOnlyTask: async (principal, taskId) =>
+      toBatch(
+        sql.get(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`, principal, taskId),
+      ),
     async items(principal, batchId, inputIndexes) {
       const found = new Map<number, LedgerItem>();
       for (const index of inputIndexes) {
-        const row: unknown = selectItem.get(principal, batchId, index);
+        const row = sql.get(
+          'SELECT name, chains FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?',
+          ...[principal, batchId, index],
+        );
         if (row !== undefined) found.set(index, itemRow.parse(row));
       }
       return found;
     },
     async batches(principal, { first, after }) {
-      const { total } = countRow.parse(countBatches.get(principal));
+      const { total } = countRow.parse(
+        sql.get('SELECT count(*) AS total FROM batch WHERE principal = ?', principal),
+      );
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
-      const rows = selectBatches.all(principal, from.submittedAt, from.batchId, first);
+      const rows = sql.all(
+        `SELECT ${BATCH} FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
+         ORDER BY submitted_at DESC, batch_id DESC LIMIT ?`,
+        ...[principal, from.submittedAt, from.batchId, first],
+      );
       return { total, batches: rows.map((row) => ledgerBatch.parse(row)) };
     },
     async scores(principal, taskIds) {
-      return new Map(
-        taskIds.flatMap((id) => {
-          const row: unknown = selectScore.get(principal, id);
-          return row === undefined ? [] : [[id, taskScores.parse(row)] as const];
-        }),
-      );
+      const found = taskIds.flatMap((id) => {
+        const row = sql.get(
+          'SELECT ptm, iptm, mean_plddt AS meanPlddt FROM score WHERE principal = ? AND task_id = ?',
+          ...[principal, id],
+        );
+        return row === undefined ? [] : [[id, taskScores.parse(row)] as const];
+      });
+      return new Map(found);
     },
     async saveScores(principal, scores) {
-      await write(() => {
+      await sql.write(() => {
         for (const [id, { ptm, iptm, meanPlddt }] of scores)
-          insertScore.run(principal, id, ptm, iptm, meanPlddt);
+          sql.run('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)', principal, id, ptm, iptm, meanPlddt);
       });
     },
-    formerSecrets: () => mark.formerSecrets,
     async rename(from, to) {
-      if (selectAny.get(from)?.found === 0) return;
-      await write(() => {
-        for (const rename of renames) rename.run(to, from);
+      await sql.write(() => {
+        for (const table of PRINCIPAL_TABLES)
+          sql.run(`UPDATE OR IGNORE ${table} SET principal = ? WHERE principal = ?`, to, from);
       });
     },
     async usage() {
-      const { used } = sizeRow.parse(selectSize.get());
+      const { used } = sizeRow.parse(
+        sql.get('SELECT page_count * page_size AS used FROM pragma_page_count(), pragma_page_size()'),
+      );
       if (file === ':memory:') return { usedBytes: used, limitBytes: null, evicts: false };
       const disk = await statfs(file);
       return { usedBytes: used, limitBytes: used + disk.bavail * disk.bsize, evicts: false };
     },
     async close() {
-      clearTimeout(next);
-      close();
+      closing.abort();
+      sql.close();
     },
   };
 }

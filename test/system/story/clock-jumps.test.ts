@@ -9,7 +9,7 @@ import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { openRateLimiters } from '../../../src/http/limits/rate-limit.ts';
 import { createStoreGuard } from '../../../src/store/cache/shared-cache.ts';
-import { openDocuments } from '../../../src/store/documents/leased-documents.ts';
+import { openDocuments } from '../../../src/store/documents.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../../subscriptions/streams.ts';
 import { ask, get, openGateway, until } from '../../subscriptions/support.ts';
 import { at } from '../../support.ts';

@@ -1,10 +1,8 @@
 // The secret of a gateway over its life: another one is refused, a new one keeps what was submitted, a lost one begins anew; in SQLite, and
 // in a Redis that several gateways share. What was paid once is never paid again.
-import { createCipheriv, randomBytes, scryptSync } from 'node:crypto';
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../../store/redis-place.ts';
@@ -13,14 +11,6 @@ import { batchIds, queuedBatches, type ServerProcess, startServer, submitOnce } 
 
 const FIRST = 'the first secret of this gateway';
 const SECOND = 'the second secret of this gateway';
-
-/** As version 0.1 sealed the key of a ledger. */
-function sealKey(key: string, secret: string): string {
-  const [salt, iv] = [randomBytes(16), randomBytes(12)];
-  const cipher = createCipheriv('aes-256-gcm', scryptSync(secret, salt, 32), iv);
-  const sealed = Buffer.concat([cipher.update(key, 'utf8'), cipher.final()]);
-  return `1.${Buffer.concat([salt, iv, cipher.getAuthTag(), sealed]).toString('base64url')}`;
-}
 
 let sandbox: Sandbox;
 let folder: string;
@@ -109,25 +99,6 @@ describe('a ledger in SQLite', () => {
       code: 0,
       err: expect.stringContaining('Nothing is wrong'),
     });
-  });
-
-  it('of before version 1.0 goes on with what was submitted under the key that it holds', async () => {
-    // Callers were named by a key that the ledger held, sealed with the secret.
-    const key = 'the key by which callers were named';
-    const first = await start(settings(key));
-    const { batchId } = await submitOnce(first, 'of before');
-    await first.end('SIGTERM');
-    const database = new DatabaseSync(join(folder, 'gateway.db'));
-    database.exec('DROP TABLE mark; PRAGMA user_version = 3');
-    database.prepare('INSERT INTO sealed_key VALUES (1, ?)').run(sealKey(key, FIRST));
-    database.close();
-    await expect(start(settings(SECOND))).rejects.toThrow(/ended with 78/);
-    for (const secrets of [settings(FIRST), settings(FIRST)]) {
-      const next = await start(secrets);
-      expect(await submitOnce(next, 'of before')).toMatchObject({ batchId, replayed: true });
-      expect(await batchIds(next)).toEqual([batchId]);
-      await next.end('SIGTERM');
-    }
   });
 });
 

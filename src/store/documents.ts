@@ -1,9 +1,9 @@
 // The interface of small documents that processes share: versioned (optimistic locking), with an
 // expiry, and with leases, so that one process at a time works on a document.
 import { z } from 'zod';
-import type { OpenStoreOptions } from '../ledger/open-ledger.ts';
-import { NOW, openRedis, timeArgument } from '../redis-connection.ts';
-import { createGroupCommit, openDatabase, orInMemory, sqliteFileOf } from '../sqlite-file.ts';
+import type { OpenStoreOptions } from './ledger/open-ledger.ts';
+import { NOW, openRedis, timeArgument } from './redis-connection.ts';
+import { createSqliteStore, openDatabase, orInMemory, sqliteFileOf } from './sqlite-file.ts';
 
 /** A document as it was read. */
 export interface VersionedDocument {
@@ -57,57 +57,61 @@ const TABLES = `
     until INTEGER NOT NULL
   ) STRICT, WITHOUT ROWID;
 `;
-const SWEEP_MS = 60_000;
+const SWEEP_INTERVAL_MS = 60_000;
+
+const versionRow = z.object({ version: z.number() });
+const documentRow = versionRow.extend({ text: z.string() });
 
 function openSqliteDocuments(file: string, now: () => number = Date.now): LeasedDocumentStore {
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
-  const database = openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' }, (made) => made.exec(TABLES));
-  const read = database.prepare('SELECT text, version FROM document WHERE key = ? AND expires_at > ?');
-  const versionOf = database.prepare('SELECT version FROM document WHERE key = ? AND expires_at > ?');
-  const replace = database.prepare('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)');
-  // A lease that ends later than a new one would was taken before the clock was set back: it is
-  // free.
-  const claim = database.prepare(`
-    INSERT INTO lease (key, owner, until) VALUES (?1, ?2, ?3)
-    ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3 WHERE owner = ?2 OR until <= ?4 OR until > ?3
-    RETURNING owner
-  `);
-  const release = database.prepare('DELETE FROM lease WHERE key = ? AND owner = ?');
-  let swept = Number.NEGATIVE_INFINITY;
-  const sweep = () => {
-    if (performance.now() - swept < SWEEP_MS) return;
-    swept = performance.now();
-    database.prepare('DELETE FROM document WHERE expires_at <= ?').run(now());
-    database.prepare('DELETE FROM lease WHERE until <= ?').run(now());
-  };
-  const { write, close } = createGroupCommit(database);
+  const sql = createSqliteStore(
+    openDatabase(file, { busyMs: 10_000, synchronous: 'NORMAL' }, (database) => database.exec(TABLES)),
+  );
+  let sweptAt = Number.NEGATIVE_INFINITY;
+
+  function sweep(): void {
+    if (performance.now() - sweptAt < SWEEP_INTERVAL_MS) return;
+    sweptAt = performance.now();
+    sql.run('DELETE FROM document WHERE expires_at <= ?', now());
+    sql.run('DELETE FROM lease WHERE until <= ?', now());
+  }
   /** The version of a document; 0 where there is none. */
-  const versionNow = (key: string): number => Number(versionOf.get(key, now())?.version ?? 0);
+  function currentVersion(key: string): number {
+    const row = sql.get('SELECT version FROM document WHERE key = ? AND expires_at > ?', key, now());
+    return row === undefined ? 0 : versionRow.parse(row).version;
+  }
 
   return {
     shared: file !== ':memory:',
     async get(key, known) {
-      if (known !== undefined && versionNow(key) === known) return 'same';
-      const row = read.get(key, now());
-      return row === undefined ? null : { text: String(row.text), version: Number(row.version) };
+      if (known !== undefined && currentVersion(key) === known) return 'same';
+      const row = sql.get('SELECT text, version FROM document WHERE key = ? AND expires_at > ?', key, now());
+      return row === undefined ? null : documentRow.parse(row);
     },
-    async put(key, text, { expected, expiresAt }) {
-      return write(() => {
+    put: (key, text, { expected, expiresAt }) =>
+      sql.write(() => {
         sweep();
-        const version = versionNow(key);
+        const version = currentVersion(key);
         if (expected !== undefined && expected !== version) return null;
-        replace.run(key, text, version + 1, expiresAt);
+        sql.run('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)', key, text, version + 1, expiresAt);
         return version + 1;
-      });
-    },
-    async claim(key, owner, milliseconds) {
-      return write(() => claim.get(key, owner, now() + milliseconds, now()) !== undefined);
-    },
+      }),
+    claim: (key, owner, milliseconds) =>
+      // A lease that ends later than a new one would was taken before the clock was set back.
+      sql.write(
+        () =>
+          sql.run(
+            `INSERT INTO lease (key, owner, until) VALUES (?1, ?2, ?3)
+             ON CONFLICT (key) DO UPDATE SET owner = ?2, until = ?3
+             WHERE owner = ?2 OR until <= ?4 OR until > ?3`,
+            ...[key, owner, now() + milliseconds, now()],
+          ) === 1,
+      ),
     async release(key, owner) {
-      await write(() => release.run(key, owner));
+      await sql.write(() => sql.run('DELETE FROM lease WHERE key = ? AND owner = ?', key, owner));
     },
     async close() {
-      close();
+      sql.close();
     },
   };
 }
@@ -169,15 +173,8 @@ function openRedisDocuments(
       return text === undefined ? 'same' : { text, version: Number(version) };
     },
     async put(key, text, { expected, expiresAt }) {
-      const version = z
-        .number()
-        .parse(
-          await redis.run(
-            PUT,
-            [document(key)],
-            [time(), text, String(expiresAt), expected === undefined ? '' : String(expected)],
-          ),
-        );
+      const argv = [time(), text, String(expiresAt), expected === undefined ? '' : String(expected)];
+      const version = z.number().parse(await redis.run(PUT, [document(key)], argv));
       return version === 0 ? null : version;
     },
     async claim(key, owner, milliseconds) {
