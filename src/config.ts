@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
-import { isLoopback } from './http/auth/node-request.ts';
+import { isLoopback } from './http/auth/loopback.ts';
 import { readManifest } from './http/graphql/read-params.ts';
 
 /** The names of all settings. */

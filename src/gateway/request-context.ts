@@ -2,9 +2,9 @@
 // per-request loaders.
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
-import { isFederationRouter } from '../http/auth/api-keys.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
-import { clientIpOf } from '../http/auth/node-request.ts';
+import { clientAddress } from '../http/auth/client-address.ts';
+import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { httpError } from '../http/errors.ts';
 import { noteHostAddress } from '../http/plugins/response-caching.ts';
@@ -95,7 +95,7 @@ class LazyContext implements GatewayContext {
     this.requestId = exchange.requestId;
     this.principal = principal;
     this.clientSignal = request.signal;
-    const source = callSource(caller, clientIpOf(request));
+    const source = callSource(caller, clientAddress(request));
     this.upstream = openUpstream(exchange.requestId, token, signal, exchange, source);
     this.#loaders = loaders(this.upstream);
   }
@@ -163,7 +163,7 @@ export function createContextFactory(sources: ContextSources) {
     const exchange = telemetry.exchangeOf(request);
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
     // Of a request that came over no connection nothing tells when the last byte has gone.
-    if (clientIpOf(request) !== undefined) exchange.onEnd.push(limit.end);
+    if (clientAddress(request) !== undefined) exchange.onEnd.push(limit.end);
     return new LazyContext(sources, request, caller, limit.signal);
   }
 

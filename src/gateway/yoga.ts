@@ -5,7 +5,7 @@ import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
-import { loopbackRefusal } from '../http/auth/node-request.ts';
+import { loopbackRefusal } from '../http/auth/loopback.ts';
 import { DOCUMENT_LIMITS } from '../http/graphql/input-limits.ts';
 import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
 import { destroyResponse, refuseTarget } from '../http/limits/http-server.ts';

@@ -1,4 +1,5 @@
-// Access control of every transport: authentication, rate limits for each caller and address, load shedding.
+// Access control of every transport: authentication, rate limits for each caller and address, load
+// shedding.
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
@@ -6,7 +7,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Load, Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type Authenticator, type Caller, createAuthenticator } from './auth/authenticate.ts';
-import { clientIp, clientIpOf, setClientIp } from './auth/node-request.ts';
+import { clientAddress, readClientAddress, setClientAddress } from './auth/client-address.ts';
 import type { ConnectionMetrics } from './limits/http-server.ts';
 import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
 import { openRateLimiters, type RateLimitResult, rateLimitError } from './limits/rate-limit.ts';
@@ -55,7 +56,9 @@ export interface AccessControl {
   close(): Promise<void>;
 }
 
-/** All tokens of one address that nobody has verified may make as many requests as so many callers. */
+/**
+ * All tokens of one address that nobody has verified may make as many requests as so many callers.
+ */
 const CALLERS_PER_ADDRESS = 10;
 
 export function createAccessControl(
@@ -78,21 +81,19 @@ export function createAccessControl(
 
   /** Counts a request of a caller, or of an address without valid credentials. */
   async function count(
-    { principal, proven }: Pick<Caller, 'principal' | 'proven'>,
+    caller: Caller | GraphQLError,
     address: string | undefined,
   ): Promise<RateLimitResult | null> {
     if (perMinute === 0) return null;
-    if (principal === null) return address === undefined ? null : perAddress.consume(address);
-    if (!proven && address !== undefined) {
+    if (caller instanceof GraphQLError || caller.principal === null)
+      return address === undefined ? null : perAddress.consume(address);
+    if (!caller.proven && address !== undefined) {
       // Anybody can invent tokens.
       const all = await unverifiedTokens.consume(address);
       if (!all.allowed) return all;
     }
-    return perCaller.consume(principal);
+    return perCaller.consume(caller.principal);
   }
-
-  const countCaller = (caller: Caller | GraphQLError, address: string | undefined) =>
-    count(caller instanceof GraphQLError ? { principal: null, proven: false } : caller, address);
 
   return {
     callers,
@@ -111,11 +112,11 @@ export function createAccessControl(
         hasWarned = true;
         log.warn('a proxy forwards addresses, but TRUST_PROXY is 0: all who come through it count as one');
       }
-      return clientIp(incoming, hops);
+      return readClientAddress(incoming, hops);
     },
     async check({ method, authorization, address }) {
       const caller = await callers.authenticate(authorization, address);
-      const rate = method === 'OPTIONS' ? null : await countCaller(caller, address);
+      const rate = method === 'OPTIONS' ? null : await count(caller, address);
       const found = { address, caller, rate };
       if (rate?.allowed === false)
         return { ...found, refusal: { reason: 'rate', error: rateLimitError(rate) } };
@@ -125,12 +126,12 @@ export function createAccessControl(
       return { ...found, refusal: null };
     },
     remember(request, { address, caller }) {
-      if (address !== undefined) setClientIp(request, address);
+      if (address !== undefined) setClientAddress(request, address);
       callers.remember(request, caller);
     },
     async countAgain(request) {
       const caller = await callers.identify(request);
-      return countCaller(caller, clientIpOf(request));
+      return count(caller, clientAddress(request));
     },
     load: () => ({ connections: openConnections, places: loadShedder.inFlight }),
     async close() {

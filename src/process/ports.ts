@@ -2,7 +2,7 @@
 // only Prometheus reaches.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
-import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/api-keys.ts';
+import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/shared-secrets.ts';
 import { closeServer } from './shutdown.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */

@@ -194,7 +194,7 @@ describe('the keys of the gateway', () => {
     const keys = openApiKeys({
       keys: [],
       file: own,
-      everyMs: 20,
+      reloadMs: 20,
       onError: (error) => errors.push(String(error)),
     });
     writeFileSync(own, 'first-key-of-this-test\nshort\n');

@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { refuseMetrics } from '../../src/http/auth/api-keys.ts';
+import { refuseMetrics } from '../../src/http/auth/shared-secrets.ts';
 import { readTraceparent } from '../../src/telemetry/request-record.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { recorded, testLogger } from '../record.ts';

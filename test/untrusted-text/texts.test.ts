@@ -5,7 +5,8 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { readStrictly } from '../../src/doctor/strict-reading.ts';
 import { matchesIfNoneMatch } from '../../src/etag.ts';
-import { clientIp, isLocalHost } from '../../src/http/auth/node-request.ts';
+import { readClientAddress } from '../../src/http/auth/client-address.ts';
+import { isLocalHost } from '../../src/http/auth/loopback.ts';
 import { checkTokens, checkVariables } from '../../src/http/graphql/input-limits.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
 import { checkContentType, readJsonBody, readSearch } from '../../src/http/graphql/read-params.ts';
@@ -55,7 +56,7 @@ const READERS: Readonly<Record<string, Read>> = {
     ),
   ],
   'errors without a code': (text) => withErrorCode(new GraphQLError(text)),
-  'x-forwarded-for': (text) => clientIp({ socket, headers: { 'x-forwarded-for': text } }, 2),
+  'x-forwarded-for': (text) => readClientAddress({ socket, headers: { 'x-forwarded-for': text } }, 2),
   Host: (text) => isLocalHost(text),
   Accept: (text) => [negotiateResponseType(text), negotiateEventStreamType(text)],
   'Content-Type': (text) => checkContentType(text, text),

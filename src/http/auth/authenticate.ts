@@ -1,5 +1,5 @@
-// Authentication: which token goes to the Batch API, and the principal that owns what this caller stores.
-// The same for HTTP, event streams, WebSocket and file routes.
+// Authentication: which token goes to the Batch API, and the principal that owns what this caller
+// stores. The same for HTTP, event streams, WebSocket and file routes.
 import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import { principalName } from '../../store/ledger/principals.ts';
@@ -7,13 +7,15 @@ import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { openApiKeys } from './api-keys.ts';
+import { clientAddress } from './client-address.ts';
 import { createJwtVerifier, InvalidTokenError } from './jwt.ts';
-import { clientIpOf } from './node-request.ts';
 
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
   readonly token: string | undefined;
-  /** What the caller is named by: a token, or the name of a key; null without a token. Never stored. */
+  /**
+   * What the caller is named by: a token, or the name of a key; null without a token. Never stored.
+   */
   readonly identity: string | null;
   /** Keyed hash of the identity; null without a token. */
   readonly principal: string | null;
@@ -29,7 +31,8 @@ export interface Authenticator {
    * Authenticates a client.
    *
    * @param authorization - the header
-   * @param address - of the client, for counting failures; undefined for a request without a connection
+   * @param address - of the client, for counting failures; undefined for a request without a
+   *   connection
    * @returns the caller, or why the credentials are refused
    */
   authenticate(
@@ -41,7 +44,8 @@ export interface Authenticator {
   /**
    * The caller of a request, authenticated once.
    *
-   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be checked
+   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
+   *   checked
    */
   identify(request: Request): Promise<Caller>;
   /**
@@ -133,7 +137,8 @@ export function createAuthenticator(
       const caller = await verifyCredentials(bearer);
       const isGuess = caller instanceof GraphQLError && caller.extensions.code === 'UNAUTHENTICATED';
       if (!isGuess || address === undefined) return caller;
-      // Only failures are counted, so that they cannot lock out valid credentials of the same address.
+      // Only failures are counted, so that they cannot lock out valid credentials of the same
+      // address.
       const { allowed, resetSeconds } = await failures.consume(address);
       return allowed
         ? caller
@@ -151,7 +156,7 @@ export function createAuthenticator(
     },
     async reauthenticate(request) {
       const authorization = request.headers.get('authorization') ?? undefined;
-      const caller = await authenticator.authenticate(authorization, clientIpOf(request));
+      const caller = await authenticator.authenticate(authorization, clientAddress(request));
       if (caller instanceof GraphQLError) throw caller;
       return caller;
     },

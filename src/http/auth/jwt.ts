@@ -1,5 +1,5 @@
-// Verifies JSON Web Tokens of a trusted issuer with jose, which fetches the issuer's keys when it needs
-// them and decides when to fetch them again.
+// Verifies JSON Web Tokens of a trusted issuer with jose, which fetches the issuer's keys when it
+// needs them and decides when to fetch them again.
 
 export interface JwtOptions {
   readonly jwksUrl: string;

@@ -45,40 +45,44 @@ export type OpenLink = (
 
 export type LinkRefusal = 'invalid' | 'expired';
 
-export type SignedLinks = ReturnType<typeof createSignedLinks>;
+export interface SignedLinks {
+  /** The signature of a claim. @param path - of the file, such as /tasks/{id}/structure.cif */
+  seal(path: string, claim: LinkClaim): string;
+  /** What a signature grants at a path; the reason when it grants nothing. */
+  open(path: string, signature: string): LinkClaim | LinkRefusal;
+}
 
 /**
  * Creates what seals and opens links.
  *
  * @param secret - the key that all replicas of a gateway share
  */
-export function createSignedLinks(secret: string) {
+export function createSignedLinks(secret: string): SignedLinks {
   // A salt for each link gives each a key of its own: any number of links is safe under one secret.
-  const cipherOf = (salt: Buffer): { key: Buffer; iv: Buffer } => {
+  const deriveKey = (salt: Buffer): { key: Buffer; iv: Buffer } => {
     const derived = Buffer.from(hkdfSync('sha256', secret, salt, INFO, KEY_BYTES + IV_BYTES));
     return { key: derived.subarray(0, KEY_BYTES), iv: derived.subarray(KEY_BYTES) };
   };
-  const boundTo = (path: string): Buffer => Buffer.from(`${VERSION} ${path}`);
+  const boundData = (path: string): Buffer => Buffer.from(`${VERSION} ${path}`);
 
   return {
-    /** The signature of a claim. @param path - of the file, such as /tasks/{id}/structure.cif */
-    seal(path: string, claim: LinkClaim): string {
+    seal(path, claim) {
       const salt = randomBytes(SALT_BYTES);
-      const { key, iv } = cipherOf(salt);
+      const { key, iv } = deriveKey(salt);
       const expiresAt = Math.floor(Date.now() / 1000) + LINK_MINUTES * 60;
-      const cipher = createCipheriv(CIPHER, key, iv).setAAD(boundTo(path));
+      const cipher = createCipheriv(CIPHER, key, iv).setAAD(boundData(path));
       const text = JSON.stringify({ ...claim, expiresAt } satisfies z.input<typeof sealedClaim>);
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
       return `${VERSION}.${Buffer.concat([salt, cipher.getAuthTag(), sealed]).toString('base64url')}`;
     },
-    /** What a signature grants at a path; the reason when it grants nothing. */
-    open(path: string, signature: string): LinkClaim | LinkRefusal {
+    open(path, signature) {
       const [version, body = ''] = signature.split('.');
       const bytes = Buffer.from(body, 'base64url');
       const head = SALT_BYTES + TAG_BYTES;
       if (version !== VERSION || bytes.byteLength <= head) return 'invalid';
-      const { key, iv } = cipherOf(bytes.subarray(0, SALT_BYTES));
-      const decipher = createDecipheriv(CIPHER, key, iv, { authTagLength: TAG_BYTES }).setAAD(boundTo(path));
+      const { key, iv } = deriveKey(bytes.subarray(0, SALT_BYTES));
+      const options = { authTagLength: TAG_BYTES };
+      const decipher = createDecipheriv(CIPHER, key, iv, options).setAAD(boundData(path));
       decipher.setAuthTag(bytes.subarray(SALT_BYTES, head));
       let text: string;
       try {

@@ -1,5 +1,5 @@
-// The node:http server with its limits: connections, size of headers, and time for headers, for whole
-// requests and without any activity. The proxy in front limits single clients.
+// The node:http server with its limits: connections, size of headers, and time for headers, for
+// whole requests and without any activity. The proxy in front limits single clients.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
 import { INVALID_TARGET } from '../request-target.ts';
@@ -12,7 +12,10 @@ export interface ServerLimits {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly checkIntervalMs?: number;
-  /** How long a connection may be open while nothing is sent or taken; longer than a request may take. */
+  /**
+   * How long a connection may be open while nothing is sent or taken; longer than a request may
+   * take.
+   */
   readonly socketTimeoutMs?: number;
 }
 
@@ -36,7 +39,9 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 90_000;
-/** Longer than the keep-alive of usual proxies, so that none uses a connection that is being closed. */
+/**
+ * Longer than the keep-alive of usual proxies, so that none uses a connection that is being closed.
+ */
 const KEEP_ALIVE_MS = 65_000;
 /** Requests of one connection that may wait for the answers before them; with more it is closed. */
 const MAX_PIPELINED = 100;
@@ -73,8 +78,8 @@ export function createHttpServer({ listener, connections }: HttpHandler, limits:
 }
 
 /**
- * The same listener, which is given one request of a connection at a time. Node holds the response of a
- * pipelined request back until the one before is sent, and emits no `close` for it.
+ * The same listener, which is given one request of a connection at a time. Node holds the response
+ * of a pipelined request back until the one before is sent, and emits no `close` for it.
  */
 function withoutPipelining(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();

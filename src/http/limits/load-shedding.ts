@@ -18,7 +18,9 @@ export interface LoadShedder {
 /** How often Node's timer looks at the clock. */
 const RESOLUTION_MS = 20;
 const WINDOW_MS = 1_000;
-/** One long turn, such as a large answer being written, is no overload; two windows in a row are. */
+/**
+ * One long turn, such as a large answer being written, is no overload; two windows in a row are.
+ */
 const LATE_WINDOWS = 2;
 
 /** Refuses requests beyond MAX_CONCURRENT_REQUESTS, and all while the event loop is late. */

@@ -1,5 +1,5 @@
-// Requests per minute, by key. Replicas share the counts over Redis; while Redis does not answer, each
-// process counts for itself.
+// Requests per minute, by key. Replicas share the counts over Redis; while Redis does not answer,
+// each process counts for itself.
 import type { GraphQLError } from 'graphql';
 import {
   RateLimiterMemory,

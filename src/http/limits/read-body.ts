@@ -1,5 +1,5 @@
-// Reads bodies into memory, with a limit for each and one for all together. `requestTimeout` of the server
-// bounds the time.
+// Reads bodies into memory, with a limit for each and one for all together. `requestTimeout` of the
+// server bounds the time.
 import type { IncomingMessage, ServerResponse } from 'node:http';
 
 /** Bytes of a body that a caller without credentials may send, and of a message over WebSocket. */
@@ -8,7 +8,9 @@ export const MAX_ANONYMOUS_BODY_BYTES = 1024 * 1024;
 /** Bytes of all bodies that a process holds, until their responses are closed. */
 const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 
-/** Why there is no body: it is too large, there is no memory for it, or its client has disconnected. */
+/**
+ * Why there is no body: it is too large, there is no memory for it, or its client has disconnected.
+ */
 export type BodyFailure = 'too_large' | 'no_memory' | 'disconnected';
 
 /** Reads the whole body of a request. After a failure node:http drops the rest of the body. */

@@ -1,6 +1,6 @@
-// The limits of every HTTP request, before the cache and Yoga: access control, body size, and the number of
-// requests in flight, counted from when the request is whole until its response is closed. Yoga's plugins
-// answer refusals, with all headers.
+// The limits of every HTTP request, before the cache and Yoga: access control, body size, and the
+// number of requests in flight, counted from when the request is whole until its response is
+// closed. Yoga's plugins answer refusals, with all headers.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
@@ -15,7 +15,9 @@ import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './read-body.ts';
 export interface LimitCheck extends AccessCheck {
   /** The body of a POST; an error when it is too large, undefined when it was not read. */
   readonly body: Buffer | GraphQLError | undefined;
-  /** Ends its count among the requests in flight before its response is closed: of a subscription. */
+  /**
+   * Ends its count among the requests in flight before its response is closed: of a subscription.
+   */
   readonly leave: () => void;
   /** Set by the response cache for an answer that others may wait for. */
   pending?: PendingResponse;
@@ -23,7 +25,10 @@ export interface LimitCheck extends AccessCheck {
 
 const checks = new WeakMap<IncomingMessage, LimitCheck>();
 
-/** Result of the limit checks; undefined for monitoring, and for requests made through `gateway.fetch`. */
+/**
+ * Result of the limit checks; undefined for monitoring, and for requests made through
+ * `gateway.fetch`.
+ */
 export const limitCheck = (incoming: IncomingMessage | undefined): LimitCheck | undefined =>
   incoming === undefined ? undefined : checks.get(incoming);
 

@@ -1,7 +1,7 @@
 // Headers of every response: the request id, `x-sandbox`, browser security (nosniff, no framing, no
 // referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with cookies.
 import { requestIdOf } from '../../telemetry/request-record.ts';
-import { isLoopback } from '../auth/node-request.ts';
+import { isLoopback } from '../auth/loopback.ts';
 
 /** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
 const DATA_HEADERS = Object.entries({

@@ -14,7 +14,7 @@ import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
-import { clientIpOf } from '../auth/node-request.ts';
+import { clientAddress } from '../auth/client-address.ts';
 import { rateLimited } from '../errors.ts';
 import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import { costError, estimateCost } from './cost-limit.ts';
@@ -60,7 +60,7 @@ export function useExecution(
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
         const { principal } = await callers.identify(request);
-        const leave = places.take(principal ?? clientIpOf(request) ?? 'anonymous');
+        const leave = places.take(principal ?? clientAddress(request) ?? 'anonymous');
         if (leave === null) return { errors: [rateLimited(tooManyOpen(maxSubscriptions), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
         request.signal.addEventListener('abort', leave, { once: true });

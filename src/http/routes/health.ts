@@ -1,7 +1,7 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
-import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/api-keys.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
+import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
 import { type Route, textResponse } from './responses.ts';
 
 export interface Check {

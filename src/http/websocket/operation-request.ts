@@ -1,4 +1,5 @@
-// The request that a WebSocket operation stands for: that of the upgrade, with the token of the connection.
+// The request that a WebSocket operation stands for: that of the upgrade, with the token of the
+// connection.
 import type { IncomingMessage } from 'node:http';
 import { PATH } from './upgrade.ts';
 

@@ -1,7 +1,7 @@
 // Requests to become a WebSocket: which are accepted, and how the others are refused.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { loopbackRefusal } from '../auth/node-request.ts';
+import { loopbackRefusal } from '../auth/loopback.ts';
 import { isListed } from '../plugins/response-headers.ts';
 import { INVALID_TARGET, normalizeTarget, requestPath } from '../request-target.ts';
 
@@ -21,19 +21,24 @@ export interface UpgradeRefusal {
   readonly text?: string;
 }
 
-/** Why a request for another protocol is refused by a Node that has taken it for an upgrade already. */
+/**
+ * Why a request for another protocol is refused by a Node that has taken it for an upgrade already.
+ */
 const OTHER_PROTOCOL =
   'Send the request without the header `Upgrade`: no protocol is offered here but WebSocket at /graphql. ' +
   '(Java: HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1))\n';
 
 /**
- * Whether a request asks for WebSocket. A server may ignore offers of other protocols (RFC 9110, section
- * 7.8), such as the HTTP/2 that Java's HttpClient offers with every first request.
+ * Whether a request asks for WebSocket. A server may ignore offers of other protocols (RFC 9110,
+ * section 7.8), such as the HTTP/2 that Java's HttpClient offers with every first request.
  */
 export const isWebSocketRequest = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
   headers.upgrade?.toLowerCase() === 'websocket';
 
-/** Browsers let a page of any site open a WebSocket to any address, so the page's origin is checked here. */
+/**
+ * Browsers let a page of any site open a WebSocket to any address, so the page's origin is checked
+ * here.
+ */
 function isAllowedOrigin({ origin, host }: IncomingMessage['headers'], origins: readonly string[]): boolean {
   if (origin === undefined || isListed(origin, origins)) return true;
   return URL.canParse(origin) && new URL(origin).host === host;

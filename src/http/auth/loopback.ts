@@ -1,0 +1,58 @@
+// Whether a host, an address or a request is of this machine. A page of any site can point its own
+// name to this machine and then send same-origin requests (DNS rebinding), and a proxy connects for
+// anybody.
+import type { IncomingHttpHeaders } from 'node:http';
+import { BlockList, isIP } from 'node:net';
+
+const LOOPBACK = new BlockList();
+LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
+LOOPBACK.addAddress('::1', 'ipv6');
+
+/**
+ * Whether a text is `localhost` or a loopback address. Any other name is not, whatever it begins
+ * with: `127.0.0.1.example.org` may resolve to any machine.
+ *
+ * @param host - a host name without its port, or an address, IPv6 with or without brackets
+ */
+export function isLoopback(host: string | undefined): boolean {
+  if (host === undefined) return false;
+  if (host.toLowerCase() === 'localhost') return true;
+  const address = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
+  const family = isIP(address);
+  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
+}
+
+/** Headers that proxies, tunnels and CDNs add, in lower case. */
+const FORWARDING = /^(?:forwarded|via|cdn-loop)$|^x-forwarded|(?:real|client|connecting)-ip$/;
+
+/** The first header that says that a proxy has forwarded the request. */
+export const forwardingHeader = (headers: IncomingHttpHeaders): string | undefined =>
+  Object.keys(headers).find((name) => FORWARDING.test(name));
+
+/** Whether the Host header names this machine. The port does not matter. */
+export function isLocalHost(host: string | undefined): boolean {
+  const address = `http://${host ?? ''}`;
+  if (host === undefined || !/^[\w.\-[\]:]+$/.test(host) || !URL.canParse(address)) return false;
+  return isLoopback(new URL(address).hostname);
+}
+
+const ADVICE =
+  'To serve others, set GATEWAY_API_KEYS or GATEWAY_JWKS_URL, so that callers prove who they are.';
+
+/**
+ * Why a gateway that holds a key and asks for no proof refuses a request: it did not come from this
+ * machine. Null when it did, as far as its headers tell.
+ */
+export function loopbackRefusal(headers: IncomingHttpHeaders): string | null {
+  const forwarding = forwardingHeader(headers);
+  if (forwarding !== undefined)
+    return (
+      'This gateway holds a key of the service for this machine only, and a proxy has forwarded this ' +
+      `request (header ${forwarding}). ${ADVICE}`
+    );
+  if (isLocalHost(headers.host)) return null;
+  return (
+    'This gateway holds a key of the service for this machine only: ask it as localhost, 127.0.0.1 or ' +
+    `[::1]. ${ADVICE}`
+  );
+}

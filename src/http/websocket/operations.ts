@@ -1,0 +1,195 @@
+// The hooks of graphql-ws: connections are authenticated, and operations go through the limits, the
+// plugins and the telemetry of HTTP.
+import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import { CloseCode, type ServerOptions } from 'graphql-ws';
+import type { Extra } from 'graphql-ws/use/ws';
+import type { WebSocket } from 'ws';
+import type { Gateway } from '../../gateway.ts';
+import type { RequestRecord } from '../../telemetry/request-record.ts';
+import { overloaded } from '../errors.ts';
+import { readMembers } from '../graphql/read-params.ts';
+import { toClientError } from '../graphql/serialize-result.ts';
+import { maskError, withErrorCode } from '../plugins/errors.ts';
+import { readAuthorization, toRequest } from './operation-request.ts';
+
+export interface Operation {
+  readonly exchange: RequestRecord;
+  /** Aborted when the client completes the operation early, or when its connection is closed. */
+  readonly client: AbortController;
+  /** Ends its count among the requests in flight. */
+  leave: () => void;
+}
+
+export interface Connection {
+  /** Value of the Authorization header that the connection stands for. */
+  authorization: string | undefined;
+  operations: Map<string, Operation>;
+}
+
+export type Params = Record<string, unknown>;
+type SocketExtra = Extra & Partial<Connection>;
+type Hooks = ServerOptions<Params, SocketExtra>;
+type Executor = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>;
+
+export interface SocketOperations {
+  readonly hooks: Hooks;
+  /** How many operations are open. */
+  readonly openCount: number;
+  /** Whether the connection of a socket has been acknowledged. */
+  isAcknowledged(socket: WebSocket): boolean;
+  /** Leaves new operations unanswered: clients send them again over their next connection. */
+  stop(): void;
+}
+
+/** WebSocket close code (IANA): the client may try again later. */
+const TRY_AGAIN_LATER = 1013;
+
+/** @param onFault - called with faults of the gateway itself */
+export function createSocketOperations(
+  gateway: Gateway,
+  onFault: (error: unknown) => void,
+): SocketOperations {
+  const { accessControl, telemetry, metrics } = gateway;
+  const executors = new WeakMap<ExecutionArgs, Executor>();
+  const acknowledged = new WeakSet<WebSocket>();
+  let openCount = 0;
+  let isStopped = false;
+
+  const onConnect: Hooks['onConnect'] = async ({ extra, connectionParams }) => {
+    const { socket, request } = extra;
+    const given = readAuthorization(connectionParams);
+    // Clients other than browsers may send headers with the upgrade.
+    extra.authorization = given ?? request.headers.authorization;
+    extra.operations = new Map();
+    const address = accessControl.clientAddress(request);
+    const caller = await accessControl.callers.authenticate(extra.authorization, address);
+    if (given === null) socket.close(CloseCode.Unauthorized, 'The token is malformed');
+    else if (!(caller instanceof GraphQLError)) acknowledged.add(socket);
+    else if (caller.extensions.code === 'UNAUTHENTICATED')
+      socket.close(CloseCode.Unauthorized, 'Unauthorized');
+    else socket.close(TRY_AGAIN_LATER, 'Try again later');
+    return acknowledged.has(socket);
+  };
+
+  /** Authenticates again, and counts the operation like a POST. */
+  async function checkAccess({ authorization, request }: SocketExtra, operation: Request) {
+    const address = accessControl.clientAddress(request);
+    const check = await accessControl.check({ method: 'POST', authorization, address });
+    accessControl.remember(operation, check);
+    return check.refusal;
+  }
+
+  /** Parses and validates an operation. @throws GraphQLError */
+  async function prepare(
+    request: Request,
+    payload: object,
+  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
+    const params = readMembers({ ...payload });
+    const query = gateway.documentOf(params);
+    const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
+      request,
+      params: { ...params, query },
+    });
+    const document = parse(query);
+    const errors = validate(schema, document);
+    if (errors.length > 0) return errors;
+    const { operationName = null, variables: variableValues = null } = params;
+    const contextValue = await contextFactory();
+    const args = { schema, document, operationName, variableValues, contextValue };
+    executors.set(args, { execute, subscribe });
+    return args;
+  }
+
+  /** Counts an operation among the requests in flight; subscriptions have a limit of their own. */
+  function enter({ document, operationName }: ExecutionArgs, operation: Operation): boolean {
+    const leave = accessControl.loadShedder.enter();
+    if (leave === null) return false;
+    if (getOperationAST(document, operationName)?.operation === 'subscription') leave();
+    else operation.leave = leave;
+    return true;
+  }
+
+  const refuse = (reason: 'rate' | 'busy', error: GraphQLError): readonly GraphQLError[] => {
+    metrics.refused.inc({ reason });
+    return [error];
+  };
+
+  const onSubscribe: Hooks['onSubscribe'] = async ({ extra, subscriptions }, id, payload) => {
+    if (isStopped) return new Promise<never>(() => undefined);
+    const client = new AbortController();
+    const request = toRequest(extra.request, extra.authorization, client.signal);
+    const exchange = telemetry.begin(request, 'WS');
+    const operation: Operation = { client, exchange, leave: () => undefined };
+    extra.operations?.set(id, operation);
+    openCount += 1;
+    subscriptions[id] = untilStreamed(() => end(extra, id, true));
+    try {
+      const refusal = await checkAccess(extra, request);
+      if (refusal?.reason === 'credentials') {
+        // The token has expired since the acknowledgement: only a new connection can bring another.
+        setImmediate(() => extra.socket.close(CloseCode.Unauthorized, 'Unauthorized'));
+        return [refusal.error];
+      }
+      if (refusal !== null) return refuse('rate', refusal.error);
+      const prepared = await prepare(request, payload);
+      const isBusy = 'schema' in prepared && !enter(prepared, operation);
+      return isBusy ? refuse('busy', overloaded()) : prepared;
+    } catch (error) {
+      const shown = maskError(error, onFault, false);
+      return [shown instanceof GraphQLError ? shown : new GraphQLError(shown.message)];
+    }
+  };
+
+  function end({ operations }: SocketExtra, id: string, left = false): void {
+    const operation = operations?.get(id);
+    if (operation === undefined) return;
+    operations?.delete(id);
+    openCount -= 1;
+    operation.leave();
+    // First: the end of its record lets go of its signal.
+    if (left) operation.client.abort();
+    telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
+  }
+
+  return {
+    hooks: {
+      onConnect,
+      onSubscribe,
+      execute: (args: ExecutionArgs) => executors.get(args)?.execute(args),
+      subscribe: (args: ExecutionArgs) => executors.get(args)?.subscribe(args),
+      onNext: (_ctx, _id, _payload, _args, { errors, data, extensions }) =>
+        errors && {
+          errors: errors.map(toClientError),
+          ...(data === undefined ? {} : { data }),
+          ...(extensions === undefined ? {} : { extensions }),
+        },
+      onError({ extra }, id, _payload, errors) {
+        const shown = errors.map(withErrorCode);
+        const exchange = extra.operations?.get(id)?.exchange;
+        for (const { extensions } of shown) telemetry.failed(String(extensions.code), exchange);
+        end(extra, id);
+        return shown.map(toClientError);
+      },
+      onComplete: ({ extra }, id) => end(extra, id),
+      onClose({ extra }) {
+        for (const id of [...(extra.operations?.keys() ?? [])]) end(extra, id, true);
+      },
+    },
+    get openCount() {
+      return openCount;
+    },
+    isAcknowledged: (socket) => acknowledged.has(socket),
+    stop() {
+      isStopped = true;
+    },
+  };
+}
+
+/**
+ * Stands for an operation until its results are streamed: graphql-ws returns it when the client
+ * completes the operation, and has no hook for that.
+ */
+const untilStreamed = (leave: () => void) => ({
+  async *[Symbol.asyncIterator]() {},
+  return: async () => leave(),
+});
