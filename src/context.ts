@@ -12,7 +12,7 @@ import type { BatchOwnership, BatchReader } from './upstream/folds/batch-reader.
 import type { FoldResults } from './upstream/folds/fold-results.ts';
 import type { Downloads } from './upstream/http/download.ts';
 import type { Upstream } from './upstream/http/upstream-client.ts';
-import type { ProteinLoader } from './upstream/proteins/protein-loader.ts';
+import type { ProteinLoader } from './upstream/proteins/loader.ts';
 import type {
   ClusterLoader,
   FeatureLoader,

@@ -26,7 +26,7 @@ import {
 import { badInput } from '../schema/scalars.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';
+import { BULK_HASHES } from '../upstream/proteins/plan.ts';
 import { countDistinct } from './costs.ts';
 
 const BulkLookupState = builder.enumType('BulkLookupState', {

@@ -7,7 +7,7 @@ import { builder } from '../schema/builder.ts';
 import { publicNonNull, publicNullable } from '../schema/field-options.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../submission/check.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import { BULK_HASHES } from '../upstream/proteins/protein-plan.ts';
+import { BULK_HASHES } from '../upstream/proteins/plan.ts';
 import { SEARCH_LIMITS } from '../upstream/reads/catalogue.ts';
 import { MAX_RESIDUES } from './atlas/similarity.ts';
 

@@ -1,18 +1,22 @@
 // The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
-// loads the fields.
+// has the fields.
+import type { Part } from '../upstream/part.ts';
+import type { LoadedClusterRecord } from '../upstream/reads/cached-reads.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';
 
-/**
- * A cluster, known by its representative or by one of its members. `info` holds what an earlier
- * answer contained; the resolver loads the keys that are undefined. With the record in it, `top` is
- * the number of features that were requested.
- */
-export type ClusterRef = {
-  readonly info?: Partial<ClusterRecord> | null | undefined;
-  readonly top?: number;
-} & ({ readonly representative: string } | { readonly representative?: undefined; readonly member: string });
+/** A cluster with what was loaded for the selection. */
+export interface ClusterRef {
+  /** Hash of its representative; unknown for the cluster of a search hit whose name and size are enough. */
+  readonly representative: Part<string>;
+  /** What earlier answers say of it; a key that is undefined stands in its record. */
+  readonly info: Partial<ClusterRecord>;
+  /** Its record, loaded where a selected field needs it; null for the cluster of a protein without one. */
+  readonly record: Part<LoadedClusterRecord>;
+  /** The number of features of the representative that were requested with the record. */
+  readonly top: number;
+}
 
 export const Cluster = builder.objectRef<ClusterRef>('Cluster');
 

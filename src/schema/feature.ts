@@ -1,4 +1,5 @@
 // SAE feature types: the feature, its activation in a protein, its statistics.
+import type { Part } from '../upstream/part.ts';
 import type { FeatureRow } from '../upstream/proteins/activations.ts';
 import type { FeatureValue } from '../upstream/wire.ts';
 import { builder, keyedBy } from './builder.ts';
@@ -27,16 +28,13 @@ builder.node(Feature, {
   }),
 });
 
-/** A feature's value in a protein or a cluster's representative, and where more details are. */
+/** A feature's value in a protein or a cluster's representative. */
 export interface ActivationRef {
   readonly value: FeatureValue;
-  /** The protein, and `top`: the length of the ranking that contains the value. */
-  readonly from?: { readonly hash: string; readonly top?: number | undefined } | undefined;
-  /**
-   * Activations along the sequence where the answer contained them; null where the upstream has
-   * none, undefined where they may be a part of the protein.
-   */
-  readonly row?: (() => FeatureRow | null | undefined) | undefined;
+  /** Activations along the sequence, loaded where they are selected; null where the upstream has none. */
+  readonly row: Part<FeatureRow>;
+  /** Residues of the sequence. */
+  readonly length: Part<number>;
 }
 
 export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActivation').implement({

@@ -1,18 +1,15 @@
-// The Protein type and the origin of its data. A reference holds the hash;
-// resolvers/atlas/protein.ts loads the other fields in parts.
-import type { Source } from '../upstream/proteins/protein-data.ts';
+// The Protein type and the origin of its data; resolvers/atlas/protein.ts has the other fields.
+import type { ProteinRecord, Source } from '../upstream/proteins/record.ts';
 import { builder, keyedBy } from './builder.ts';
-import type { ClusterRef } from './cluster.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';
 import type { UniprotRef } from './uniprot.ts';
 
-/** A protein by its hash; the code that makes it checks that the Atlas has it. */
-export interface ProteinRef {
-  readonly hash: string;
+/** A protein with the parts that were loaded for the selection. */
+export interface ProteinRef extends ProteinRecord {
   /** The UniProt entry that led to it, whose names cost no call. */
   readonly entry?: UniprotRef | undefined;
-  /** The cluster that it represents and that led to it, whose answer names and scores it. */
-  readonly represents?: Pick<ClusterRef, 'info' | 'top'> | undefined;
+  /** The name that the cluster which it represents has of it; undefined where its record must say it. */
+  readonly nameInCluster?: string | null | undefined;
 }
 
 export const Protein = builder.objectRef<ProteinRef>('Protein');
@@ -42,9 +39,10 @@ export const Provenance = builder.objectRef<Source>('Provenance').implement({
       description: 'The upstream operation that answered last, such as "atlas:bulk" or "atlas:protein".',
       resolve: ({ operation }) => `atlas:${operation}`,
     }),
-    retrievedAt: t.expose('retrievedAt', {
+    retrievedAt: t.field({
       ...publicNonNull('record', 'When it answered.'),
       type: 'DateTime',
+      resolve: ({ retrievedAt }) => new Date(retrievedAt),
     }),
     fromCache: t.exposeBoolean('fromCache', {
       nullable: false,

@@ -4,13 +4,13 @@ import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import { bodyJson, parseJsonBody, readBytes, readUtf8, tooLarge } from './http/response-body.ts';
+import { parseJsonBody, readAnyJson, readBytes, tooLarge } from './http/response-body.ts';
 import { requestIdOf } from './http/response-error.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
 import { removeMembers } from './json/json-filter.ts';
-import { type ReadRecord, recordOf, splitRecord } from './proteins/protein-record.ts';
-import { findRegionEnd, normalizeRegions, omitRegions } from './reads/region-ends.ts';
+import type { RawRecord } from './proteins/read-record.ts';
+import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';
 import * as wire from './wire.ts';
 
 export const get = (operation: Call['operation'], path: string, more: Partial<Call> = {}): Call => ({
@@ -75,13 +75,11 @@ export async function feature(up: Upstream, index: number) {
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
 }
 
-/** Features with half-open regions; without regions where the meaning of `end` stays open. */
-function clusterFeatures(up: Upstream, values: readonly wire.FeatureValue[]): wire.FeatureValue[] {
-  const end = findRegionEnd(up.settings, values, {});
-  return end === undefined
+/** Features with half-open regions; without regions where the answer does not show what `end` is. */
+const clusterFeatures = (values: readonly wire.FeatureValue[]): wire.FeatureValue[] =>
+  isEndIncluded(values, {}) === undefined
     ? omitRegions(values)
-    : normalizeRegions('cluster', '$.cluster_representative_features', values, end, {});
-}
+    : readRegions('cluster', '$.cluster_representative_features', values, {});
 
 /** GET /clusters/{hash}; null for no representative. @param top - 1 to 100 features */
 export async function cluster(
@@ -96,23 +94,8 @@ export async function cluster(
     throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
   const values = found?.record.cluster_representative_features;
   if (found === null || values == null) return found;
-  const record = { ...found.record, cluster_representative_features: clusterFeatures(up, values) };
+  const record = { ...found.record, cluster_representative_features: clusterFeatures(values) };
   return { ...found, record };
-}
-
-/** Reads a protein's record lazily. @throws UpstreamError UPSTREAM_DRIFT */
-async function readRecord(up: Upstream, answer: StreamedResponse): Promise<ReadRecord> {
-  const bytes = await readUtf8(up, answer);
-  let parts = splitRecord(bytes, up.settings);
-  if (parts === undefined) {
-    const raw = await bodyJson(answer, bytes);
-    parts = splitRecord(Buffer.from(JSON.stringify(raw) ?? ''), up.settings);
-    if (parts === undefined) {
-      validate('protein', wire.proteinRecord, raw);
-      throw drifted('protein', '$', 'expected an object');
-    }
-  }
-  return { record: recordOf(parts), parts, requestId: requestIdOf(up, answer) };
 }
 
 export interface ProteinQuery {
@@ -125,7 +108,7 @@ export interface ProteinQuery {
 }
 
 /** GET /proteins/{hash}; null for none. Deployments differ in the default of `fold_on_miss`. */
-export async function protein(up: Upstream, hash: string, q: ProteinQuery): Promise<ReadRecord | null> {
+export async function protein(up: Upstream, hash: string, q: ProteinQuery): Promise<RawRecord | null> {
   const request = get('protein', `/proteins/${segment('protein', hash)}`, {
     query: {
       topk_features: q.top,
@@ -136,7 +119,7 @@ export async function protein(up: Upstream, hash: string, q: ProteinQuery): Prom
     ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
   });
   const answer = await callOrNull(up, request);
-  return answer && readRecord(up, answer);
+  return answer && { raw: await readAnyJson(up, answer), requestId: requestIdOf(up, answer) };
 }
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

@@ -2,9 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { objectMembers } from '../../src/upstream/json/json-scan.ts';
-import { recordOf, splitRecord } from '../../src/upstream/proteins/protein-record.ts';
-import { featuresOf } from '../../src/upstream/proteins/record-parts.ts';
-import { proteinRecord } from '../../src/upstream/wire.ts';
 
 const key = fc.oneof(fc.string({ unit: 'grapheme', maxLength: 6 }), fc.constantFrom('a', 'b', 'pdb'));
 /** Long lists, most of which hold numbers only. */
@@ -70,54 +67,6 @@ describe('the members of an object', () => {
         const whole = text.subarray(0, cut % text.length);
         expect(objectMembers(whole)).toBeUndefined();
       }),
-    );
-  });
-});
-
-const record = fc.record(
-  {
-    protein_hash: fc.string({ unit: fc.constantFrom('0', 'a'), minLength: 32, maxLength: 32 }),
-    accession: fc.option(fc.string()),
-    sequence: fc.option(fc.string({ unit: fc.constantFrom('A', 'C', 'W') })),
-    ptm: fc.option(fc.double({ min: 0, max: 1, noNaN: true })),
-    mean_plddt: fc.option(fc.oneof(fc.double({ min: 0, max: 1, noNaN: true }), fc.constant('high'))),
-    residues_plddt: fc.oneof(
-      fc.array(fc.option(fc.double({ min: 0, max: 1, noNaN: true }))),
-      fc.constant('none'),
-    ),
-    pdb: fc.oneof(fc.option(fc.string()), fc.constant(7)),
-    sae_features: fc.array(
-      fc.record({
-        feature_index: fc.nat(16_383),
-        value: fc.double({ min: 0, max: 99, noNaN: true }),
-        label: fc.string(),
-      }),
-    ),
-    later: fc.jsonValue(),
-  },
-  { requiredKeys: ['protein_hash'] },
-);
-
-describe('a record that is read by its members', () => {
-  it('says what the whole says', () => {
-    fc.assert(
-      fc.property(record, fc.infiniteStream(fc.nat()), (value, order) => {
-        // What is parsed together may stand anywhere.
-        const shuffled = Object.entries(value)
-          .map((member) => [order.next().value, member] as const)
-          .sort(([a], [b]) => a - b);
-        const text = JSON.stringify(Object.fromEntries(shuffled.map(([, member]) => member)));
-        const parts = splitRecord(Buffer.from(text), {});
-        const read = parts && { record: recordOf(parts), parts, requestId: 'id' };
-        const whole = proteinRecord.parse(JSON.parse(text));
-        expect(JSON.parse(JSON.stringify(read?.record))).toEqual(JSON.parse(JSON.stringify(whole)));
-        expect(read && featuresOf(read, 10)?.values).toEqual(whole.sae_features);
-        expect(read?.parts.readAll()).toEqual(JSON.parse(text));
-        expect(read?.parts.lengthOf('pdb')).toBe(
-          typeof value.pdb === 'string' ? Buffer.byteLength(JSON.stringify(value.pdb)) - 2 : 0,
-        );
-      }),
-      { numRuns: 300 },
     );
   });
 });

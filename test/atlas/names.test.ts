@@ -3,7 +3,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { readHeader } from '../../src/upstream/proteins/record-parts.ts';
+import { readHeader } from '../../src/upstream/proteins/header.ts';
 import { type ChangingProxy, openProxy } from '../doctor/proxy.ts';
 import { testLogger } from '../record.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';

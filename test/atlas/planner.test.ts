@@ -131,7 +131,7 @@ describe('what was learnt', () => {
     );
     const more = await ask('sequence cluster { size } features(first: 3) { value } provenance { fromCache }');
     expect(JSON.parse(warm.calls[0]?.body ?? '')).toMatchObject({
-      include_sequence: false,
+      include_sequence: true,
       include_cluster_info: true,
       include_features: { protein_level: false, per_residue: false },
     });

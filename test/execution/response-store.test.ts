@@ -2,8 +2,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createResponseStore } from '../../src/http/response-cache.ts';
-import { stampedNow } from '../../src/upstream/proteins/merge-answers.ts';
-import { createProteinCache } from '../../src/upstream/proteins/protein-cache.ts';
 
 const answer = (bytes: number, text = 'x') => ({
   headers: [],
@@ -89,31 +87,5 @@ describe('kept answers', () => {
     const kept = openKeptAnswers(0);
     kept.set('key', answer(1), 60);
     expect(kept.get('key')).toBeUndefined();
-  });
-});
-
-describe('what an answer says of a protein', () => {
-  it('is written to the store once, however many requests share the answer', () => {
-    const written: string[] = [];
-    const store = (prefix: string) => ({
-      getMany: async () => new Map(),
-      set: async (key: string) => void written.push(`${prefix} ${key}`),
-    });
-    const cache = createProteinCache({
-      ttl: 60_000,
-      maxBytes: MEGABYTE,
-      parts: store('part'),
-      known: store('known'),
-    });
-    const from = stampedNow('protein');
-    const answered = { hash: 'a'.repeat(32), state: 'present', from, name: 'insulin', header: null } as const;
-    const features = (top: number) => ({ ...answered, features: { top, regions: 0, values: [] } });
-    for (let request = 0; request < 200; request += 1) cache.write(features(10));
-    expect(written.length).toBe(3);
-    // A request that knew a longer ranking joins it.
-    for (let request = 0; request < 200; request += 1) cache.write(features(50));
-    expect(written.length).toBe(4);
-    cache.write({ ...features(50), from: stampedNow('protein') });
-    expect(written.length).toBe(7);
   });
 });

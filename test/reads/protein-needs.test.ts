@@ -24,6 +24,10 @@ const needs: fc.Arbitrary<RequiredParts> = fc.record(
 /** Each need alone: one that required-parts.ts declares has to stand here as well. */
 const EACH: { readonly [K in keyof RequiredParts]-?: NonNullable<RequiredParts[K]> } = {
   sequence: true,
+  length: true,
+  accession: true,
+  source: true,
+  provenance: true,
   structure: true,
   ptm: true,
   meanPlddt: true,

@@ -18,7 +18,7 @@ import {
   tableHeader,
   tableLine,
 } from '../../lookups/protein-columns.ts';
-import { BULK_HASHES } from '../../upstream/proteins/protein-plan.ts';
+import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
 import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';

@@ -3,14 +3,13 @@
 // /thumbnails/{hash}/{type}.png: its image, immutable for browsers and CDNs.
 import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
-import { loadStructure } from '../../resolvers/atlas/load-protein.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import { type CheckedStructure, checkStructure } from '../../upstream/proteins/checked-structure.ts';
-import { hasCoordinates } from '../../upstream/proteins/protein-data.ts';
-import { structureInRecord } from '../../upstream/proteins/record-parts.ts';
+import { partValue, readPart } from '../../upstream/part.ts';
+import { structureOfRecord } from '../../upstream/proteins/read-record.ts';
+import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import { shareFile } from '../plugins/response-caching.ts';
@@ -27,14 +26,15 @@ const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 const HASH = /^[0-9a-f]{32}$/;
 
 /**
- * The structure of a file: that of the single record, which has the lines of the licence, whatever
- * else the gateway has read before; that of an archive where the record has lost its own.
+ * The protein of a file. Its structure is that of the single record, which has the lines of the licence,
+ * whatever else the gateway has read before; that of an archive where the record has lost its own.
  */
-async function loadFile(ctx: GatewayContext, hash: string): Promise<CheckedStructure | null> {
-  const data = await ctx.proteins.load(hash, { record: true, sequence: true });
-  const own = data?.record && structureInRecord(data.record.raw.read());
-  const checked = data !== null && own != null ? checkStructure(data, own) : undefined;
-  return checked ?? loadStructure(ctx, hash);
+async function loadFile(ctx: GatewayContext, hash: string): Promise<ProteinRecord | null> {
+  const found = await ctx.proteins.load(hash, { record: true, sequence: true, ptm: true });
+  if (found === null) return null;
+  const own = structureOfRecord(readPart(found.single), partValue(found.sequence));
+  if (partValue(own) !== undefined) return { ...found, structure: own };
+  return ctx.proteins.load(hash, { structure: true, sequence: true, ptm: true });
 }
 
 const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecimal characters.');
@@ -61,13 +61,16 @@ export const structureRoute = (
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
     const link = openLink(request, url.pathname);
     if (typeof link === 'string') return refusedLink(link);
-    const checked = await loadFile(link?.ctx ?? (await open(request)), hash);
-    if (checked === null || !hasCoordinates(checked.structure))
+    const protein = await loadFile(link?.ctx ?? (await open(request)), hash);
+    const structure = protein && readPart(protein.structure);
+    if (protein === null || structure === null)
       return textResponse(404, 'There is no such protein, or it has no structure.');
-    const { text } = atlasStructure(checked, {
+    const { text } = atlasStructure(structure, {
       hash,
       format: ending === 'pdb' ? 'PDB' : 'MMCIF',
       unit: unit ?? undefined,
+      ptm: partValue(protein.ptm) ?? null,
+      meanPlddt: partValue(protein.meanPlddt) ?? null,
     });
     const content = Buffer.from(readText(text));
     const response = fileResponse(request, content, {

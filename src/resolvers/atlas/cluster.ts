@@ -1,5 +1,5 @@
-// Resolvers of Cluster. Fields of an earlier answer are free; the rest costs one call a cluster.
-
+// Resolvers of Cluster. Its fields read what the resolver of the cluster has loaded.
+import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder, keyedBy, pageArgs } from '../../schema/builder.ts';
 import {
@@ -12,92 +12,58 @@ import {
 } from '../../schema/cluster.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { toPercent } from '../../schema/plddt.ts';
-import { Protein } from '../../schema/protein.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
-import type { WithRaw } from '../../upstream/http/validate-response.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
+import { partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
+import {
+  availableParts,
+  emptyRecord,
+  mergeRecords,
+  type ProteinRecord,
+} from '../../upstream/proteins/record.ts';
+import { missingParts, needsNothing, type RequiredParts } from '../../upstream/proteins/required-parts.ts';
 import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';
-import type { ClusterInfo, ClusterRecord } from '../../upstream/wire.ts';
+import type { ClusterInfo } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
-import { pageOf, pageSize, readFirst } from '../relay/connection.ts';
-import { clusterOf, findCluster } from './cluster-links.ts';
-import { type MaybePromise, mapMaybePromise } from './load-protein.ts';
+import { type Page, pageOf, pageSize, readFirst } from '../relay/connection.ts';
+import { selectedFields } from '../selection.ts';
+import { uniprotAccession } from './identifier.ts';
+import { findCluster } from './load-cluster.ts';
+import { loadNamed } from './load-protein.ts';
+import { requiredParts, requiredPartsOfNodes } from './look-ahead.ts';
 
-/** The hash of the representative; loaded when only a member is known. */
-function representativeOf(ctx: GatewayContext, cluster: ClusterRef): MaybePromise<string> {
-  if (cluster.representative !== undefined) return cluster.representative;
-  const { member } = cluster;
-  // A protein without a cluster represents itself.
-  return mapMaybePromise(
-    clusterOf(ctx, { hash: member }, { link: true }),
-    (found) => found?.representative ?? member,
-  );
+/** A key of the cluster, of an earlier answer or of its record. */
+function readKey<K extends keyof ClusterInfo>(cluster: ClusterRef, key: K): ClusterInfo[K] {
+  const known = cluster.info[key];
+  return known === undefined ? readPart(cluster.record)?.record[key] : known;
 }
 
-const recordOf = async (
-  ctx: GatewayContext,
-  cluster: ClusterRef,
-  top?: number,
-): Promise<WithRaw<ClusterRecord> | null> => {
-  const found = await ctx.clusters.load(await representativeOf(ctx, cluster), top);
-  // A cluster that an answer named exists. The protein of a search hit may be in none.
-  if (found !== null || cluster.representative === undefined) return found;
-  throw new UpstreamError(
-    "The upstream's answers contradict each other: one names a cluster, another says that there is none.",
-    { operation: 'cluster', code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
-  );
-};
-
-/** A key of the cluster, from the reference, the bulk answer or its record. */
-function key<K extends keyof ClusterInfo>(
-  ctx: GatewayContext,
-  cluster: ClusterRef,
-  name: K,
-): MaybePromise<ClusterInfo[K] | undefined> {
-  const known = cluster.info?.[name];
-  return known === undefined ? keyElsewhere(ctx, cluster, name) : known;
-}
-
-async function keyElsewhere<K extends keyof ClusterInfo>(
-  ctx: GatewayContext,
-  cluster: ClusterRef,
-  name: K,
-): Promise<ClusterInfo[K] | undefined> {
-  if (cluster.representative === undefined) {
-    const info = (await clusterOf(ctx, { hash: cluster.member }))?.info?.[name];
-    if (info !== undefined) return info;
-  }
-  return (await recordOf(ctx, cluster))?.record[name];
-}
-
-const ofCluster = <K extends keyof ClusterInfo>(name: K, description: string) => ({
+const exposeKey = <K extends keyof ClusterInfo>(key: K, description: string) => ({
   ...publicNullable('record', description),
-  resolve: (cluster: ClusterRef, _: object, ctx: GatewayContext) => key(ctx, cluster, name),
+  resolve: (cluster: ClusterRef) => readKey(cluster, key),
 });
 
-/** A map in the record of a cluster. @throws UpstreamError UPSTREAM_DRIFT where it is missing */
-async function listed<T extends object>(
-  ctx: GatewayContext,
+/** A map that the record of a cluster must have. @throws UpstreamError UPSTREAM_DRIFT where it is missing */
+function requiredMap<T extends object>(
   cluster: ClusterRef,
-  name: string,
+  key: string,
   value: T | null | undefined,
-): Promise<T | Record<string, never>> {
-  if (value === undefined && (await recordOf(ctx, cluster)) === null) return {};
-  return promised('cluster', `$.${name}`, value) ?? {};
+): T | Record<string, never> {
+  if (value === undefined && cluster.record === null) return {};
+  return promised('cluster', `$.${key}`, value) ?? {};
 }
 
-async function pfamOf(ctx: GatewayContext, cluster: ClusterRef): Promise<Pfam[]> {
-  const found = await key(ctx, cluster, 'cluster_top_pfam_domains');
-  const domains = Object.entries(await listed(ctx, cluster, 'cluster_top_pfam_domains', found));
-  return domains
+function pfamDomains(cluster: ClusterRef): Pfam[] {
+  const key = 'cluster_top_pfam_domains';
+  return Object.entries(requiredMap(cluster, key, readKey(cluster, key)))
     .map(([id, domain]) => ({ id, name: domain.name ?? null, count: domain.count ?? null }))
     .sort((a, b) => (b.count ?? 0) - (a.count ?? 0));
 }
 
 /** All members. @throws UpstreamError UPSTREAM_DRIFT when the list is not complete */
-async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<readonly string[]> {
-  const record = (await recordOf(ctx, cluster))?.record;
+function memberHashes(cluster: ClusterRef): readonly string[] {
+  const record = readPart(cluster.record)?.record;
   if (record === undefined) return [];
   if (!hasAllMembers(record))
     throw drifted(
@@ -109,6 +75,80 @@ async function membersOf(ctx: GatewayContext, cluster: ClusterRef): Promise<read
   return record.member_protein_hashes;
 }
 
+/** What an answer about a cluster says of its representative. */
+function describeRepresentative(hash: string, { info, top }: ClusterRef): ProteinRecord {
+  const values = info.cluster_representative_features;
+  const hasRegions = values?.every((value) => value.residue_regions !== undefined);
+  return {
+    ...emptyRecord(hash),
+    accession: info.accession ?? UNKNOWN,
+    source: info.source ?? UNKNOWN,
+    ptm: info.ptm ?? UNKNOWN,
+    meanPlddt: info.mean_plddt ?? UNKNOWN,
+    features: values == null ? UNKNOWN : { top, regions: hasRegions === true ? top : 0, values },
+  };
+}
+
+/** The names that a protein has beside the one that a cluster has of it. */
+const OTHER_NAMES = new Set(['organism', 'gene', 'header']);
+
+/**
+ * The name of a representative in the answer about its cluster; undefined where that may be another
+ * one: the name of the cluster of a protein of another database is one that its record does not have.
+ */
+async function nameInCluster(
+  ctx: GatewayContext,
+  own: ProteinRecord,
+  name: string | null | undefined,
+): Promise<string | undefined> {
+  if (name == null) return undefined;
+  const accession =
+    partValue(own.accession) ??
+    partValue((await ctx.proteins.findCached(own.hash, { accession: true }))?.accession ?? UNKNOWN);
+  return uniprotAccession(accession) === undefined ? undefined : name;
+}
+
+async function loadRepresentative(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  cluster: ClusterRef,
+): Promise<ProteinRef> {
+  const hash = readPart(cluster.representative) ?? '';
+  const own = describeRepresentative(hash, cluster);
+  const needs = requiredParts(info);
+  const name = needs.header === true ? await nameInCluster(ctx, own, cluster.info.protein_name) : undefined;
+  const missing = missingParts(withoutHeader(info, needs, name), availableParts(own));
+  if (needsNothing(missing)) return { ...own, nameInCluster: name };
+  const [loaded = own] = await loadNamed(ctx, [hash], missing);
+  return { ...mergeRecords(loaded, own), nameInCluster: name };
+}
+
+/** The needs where the cluster's answer has the only name that is selected. */
+function withoutHeader(
+  info: GraphQLResolveInfo,
+  needs: RequiredParts,
+  name: string | undefined,
+): RequiredParts {
+  if (name === undefined || selectedFields(info, 'Protein').some((field) => OTHER_NAMES.has(field.name)))
+    return needs;
+  const { header: _, ...others } = needs;
+  return others;
+}
+
+async function loadMembers(
+  ctx: GatewayContext,
+  page: Page<string>,
+  needs: RequiredParts,
+): Promise<Page<ProteinRef>> {
+  const proteins = await loadNamed(
+    ctx,
+    page.edges.map(({ node }) => node),
+    needs,
+  );
+  const edges = proteins.map((node, i) => ({ node, cursor: page.edges[i]?.cursor ?? '' }));
+  return { ...page, edges };
+}
+
 const ProteinConnection = builder.connectionObject(
   { type: Protein, name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
   { name: 'ProteinEdge', description: 'One member, with its cursor.' },
@@ -117,12 +157,12 @@ const ProteinConnection = builder.connectionObject(
 builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas. Its id is the hash of its representative.',
-  id: { public: 'record', resolve: (cluster, _, ctx) => representativeOf(ctx, cluster) },
+  id: { public: 'record', resolve: (cluster) => readPart(cluster.representative) ?? '' },
   fields: (t) => ({
     representativeHash: t.field({
       ...publicNonNull('record', 'Hash of the protein that represents the cluster.'),
       type: 'ProteinHash',
-      resolve: (cluster, _, ctx) => representativeOf(ctx, cluster),
+      resolve: (cluster) => readPart(cluster.representative) ?? '',
     }),
     representative: t.field({
       public: 'record',
@@ -131,42 +171,41 @@ builder.node(Cluster, {
       description:
         'The protein that represents the cluster. What an answer about the cluster says of it (name, ' +
         'accession, source, pTM, mean pLDDT, top features) costs no further call.',
-      resolve: (cluster, _, ctx) =>
-        mapMaybePromise(representativeOf(ctx, cluster), (hash) => ({ hash, represents: cluster })),
+      resolve: (cluster, _args, ctx, info) => loadRepresentative(ctx, info, cluster),
     }),
     name: t.string(
-      ofCluster('protein_name', 'Name of the cluster, such as "Insulin": that of its representative.'),
+      exposeKey('protein_name', 'Name of the cluster, such as "Insulin": that of its representative.'),
     ),
-    size: t.int(ofCluster('cluster_size', 'Number of members, the representative included, such as 1204.')),
+    size: t.int(exposeKey('cluster_size', 'Number of members, the representative included, such as 1204.')),
     percentCharacterized: t.float(
-      ofCluster(
+      exposeKey(
         'cluster_pct_characterized',
         'Share of the members with a characterised domain, 0 to 100, such as 42.5; 0 is a dark cluster.',
       ),
     ),
     percentDomainCoverage: t.float({
       ...publicNullable('record', 'Mean share of a member that domains cover, 0 to 100, such as 60.'),
-      resolve: (cluster, _, ctx) =>
-        mapMaybePromise(key(ctx, cluster, 'cluster_mean_domain_coverage'), (share) =>
-          share == null ? share : toPercent(share),
-        ),
+      resolve: (cluster) => {
+        const share = readKey(cluster, 'cluster_mean_domain_coverage');
+        return share == null ? share : toPercent(share);
+      },
     }),
     taxonomy: t.field({
-      ...ofCluster('cluster_taxonomy_info', 'Lowest common ancestor of the members.'),
+      ...exposeKey('cluster_taxonomy_info', 'Lowest common ancestor of the members.'),
       type: Taxonomy,
     }),
     pfamDomains: t.field({
       ...publicNullable('record', 'Pfam domains of the members, most frequent first.'),
       type: [PfamDomain],
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
-      resolve: async (cluster, { first }, ctx) => (await pfamOf(ctx, cluster)).slice(0, readFirst(first)),
+      resolve: (cluster, { first }) => pfamDomains(cluster).slice(0, readFirst(first)),
     }),
     phyla: t.field({
       ...publicNullable('record', 'Phyla of the members, most frequent first.'),
       type: [PhylumCount],
       args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
-      resolve: async (cluster, { first }, ctx) =>
-        Object.entries(await listed(ctx, cluster, 'top_phyla', await key(ctx, cluster, 'top_phyla')))
+      resolve: (cluster, { first }) =>
+        Object.entries(requiredMap(cluster, 'top_phyla', readKey(cluster, 'top_phyla')))
           .map(([name, count]) => ({ name, count }))
           .sort((a, b) => b.count - a.count)
           .slice(0, readFirst(first)),
@@ -175,7 +214,7 @@ builder.node(Cluster, {
       ...publicNullable('record', 'Hashes of all members, the representative included.'),
       type: ['ProteinHash'],
       cost: LARGE_VALUE,
-      resolve: (cluster, _, ctx) => membersOf(ctx, cluster),
+      resolve: (cluster) => memberHashes(cluster),
     }),
     members: t.field({
       public: 'record',
@@ -187,15 +226,19 @@ builder.node(Cluster, {
         return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
       },
       description: 'One call for each cluster; fields of the members cost one bulk call for each 500.',
-      resolve: async (cluster, page, ctx) =>
-        pageOf(await membersOf(ctx, cluster), page, (hash) => ({ hash })),
+      resolve: (cluster, page, ctx, info) =>
+        loadMembers(
+          ctx,
+          pageOf(memberHashes(cluster), page, (hash) => hash),
+          requiredPartsOfNodes(info),
+        ),
     }),
     raw: t.field({
       public: 'record',
       cost: LARGE_VALUE,
       type: 'JSON',
       description: 'The upstream record unchanged, for keys that this schema does not have yet.',
-      resolve: async (cluster, _, ctx) => (await recordOf(ctx, cluster))?.raw,
+      resolve: (cluster) => readPart(cluster.record)?.raw,
     }),
   }),
 });

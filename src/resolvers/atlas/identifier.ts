@@ -7,7 +7,6 @@ import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashOfEntry, hashOfSequence, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
-import type { MaybePromise } from './load-protein.ts';
 
 /**
  * What a text means: a protein, an entry that the service resolves, or why it means neither. The
@@ -209,22 +208,6 @@ const readList = memoize1((ids: readonly string[]) => {
 export const resolvingCalls = (ids: readonly string[], most: number): number =>
   ids.length > most ? 0 : readList(ids).calls;
 
-/** Resolves an identifier; hashes and sequences synchronously. */
-function resolveIdentifier(
-  ctx: GatewayContext,
-  requested: string,
-  read: Identifier,
-  place: Place,
-): MaybePromise<Resolved> {
-  if ('fault' in read)
-    return invalid(
-      place,
-      describeFault(`${place.argument}[${place.index}]`, requested, read.fault),
-      read.hint,
-    );
-  return 'hash' in read ? read : resolveEntry(ctx, read.entry, place);
-}
-
 /**
  * The hash of an entry's protein; null when the entry says that it has none.
  *
@@ -266,18 +249,16 @@ export async function resolveIdentifiers(
   ids: readonly string[],
   argument: string,
 ): Promise<readonly Resolved[]> {
-  const resolved: Resolved[] = [];
-  const late: Promise<void>[] = [];
-  // Hashes, the usual case, resolve synchronously: a promise for each is slower than the rest of
-  // this loop.
-  for (const [index, [id, read]] of readList(ids).read.entries()) {
-    const one = resolveIdentifier(ctx, id, read, { argument, index });
-    const take = (found: Resolved): void => {
-      resolved[index] = found;
-    };
-    if (one instanceof Promise) late.push(one.then(take));
-    else take(one);
-  }
-  await Promise.all(late);
-  return resolved;
+  const { read } = readList(ids);
+  // Hashes are most of a long list: only entries take a promise each.
+  const entries = read.map(([, one], index) =>
+    'entry' in one ? resolveEntry(ctx, one.entry, { argument, index }) : undefined,
+  );
+  const found = await Promise.all(entries);
+  return read.map(([id, one], index): Resolved => {
+    if ('hash' in one) return one;
+    if ('fault' in one)
+      return invalid({ argument, index }, describeFault(`${argument}[${index}]`, id, one.fault), one.hint);
+    return found[index] ?? { failure: new Error('An identifier was not resolved.') };
+  });
 }

@@ -7,11 +7,11 @@ import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import type { LoadResult } from '../../upstream/proteins/protein-loader.ts';
+import type { LoadResult } from '../../upstream/proteins/loader.ts';
 import { bulkCalls, countDistinct } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, resolveIdentifiers, resolvingCalls } from './identifier.ts';
-import { loadList, requiredPartsOf, withoutNames } from './load-protein.ts';
+import { below, requiredParts, withoutNames } from './look-ahead.ts';
 
 const MAX_IDS = 5000;
 
@@ -77,7 +77,7 @@ const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
  * @param unknown - the problem of a protein that does not exist
  * @param found - the protein, or why it could not be loaded; undefined where none was requested
  */
-function refOf(
+function toLookup(
   requested: string,
   resolved: Resolved,
   failsAt: LookupRef['failsAt'],
@@ -95,35 +95,36 @@ function refOf(
   }
   const failure = 'failure' in resolved ? resolved.failure : found instanceof Error ? found : undefined;
   if (!('hash' in resolved) || failure !== undefined) return { ...ref, status: 'UNAVAILABLE', failure };
-  const { hash, entry } = resolved;
-  return found == null
+  const { entry } = resolved;
+  return found == null || found instanceof Error
     ? { ...ref, status: 'NOT_IN_ATLAS', problem: unknown }
-    : { ...ref, status: 'FOUND', protein: { hash, entry } };
+    : { ...ref, status: 'FOUND', protein: { ...found, entry } };
 }
 
 /** @throws GraphQLError BAD_USER_INPUT for too many */
-async function lookup(ctx: GatewayContext, info: GraphQLResolveInfo, ids: readonly string[]) {
+async function lookUp(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  ids: readonly string[],
+): Promise<LookupRef[]> {
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  const below = selectedFields(info, 'ProteinLookup').filter((field) => field.name === 'protein');
-  const nodes = below.flatMap((field) => field.nodes);
+  const nodes = below(selectedFields(info, 'ProteinLookup'), 'protein');
   const unknown: ProblemShape = {
     kind: 'NotFound',
     message: `${ctx.services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
     hint: 'Fold it with submitFold, or search for similar ones.',
   };
   const resolved = await resolveIdentifiers(ctx, ids, 'ids');
-  const hashes = resolved.flatMap((one) => ('hash' in one ? [one.hash] : []));
-  const needs = requiredPartsOf(info, nodes);
+  const hashes = [...new Set(resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])))];
+  const needs = requiredParts(info, nodes);
   const isNamed = resolved.some((one) => 'entry' in one);
+  const proteins = await ctx.proteins.loadMany(hashes, isNamed ? withoutNames(needs) : needs);
+  const found = new Map(hashes.map((hash, i) => [hash, proteins[i]]));
   const failsAt = nodes.length > 0 ? 'protein' : 'problem';
-  const toItems = (found: readonly LoadResult[]): LookupRef[] => {
-    const next = found.values();
-    return resolved.map((one, index) =>
-      refOf(ids[index] ?? '', one, failsAt, unknown, 'hash' in one ? next.next().value : undefined),
-    );
-  };
-  return loadList(ctx, hashes, isNamed ? withoutNames(needs) : needs, toItems);
+  return resolved.map((one, i) =>
+    toLookup(ids[i] ?? '', one, failsAt, unknown, 'hash' in one ? found.get(one.hash) : undefined),
+  );
 }
 
 builder.queryField('lookup', (t) =>
@@ -145,6 +146,6 @@ builder.queryField('lookup', (t) =>
           'versions, addresses of UniProt and names of AlphaFold models are read, too.',
       }),
     },
-    resolve: (_, { ids }, ctx, info) => lookup(ctx, info, ids),
+    resolve: (_, { ids }, ctx, info) => lookUp(ctx, info, ids),
   }),
 );

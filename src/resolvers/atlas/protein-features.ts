@@ -9,33 +9,17 @@ import { rangeStart } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { residueValues } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
+import { isKnown, type Part, readPart, UNKNOWN } from '../../upstream/part.ts';
 import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
-import type { PresentProtein } from '../../upstream/proteins/protein-data.ts';
-import type { VariantData } from '../../upstream/proteins/single-record.ts';
+import type { FeatureAnswer } from '../../upstream/proteins/feature-values.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
-import {
-  featureNeeds,
-  fromProtein,
-  type MaybePromise,
-  mapMaybePromise,
-  readTop,
-  selectedOnFeatures,
-} from './load-protein.ts';
+import { loadNamed } from './load-protein.ts';
+import { readTop, selectedOnFeatures } from './look-ahead.ts';
 
 /** Largest number of `feature_indices` in a call (spec, section Limits). */
 const INDICES_PER_CALL = 100;
-const MOST_INDICES = 1000;
+const MAX_INDICES = 1000;
 const USUAL_TOP = 10;
-
-/** Activations along the sequence: of the answer, otherwise a part of the protein. */
-function rowOf(ctx: GatewayContext, { value, from, row }: ActivationRef): MaybePromise<FeatureRow | null> {
-  const own = row?.();
-  if (own !== undefined) return own;
-  if (from === undefined) return null;
-  const feature = value.feature_index;
-  const read = (data: PresentProtein | null) => data?.rows?.rows.get(feature) ?? null;
-  return fromProtein(ctx, from.hash, { rows: [feature], sequence: true }, read);
-}
 
 builder.objectFields(FeatureActivation, (t) => ({
   regions: t.field({
@@ -45,12 +29,7 @@ builder.objectFields(FeatureActivation, (t) => ({
     cost: 0.01,
     description:
       'Where in the sequence it is active, one call for each protein. Null where the upstream does not say.',
-    resolve: async ({ value, from }, _, ctx) => {
-      if (value.residue_regions !== undefined || from?.top === undefined) return value.residue_regions;
-      const data = await ctx.proteins.load(from.hash, { regions: from.top });
-      return data?.features?.values.find((other) => other.feature_index === value.feature_index)
-        ?.residue_regions;
-    },
+    resolve: ({ value }) => value.residue_regions,
   }),
   residues: t.floatList({
     public: 'record',
@@ -63,72 +42,100 @@ builder.objectFields(FeatureActivation, (t) => ({
       start: t.arg.int({ defaultValue: 0, description: 'First residue, 0-based, such as 0.' }),
       end: t.arg.int({ description: 'Residue after the last one; the end of the sequence when left out.' }),
     },
-    resolve: (activation, args, ctx) => {
+    resolve: ({ row, length }, args) => {
       const start = rangeStart(args.start, args.end);
-      const hash = activation.from?.hash;
-      return mapMaybePromise(rowOf(ctx, activation), (row) => {
-        if (row === null || hash === undefined) return null;
-        return fromProtein(ctx, hash, { sequence: true }, (data) => {
-          const length = data?.length ?? 0;
-          return denseRow(row, Math.min(start, length), Math.min(args.end ?? length, length));
-        });
-      });
+      const known = readPart(row);
+      if (known === null) return null;
+      const end = readPart(length) ?? 0;
+      return denseRow(known, Math.min(start, end), Math.min(args.end ?? end, end));
     },
   }),
 }));
 
-/** @param elsewhere - the row of an answer without one: null for raw values, which only records have */
-const activationsOf = (
-  hash: string,
-  data: VariantData | null,
-  elsewhere: null | undefined,
-  top?: number,
-): ActivationRef[] =>
-  (data?.values ?? []).slice(0, top).map((value) => ({
-    value,
-    from: { hash },
-    row: () => data?.row(value.feature_index) ?? elsewhere,
-  }));
+/** Activations of one feature along the sequence, of those that the record has. */
+function rowOf({ rows }: ProteinRef, feature: number): Part<FeatureRow> {
+  if (!isKnown(rows)) return rows;
+  return rows?.rows.find((row) => row.feature === feature) ?? null;
+}
+
+/** The features of the ranking that came with the protein. */
+function topFeatures(protein: ProteinRef, top: number): ActivationRef[] {
+  const values = readPart(protein.features)?.values ?? [];
+  const { length } = protein;
+  return values.slice(0, top).map((value) => ({ value, row: rowOf(protein, value.feature_index), length }));
+}
+
+const toActivations = ({ length }: ProteinRef, answers: readonly FeatureAnswer[] | null): ActivationRef[] =>
+  (answers ?? []).map(({ value, row }) => ({ value, row: row === UNKNOWN ? null : row, length }));
+
+/** Features as the autoencoder gave them, with the length of the sequence where rows are selected. */
+async function rawFeatures(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  top: number,
+  info: GraphQLResolveInfo,
+): Promise<ActivationRef[]> {
+  const answers = await ctx.proteins.loadFeatures(protein.hash, { top, normalize: false });
+  const measured = await withLength(ctx, protein, info);
+  return toActivations(measured, answers).slice(0, top);
+}
+
+async function withLength(
+  ctx: GatewayContext,
+  protein: ProteinRef,
+  info: GraphQLResolveInfo,
+): Promise<ProteinRef> {
+  if (protein.length !== UNKNOWN || !selectedOnFeatures(info).residues) return protein;
+  const [{ length } = protein] = await loadNamed(ctx, [protein.hash], { length: true });
+  return { ...protein, length };
+}
 
 /** Features by index from single records, which leave out indices outside the catalogue. */
-async function variantFeatures(
+async function recordFeatures(
   ctx: GatewayContext,
-  { hash }: ProteinRef,
+  protein: ProteinRef,
   indices: readonly number[],
   normalize: boolean,
-): Promise<Map<number, ActivationRef>> {
-  const calls: Promise<VariantData | null>[] = [];
+  info: GraphQLResolveInfo,
+): Promise<ActivationRef[]> {
+  const calls: Promise<readonly FeatureAnswer[] | null>[] = [];
   for (let start = 0; start < indices.length; start += INDICES_PER_CALL) {
     const part = indices.slice(start, start + INDICES_PER_CALL);
-    calls.push(ctx.proteins.variant(hash, { top: 1, normalize, indices: part }));
+    calls.push(ctx.proteins.loadFeatures(protein.hash, { top: 1, normalize, indices: part }));
   }
-  const elsewhere = normalize ? undefined : null;
-  const found = (await Promise.all(calls)).flatMap((data) => activationsOf(hash, data, elsewhere));
-  return new Map(found.map((activation) => [activation.value.feature_index, activation]));
+  const answers = (await Promise.all(calls)).flatMap((found) => found ?? []);
+  const rows = answers.filter(({ row }) => row === UNKNOWN).map(({ value }) => value.feature_index);
+  if (!normalize || rows.length === 0 || !selectedOnFeatures(info).residues)
+    return toActivations(await withLength(ctx, protein, info), answers);
+  // An archive may have the rows that records leave out, on the scale of normalised values only.
+  const [archived = protein] = await loadNamed(ctx, [protein.hash], { rows, length: true });
+  return answers.map(({ value, row }) => ({
+    value,
+    row: row === UNKNOWN ? rowOf(archived, value.feature_index) : row,
+    length: archived.length,
+  }));
 }
 
 /** Features by index from all activations; null where no answer has them on the right scale. */
 async function levelFeatures(
   ctx: GatewayContext,
-  { hash }: ProteinRef,
+  protein: ProteinRef,
   indices: readonly number[],
-  info: GraphQLResolveInfo,
-): Promise<Map<number, ActivationRef> | null> {
-  const needs = featureNeeds(info, { indices }, info.fieldNodes);
-  const level = (await ctx.proteins.load(hash, needs))?.level?.read();
-  if (level == null) return null;
+): Promise<ActivationRef[] | null> {
+  const level = readPart(protein.level);
+  if (level === null) return null;
   const active = new Map(level.indices.map((index, i) => [index, level.values[i] ?? 0]));
   // An inactive feature is 0 if the catalogue has it, otherwise null.
   const catalogue = indices.every((index) => active.has(index))
     ? active
     : await ctx.services.catalogue.entries(ctx.upstream);
-  const known = indices.filter((index) => active.has(index) || catalogue.has(index));
-  return new Map(
-    known.map((index) => [
-      index,
-      { value: { feature_index: index, value: active.get(index) ?? 0 }, from: { hash } },
-    ]),
-  );
+  return indices
+    .filter((index) => active.has(index) || catalogue.has(index))
+    .map((index) => ({
+      value: { feature_index: index, value: active.get(index) ?? 0 },
+      row: rowOf(protein, index),
+      length: protein.length,
+    }));
 }
 
 /** Aligned with `indices`: 0.0 where inactive, null outside the catalogue. */
@@ -139,33 +146,15 @@ async function exactFeatures(
   normalize: boolean,
   info: GraphQLResolveInfo,
 ): Promise<(ActivationRef | null)[]> {
-  if (indices.length > MOST_INDICES)
-    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MOST_INDICES} fit.`);
+  if (indices.length > MAX_INDICES)
+    throw badInput(`\`indices\` holds ${indices.length} entries; at most ${MAX_INDICES} fit.`);
   const wanted = [...new Set(indices)].filter((index) => index >= 0);
-  const shared = normalize && !selectedOnFeatures(info).regions;
+  const isShared = normalize && !selectedOnFeatures(info).regions;
   const found =
-    (shared ? await levelFeatures(ctx, protein, wanted, info) : null) ??
-    (await variantFeatures(ctx, protein, wanted, normalize));
-  return indices.map((index) => found.get(index) ?? null);
-}
-
-function topFeatures(
-  ctx: GatewayContext,
-  { hash, represents }: ProteinRef,
-  top: number,
-  info: GraphQLResolveInfo,
-): MaybePromise<ActivationRef[]> {
-  const from = { hash, top };
-  const ranked = represents?.info?.cluster_representative_features;
-  if (ranked != null && top <= (represents?.top ?? 0))
-    return ranked.slice(0, top).map((value) => ({ value, from }));
-  return fromProtein(ctx, hash, featureNeeds(info, { first: top }, info.fieldNodes), (data) =>
-    (data?.features?.values ?? []).slice(0, top).map((value) => ({ value, from })),
-  );
-}
-
-async function rawFeatures(ctx: GatewayContext, { hash }: ProteinRef, top: number): Promise<ActivationRef[]> {
-  return activationsOf(hash, await ctx.proteins.variant(hash, { top, normalize: false }), null, top);
+    (isShared ? await levelFeatures(ctx, protein, wanted) : null) ??
+    (await recordFeatures(ctx, protein, wanted, normalize, info));
+  const byIndex = new Map(found.map((activation) => [activation.value.feature_index, activation]));
+  return indices.map((index) => byIndex.get(index) ?? null);
 }
 
 const normalizeArg = {
@@ -194,7 +183,7 @@ builder.objectFields(Protein, (t) => ({
     },
     resolve: (protein, args, ctx, info) => {
       const top = readTop(args.first);
-      return args.normalize === false ? rawFeatures(ctx, protein, top) : topFeatures(ctx, protein, top, info);
+      return args.normalize === false ? rawFeatures(ctx, protein, top, info) : topFeatures(protein, top);
     },
   }),
   featureValues: t.field({

@@ -1,154 +1,107 @@
-// Resolvers of Protein and the queries that find one. The loader decides which upstream calls are
-// made.
-
-import type { GatewayContext } from '../../context.ts';
+// Resolvers of Protein and the queries that find one. They ask the loader for what is selected; the
+// fields read the record.
 import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { publicNullable } from '../../schema/field-options.ts';
-import { Plddt } from '../../schema/plddt.ts';
+import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
-import type { PresentProtein, ProteinParts, Source } from '../../upstream/proteins/protein-data.ts';
+import { partValue, readPart } from '../../upstream/part.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
+import { plddtByResidue } from '../../upstream/proteins/structure.ts';
 import { bulkCalls, CLUSTER_OF_PROTEIN, countDistinct, RECORD } from '../costs.ts';
-import { clusterOf, withRecord } from './cluster-links.ts';
-import {
-  clusterNeeds,
-  fromProtein,
-  loadList,
-  loadStructure,
-  type MaybePromise,
-  mapMaybePromise,
-  PARTS_OF_FIELD,
-  plddtNeeds,
-  requiredPartsOf,
-  STRUCTURE,
-  toRefs,
-} from './load-protein.ts';
+import { withRecord } from './load-cluster.ts';
+import { findProtein, loadProteins } from './load-protein.ts';
+import { clusterSelection, requiredParts, selectsMeanOnly } from './look-ahead.ts';
 
 /** Largest number of hashes in a query; longer lists are for /export.tsv. */
 const MAX_HASHES = 5000;
 
-/** A key of a protein: from an earlier answer, otherwise by loading its part. */
-function part<K extends keyof ProteinParts>(
-  ctx: GatewayContext,
-  { hash }: ProteinRef,
-  key: K,
-  needs: RequiredParts,
-): MaybePromise<PresentProtein[K] | undefined> {
-  const known = ctx.proteins.peek(hash)?.[key];
-  return known === undefined ? fromProtein(ctx, hash, needs, (data) => data?.[key]) : known;
-}
-
-const ofPart = <K extends 'sequence' | 'length'>(key: K, description: string) => ({
-  ...publicNullable('record', description),
-  resolve: (protein: ProteinRef, _: object, ctx: GatewayContext) =>
-    part(ctx, protein, key, PARTS_OF_FIELD[key]),
-});
-
-async function provenanceOf(ctx: GatewayContext, hash: string): Promise<Source> {
-  if (ctx.proteins.peek(hash)?.from === undefined) await ctx.proteins.load(hash, {});
-  const from = ctx.proteins.peek(hash)?.from;
-  if (from === undefined) throw new Error('A protein was loaded without a note of where it came from.');
-  return from;
+/** @throws UpstreamError UPSTREAM_DRIFT for confidences that are not those of the sequence */
+function readPlddt(protein: ProteinRef, isMeanEnough: boolean): PlddtShape | null {
+  if (isMeanEnough) {
+    const mean = readPart(protein.meanPlddt);
+    const isScored = mean !== null || partValue(protein.structure) !== undefined;
+    return isScored || partValue(protein.ptm) !== undefined ? { unit: [], mean } : null;
+  }
+  const structure = readPart(protein.structure);
+  const mean = partValue(protein.meanPlddt) ?? null;
+  if (protein.plddt instanceof Error) throw protein.plddt;
+  const stated = partValue(protein.plddt);
+  if (structure !== null) return { unit: plddtByResidue(structure, stated), mean };
+  const isScored = mean !== null || partValue(protein.ptm) !== undefined;
+  return isScored ? { unit: stated ?? [], mean } : null;
 }
 
 builder.objectFields(Protein, (t) => ({
   accession: t.string({
     ...publicNullable('record', 'Accession in its source database, such as "P01308" or "MGYP000261684433".'),
-    resolve: (protein, _, ctx) =>
-      protein.represents?.info?.accession ?? part(ctx, protein, 'accession', PARTS_OF_FIELD.accession),
+    resolve: (protein) => readPart(protein.accession),
   }),
   source: t.string({
     ...publicNullable('record', 'Database of the accession: uniprotkb, uniparc, mgy, img_m, spire, ...'),
-    resolve: (protein, _, ctx) =>
-      protein.represents?.info?.source ?? part(ctx, protein, 'source', PARTS_OF_FIELD.source),
+    resolve: (protein) => readPart(protein.source),
   }),
-  sequence: t.string(ofPart('sequence', 'Amino acids in one-letter codes.')),
-  length: t.int(ofPart('length', 'Number of residues, such as 110.')),
+  sequence: t.string({
+    ...publicNullable('record', 'Amino acids in one-letter codes.'),
+    resolve: (protein) => readPart(protein.sequence),
+  }),
+  length: t.int({
+    ...publicNullable('record', 'Number of residues, such as 110.'),
+    resolve: (protein) => readPart(protein.length),
+  }),
   ptm: t.float({
     public: 'record',
     cost: RECORD,
     description:
       'Predicted TM-score of the structure, 0 to 1, such as 0.87; null where there is no structure.',
-    resolve: ({ hash, represents }, _, ctx) =>
-      represents?.info?.ptm ??
-      fromProtein(ctx, hash, PARTS_OF_FIELD.ptm, (data) => data?.structure?.ptm ?? data?.scores?.ptm),
+    resolve: (protein) =>
+      partValue(protein.ptm) ?? (protein.structure === null ? null : readPart(protein.ptm)),
   }),
   plddt: t.field({
     public: 'record',
     cost: RECORD,
     type: Plddt,
     description: 'Confidence of the structure, residue by residue; null where there is no structure.',
-    resolve: ({ hash, represents }, _, ctx, info) => {
-      const isMeanEnough = plddtNeeds(info).structure !== true;
-      const mean = represents?.info?.mean_plddt;
-      if (mean != null && isMeanEnough) return { unit: [], mean };
-      return fromProtein(ctx, hash, isMeanEnough ? { meanPlddt: true } : STRUCTURE, (data) => {
-        const { structure, scores } = data ?? {};
-        if (structure == null && scores === undefined) return null;
-        const known = structure?.meanPlddt ?? scores?.meanPlddt ?? null;
-        if (isMeanEnough) return { unit: [], mean: known };
-        return mapMaybePromise(loadStructure(ctx, hash), (checked) => ({
-          unit: checked?.plddt() ?? [],
-          mean: known,
-        }));
-      });
-    },
+    resolve: (protein, _args, _ctx, info) => readPlddt(protein, selectsMeanOnly(info)),
   }),
   foldedOnDemand: t.boolean({
     ...publicNullable('record', 'Whether the structure was predicted on request and not with the Atlas.'),
     cost: RECORD,
-    resolve: async (protein, _, ctx) =>
-      (await ctx.proteins.load(protein.hash, PARTS_OF_FIELD.foldedOnDemand))?.record?.own.folded_on_demand,
+    resolve: (protein) => readPart(protein.single)?.own.folded_on_demand,
   }),
   cluster: t.field({
     ...publicNullable('record', 'Its cluster. Null when it belongs to none.'),
     cost: CLUSTER_OF_PROTEIN,
     type: Cluster,
-    resolve: (protein, _, ctx, info) =>
-      mapMaybePromise(clusterOf(ctx, protein, clusterNeeds(info)), (cluster) =>
-        cluster === null ? null : withRecord(ctx, info, cluster),
-      ),
+    resolve: (protein, _args, ctx, info) => {
+      const link = readPart(protein.cluster);
+      return link && withRecord(ctx, clusterSelection(info), link.representative, partValue(link.info));
+    },
   }),
   isClusterRepresentative: t.boolean({
     ...publicNullable('record', 'Whether it represents its cluster; null when it belongs to none.'),
     cost: CLUSTER_OF_PROTEIN,
-    resolve: (protein, _, ctx) =>
-      mapMaybePromise(clusterOf(ctx, protein, PARTS_OF_FIELD.isClusterRepresentative), (cluster) =>
-        cluster?.representative === undefined ? null : cluster.representative === protein.hash,
-      ),
+    resolve: (protein) => {
+      const link = readPart(protein.cluster);
+      return link && link.representative === protein.hash;
+    },
   }),
   provenance: t.field({
     ...publicNullable('record', 'The upstream answer that supplied the latest data of this protein.'),
     type: Provenance,
-    resolve: ({ hash }, _, ctx) => provenanceOf(ctx, hash),
+    resolve: (protein) => readPart(protein.from),
   }),
   raw: t.field({
     public: 'record',
     cost: { ...RECORD, ...LARGE_VALUE },
     type: 'JSON',
     description: 'The upstream record unchanged, for keys that this schema does not have yet.',
-    resolve: async ({ hash }, _, ctx) =>
-      (await ctx.proteins.load(hash, PARTS_OF_FIELD.raw))?.record?.raw.read(),
+    resolve: (protein) => readPart(protein.single)?.raw,
   }),
 }));
-
-/**
- * Finds a protein and loads all its parts in one call; null when the Atlas does not have it. Fields
- * whose parts could not be loaded fail by themselves where it is known to exist.
- */
-export async function findProtein(
-  ctx: GatewayContext,
-  hash: string,
-  needs: RequiredParts,
-): Promise<ProteinRef | null> {
-  const [found] = await ctx.proteins.loadAll([hash], needs);
-  if (found instanceof Error) throw found;
-  return found == null ? null : { hash };
-}
 
 const FOLD: RequiredParts = { fold: true, structure: true };
 
@@ -180,7 +133,7 @@ builder.queryFields((t) => ({
       foldOnMiss: t.arg(foldOnMissArg),
     },
     resolve: (_, { hash, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hash, withFold(requiredPartsOf(info), fold)),
+      findProtein(ctx, hash, withFold(requiredParts(info), fold)),
   }),
   proteins: t.field({
     public: 'record',
@@ -206,7 +159,7 @@ builder.queryFields((t) => ({
           `\`hashes\` holds ${hashes.length} hashes; at most ${MAX_HASHES} fit in one query. Ask in several.`,
         );
       }
-      return loadList(ctx, hashes, requiredPartsOf(info), toRefs);
+      return loadProteins(ctx, hashes, requiredParts(info));
     },
   }),
   proteinBySequence: t.field({
@@ -226,6 +179,6 @@ builder.queryFields((t) => ({
       foldOnMiss: t.arg(foldOnMissArg),
     },
     resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hashOfSequence(sequence), withFold(requiredPartsOf(info), fold)),
+      findProtein(ctx, hashOfSequence(sequence), withFold(requiredParts(info), fold)),
   }),
 }));

@@ -3,19 +3,22 @@
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
-import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
+import { Cluster } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { hashOfSequence } from '../../schema/uniprot.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
+import { readPart } from '../../upstream/part.ts';
+import { emptyRecord } from '../../upstream/proteins/record.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
-import { PARTS_OF_FIELD, requiredPartsOf } from './load-protein.ts';
-import { findProtein } from './protein.ts';
+import { clusterOfHit } from './load-cluster.ts';
+import { findProtein, loadNamed } from './load-protein.ts';
+import { below, requiredParts } from './look-ahead.ts';
 
 /** Largest sequence and number of hits (spec, section Endpoints, as in the public deployment). */
 export const MAX_RESIDUES = 2048;
@@ -73,10 +76,8 @@ async function search(
   within(args.first, 1, MOST_RESULTS, 'first');
   within(args.minSimilarity, 0, 1, 'minSimilarity');
   within(args.maxPercentCharacterized, 0, 100, 'maxPercentCharacterized');
-  const hits = selectedFields(info, 'SimilaritySearch')
-    .filter(({ name }) => name === 'hits')
-    .flatMap(({ nodes }) => selectedFields(info, 'SimilarityHit', nodes));
-  const proteins = hits.filter((field) => field.name === 'protein').flatMap((field) => field.nodes);
+  const hits = selectedFields(info, 'SimilarityHit', below(selectedFields(info, 'SimilaritySearch'), 'hits'));
+  const proteins = below(hits, 'protein');
   const answer = await ctx.searches.search(
     {
       sequence,
@@ -86,7 +87,7 @@ async function search(
       maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
       clusterInfo: hits.some((field) => field.name === 'cluster'),
     },
-    requiredPartsOf(info, proteins).structure === true,
+    requiredParts(info, proteins).structure === true,
   );
   const warnings = looksLikeDna(sequence) ? [DNA] : [];
   return { queryHash: hashOfSequence(sequence), warnings, answer };
@@ -95,19 +96,17 @@ async function search(
 async function similarTo(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
-  { hash }: ProteinRef,
+  protein: ProteinRef,
   args: SearchArgs,
-) {
-  const sequence = (await ctx.proteins.load(hash, PARTS_OF_FIELD.similar))?.sequence;
-  return sequence == null ? null : search(ctx, info, sequence, args);
+): Promise<SearchRef | null> {
+  const sequence = readPart(protein.sequence);
+  return sequence === null ? null : search(ctx, info, sequence, args);
 }
 
-const clusterOfHit = (hit: SimilarProtein): ClusterRef => ({
-  member: hit.protein_hash,
-  info: {
-    ...(hit.cluster_size == null ? {} : { cluster_size: hit.cluster_size }),
-    ...(hit.protein_name == null ? {} : { protein_name: hit.protein_name }),
-  },
+/** What a hit says of the cluster of its protein. */
+const clusterInfo = ({ cluster_size: size, protein_name: name }: SimilarProtein) => ({
+  ...(size == null ? {} : { cluster_size: size }),
+  ...(name == null ? {} : { protein_name: name }),
 });
 
 const SharedFeature = builder.objectRef<SharedFeatureRef>('SharedFeature').implement({
@@ -149,13 +148,16 @@ const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').impleme
       type: Protein,
       nullable: false,
       description: 'The protein. The hit contains its hash, accession, length, pTM, pLDDT and structure.',
-      resolve: ({ protein_hash: hash }) => ({ hash }),
+      resolve: async ({ protein_hash: hash }, _args, ctx, info) => {
+        const [protein] = await loadNamed(ctx, [hash], requiredParts(info));
+        return protein ?? emptyRecord(hash);
+      },
     }),
     cluster: t.field({
       ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
       type: Cluster,
       cost: CLUSTER_OF_PROTEIN,
-      resolve: clusterOfHit,
+      resolve: (hit, _args, ctx, info) => clusterOfHit(ctx, info, hit.protein_hash, clusterInfo(hit)),
     }),
   }),
 });
@@ -175,10 +177,12 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
       type: Protein,
       cost: proteinLink,
       // An answer without a protein does not prove that there is none.
-      resolve: ({ answer, queryHash }, _, ctx, info) =>
-        answer.protein_hash === queryHash
-          ? { hash: queryHash }
-          : findProtein(ctx, queryHash, requiredPartsOf(info)),
+      resolve: async ({ answer, queryHash }, _, ctx, info) => {
+        const needs = requiredParts(info);
+        if (answer.protein_hash !== queryHash) return findProtein(ctx, queryHash, needs);
+        const [protein] = await loadNamed(ctx, [queryHash], needs);
+        return protein;
+      },
     }),
     restrictedCount: t.int({
       public: 'record',

@@ -1,12 +1,11 @@
 // The structure of an Atlas protein as a PDB or mmCIF file, and its thumbnail. Their addresses need
 // no upstream call.
-
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { publicNonNull } from '../../schema/field-options.ts';
 import { PlddtScale, type PlddtScaleName } from '../../schema/plddt.ts';
-import { Protein } from '../../schema/protein.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import {
   type LoadedStructure,
@@ -20,18 +19,11 @@ import { writePdbHead } from '../../structure/pdb-head.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import type { CheckedStructure } from '../../upstream/proteins/checked-structure.ts';
-import { hasCoordinates, type StructureData } from '../../upstream/proteins/protein-data.ts';
+import { partValue, readPart } from '../../upstream/part.ts';
+import type { Structure as StructureRecord } from '../../upstream/proteins/structure.ts';
 import { THUMBNAIL_TYPES } from '../../upstream/reads/cached-reads.ts';
 import { RECORD } from '../costs.ts';
-import {
-  fromProtein,
-  loadStructure,
-  type MaybePromise,
-  mapMaybePromise,
-  STRUCTURE,
-  selectsFileText,
-} from './load-protein.ts';
+import { selectsFileText } from './look-ahead.ts';
 
 export const FILE_ENDINGS = { PDB: 'pdb', MMCIF: 'cif' } as const;
 
@@ -40,53 +32,42 @@ export interface AtlasStructure {
   readonly format: keyof typeof FILE_ENDINGS;
   /** Scale of pLDDT; undefined leaves the upstream's PDB text as it is. */
   readonly unit: PlddtUnit | undefined;
+  readonly ptm: number | null;
+  readonly meanPlddt: number | null;
 }
-
-/** A class: V8 would retain an object with an own getter, and the text, until a full collection. */
-class PdbFile {
-  readonly text: string | LazyText;
-  private readonly structure: Pick<StructureData, 'pdb'>;
-
-  constructor(text: string | LazyText, structure: Pick<StructureData, 'pdb'>) {
-    this.text = text;
-    this.structure = structure;
-  }
-  get atomCount(): number {
-    return parsePdb(this.structure.pdb).atomCount;
-  }
-}
-
-/** What a file is made of. */
-type FileSource = Pick<StructureData, 'pdb' | 'file' | 'ptm' | 'meanPlddt'>;
 
 /** The PDB file; where the text is packed, it is unpacked when it is written. */
-function pdbText(structure: FileSource, hash: string, unit: PlddtUnit | undefined): string | LazyText {
-  const packed = structure.file?.();
-  if (unit === undefined) return packed ?? structure.pdb;
-  const write = (pdb: Uint8Array): Uint8Array => {
-    const { ptm, meanPlddt } = structure;
-    return writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit });
-  };
-  if (packed === undefined) return Buffer.from(write(Buffer.from(structure.pdb))).toString();
-  return lazyText({ size: packed.size, bytes: () => write(packed.bytes()) });
+function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | LazyText {
+  const { hash, ptm, meanPlddt, unit } = file;
+  if (unit === undefined) return text;
+  const write = (pdb: Uint8Array): Uint8Array =>
+    writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit });
+  if (typeof text === 'string') return Buffer.from(write(Buffer.from(text))).toString();
+  return lazyText({ size: text.size, bytes: () => write(text.bytes()) });
 }
 
 /**
- * The text of the file and the number of its atoms, which is counted lazily.
+ * The structure of a protein as a file.
  *
- * @param structure - the PDB text, possibly packed
- * @throws UpstreamError UPSTREAM_DRIFT when the text holds no atom
+ * @throws UpstreamError UPSTREAM_DRIFT for one that is not that of its sequence, or holds no atom
  */
-export function atlasStructure(
-  { structure, missing }: Pick<CheckedStructure, 'structure' | 'missing'>,
-  { hash, format, unit }: AtlasStructure,
-): { readonly text: string | LazyText; readonly atomCount: number } {
-  if (format === 'PDB') return new PdbFile(pdbText(structure, hash, unit), structure);
+export function atlasStructure(structure: StructureRecord, file: AtlasStructure): LoadedStructure {
+  const { text, missing, fault } = structure;
+  if (fault !== null) throw fault;
+  if (file.format === 'PDB')
+    return {
+      text: pdbText(text, file),
+      // Parsing takes longer than writing, and few select the number.
+      get atomCount() {
+        return parsePdb(readText(text)).atomCount;
+      },
+    };
   // The service writes 0 to 1.
-  const plddtUnit = unit ?? 'UNIT';
-  const file = pdbToMmcif(readText(pdbText(structure, hash, plddtUnit)), { id: hash, plddtUnit }, missing);
-  if (file.ok) return { text: file.text, atomCount: file.atomCount };
-  throw new UpstreamError(`The structure that the upstream gave cannot be read: ${file.reason}`, {
+  const plddtUnit = file.unit ?? 'UNIT';
+  const pdb = readText(pdbText(text, { ...file, unit: plddtUnit }));
+  const written = pdbToMmcif(pdb, { id: file.hash, plddtUnit }, missing);
+  if (written.ok) return { text: written.text, atomCount: written.atomCount };
+  throw new UpstreamError(`The structure that the upstream gave cannot be read: ${written.reason}`, {
     operation: 'protein',
     code: 'UPSTREAM_DRIFT',
     retryable: false,
@@ -104,35 +85,33 @@ function signedUrl({ services, publicUrl, principal }: GatewayContext, path: str
   return `${publicUrl}${path}${query}${query === '' ? '?' : '&'}signature=${signature}`;
 }
 
-function structureOf(
+function structureFile(
   ctx: GatewayContext,
-  hash: string,
+  protein: ProteinRef,
   args: StructureArgs,
   info: GraphQLResolveInfo,
-): MaybePromise<StructureShape | null> {
+): StructureShape | null {
+  const { hash } = protein;
   const format = args.format ?? 'PDB';
   const unit = args.plddtScale ?? 'PERCENT';
   const query = unit === 'PERCENT' ? '' : `?plddt=${unit.toLowerCase()}`;
   const path = `/structures/${hash}.${FILE_ENDINGS[format]}`;
-  let loaded: MaybePromise<LoadedStructure> | undefined;
-  const shape: StructureShape = {
+  // With only the address selected nothing is loaded; the address answers 404 where there is no
+  // structure.
+  const structure = selectsFileText(info) ? readPart(protein.structure) : undefined;
+  if (structure === null) return null;
+  let loaded: LoadedStructure | undefined;
+  return {
     format,
     url: `${ctx.publicUrl}${path}${query}`,
     signedUrl: () => signedUrl(ctx, path, query),
-    load: () => {
-      loaded ??= mapMaybePromise(loadStructure(ctx, hash), (checked) => {
-        if (checked === null) throw new Error('A structure was lost after it was found.');
-        return atlasStructure(checked, { hash, format, unit });
-      });
+    load() {
+      if (structure === undefined) throw new Error('The look-ahead did not ask for the structure.');
+      const scores = { ptm: partValue(protein.ptm) ?? null, meanPlddt: partValue(protein.meanPlddt) ?? null };
+      loaded ??= atlasStructure(structure, { hash, format, unit, ...scores });
       return loaded;
     },
   };
-  // With only the address selected nothing is loaded; the address answers 404 where there is no
-  // structure.
-  if (!selectsFileText(info)) return shape;
-  return fromProtein(ctx, hash, STRUCTURE, (data) =>
-    data?.structure == null || !hasCoordinates(data.structure) ? null : shape,
-  );
 }
 
 builder.objectField(Protein, 'structure', (t) =>
@@ -156,7 +135,7 @@ builder.objectField(Protein, 'structure', (t) =>
           'Scale of pLDDT in the file, in B-factors, remarks and metrics: most viewers expect PERCENT.',
       }),
     },
-    resolve: ({ hash }, args, ctx, info) => structureOf(ctx, hash, args, info),
+    resolve: (protein, args, ctx, info) => structureFile(ctx, protein, args, info),
   }),
 );
 

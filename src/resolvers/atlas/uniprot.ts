@@ -6,11 +6,12 @@ import { publicNullable } from '../../schema/field-options.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
 import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
-import { type HeaderNames, readHeader } from '../../upstream/proteins/record-parts.ts';
+import { readPart, UNKNOWN } from '../../upstream/part.ts';
+import { readHeader } from '../../upstream/proteins/header.ts';
 import { NAMES_OF_PROTEIN, RECORD } from '../costs.ts';
 import { describeFault, hashInAtlas, readIdentifier, uniprotAccession } from './identifier.ts';
-import { fromProtein, PARTS_OF_FIELD, requiredPartsOf, withoutNames } from './load-protein.ts';
-import { findProtein } from './protein.ts';
+import { findProtein } from './load-protein.ts';
+import { requiredParts, withoutNames } from './look-ahead.ts';
 
 /** Null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
@@ -35,7 +36,7 @@ builder.objectField(UniprotEntry, 'protein', (t) =>
     resolve: async (entry, _, ctx, info) => {
       const hash = hashInAtlas(entry);
       if (hash === null) return null;
-      const found = await findProtein(ctx, hash, withoutNames(requiredPartsOf(info)));
+      const found = await findProtein(ctx, hash, withoutNames(requiredParts(info)));
       return found && { ...found, entry };
     },
   }),
@@ -61,38 +62,28 @@ builder.queryField('uniprotEntry', (t) =>
 /** The wire name of each name in a UniProt entry. */
 const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
 
-/** The UniProt accession of a protein, whatever led to it; undefined for other databases. */
-const loadAccession = ({ proteins }: GatewayContext, hash: string): Promise<string | undefined> =>
-  proteins.load(hash, PARTS_OF_FIELD.uniprotEntry).then((data) => uniprotAccession(data?.accession));
-
 const entryAccession = ({ record, requested }: UniprotRef): string | undefined =>
   uniprotAccession(record.accession ?? requested);
 
-/**
- * The UniProt entry of a protein's accession: one call, unless that entry led here. Several entries may
- * have the same sequence. Null for other databases.
- */
-async function findOwnEntry(ctx: GatewayContext, { hash, entry }: ProteinRef): Promise<UniprotRef | null> {
-  const accession = await loadAccession(ctx, hash);
-  if (accession === undefined) return null;
-  return entry !== undefined && entryAccession(entry) === accession ? entry : findEntry(ctx, accession);
+/** Whether the entry that led to the protein is that of its own accession: several may have its sequence. */
+function isOwnEntry(protein: ProteinRef, entry: UniprotRef): boolean {
+  const accession = entryAccession(entry);
+  return accession !== undefined && accession === uniprotAccession(readPart(protein.accession));
 }
 
-/** What is known of a name without the protein's record; undefined where the record must say it. */
-async function knownName(
-  ctx: GatewayContext,
-  { hash, entry, represents }: ProteinRef,
-  key: keyof typeof IN_ENTRY,
-): Promise<string | null | undefined> {
-  if (entry !== undefined) {
-    const accession = entryAccession(entry);
-    return accession !== undefined && accession === (await loadAccession(ctx, hash))
-      ? entry.record[IN_ENTRY[key]]
-      : undefined;
-  }
-  // The name of the cluster of a protein of another database is one that its record does not have.
-  const { protein_name: name, accession = ctx.proteins.peek(hash)?.accession } = represents?.info ?? {};
-  return key === 'name' && uniprotAccession(accession) !== undefined ? name : undefined;
+/** The UniProt entry of a protein's accession: one call, unless that entry led here. Null for other databases. */
+async function findOwnEntry(ctx: GatewayContext, protein: ProteinRef): Promise<UniprotRef | null> {
+  const { entry } = protein;
+  const accession = uniprotAccession(readPart(protein.accession));
+  if (accession === undefined) return null;
+  return entry !== undefined && isOwnEntry(protein, entry) ? entry : findEntry(ctx, accession);
+}
+
+/** The protein with the names of its record, which were left out where a UniProt entry led to it. */
+async function withNames(ctx: GatewayContext, protein: ProteinRef): Promise<ProteinRef> {
+  if (protein.names !== UNKNOWN) return protein;
+  const loaded = await ctx.proteins.load(protein.hash, { header: true });
+  return loaded === null ? { ...protein, names: null } : { ...protein, names: loaded.names };
 }
 
 /** One rule, whatever led to the protein: the name of its record, or that of its UniProt entry. */
@@ -101,14 +92,17 @@ async function findName(
   protein: ProteinRef,
   key: keyof typeof IN_ENTRY,
 ): Promise<string | null> {
-  const known = await knownName(ctx, protein, key);
-  if (known != null) return known;
-  const names = await fromProtein(ctx, protein.hash, PARTS_OF_FIELD[key], (data): HeaderNames => {
-    const { name, ...others } = readHeader(data?.header);
-    return { name: data?.name ?? name, ...others };
-  });
-  if (names[key] !== undefined) return names[key];
-  return names.isComplete ? null : ((await findOwnEntry(ctx, protein))?.record[IN_ENTRY[key]] ?? null);
+  const { entry, nameInCluster } = protein;
+  if (entry !== undefined && isOwnEntry(protein, entry)) {
+    const name = entry.record[IN_ENTRY[key]];
+    if (name != null) return name;
+  } else if (key === 'name' && nameInCluster != null) return nameInCluster;
+  const named = await withNames(ctx, protein);
+  const names = readPart(named.names);
+  const { name, ...others } = readHeader(names?.header);
+  const own = { ...others, name: names?.name ?? name };
+  if (own[key] !== undefined) return own[key];
+  return own.isComplete ? null : ((await findOwnEntry(ctx, named))?.record[IN_ENTRY[key]] ?? null);
 }
 
 const named = (key: keyof typeof IN_ENTRY, description: string) => ({
@@ -141,7 +135,7 @@ builder.objectFields(Protein, (t) => ({
     description:
       'Header in the FASTA file of its database, such as "sp|P01308|INS_HUMAN Insulin OS=Homo sapiens ' +
       'OX=9606 GN=INS". Null where the record has none.',
-    resolve: ({ hash }, _, ctx) => fromProtein(ctx, hash, PARTS_OF_FIELD.header, (data) => data?.header),
+    resolve: async (protein, _, ctx) => readPart((await withNames(ctx, protein)).names)?.header,
   }),
   uniprotEntry: t.field({
     public: 'record',

@@ -18,7 +18,7 @@ import { writeFoldFile } from '../../structure/fold/files.ts';
 import { readRaw } from '../../structure/fold/raw.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
-import { selectsFileText } from '../atlas/load-protein.ts';
+import { selectsFileText } from '../atlas/look-ahead.ts';
 import { FILE_ENDINGS } from '../atlas/structure.ts';
 import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPairIptm, FoldedChain } from './folded-chain.ts';

@@ -9,8 +9,8 @@ import { ChainKind } from '../../schema/task.ts';
 import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
 import type { ChainPair } from '../../structure/fold/pae.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
-import { requiredPartsOf } from '../atlas/load-protein.ts';
-import { findProtein } from '../atlas/protein.ts';
+import { findProtein } from '../atlas/load-protein.ts';
+import { requiredParts } from '../atlas/look-ahead.ts';
 import { proteinLink } from '../costs.ts';
 
 export const chainProteinField = {
@@ -23,7 +23,7 @@ export const chainProteinField = {
     _: object,
     ctx: GatewayContext,
     info: GraphQLResolveInfo,
-  ) => (proteinHash === null ? null : findProtein(ctx, proteinHash, requiredPartsOf(info))),
+  ) => (proteinHash === null ? null : findProtein(ctx, proteinHash, requiredParts(info))),
 } as const;
 
 interface FoldedChainShape extends FoldedChainRecord {

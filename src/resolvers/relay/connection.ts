@@ -27,6 +27,23 @@ export function readFirst(first: number | null | undefined): number | undefined 
   return first ?? undefined;
 }
 
+interface Edge<N> {
+  readonly node: N;
+  readonly cursor: string;
+}
+
+/** A page of a list. */
+export interface Page<N> {
+  readonly totalCount: number;
+  readonly edges: Edge<N>[];
+  readonly pageInfo: {
+    readonly startCursor: string | null;
+    readonly endCursor: string | null;
+    readonly hasNextPage: boolean;
+    readonly hasPreviousPage: boolean;
+  };
+}
+
 /** A page of a connection. Its ends are those of its edges. */
 export const connectionPage = <Edge extends { readonly cursor: string }>(
   totalCount: number,
@@ -44,7 +61,7 @@ export const connectionPage = <Edge extends { readonly cursor: string }>(
  * @param nodeOf - makes the node of an item
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or an invalid cursor
  */
-export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N) {
+export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N): Page<N> {
   const size = readPageSize(args);
   const start = args.after == null ? 0 : Math.min(readCursor(position, args.after) + 1, items.length);
   const edges = items

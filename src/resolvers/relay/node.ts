@@ -15,10 +15,10 @@ import { Protein } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
-import { findCluster } from '../atlas/cluster-links.ts';
 import { findFeature } from '../atlas/feature.ts';
-import { requiredPartsOf } from '../atlas/load-protein.ts';
-import { findProtein } from '../atlas/protein.ts';
+import { findCluster } from '../atlas/load-cluster.ts';
+import { findProtein } from '../atlas/load-protein.ts';
+import { requiredParts } from '../atlas/look-ahead.ts';
 import { findEntry } from '../atlas/uniprot.ts';
 import { findBulkLookup } from '../bulk-lookup.ts';
 import { FIND_CLUSTER } from '../costs.ts';
@@ -55,7 +55,7 @@ const ENTITIES = {
   Protein: {
     key: 'hash',
     calls: 1,
-    find: (ctx, info, id) => findProtein(ctx, readHash(id), requiredPartsOf(info)),
+    find: (ctx, info, id) => findProtein(ctx, readHash(id), requiredParts(info)),
   },
   Cluster: {
     key: 'representativeHash',

@@ -4,7 +4,7 @@
 import { isFields } from '../json/is-fields.ts';
 import { parseJsonSync } from '../json/parse-json.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from '../json/worker-pool.ts';
-import { type FeatureRow, rankingOf, rowsOf } from '../proteins/activations.ts';
+import { type FeatureRow, selectRows, toRanking } from '../proteins/activations.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { featuresWith } from '../wire-values.ts';
 import { readMatrix, readVector, type SparseVector } from './bulk-record.ts';
@@ -90,9 +90,9 @@ function readRows(
 ): ReadonlyMap<number, FeatureRow> | undefined {
   const matrix = readMatrix(perResidue);
   if (matrix === undefined) return undefined;
-  const ranking = top ?? (vector === undefined ? [] : rankingOf(vector, count));
+  const ranking = top ?? (vector === undefined ? [] : toRanking(vector, count));
   const ranked = ranking.slice(0, count).map((feature) => feature.feature_index);
-  return rowsOf(matrix, [...ranked, ...indices]);
+  return selectRows(matrix, [...ranked, ...indices]);
 }
 
 /** Regions are those of the single record: only there activations show what their `end` is. */

@@ -9,9 +9,8 @@ import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import type { WithRaw } from '../http/validate-response.ts';
-import { drifted } from '../http/validate-response.ts';
-import { isSequenceOf } from '../proteins/record-parts.ts';
+import { drifted, type WithRaw } from '../http/validate-response.ts';
+import { isSequenceOf } from '../proteins/check-record.ts';
 import { type ClusterRecord, type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';
 
 /** Cache of such reads; `name` labels their metrics. */
@@ -20,41 +19,43 @@ export interface CachedReads<T> {
   readonly name: string;
 }
 
-/** @param load - receives the upstream with the signal that aborts after the last caller */
-const cachedRead = <T, R extends T | null>(
-  { cache, name }: CachedReads<T>,
-  up: Upstream,
-  key: string,
-  load: (up: Upstream) => Promise<R>,
-): Promise<T | R> =>
-  cache.wrap<R>(key, (signal) => load({ ...up, signal }), {
-    signal: up.signal,
-    onHit: () => up.onCacheHit?.(name, 1),
-  });
+/** Reads one key. */
+interface KeyLoader<K, T> {
+  /** Null when the service has none. */
+  load(key: K): Promise<T | null>;
+}
 
 /** One read waits at most behind this many others of its request. */
 const IN_FLIGHT = 8;
 
-function createLoader<K extends string | number, T>(
+/** @param load - receives the upstream with the signal that aborts after the last caller */
+const cachedRead = <T>(
+  { cache, name }: CachedReads<T>,
+  up: Upstream,
+  key: string,
+  load: (up: Upstream) => Promise<T | null>,
+): Promise<T | null> =>
+  cache.wrap(key, (signal) => load({ ...up, signal }), {
+    signal: up.signal,
+    onHit: () => up.onCacheHit?.(name, 1),
+  });
+
+function createKeyLoader<K extends string | number, T>(
   up: Upstream,
   reads: CachedReads<T>,
   load: (up: Upstream, key: K) => Promise<T | null>,
-): DataLoader<K, T | null> {
+): KeyLoader<K, T> {
   const limited = pLimit(IN_FLIGHT);
-  const read = async (key: K): Promise<T | null | Error> => {
-    try {
-      const found = await cachedRead(reads, up, String(key), (shared) => limited(() => load(shared, key)));
-      if (found === null) up.absences?.add(String(key));
-      return found;
-    } catch (error) {
-      return asError(error);
-    }
-  };
-  return new DataLoader((keys) => Promise.all(keys.map(read)));
+  async function read(key: K): Promise<T | null> {
+    const found = await cachedRead(reads, up, String(key), (shared) => limited(() => load(shared, key)));
+    if (found === null) up.absences?.add(String(key));
+    return found;
+  }
+  return new DataLoader<K, T | null>((keys) => Promise.all(keys.map((key) => read(key).catch(asError))));
 }
 
 export type LoadedFeature = WithRaw<FeatureDetail>;
-export type FeatureLoader = ReturnType<typeof createFeatureLoader>;
+export type FeatureLoader = KeyLoader<number, LoadedFeature>;
 
 /** Keys without which details are not whole; the others may be left out. */
 const LISTS = ['top_100_uniref_ids', 'top_swissprot_activations', 'decoder_nearest_neighbors'] as const;
@@ -65,16 +66,16 @@ export const isWholeFeature = ({ record, raw }: LoadedFeature): boolean =>
   LISTS.every((key) => record[key] !== undefined) &&
   KEYS.every((key) => record[key] !== undefined || !Object.hasOwn(Object(raw), key));
 
-export const createFeatureLoader = (up: Upstream, reads: CachedReads<LoadedFeature>) =>
-  createLoader<number, LoadedFeature>(up, reads, atlas.feature);
+export const createFeatureLoader = (up: Upstream, reads: CachedReads<LoadedFeature>): FeatureLoader =>
+  createKeyLoader(up, reads, atlas.feature);
 
 export type LoadedEntry = WithRaw<UniprotRecord>;
-export type UniprotLoader = ReturnType<typeof createUniprotLoader>;
+export type UniprotLoader = KeyLoader<string, LoadedEntry>;
 
 const HASH = /^[0-9a-f]{32}$/;
 
 /** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none */
-async function checkedEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
+async function readEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
   const entry = await atlas.uniprot(up, id);
   const { protein_hash: hash, sequence } = entry?.record ?? {};
   if (hash != null && !(sequence == null ? HASH.test(hash) : isSequenceOf(hash, sequence)))
@@ -82,8 +83,8 @@ async function checkedEntry(up: Upstream, id: string): Promise<LoadedEntry | nul
   return entry;
 }
 
-export const createUniprotLoader = (up: Upstream, reads: CachedReads<LoadedEntry>) =>
-  createLoader<string, LoadedEntry>(up, reads, checkedEntry);
+export const createUniprotLoader = (up: Upstream, reads: CachedReads<LoadedEntry>): UniprotLoader =>
+  createKeyLoader(up, reads, readEntry);
 
 /** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
 export const THUMBNAIL_TYPES = { PLDDT: 'plddt', PCT_CHARACTERIZED: 'pct-characterized' } as const;
@@ -93,11 +94,14 @@ export interface Thumbnail {
   /** A strong entity tag, with its quotes; computed once and cached with the bytes. */
   readonly etag: string;
 }
-export type Thumbnails = ReturnType<typeof openThumbnails>;
 
-export const openThumbnails = (reads: CachedReads<Thumbnail>) => ({
+export interface Thumbnails {
   /** The image, or null when the protein or its structure does not exist. */
-  get: (up: Upstream, hash: string, type: string) =>
+  get(up: Upstream, hash: string, type: string): Promise<Thumbnail | null>;
+}
+
+export const createThumbnails = (reads: CachedReads<Thumbnail>): Thumbnails => ({
+  get: (up, hash, type) =>
     cachedRead(reads, up, `${type}:${hash}`, async (shared) => {
       const bytes = await atlas.thumbnail(shared, hash, type);
       if (bytes === null) return null;
@@ -106,15 +110,18 @@ export const openThumbnails = (reads: CachedReads<Thumbnail>) => ({
     }),
 });
 
-type ClusterAnswer = WithRaw<ClusterRecord>;
+export type LoadedClusterRecord = WithRaw<ClusterRecord>;
 
 /** A cluster's record and the number of features requested with it. */
 export interface LoadedCluster {
   readonly top: number;
-  readonly cluster: ClusterAnswer;
+  readonly cluster: LoadedClusterRecord;
 }
 
-export type ClusterLoader = ReturnType<typeof createClusterLoader>;
+export interface ClusterLoader {
+  /** The record of a representative; null for other hashes. @param top - features, 1 to 100 */
+  load(hash: string, top?: number): Promise<LoadedClusterRecord | null>;
+}
 
 /** What the cluster loaders of all requests share; `cache` is undefined without caching. */
 export interface ClusterDependencies {
@@ -137,7 +144,7 @@ export function hasAllMembers(record: ClusterRecord): boolean {
 }
 
 /** An incomplete record is not cached: it may be complete a moment later. */
-const isWholeCluster = ({ record }: ClusterAnswer): boolean =>
+const isWholeCluster = ({ record }: LoadedClusterRecord): boolean =>
   hasAllMembers(record) &&
   record.cluster_representative_features !== undefined &&
   record.cluster_top_pfam_domains !== undefined &&
@@ -145,12 +152,24 @@ const isWholeCluster = ({ record }: ClusterAnswer): boolean =>
 
 const DEFAULT_TOP = 10;
 
-/** The loader of one request. Of several feature counts in one tick it requests the largest. */
-export function createClusterLoader(up: Upstream, { cache, singleFlight }: ClusterDependencies) {
-  const limited = pLimit(IN_FLIGHT);
-  const loaded = new Map<string, { top: number; answer: Promise<ClusterAnswer | null> }>();
+interface ClusterKey {
+  readonly hash: string;
+  readonly top: number;
+}
 
-  const fetch = async (hash: string, top: number): Promise<ClusterAnswer | null> => {
+/**
+ * The loader of one request. Of several feature counts in one tick it requests the largest. The
+ * clusters of a tick wait for each other, so that what is selected on their members is one bulk
+ * call.
+ */
+export function createClusterLoader(
+  up: Upstream,
+  { cache, singleFlight }: ClusterDependencies,
+): ClusterLoader {
+  const limited = pLimit(IN_FLIGHT);
+  const loaded = new Map<string, { top: number; answer: Promise<LoadedClusterRecord | null> }>();
+
+  async function read({ hash, top }: ClusterKey): Promise<LoadedClusterRecord | null> {
     const cached = await cache?.get(clusterKey(hash));
     if (cached !== undefined && cached.top >= top) {
       up.onCacheHit?.('clusters', 1);
@@ -163,27 +182,26 @@ export function createClusterLoader(up: Upstream, { cache, singleFlight }: Clust
     );
     if (cluster !== null && isWholeCluster(cluster)) await cache?.set(clusterKey(hash), { top, cluster });
     return cluster;
-  };
+  }
 
-  // Waits for all clusters of a tick, so that the fields selected on members of several are one
-  // bulk call.
-  const tick = new DataLoader<{ hash: string; top: number }, ClusterAnswer | null>(
-    (keys) => {
-      const tops = new Map<string, number>();
-      for (const { hash, top } of keys) tops.set(hash, Math.max(tops.get(hash) ?? 0, top));
-      for (const [hash, top] of tops) loaded.set(hash, { top, answer: fetch(hash, top) });
-      return Promise.all(
-        keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
-      );
-    },
-    { cache: false, batchScheduleFn: setImmediate },
-  );
+  async function loadBatch(keys: readonly ClusterKey[]): Promise<(LoadedClusterRecord | null | Error)[]> {
+    const tops = new Map<string, number>();
+    for (const { hash, top } of keys) tops.set(hash, Math.max(tops.get(hash) ?? 0, top));
+    for (const [hash, top] of tops) loaded.set(hash, { top, answer: read({ hash, top }) });
+    return Promise.all(
+      keys.map(({ hash }) => Promise.resolve(loaded.get(hash)?.answer ?? null).catch(asError)),
+    );
+  }
+
+  const loader = new DataLoader<ClusterKey, LoadedClusterRecord | null>(loadBatch, {
+    cache: false,
+    batchScheduleFn: setImmediate,
+  });
   return {
-    /** The record of a representative; null for other hashes. @param top - features, 1 to 100 */
-    load(hash: string, top?: number): Promise<ClusterAnswer | null> {
+    load(hash, top) {
       const before = loaded.get(hash);
       if (before !== undefined && before.top >= (top ?? 0)) return before.answer;
-      return tick.load({ hash, top: top ?? DEFAULT_TOP });
+      return loader.load({ hash, top: top ?? DEFAULT_TOP });
     },
   };
 }

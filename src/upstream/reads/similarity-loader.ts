@@ -5,13 +5,13 @@ import DataLoader from 'dataloader';
 import pLimit from 'p-limit';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
-import { hasAtoms } from '../../structure/pdb.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import type { PresentProtein } from '../proteins/protein-data.ts';
-import type { ProteinLoader } from '../proteins/protein-loader.ts';
-import { RecordStructure, scoresAlone } from '../proteins/record-parts.ts';
+import { partValue, UNKNOWN } from '../part.ts';
+import type { ProteinLoader } from '../proteins/loader.ts';
+import { structureParts } from '../proteins/read-record.ts';
+import { emptyRecord, type ProteinRecord, type Source } from '../proteins/record.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../wire.ts';
 
 export interface LoadedSearch {
@@ -19,39 +19,40 @@ export interface LoadedSearch {
   readonly at: number;
 }
 
-export type SimilarityLoader = ReturnType<typeof createSimilarityLoader>;
+export interface SimilarityLoader {
+  /** Searches. @param structures - whether the hits' structures are wanted as well */
+  search(query: atlas.SimilarityQuery, structures: boolean): Promise<SimilarityAnswer>;
+}
 
 /** What the searches of all requests share; `cache` is undefined without caching. */
 export interface SimilarityDependencies {
   readonly cache: Cache<LoadedSearch> | undefined;
   readonly singleFlight: SingleFlight;
-  readonly proteins: Pick<ProteinLoader, 'prime'>;
 }
 
-interface Asked {
+interface SearchKey {
   readonly query: atlas.SimilarityQuery;
   readonly structures: boolean;
 }
 
 const IN_FLIGHT = 4;
 
-const keyOf = (query: atlas.SimilarityQuery): string =>
+const cacheKey = (query: atlas.SimilarityQuery): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url');
 
-const structureOfHit = (hit: SimilarProtein, pdb: string) =>
-  hasAtoms(pdb) ? new RecordStructure(hit, pdb.length, pdb.length) : scoresAlone(hit);
-
-/** What a hit says of its protein, in the form of the protein loader. */
-function dataOf(hit: SimilarProtein, at: number, fromCache: boolean): PresentProtein {
-  const scores = { ptm: hit.ptm ?? null, meanPlddt: hit.mean_plddt ?? null };
+/** What a hit says of its protein. */
+function toRecord(hit: SimilarProtein, from: Source): ProteinRecord {
+  const { protein_hash: hash, protein_accession: accession, sequence_length: length, ptm } = hit;
+  const read = structureParts({ ...hit, sequence: undefined, length: length ?? undefined }, hit);
+  // Without a sequence a structure that is not of its length cannot be checked: others have it as well.
+  const isWhole = hit.pdb != null && partValue(read.structure)?.fault == null;
   return {
-    hash: hit.protein_hash,
-    state: 'present',
-    ...(hit.protein_accession == null ? {} : { accession: hit.protein_accession }),
-    ...(hit.sequence_length == null ? {} : { length: hit.sequence_length }),
-    ...(hit.ptm == null && hit.mean_plddt == null ? {} : { scores }),
-    ...(hit.pdb == null ? {} : { structure: structureOfHit(hit, hit.pdb) }),
-    from: { operation: 'similarity', retrievedAt: new Date(at), fromCache, requestId: undefined },
+    ...emptyRecord(hash, from),
+    accession: accession ?? UNKNOWN,
+    length: length ?? UNKNOWN,
+    ...(isWhole ? read : {}),
+    ptm: ptm ?? UNKNOWN,
+    meanPlddt: hit.mean_plddt ?? (isWhole ? read.meanPlddt : UNKNOWN),
   };
 }
 
@@ -63,49 +64,53 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
   })),
 });
 
+/** The searches of a tick wait for each other, so that what is selected on their hits is one bulk call. */
 export function createSimilarityLoader(
   up: Upstream,
-  { cache, singleFlight, proteins }: SimilarityDependencies,
-) {
+  { cache, singleFlight }: SimilarityDependencies,
+  proteins: Pick<ProteinLoader, 'prime'>,
+): SimilarityLoader {
   const limited = pLimit(IN_FLIGHT);
 
-  const load = async ({ query, structures }: Asked): Promise<SimilarityAnswer> => {
-    const key = keyOf(query);
+  async function load({ query, structures }: SearchKey): Promise<SimilarityAnswer> {
+    const key = cacheKey(query);
     const cached = await cache?.get(key);
     if (cached !== undefined) up.onCacheHit?.('searches', 1);
-    const { answer, at } =
-      cached ??
-      (await limited(() =>
-        singleFlight(`similarity ${key} ${structures}`, up.signal, async ({ signal }) => ({
-          answer: await atlas.similarity({ ...up, signal }, query, structures),
-          at: Date.now(),
-        })),
-      ));
-    for (const hit of answer.similar_proteins) proteins.prime(dataOf(hit, at, cached !== undefined));
+    const { answer, at } = cached ?? (await limited(() => searchShared(key, { query, structures })));
+    const from = {
+      operation: 'similarity',
+      retrievedAt: at,
+      fromCache: cached !== undefined,
+      requestId: undefined,
+    };
+    for (const hit of answer.similar_proteins) proteins.prime(toRecord(hit, from));
     if (cached !== undefined) return answer;
     const plain = withoutStructures(answer);
     await cache?.set(key, { answer: plain, at });
     return plain;
-  };
+  }
 
-  // Waits for all searches of a tick, so that the fields selected on hits of several are one bulk
-  // call.
-  const loader = new DataLoader<Asked, SimilarityAnswer>(
-    (keys) => {
-      const searches = new Map<string, Asked>();
-      for (const { query, structures } of keys) {
-        const before = searches.get(keyOf(query));
-        searches.set(keyOf(query), { query, structures: structures || before?.structures === true });
-      }
-      const answers = new Map([...searches].map(([key, asked]) => [key, load(asked).catch(asError)]));
-      return Promise.all(
-        keys.map(({ query }) => answers.get(keyOf(query)) ?? new Error('A search was not begun.')),
-      );
-    },
-    { cache: false, batchScheduleFn: setImmediate },
-  );
-  return {
-    /** Searches. @param structures - whether the hits' structures are wanted as well */
-    search: (query: atlas.SimilarityQuery, structures: boolean) => loader.load({ query, structures }),
-  };
+  const searchShared = (key: string, { query, structures }: SearchKey): Promise<LoadedSearch> =>
+    singleFlight(`similarity ${key} ${structures}`, up.signal, async ({ signal }) => ({
+      answer: await atlas.similarity({ ...up, signal }, query, structures),
+      at: Date.now(),
+    }));
+
+  async function loadBatch(keys: readonly SearchKey[]): Promise<(SimilarityAnswer | Error)[]> {
+    const searches = new Map<string, SearchKey>();
+    for (const { query, structures } of keys) {
+      const before = searches.get(cacheKey(query));
+      searches.set(cacheKey(query), { query, structures: structures || before?.structures === true });
+    }
+    const answers = new Map([...searches].map(([key, search]) => [key, load(search).catch(asError)]));
+    return Promise.all(
+      keys.map(({ query }) => answers.get(cacheKey(query)) ?? new Error('A search was not begun.')),
+    );
+  }
+
+  const loader = new DataLoader<SearchKey, SimilarityAnswer>(loadBatch, {
+    cache: false,
+    batchScheduleFn: setImmediate,
+  });
+  return { search: (query, structures) => loader.load({ query, structures }) };
 }

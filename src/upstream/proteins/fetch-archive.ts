@@ -1,16 +1,15 @@
-// One bulk look-up: posts it, polls the job if the upstream starts one, and reads the archive.
+// One bulk look-up: posts it, polls the job if the service starts one, and reads the archive.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCall } from '../../async/single-flight.ts';
-import { archiveLimits } from '../archive/archive-limits.ts';
-import { readBulkArchive } from '../archive/bulk.ts';
+import { type ArchiveError, archiveLimits } from '../archive/archive-limits.ts';
+import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
 import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { readBytes } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
-import { type ReadBulk, stampedNow } from './merge-answers.ts';
-import type { BulkCall } from './protein-plan.ts';
-import { needsCluster, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
+import type { BulkCall } from './plan.ts';
+import { needsCluster, needsRows, needsStructure, topOf } from './required-parts.ts';
 
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
@@ -69,37 +68,46 @@ async function jobArchive(
   );
 }
 
+/** Why parts of a damaged archive were lost; single records may have them. */
+export const damagedArchive = (problem: ArchiveError): UpstreamError =>
+  new UpstreamError(
+    `The upstream's bulk archive cannot be read: ${problem.message}`,
+    {
+      operation: 'bulk',
+      code: problem.isTruncated ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT',
+      status: 200,
+      retryable: problem.isTruncated,
+    },
+    { cause: problem },
+  );
+
 /**
- * Looks up at most 500 proteins with exactly the needed members.
+ * Looks up at most 500 proteins with exactly the needed members. The sequences are always included:
+ * only they prove which of the proteins exist.
  *
- * @param bulk - its needs are the union of `each`
- * @param each - what each protein needs
  * @throws UpstreamError without an archive; it names a job that still runs when the time is up
  */
-export async function fetchBulk(
+export async function fetchArchive(
   up: Upstream,
   downloads: Downloads,
-  { needs, asksSequences }: BulkCall,
-  each: ReadonlyMap<string, RequiredParts>,
-  run: SharedCall,
-): Promise<ReadBulk> {
+  { needs, each }: BulkCall,
+  run: Pick<SharedCall, 'onAbort'>,
+): Promise<BulkParts> {
+  const hashes = new Set(each.keys());
+  const perResidue = needsRows(needs);
   const started = await atlas.bulk(up, {
-    hashes: [...each.keys()],
+    hashes: [...hashes],
     top: topOf(needs),
     structure: needsStructure(needs),
     cluster: needsCluster(needs),
-    sequence: asksSequences,
+    sequence: true,
     proteinFeatures: needs.features !== undefined || needs.level === true || needs.residues !== undefined,
-    residueFeatures: needsRows(needs),
+    residueFeatures: perResidue,
   });
   if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
-  const limits = archiveLimits({ proteins: each.size, perResidue: needsRows(needs) });
+  const limits = archiveLimits({ proteins: each.size, perResidue });
   const answer =
     started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId, limits.bytes);
-  const archive = await readBytes(up, answer);
-  const from = stampedNow('bulk');
-  const hashes = new Set(each.keys());
-  const rows = needsRows(needs) ? { top: needs.residues ?? 0, indices: needs.rows ?? [] } : undefined;
-  const parts = await readBulkArchive(archive, { hashes, level: needs.level === true, rows, limits });
-  return { parts, from, isWhole: parts.problems.length === 0, asksSequences };
+  const rows = perResidue ? { top: needs.residues ?? 0, indices: needs.rows ?? [] } : undefined;
+  return readBulkArchive(await readBytes(up, answer), { hashes, level: needs.level === true, rows, limits });
 }

@@ -1,0 +1,104 @@
+// Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein does
+// not exist; any other missing part stays unknown.
+import type { BulkParts } from '../archive/bulk.ts';
+import type { BulkStructure } from '../archive/bulk-record.ts';
+import type { BulkFeatures } from '../archive/features-file.ts';
+import { validate } from '../http/validate-response.ts';
+import { isFields } from '../json/is-fields.ts';
+import { UNKNOWN } from '../part.ts';
+import { type ClusterInfo, clusterInfo } from '../wire.ts';
+import { hasSameScale, toRanking } from './activations.ts';
+import { isSequenceOf } from './check-record.ts';
+import { sourceOf } from './read-record.ts';
+import { emptyRecord, type ProteinRecord } from './record.ts';
+import { needsCluster, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
+import { readResidues, readStructure } from './structure.ts';
+
+/**
+ * Reads one protein.
+ *
+ * @param isRanked - whether the activations of an archive without rankings have the scale of one
+ * @returns null where the archive proves that there is none; undefined where it does not mention it
+ */
+export function readArchived(
+  hash: string,
+  needs: RequiredParts,
+  parts: BulkParts,
+  isRanked: boolean,
+): ProteinRecord | null | undefined {
+  if (!parts.present.has(hash)) return parts.hasSequences && parts.problems.length === 0 ? null : undefined;
+  const identity = identityParts(hash, parts);
+  return {
+    ...emptyRecord(hash, sourceOf('bulk')),
+    ...identity,
+    ...(needsStructure(needs) ? structureParts(parts.structures.get(hash), identity?.sequence) : {}),
+    ...(needsCluster(needs) ? { cluster: readLink(hash, parts) } : {}),
+    ...featureParts(needs, parts.features.get(hash), isRanked),
+  };
+}
+
+function identityParts(hash: string, { sequences }: BulkParts) {
+  const found = sequences.get(hash);
+  // Unless it is another protein's.
+  if (found === undefined || !isSequenceOf(hash, found.sequence)) return undefined;
+  const { sequence, accession, source } = found;
+  return { sequence, length: sequence.length, accession, source };
+}
+
+function structureParts(
+  found: BulkStructure | undefined,
+  sequence: string | undefined,
+): Partial<ProteinRecord> {
+  if (found === undefined) return {};
+  // Without the remark the record may state it.
+  const ptm = found.statesPtm ? found.ptm : UNKNOWN;
+  if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
+  if (sequence === undefined) return { ptm, meanPlddt: found.statedMean ?? UNKNOWN };
+  const structure = readStructure(found.file(), { sequence, length: undefined }, found.pdb);
+  return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(found.pdb).mean };
+}
+
+/** Without a list of members an archive shows only which proteins represent a cluster. */
+function readLink(hash: string, { clusterOf, clusters }: BulkParts): ProteinRecord['cluster'] {
+  const representative = clusterOf.get(hash);
+  if (representative !== undefined)
+    return { representative, info: readClusterInfo(clusters.get(representative)) ?? UNKNOWN };
+  const own = readClusterInfo(clusters.get(hash));
+  return own === undefined ? UNKNOWN : { representative: hash, info: own };
+}
+
+/**
+ * What an archive says of a cluster; undefined where that is no object. A value that breaks the
+ * contract is left out: the record of the cluster says it, or the error.
+ */
+export function readClusterInfo(record: unknown): ClusterInfo | undefined {
+  if (!isFields(record)) return undefined;
+  const parsed = clusterInfo.safeParse(record);
+  if (parsed.success) return parsed.data;
+  const broken = new Set(parsed.error.issues.map(({ path }) => path[0]));
+  const readable = Object.entries(record).filter(([key]) => !broken.has(key));
+  return validate('clusterInfo', clusterInfo, Object.fromEntries(readable));
+}
+
+function featureParts(
+  needs: RequiredParts,
+  found: BulkFeatures | undefined,
+  isRanked: boolean,
+): Partial<ProteinRecord> {
+  const vector = found?.proteinLevel;
+  const ranking =
+    found?.top ?? (isRanked && vector !== undefined ? toRanking(vector, topOf(needs)) : undefined);
+  const rows = found?.rows;
+  return {
+    ...(needs.features !== undefined && ranking !== undefined
+      ? { features: { top: needs.features, regions: 0, values: ranking } }
+      : {}),
+    ...(needs.level === true && found?.top !== undefined
+      ? { level: vector !== undefined && hasSameScale(found.top, vector) ? vector : null }
+      : {}),
+    // Without a ranking they may be those of other features, and on another scale.
+    ...(rows !== undefined && (ranking !== undefined || needs.residues === undefined)
+      ? { rows: { top: needs.residues ?? 0, rows: [...rows.values()] } }
+      : {}),
+  };
+}

@@ -1,0 +1,195 @@
+// Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large member
+// is an error of its part alone.
+import type { z } from 'zod';
+import { hasAtoms } from '../../structure/pdb.ts';
+import { readMatrix, readVector } from '../archive/bulk-record.ts';
+import { asError } from '../errors.ts';
+import { validate } from '../http/validate-response.ts';
+import { isFields } from '../json/is-fields.ts';
+import { isKnown, type Part, partValue, UNKNOWN } from '../part.ts';
+import { type FeatureValue, proteinRecord } from '../wire.ts';
+import { hasSameScale, selectRows } from './activations.ts';
+import { checkRecord } from './check-record.ts';
+import {
+  emptyRecord,
+  type FeatureRows,
+  type ProteinRecord,
+  type Ranking,
+  type SingleRecord,
+  type Source,
+} from './record.ts';
+import { readRegions } from './regions.ts';
+import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
+import { readResidues, readStructure, type Structure } from './structure.ts';
+
+const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
+const smallRecord = proteinRecord.omit(LARGE);
+const features = proteinRecord.pick({ sae_features: true });
+const confidences = proteinRecord.pick({ residues_plddt: true });
+const coordinates = proteinRecord.pick({ pdb: true });
+
+/** The members of a record but those that are large, by the names in wire.ts. */
+export type SmallMembers = Omit<z.output<typeof smallRecord>, 'sequence'>;
+
+/** An answer as it came. */
+export interface RawRecord {
+  readonly raw: unknown;
+  readonly requestId: string | undefined;
+}
+
+/** The source of data that have just come. */
+export const sourceOf = (operation: string, requestId?: string): Source => ({
+  operation,
+  retrievedAt: Date.now(),
+  fromCache: false,
+  requestId,
+});
+
+/**
+ * Reads a record.
+ *
+ * @param needs - what it was requested for; null unless its features are the normalised top ranking
+ * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
+ */
+export function readRecord(
+  hash: string,
+  needs: RequiredParts | null,
+  { raw, requestId }: RawRecord,
+): ProteinRecord {
+  const record = validate('protein', smallRecord, raw);
+  checkRecord(hash, record);
+  const { sequence: written, ...own } = record;
+  const sequence = written ?? undefined;
+  const length = own.sequence_length ?? sequence?.length;
+  const representative = own.cluster_rep_protein_hash;
+  return {
+    ...emptyRecord(hash, sourceOf('protein', requestId)),
+    sequence: sequence ?? UNKNOWN,
+    length: length ?? UNKNOWN,
+    accession: own.accession ?? null,
+    source: own.source ?? null,
+    names: { name: own.protein_name ?? null, header: own.header ?? null },
+    ...structureParts({ ...own, sequence, length }, raw),
+    cluster: representative == null ? UNKNOWN : { representative, info: UNKNOWN },
+    namesNoCluster: representative == null,
+    ...(needs === null ? {} : featureParts(needs, raw, length)),
+    single: needs === null ? UNKNOWN : { own, raw },
+    isFolded: needs?.fold === true,
+  };
+}
+
+type StructureParts = Pick<ProteinRecord, 'structure' | 'plddt' | 'ptm' | 'meanPlddt'>;
+
+interface StructureFacts {
+  readonly sequence: string | undefined;
+  readonly length: number | undefined;
+  readonly ptm?: number | null | undefined;
+  readonly mean_plddt?: number | null | undefined;
+}
+
+/** B-factors have two digits: values are the same whichever way they come. */
+const toTwoDigits = (value: number | null): number | null =>
+  value === null ? null : Number(value.toFixed(2));
+
+/** One of the large members; an error where it breaks the contract. */
+function readMember<T>(read: () => T): T | Error {
+  try {
+    return read();
+  } catch (error) {
+    return asError(error);
+  }
+}
+
+/**
+ * The structure of an answer in JSON and its scores. Without coordinates it still may have scores; a
+ * missing key `pdb` means not known, null means none.
+ */
+export function structureParts(
+  { sequence, length, ...scores }: StructureFacts,
+  raw: unknown,
+): StructureParts {
+  const ptm = scores.ptm ?? null;
+  const mean = scores.mean_plddt ?? null;
+  const pdb = readMember(() => validate('protein', coordinates, raw).pdb);
+  const stated = readMember(
+    () => validate('protein', confidences, raw).residues_plddt?.map(toTwoDigits) ?? UNKNOWN,
+  );
+  if (pdb instanceof Error)
+    return { structure: pdb, plddt: stated, ptm: ptm ?? UNKNOWN, meanPlddt: mean ?? pdb };
+  if (pdb != null && hasAtoms(pdb)) {
+    const structure = readStructure(pdb, { sequence, length });
+    return { structure, plddt: stated, ptm: ptm ?? UNKNOWN, meanPlddt: mean ?? readResidues(pdb).mean };
+  }
+  const unknown = pdb === undefined ? UNKNOWN : null;
+  if (ptm === null && mean === null)
+    return { structure: unknown, plddt: unknown, ptm: unknown, meanPlddt: unknown };
+  return {
+    structure: unknown,
+    plddt: stated === UNKNOWN ? unknown : stated,
+    ptm: ptm ?? unknown,
+    meanPlddt: mean ?? unknown,
+  };
+}
+
+/** The structure of the single record itself; unknown where there is no record. */
+export function structureOfRecord(
+  single: SingleRecord | null,
+  sequence: string | undefined,
+): Part<Structure> {
+  if (single === null) return UNKNOWN;
+  const length = single.own.sequence_length ?? undefined;
+  return structureParts({ ...single.own, sequence, length }, single.raw).structure;
+}
+
+type FeatureParts = Pick<ProteinRecord, 'features' | 'level' | 'rows'>;
+
+/** The activations in a record that was requested for its top features. */
+function featureParts(needs: RequiredParts, raw: unknown, length: number | undefined): FeatureParts {
+  const top = topOf(needs);
+  const ranking = readMember(() => readFeatures(raw, top, length));
+  const values = partValue<Ranking>(ranking)?.values ?? [];
+  const wire = isFields(raw) ? raw : {};
+  const vector = readVector(wire.protein_activations);
+  return {
+    features: ranking,
+    level: vector !== undefined && hasSameScale(values, vector) ? vector : null,
+    rows: needsRows(needs) ? readRows(wire.per_residue_activations, needs, ranking) : UNKNOWN,
+  };
+}
+
+/**
+ * The features of a record; unknown where it has no such key.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
+export function readFeatures(
+  raw: unknown,
+  top: number,
+  length?: number | undefined,
+): Ranking | typeof UNKNOWN {
+  const values = validate('protein', features, raw).sae_features;
+  if (values == null) return UNKNOWN;
+  const matrix = isFields(raw) ? raw.per_residue_activations : undefined;
+  const activations = () => readMatrix(matrix);
+  return {
+    top,
+    regions: top,
+    values: readRegions('protein', '$.sae_features', values, { length, activations }),
+  };
+}
+
+/** Features whose rows are wanted: the top ones of a ranking, and certain ones. */
+const wantedRows = (needs: RequiredParts, ranking: readonly FeatureValue[]): number[] => [
+  ...ranking.slice(0, needs.residues ?? 0).map((value) => value.feature_index),
+  ...(needs.rows ?? []),
+];
+
+function readRows(given: unknown, needs: RequiredParts, ranking: Part<Ranking>): Part<FeatureRows> {
+  const matrix = readMatrix(given);
+  if (matrix === undefined) return UNKNOWN;
+  const values = partValue(ranking)?.values ?? [];
+  return {
+    top: isKnown(ranking) ? (needs.residues ?? 0) : 0,
+    rows: [...selectRows(matrix, wantedRows(needs, values)).values()],
+  };
+}

@@ -1,0 +1,90 @@
+// The predicted structure of a protein, checked against its sequence when it arrives: residues are
+// matched by their numbers, and only X, an unknown residue, may have no coordinates.
+import { type LazyText, readText } from '../../structure/lazy-text.ts';
+import { countResidues, parsePdb } from '../../structure/pdb.ts';
+import type { UpstreamError } from '../errors.ts';
+import { contradiction } from './check-record.ts';
+
+type Plddt = readonly (number | null)[];
+
+/** A structure with coordinates. */
+export interface Structure {
+  /** PDB text; that of an archive stays packed until it is written. */
+  readonly text: string | LazyText;
+  /** Numbers of the residues without coordinates, from 1. */
+  readonly missing: readonly number[];
+  /** Why the text is not that of the sequence: an error where the text or its residues are read. */
+  readonly fault: UpstreamError | null;
+}
+
+/** What is known of the sequence. */
+interface SequenceFacts {
+  readonly sequence: string | undefined;
+  readonly length: number | undefined;
+}
+
+/** Reads a PDB text with coordinates. @param pdb - the same, where it is unpacked already */
+export function readStructure(
+  text: string | LazyText,
+  { sequence, length }: SequenceFacts,
+  pdb: string = readText(text),
+): Structure {
+  const count = countResidues(pdb);
+  const expected = sequence?.length ?? length;
+  if (count === expected) return { text, missing: [], fault: null };
+  const missing = sequence === undefined ? undefined : missingResidues(pdb, sequence);
+  if (missing !== undefined) return { text, missing, fault: null };
+  const fault = contradiction('$.pdb (residues)', `${expected} as the sequence has`, String(count));
+  return { text, missing: [], fault };
+}
+
+/** The residues of a sequence without coordinates; undefined where one of them may not lack them. */
+function missingResidues(pdb: string, sequence: string): number[] | undefined {
+  const { residues } = parsePdb(pdb);
+  const numbers = new Set(residues.map(({ number }) => number));
+  const missing: number[] = [];
+  for (let number = 1; number <= sequence.length; number += 1) {
+    if (numbers.has(number)) continue;
+    if (sequence[number - 1] !== 'X') return undefined;
+    missing.push(number);
+  }
+  return numbers.size === residues.length && residues.length + missing.length === sequence.length
+    ? missing
+    : undefined;
+}
+
+/** The confidences that stand in the B-factors of a PDB text, on 0 to 1. */
+export function readResidues(pdb: string): { readonly plddt: Plddt; readonly mean: number | null } {
+  const { residues } = parsePdb(pdb);
+  const written = residues.map(({ confidence }) => confidence);
+  const isPercent = written.some((b) => b !== null && b > 1);
+  const plddt = isPercent ? written.map((b) => (b === null ? null : b / 100)) : written;
+  const known = plddt.filter((b) => b !== null);
+  const mean = known.length === 0 ? null : known.reduce((sum, b) => sum + b, 0) / known.length;
+  return { plddt, mean };
+}
+
+/**
+ * pLDDT by residue; null for a residue without coordinates.
+ *
+ * @param stated - of all residues or of those with coordinates; undefined where only the B-factors
+ *   have them
+ * @throws UpstreamError UPSTREAM_DRIFT for a structure or a list that is not that of the sequence
+ */
+export function plddtByResidue({ text, missing, fault }: Structure, stated: Plddt | undefined): Plddt {
+  if (fault !== null) throw fault;
+  const pdb = readText(text);
+  const plddt = stated ?? readResidues(pdb).plddt;
+  const modelled = countResidues(pdb);
+  const length = modelled + missing.length;
+  if (plddt.length !== length && plddt.length !== modelled)
+    throw contradiction('$.residues_plddt.length', `${length} as the sequence has`, String(plddt.length));
+  if (missing.length === 0) return plddt;
+  const without = new Set(missing);
+  const values = plddt.values();
+  return Array.from({ length }, (_, i) => {
+    const isMissing = without.has(i + 1);
+    const value = isMissing && plddt.length === modelled ? null : (values.next().value ?? null);
+    return isMissing ? null : value;
+  });
+}
