@@ -104,6 +104,8 @@ describe.each(IDS)('the id %j', (id) => {
     const fasta = `>${HASH}|A${id.replace('\n', '\u0007')}|uniprotkb\n${SEQUENCE}\n`;
     const zip = zipSync({ 'sequences.fasta': strToU8(fasta) });
     liar.script('bulk', sends(zip, { 'content-type': 'application/zip' }));
+    // Single records would answer instead.
+    liar.script('protein', says(422, { detail: 'not now' }));
     const { data: answered, errors } = await place.query(TWO);
     expect(answered).toEqual({ proteins: [null, null] });
     expect(errors).toMatchObject(

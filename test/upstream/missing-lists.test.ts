@@ -128,7 +128,10 @@ describe('the index of a feature that is outside the catalogue', () => {
   ])('in the answer of %s, of %s, is drift', async (operation, _, query, body) => {
     for (const index of [16_384, 99_999_999, -1, 1.5]) {
       liar.script(operation, says(200, body(index)));
-      const { errors } = await place.query(query);
+      // One that knows nothing of the protein from before.
+      const fresh = openPlace(liar.url);
+      const { errors } = await fresh.query(query);
+      await fresh.gateway.close();
       expect([index, errors?.[0]?.extensions.code]).toEqual([index, 'UPSTREAM_DRIFT']);
     }
     const own = openPlace(liar.url);
