@@ -74,9 +74,9 @@ test('activations along the sequence are read only for those who want them', asy
   const { features } = await readBulkArchive(zipSync(whole), { rows: { top: 1, indices: [70, 5] } });
   expect(features.get(A)?.rows).toEqual(
     new Map([
-      [3, { residues: [0, 1], values: [1, 2] }],
-      [70, { residues: [1], values: [3] }],
-      [5, { residues: [], values: [] }],
+      [3, { feature: 3, residues: [0, 1], values: [1, 2] }],
+      [70, { feature: 70, residues: [1], values: [3] }],
+      [5, { feature: 5, residues: [], values: [] }],
     ]),
   );
 });
