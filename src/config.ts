@@ -6,7 +6,7 @@ import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
 import { isLoopback } from './http/auth/loopback.ts';
-import { readManifest } from './http/graphql/read-params.ts';
+import { readManifest } from './http/graphql/operation-manifest.ts';
 
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);

@@ -96,7 +96,7 @@ export function createGateway(given: GatewayOptions) {
     examples,
   );
   const { openContext } = contexts;
-  const { yoga, operations, listener } = openYoga({
+  const { yoga, documents, listener } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
@@ -113,7 +113,7 @@ export function createGateway(given: GatewayOptions) {
      *
      * @throws GraphQLError when the request names none, or an unknown one
      */
-    documentOf: operations.documentOf,
+    documentText: documents.documentText,
     /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
     upstream: limiters.state,
     checkLedger,

@@ -6,16 +6,17 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
 import { loopbackRefusal } from '../http/auth/loopback.ts';
-import { DOCUMENT_LIMITS } from '../http/graphql/input-limits.ts';
-import { createPersistedOperations, type PersistedOperations } from '../http/graphql/read-params.ts';
 import { destroyResponse, refuseTarget } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
+import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/plugins/document-limits.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
+import { useIntrospection } from '../http/plugins/introspection.ts';
+import { createPersistedDocuments, type PersistedDocuments } from '../http/plugins/persisted-documents.ts';
+import { useRequestReader } from '../http/plugins/request-reader.ts';
 import { createResponseCaching } from '../http/plugins/response-caching.ts';
 import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
-import { useRequestParser } from '../http/plugins/use-request-parser.ts';
 import { normalizeTarget } from '../http/request-target.ts';
 import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/responses.ts';
@@ -42,12 +43,11 @@ export interface YogaSources {
 
 /** A parsed document takes about a hundred times as many bytes as its text has characters. */
 const MAX_CACHED_CHARACTERS = 1_000_000;
-const MAX_DOCUMENT_CHARACTERS = 50_000;
 
 const createDocumentCache = <T extends object>() =>
   new LRUCache<string, T>({
     maxSize: MAX_CACHED_CHARACTERS,
-    maxEntrySize: MAX_DOCUMENT_CHARACTERS,
+    maxEntrySize: MAX_DOCUMENT_CHARACTERS / 2,
     sizeCalculation: (_, text) => Math.max(1, text.length),
   });
 
@@ -55,14 +55,17 @@ const createDocumentCache = <T extends object>() =>
  * The plugins in the order in which they see a request. It is part of the behaviour: a refusal must
  * come before the work it saves.
  */
-function pluginsOf(sources: YogaSources, operations: PersistedOperations, store: ResponseStore) {
+function pluginsOf(sources: YogaSources, documents: PersistedDocuments, store: ResponseStore) {
   const { config, log, metrics, telemetry } = sources;
   const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
   const caching = createResponseCaching(config, store);
   const plugins: Plugin[] = [
     useHttp({ ...sources, errors, caching }),
     caching.plugin,
-    useRequestParser(config, sources.accessControl.callers, operations),
+    useRequestReader(config, sources.accessControl.callers),
+    ...documents.plugins,
+    ...documentLimits(config.MAX_QUERY_DEPTH),
+    useIntrospection(config.INTROSPECTION),
     useDelivery(errors, telemetry, sources.pulseMs),
     useExecution(config, sources.openContext, sources.accessControl.callers),
   ];
@@ -72,17 +75,13 @@ function pluginsOf(sources: YogaSources, operations: PersistedOperations, store:
 /** Makes the server, and what asks it over other transports. */
 export function openYoga(sources: YogaSources) {
   const { config } = sources;
-  const operations = createPersistedOperations({
-    mode: config.PERSISTED_OPERATIONS,
-    listed: config.listedOperations,
-    longest: DOCUMENT_LIMITS.characters,
-  });
+  const documents = createPersistedDocuments(config);
   const store = createResponseStore(config.limits.responseCacheBytes);
-  const { plugins, errors } = pluginsOf(sources, operations, store);
+  const { plugins, errors } = pluginsOf(sources, documents, store);
   const yoga: GatewayYoga = createYoga<object, object>({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
-    // Requests are read by useRequestParser, which counts bytes too; CORS is useHttp's.
+    // Requests are read by useRequestReader, within the limits of bytes; CORS is useHttp's.
     batching: false,
     multipart: false,
     maxRequestBodySize: false,
@@ -90,8 +89,6 @@ export function openYoga(sources: YogaSources) {
     parserAndValidationCache: {
       documentCache: createDocumentCache(),
       errorCache: createDocumentCache(),
-      // Of useRequestParser, by document.
-      validationCache: false,
     },
     landingPage: false,
     // Off: Yoga would answer each URL that ends so before our plugins see it, and none ends in a space.
@@ -102,7 +99,7 @@ export function openYoga(sources: YogaSources) {
     maskedErrors: { maskError: errors.show },
     plugins,
   });
-  return { yoga, operations, listener: gatewayListener(sources, yoga, store) };
+  return { yoga, documents, listener: gatewayListener(sources, yoga, store) };
 }
 
 function gatewayListener(

@@ -27,86 +27,60 @@ const bomb = `{ ...f0 } ${times(30, (i) => `fragment f${i} on Query { a: protein
 
 describe('a document', () => {
   it.each<[string, string, RegExp]>([
-    ['longer than may be', `{ __typename } #${'x'.repeat(200_000)}`, /characters; 200000 are allowed/],
-    [
-      'of too many tokens',
-      `{ proteins(hashes: [${times(10_000, () => '"a"')}]) { hash } }`,
-      /tokens; 10000 are allowed/,
-    ],
-    [
-      'with 10,000 nested fragments',
-      nested(10_000, '{...on Query', '{__typename}', '}'),
-      /tokens; 10000|brackets inside each other/,
-    ],
-    [
-      'with 1,000 nested inline fragments',
-      `{${nested(1000, '...{', '__typename', '}')}}`,
-      /65 brackets inside each other; 64 are allowed/,
-    ],
+    ['longer than may be', `{ __typename } #${'x'.repeat(100_000)}`, /characters; 100000 are allowed/],
+    ['of too many tokens', `{ proteins(hashes: [${times(5000, () => '"a"')}]) { hash } }`, /5000 tokens/],
+    ['with 5,000 nested fragments', nested(5000, '{...on Query', '{__typename}', '}'), /5000 tokens/],
+    ['with 1,000 nested fields', `${nested(1000, '{a', '{b}', '}')}`, /depth limit of 12 exceeded/i],
     [
       'with 20,000 nested literals',
       `{ proteins(hashes: ${nested(20_000, '[', '1', ']')}) { hash } }`,
-      /brackets inside each other/,
+      /inside each other/,
     ],
     [
-      'with 3,000 nested objects',
-      `{ proteins(hashes: ${nested(3000, '{a:', '1', '}')}) { hash } }`,
-      /brackets inside each other/,
+      'with 5,000 nested types',
+      `query($x: ${nested(5000, '[', 'Int', ']')}) { __typename }`,
+      /inside each other/,
     ],
     [
-      'with 3,000 nested types',
-      `query($x: ${nested(3000, '[', 'Int', ']')}) { __typename }`,
-      /brackets inside each other/,
+      'deeper than may be',
+      `{ protein(hash: "${HASH}") { ${nested(15, 'cluster { representative {', 'hash', '}}')} } }`,
+      /depth limit of 12 exceeded, found 32/,
     ],
-    [
-      'with aliases of __typename',
-      `{ ${times(300, (i) => `a${i}: __typename`)} }`,
-      /300 aliases and repeated fields; 200 are allowed/,
-    ],
-    [
-      'with a field repeated',
-      `{ ${'__typename '.repeat(500)} }`,
-      /499 aliases and repeated fields; 200 are allowed/,
-    ],
+    ['with aliases of __typename', `{ ${times(300, (i) => `a${i}: __typename`)} }`, /limit of 200 exceeded/],
+    ['with a field repeated', `{ ${'__typename '.repeat(500)} }`, /more than 100 times in one place/],
     [
       'with a field repeated in fragments without a name',
       `{ ${'... { __typename } '.repeat(500)} }`,
-      /499 aliases and repeated fields; 200 are allowed/,
+      /more than 100 times in one place/,
+    ],
+    [
+      'with fields that are repeated at each level',
+      `{ ${times(30, () => `protein(hash: "${HASH}") { ${times(30, () => 'hash')} }`)} }`,
+      /more than 100 times in one place/,
     ],
     [
       'with aliases in a fragment spread often',
       `{ ${times(30, (i) => `a${i}: protein(hash: "${HASH}") { ...f }`)} } fragment f on Protein { ${times(10, (i) => `b${i}: hash`)} }`,
-      /330 aliases and repeated fields/,
+      /limit of 200 exceeded, found 330/,
     ],
     [
       'with many fragments of the same fields',
       `{ protein(hash: "${HASH}") { cluster { ${times(190, (i) => `...f${i}`)} } } } ` +
         times(190, (i) => `fragment f${i} on Cluster { size ptm hash: representativeHash }`),
-      /53865 pairs of fields of one name in one place; 20000 are allowed/,
+      /more than 100 times in one place/,
     ],
-    ['with a fragment bomb', bomb, /far too many fields once its fragments are spread|aliases/],
-    [
-      'with directives',
-      `{ __typename ${'@include(if: true) '.repeat(101)} }`,
-      /101 directives; 100 are allowed/,
-    ],
-    ['with unknown directives', `{ __typename ${'@a '.repeat(3000)} }`, /3000 directives/],
-    [
-      'with fragments',
-      `{ ...f0 } ${times(201, (i) => `fragment f${i} on Query { __typename }`)}`,
-      /201 fragments; 200 are allowed/,
-    ],
-    ['with operations', times(51, (i) => `query q${i} { __typename }`), /51 operations; 50 are allowed/],
-    ['with root fields', `{ ${times(201, (i) => `f${i}`)} }`, /201 root fields; 200 are allowed/],
+    ['with a fragment bomb', bomb, /more than 3000 fields/],
+    ['with directives', `{ __typename ${'@include(if: true) '.repeat(101)} }`, /limit of 100 exceeded/],
+    ['with unknown directives', `{ __typename ${'@a '.repeat(1500)} }`, /limit of 100 exceeded, found 1500/],
     [
       'with questions for the schema',
-      `{ ${times(11, (i) => `a${i}: __schema { description }`)} }`,
-      /11 questions for the schema; 10 are allowed/,
+      `{ ${times(70, (i) => `a${i}: __schema { ${times(10, () => 'description')} }`)} }`,
+      /more than 3000 fields/,
     ],
     [
       'with aliases inside the schema',
-      `{ __schema { ${times(11, (i) => `a${i}: types { name }`)} } }`,
-      /220 aliases/,
+      `{ __schema { ${times(150, (i) => `a${i}: types { name kind fields { name } }`)} } }`,
+      /more than 3000 fields/,
     ],
   ])('%s is refused', async (_, query, message) => {
     world.forget();
@@ -123,11 +97,6 @@ describe('a document', () => {
 
   it.each<[string, string, RegExp]>([
     [
-      'deeper than may be',
-      `{ protein(hash: "${HASH}") { ${nested(15, 'cluster { representative {', 'hash', '}}')} } }`,
-      /levels deep; 12 are allowed/,
-    ],
-    [
       'of deep lists in the schema',
       '{ __schema { types { fields { type { fields { type { fields { name } } } } } } } }',
       /introspection depth/i,
@@ -143,10 +112,15 @@ describe('a document', () => {
     expect(['BAD_USER_INPUT', 'QUERY_TOO_EXPENSIVE']).toContain(answer.errors?.[0]?.extensions.code);
   });
 
-  it('gets at most a score of errors', async () => {
+  it('gets at most a hundred errors', async () => {
     const { errors } = await world.query(`{ ${times(190, (i) => `nothing${i}`)} }`);
-    expect(errors).toHaveLength(21);
+    expect(errors).toHaveLength(101);
     expect(errors?.at(-1)?.message).toMatch(/Too many validation errors/);
+  });
+
+  it('with two fields that cannot be one is told so once', async () => {
+    const { errors } = await world.query('{ a: features(first: 1) { totalCount } a: limits { __typename } }');
+    expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('Fields "a" conflict')]);
   });
 
   it('passes when people or tools write it', async () => {

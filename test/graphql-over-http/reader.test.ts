@@ -5,18 +5,13 @@ import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { negotiateResponseType } from '../../src/http/graphql/media-type.ts';
-import {
-  checkContentType,
-  type OperationParams,
-  readJsonBody,
-  readSearch,
-} from '../../src/http/graphql/read-params.ts';
+import { parseBody, parseSearch, type RequestParams } from '../../src/http/graphql/request-params.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const PARAMS = ['query', 'operationName', 'variables', 'extensions', 'documentId'];
 
 /** What reading gives: parameters, or the status of the refusal. @throws whatever else comes out */
-function outcome(read: () => OperationParams | undefined): OperationParams | number {
+function outcome(read: () => RequestParams | undefined): RequestParams | number {
   try {
     return read() ?? {};
   } catch (error) {
@@ -25,14 +20,12 @@ function outcome(read: () => OperationParams | undefined): OperationParams | num
   }
 }
 
-function expectSound(found: OperationParams | number): void {
+function expectSound(found: RequestParams | number): void {
   if (typeof found === 'number') {
-    expect([400, 415]).toContain(found);
+    expect(found).toBe(400);
     return;
   }
   expect(Object.keys(found).every((name) => PARAMS.includes(name))).toBe(true);
-  for (const name of ['query', 'operationName', 'documentId'] as const)
-    expect(['string', 'undefined']).toContain(typeof found[name]);
 }
 
 const member = fc.constantFrom(...PARAMS, 'doc_id', '__proto__', 'constructor', 'toString', 'x');
@@ -58,7 +51,7 @@ const bytes = fc.oneof(
 describe('the reader of requests', () => {
   it('reads or refuses any body', () => {
     fc.assert(
-      fc.property(bytes, (sent) => expectSound(outcome(() => readJsonBody(sent)))),
+      fc.property(bytes, (sent) => expectSound(outcome(() => parseBody(sent)))),
       { numRuns: 1000 },
     );
   });
@@ -69,7 +62,7 @@ describe('the reader of requests', () => {
       fc.dictionary(member, fc.string()).map((given) => new URLSearchParams(given).toString()),
     );
     fc.assert(
-      fc.property(search, (sent) => expectSound(outcome(() => readSearch(sent)))),
+      fc.property(search, (sent) => expectSound(outcome(() => parseSearch(sent)))),
       { numRuns: 500 },
     );
   });
@@ -81,27 +74,14 @@ describe('the reader of requests', () => {
     );
     fc.assert(
       fc.property(fc.string({ minLength: 1 }), variables, (query, given) => {
-        expect(readJsonBody(new TextEncoder().encode(JSON.stringify({ query, variables: given })))).toEqual({
+        expect(parseBody(new TextEncoder().encode(JSON.stringify({ query, variables: given })))).toEqual({
           query,
           variables: given,
         });
         const search = new URLSearchParams({ query, variables: JSON.stringify(given) });
-        expect(readSearch(`?${search}`)).toEqual({ query, variables: given });
+        expect(parseSearch(`?${search}`)).toEqual({ query, variables: given });
       }),
       { numRuns: 300 },
-    );
-  });
-
-  it('takes one content type only, whatever stands there', () => {
-    fc.assert(
-      fc.property(fc.string(), fc.option(fc.string()), (type, encoding) => {
-        const found = outcome(() => {
-          checkContentType(type, encoding);
-          return undefined;
-        });
-        if (typeof found !== 'number') expect(type.trim().toLowerCase()).toMatch(/^application\/json *(;|$)/);
-        else expect(found).toBe(415);
-      }),
     );
   });
 

@@ -142,7 +142,9 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
   const { message, extensions } = error;
   if (CODES.has(extensions.code)) return error;
   const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
-  return errorAt(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
+  // Clients of automatic persisted queries then send the text: plain JSON has status 200, as Apollo's.
+  const http = extensions.code === 'PERSISTED_QUERY_NOT_FOUND' ? { http: { status: 400, spec: true } } : {};
+  return errorAt(error, text, { ...extensions, ...http, code: 'BAD_USER_INPUT', retryable: false });
 }
 
 export type ClientErrors = ReturnType<typeof createClientErrors>;

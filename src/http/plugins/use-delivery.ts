@@ -11,6 +11,7 @@ import {
   getArgumentValues,
   getOperationAST,
   getVariableValues,
+  OverlappingFieldsCanBeMergedRule,
   visit,
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
@@ -113,7 +114,7 @@ type WithErrors = { readonly errors?: readonly GraphQLError[] };
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export function useDelivery(
-  { ofResult, ofAnswer }: ClientErrors,
+  { ofResult, ofAnswer, show }: ClientErrors,
   telemetry: Telemetry,
   pulseMs: number,
 ): Plugin {
@@ -152,7 +153,16 @@ export function useDelivery(
 
   return {
     ...(onSchemaChange === undefined ? {} : { onSchemaChange }),
-    ...(onValidate === undefined ? {} : { onValidate }),
+    onValidate(payload) {
+      // The plugin adds a rule in place of this one, and only seems to take it out.
+      const { rules = [] } = payload.params;
+      const index = rules.indexOf(OverlappingFieldsCanBeMergedRule);
+      if (index >= 0) rules.splice(index, 1);
+      onValidate?.(payload);
+      return ({ valid, result, setResult }) => {
+        if (!valid) setResult(result.map(show));
+      };
+    },
     onExecute({ args, context: { request }, setResultAndStopExecution }) {
       if (negotiateIncrementalType(request.headers.get('accept')) === null)
         args.document = wholeOf(args.document);

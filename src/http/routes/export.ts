@@ -24,7 +24,7 @@ import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { maskError } from '../plugins/errors.ts';
-import { isCrossSiteRequest, readBytes } from '../plugins/use-request-parser.ts';
+import { isCrossSiteRequest, readBytes } from '../plugins/request-reader.ts';
 import type { Route, RouteAnswer, RouteRequest } from './responses.ts';
 
 export interface ExportSources {

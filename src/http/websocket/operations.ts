@@ -7,7 +7,7 @@ import type { WebSocket } from 'ws';
 import type { Gateway } from '../../gateway.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import { overloaded } from '../errors.ts';
-import { readMembers } from '../graphql/read-params.ts';
+import { readParams } from '../graphql/request-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { maskError, withErrorCode } from '../plugins/errors.ts';
 import { readAuthorization, toRequest } from './operation-request.ts';
@@ -84,8 +84,8 @@ export function createSocketOperations(
     request: Request,
     payload: object,
   ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const params = readMembers({ ...payload });
-    const query = gateway.documentOf(params);
+    const params = readParams(payload);
+    const query = gateway.documentText(params);
     const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
       request,
       params: { ...params, query },
