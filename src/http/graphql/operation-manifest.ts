@@ -1,3 +1,4 @@
+// The list of operations that an operator allows, as Apollo's tools write it or as a map.
 import { isFields } from '../../upstream/json/is-fields.ts';
 
 export type ManifestReading =

@@ -1,3 +1,4 @@
+// What clients may read of the schema.
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { schema } from '../../resolvers/schema.ts';
