@@ -32,8 +32,8 @@ import { schema } from './resolvers/schema.ts';
 import { WrongSecretError } from './store/ledger/mark.ts';
 import { openSecret } from './store/ledger/secret-file.ts';
 import { UnusableStoreError } from './store/unusable-store.ts';
-import { type Metrics, openMetrics } from './telemetry/metrics.ts';
-import { openTelemetry } from './telemetry/telemetry.ts';
+import { createMetrics, type Metrics } from './telemetry/metrics.ts';
+import { createTelemetry } from './telemetry/telemetry.ts';
 import { createHostLimiters } from './upstream/http/host-limiter.ts';
 
 export type Gateway = ReturnType<typeof createGateway>;
@@ -47,7 +47,7 @@ export function createGateway(given: GatewayOptions) {
   const { log } = options;
   const examples = readExamples();
   const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
-  const metrics: Metrics = openMetrics({
+  const metrics: Metrics = createMetrics({
     pollers: () => services.live.rooms,
     watchers: () => services.live.watchers,
     storeUsage: () => services.ledger.usage(),
@@ -55,7 +55,7 @@ export function createGateway(given: GatewayOptions) {
     limiters: limiters.state,
     load: () => accessControl.load(),
   });
-  const telemetry = openTelemetry(log, metrics, operationNames(examples), options.tracing);
+  const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing);
   const connections = connectUpstream(options, limiters, telemetry);
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);

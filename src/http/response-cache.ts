@@ -6,8 +6,9 @@ import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http
 import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
 import { matchesIfNoneMatch } from '../etag.ts';
-import { makeRequestId, traceparent } from '../telemetry/request-record.ts';
+import { makeRequestId } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
+import { traceparent } from '../telemetry/trace-context.ts';
 import { destroyResponse } from './limits/http-server.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
 import { type LimitCheck, limitCheck } from './limits/request-limits.ts';
@@ -169,7 +170,7 @@ export function withResponseCache(
     telemetry.endWith(exchange, res);
     if (operationName !== undefined) telemetry.setOperation(exchange, { type: 'query', name: operationName });
     const headers = [...cached.headers, 'x-request-id', exchange.requestId];
-    headers.push('traceresponse', traceparent(exchange.step.context));
+    headers.push('traceresponse', traceparent(exchange.span.context));
     for (const pair of Object.entries(corsHeaders(headerOf(req, 'origin'), origins))) headers.push(...pair);
     // A response that caches may store says nothing of a single caller.
     if (rate !== null && !isPublic)

@@ -1,63 +1,88 @@
-// Observes a gateway's requests from start to last byte: one access-log line each, metrics and
-// traces. What it observes with may throw: the error is logged, and no response changes.
+// Observes a gateway's requests from start to last byte: one access-log line each, metrics and traces.
+// Logs, metrics and traces may fail: the error is logged, and no response changes.
 import type { ServerResponse } from 'node:http';
-import { createPrivateField } from '../private-field.ts';
-import type { Found } from '../store/cache/cache.ts';
-import type { Failure } from '../upstream/errors.ts';
-import type { CallReport, Upstream } from '../upstream/http/upstream-client.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import {
   accessLogFields,
-  boundedOperationName,
-  noopTracing,
+  createRequestRecord,
+  makeRequestId,
   type OperationInfo,
-  openExchange,
   REPORT_HEADER,
   type RequestEnd,
   type RequestRecord,
   type RequestStart,
-  requestIdOf,
   requestLogFields,
-  type TraceSpan,
-  type Tracing,
-  traceparent,
+  shownName,
 } from './request-record.ts';
+import { noopTracing, type TraceSpan, type Tracing, traceparent } from './trace-context.ts';
+import type { CallHooks, CallReport } from './upstream-calls.ts';
 
-export type Telemetry = ReturnType<typeof openTelemetry>;
+export interface Telemetry {
+  /**
+   * Begins a request that will end.
+   *
+   * @param method - where it is not that of the request: WS, or HEAD of GraphQL
+   */
+  begin(request: Request, method?: string): RequestRecord;
+  /** Begins a request that has no `Request`. */
+  arrive(start: RequestStart): RequestRecord;
+  /** The record of a request, begun or not. */
+  exchangeOf(request: Request): RequestRecord;
+  setOperation(record: RequestRecord, operation: OperationInfo): void;
+  /** Counts an error that a caller is shown. */
+  failed(code: string, record: RequestRecord | undefined): void;
+  /** Counts a change of the service that a caller was shown. Other failures are ignored. */
+  upstreamFailed(failure: DriftFailure): void;
+  end(record: RequestRecord, end: RequestEnd): void;
+  /** Ends a request when its response is sent, or its client has disconnected. */
+  endWith(record: RequestRecord, response: ServerResponse): void;
+  /** What the service client calls while it works for a request, or for none. */
+  upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
+  cacheLookup(kind: string, found: { memory: number; store: number; missing: number }): void;
+  /** Logs and counts a failure of a store. */
+  storeFailed(store: string, error: unknown, requestId?: string): void;
+}
 
-/** Asked every few seconds by machines: no news. */
-const QUIET = new Set(['/health', '/ready', '/metrics']);
+/** A failure of the service, as far as it is counted. */
+export interface DriftFailure {
+  readonly code: string;
+  readonly operation: string;
+  /** JSON path in the answer of the service. */
+  readonly path?: string | undefined;
+}
 
-/** Places of drifts that metrics tell apart: keys of maps come from the service. */
-const MAX_DRIFT_PLACES = 200;
+/** Asked every few seconds by machines: logged at level debug. */
+const QUIET_ROUTES = new Set(['/health', '/ready', '/metrics']);
+/** Paths of drifts that metrics tell apart: keys of maps come from the service. */
+const MAX_DRIFT_PATHS = 200;
 
-const outcomeOf = (status: number): string => {
+function toOutcome(status: number): string {
   if (status === 0) return 'no_answer';
   if (status === 429) return 'limited';
   if (status >= 500) return 'failed';
   return status >= 400 ? 'refused' : 'ok';
-};
+}
 
 /** @param knownNames - of operations that metrics tell apart; all others are `other` */
-export function openTelemetry(
+export function createTelemetry(
   log: Logger,
   metrics: Metrics,
   knownNames: ReadonlySet<string>,
   tracing: Tracing = noopTracing,
-) {
-  const driftPlaces = new Set<string>();
-  const exchanges = createPrivateField<Request, RequestRecord>();
+): Telemetry {
+  const driftPaths = new Set<string>();
+  const records = new WeakMap<Request, RequestRecord>();
 
   /** Runs what observes. An error in it is logged, and reaches nothing that is observed. */
-  const observe = (action: () => void): void => {
+  function observe(action: () => void): void {
     try {
       action();
     } catch (error) {
       log.error({ error }, 'telemetry failed');
     }
-  };
-  const spans: Tracing = {
+  }
+  const safeTracing: Tracing = {
     ...tracing,
     begin(...what) {
       let span: TraceSpan | undefined;
@@ -68,52 +93,48 @@ export function openTelemetry(
     },
   };
 
-  const exchangeOf = (request: Request, method?: string): RequestRecord => {
-    const known = exchanges.get(request);
+  function findRecord(request: Request, method = request.method): RequestRecord {
+    const known = records.get(request);
     if (known !== undefined) return known;
-    const exchange = openExchange(spans, {
-      requestId: requestIdOf(request),
-      method: method ?? request.method,
+    const { headers } = request;
+    const record = createRequestRecord(safeTracing, {
+      requestId: makeRequestId(headers.get('x-request-id'), headers.get('authorization')),
+      method,
       pathname: new URL(request.url).pathname,
-      traceparent: request.headers.get('traceparent'),
-      tracestate: request.headers.get('tracestate'),
-      isReported: request.headers.get(REPORT_HEADER) === '1',
+      traceparent: headers.get('traceparent'),
+      tracestate: headers.get('tracestate'),
+      isReported: headers.get(REPORT_HEADER) === '1',
     });
-    exchanges.set(request, exchange);
-    return exchange;
-  };
-  const nameClass = (name: string | null): string => {
+    records.set(request, record);
+    return record;
+  }
+  function begin(record: RequestRecord): RequestRecord {
+    if (!record.begun) metrics.inFlight.now += 1;
+    record.begun = true;
+    return record;
+  }
+
+  function nameLabel(name: string | null): string {
     if (name === null) return 'anonymous';
     return knownNames.has(name) ? name : 'other';
-  };
-
-  function count(exchange: RequestRecord, status: number, seconds: number): void {
-    const { operation, route, method } = exchange;
+  }
+  function count({ operation, route, method, errors }: RequestRecord, status: number, seconds: number): void {
+    const isStream = operation?.type === 'subscription';
     if (method !== 'WS') {
       metrics.requests.inc({ route, method, status: String(status) });
-      if (operation?.type !== 'subscription') metrics.requestSeconds.observe({ route }, seconds);
+      if (!isStream) metrics.requestSeconds.observe({ route }, seconds);
     }
     if (operation === undefined) return;
     const { type, name } = operation;
-    metrics.operations.inc({
-      type,
-      name: nameClass(name),
-      outcome: exchange.errors === 0 ? 'ok' : 'error',
-    });
-    if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
+    metrics.operations.inc({ type, name: nameLabel(name), outcome: errors === 0 ? 'ok' : 'error' });
+    if (!isStream) metrics.operationSeconds.observe({ type }, seconds);
   }
-
-  function writeAccessLog(exchange: RequestRecord, end: RequestEnd, milliseconds: number): void {
-    const isQuiet = QUIET.has(exchange.route) && end.status < 500;
-    log[isQuiet ? 'debug' : 'info'](accessLogFields(exchange, end, milliseconds), 'request');
-  }
-
-  function trace(exchange: RequestRecord, { status }: RequestEnd): void {
-    const { step, requestId, route, method, operation, upstreamCalls, errors } = exchange;
-    if (step.end === undefined) return;
-    const name = operation?.name == null ? undefined : boundedOperationName(operation.name);
+  function endSpan(record: RequestRecord, status: number): void {
+    const { span, route, method, operation } = record;
+    if (span.end === undefined) return;
+    const name = shownName(operation?.name);
     const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
-    step.end({
+    span.end({
       name: words.join(' ').trim(),
       attributes: {
         'http.request.method': method,
@@ -121,118 +142,106 @@ export function openTelemetry(
         'http.response.status_code': status,
         'graphql.operation.type': operation?.type,
         'graphql.operation.name': name,
-        'foldatlas.request_id': requestId,
-        'foldatlas.upstream_calls': upstreamCalls,
-        'foldatlas.errors': errors,
+        'foldatlas.request_id': record.requestId,
+        'foldatlas.upstream_calls': record.upstreamCalls,
+        'foldatlas.errors': record.errors,
       },
       failed: status >= 500,
     });
   }
-
-  function end(exchange: RequestRecord, how: RequestEnd): void {
-    if (exchange.ended) return;
-    exchange.ended = true;
-    exchange.left = how.left;
-    if (exchange.begun) metrics.inFlight.now -= 1;
-    const milliseconds = performance.now() - exchange.startedAt;
-    observe(() => count(exchange, how.status, milliseconds / 1000));
-    observe(() => writeAccessLog(exchange, how, milliseconds));
-    observe(() => trace(exchange, how));
-    for (const letGo of exchange.onEnd) letGo();
+  function end(record: RequestRecord, how: RequestEnd): void {
+    if (record.ended) return;
+    record.ended = true;
+    record.left = how.left;
+    if (record.begun) metrics.inFlight.now -= 1;
+    const milliseconds = performance.now() - record.startedAt;
+    observe(() => count(record, how.status, milliseconds / 1000));
+    observe(() => {
+      const isQuiet = QUIET_ROUTES.has(record.route) && how.status < 500;
+      log[isQuiet ? 'debug' : 'info'](accessLogFields(record, how, milliseconds), 'request');
+    });
+    observe(() => endSpan(record, how.status));
+    for (const cleanUp of record.onEnd) cleanUp();
   }
 
-  const begun = (exchange: RequestRecord): RequestRecord => {
-    if (!exchange.begun) metrics.inFlight.now += 1;
-    exchange.begun = true;
-    return exchange;
-  };
-
-  return {
-    /**
-     * Begins a request that will end.
-     *
-     * @param method - where it is not that of the request: WS, or HEAD of GraphQL
-     */
-    begin: (request: Request, method?: string) => begun(exchangeOf(request, method)),
-    /** Begins what has no request yet. */
-    arrive: (arrived: RequestStart) => begun(openExchange(spans, arrived)),
-    /** The request's, begun or not. */
-    exchangeOf: (request: Request) => exchangeOf(request),
-    setOperation(exchange: RequestRecord, operation: OperationInfo) {
-      exchange.operation = operation;
-    },
-    /** An error that a caller is shown. */
-    failed(code: string, exchange: RequestRecord | undefined) {
-      if (exchange !== undefined) exchange.errors += 1;
-      observe(() => metrics.errors.inc({ code }));
-    },
-    /** Counts a change of the service that a caller was shown. Other failures are ignored. */
-    upstreamFailed({ code, operation, path = '$' }: Failure) {
-      if (code !== 'UPSTREAM_DRIFT') return;
-      const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
-      if (driftPlaces.size < MAX_DRIFT_PLACES) driftPlaces.add(place);
-      const shown = driftPlaces.has(place) ? place : 'other';
-      observe(() => metrics.drifts.inc({ operation, path: shown }));
-    },
-    end,
-    /** Ends a request when its response is sent, or its client has left. */
-    endWith(exchange: RequestRecord, response: ServerResponse) {
-      const { socket } = response.req;
-      const before = socket.bytesWritten;
-      response.once('close', () => {
-        const bytes = socket.bytesWritten - before;
-        end(exchange, { status: response.statusCode, bytes, left: !response.writableFinished });
-      });
-    },
-    upstreamHooks: (
-      requestId: string,
-      exchange: RequestRecord | undefined,
-    ): Pick<Upstream, 'onCall' | 'startCall'> => ({
-      startCall(operation) {
-        const step = spans.begin('CLIENT', operation, exchange?.step.context);
+  function upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks {
+    return {
+      startCall({ operation, method, origin }) {
+        const span = safeTracing.begin('CLIENT', operation, record?.span.context);
+        const tracestate = record?.tracestate === undefined ? {} : { tracestate: record.tracestate };
         return {
-          headers: {
-            traceparent: traceparent(step.context),
-            ...(exchange?.tracestate === undefined ? {} : { tracestate: exchange.tracestate }),
-          },
+          headers: { traceparent: traceparent(span.context), ...tracestate },
           ended({ status }) {
+            if (span.end === undefined) return;
+            const { protocol, hostname, port } = new URL(origin);
             const attributes = {
-              'foldatlas.upstream_operation': operation,
-              'foldatlas.outcome': outcomeOf(status),
-              'foldatlas.request_id': requestId,
+              'http.request.method': method,
               'http.response.status_code': status === 0 ? undefined : status,
+              'server.address': hostname,
+              'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+              'foldatlas.upstream_operation': operation,
+              'foldatlas.outcome': toOutcome(status),
+              'foldatlas.request_id': requestId,
             };
             const failed = status === 0 || status >= 400;
-            observe(() => step.end?.({ name: operation, attributes, failed }));
+            observe(() => span.end?.({ name: operation, attributes, failed }));
           },
         };
       },
       onCall(call: CallReport) {
         const { operation, status, milliseconds } = call;
-        if (exchange !== undefined) exchange.upstreamCalls += 1;
-        exchange?.report?.hooks.onCall(call);
+        if (record !== undefined) record.upstreamCalls += 1;
+        record?.report?.hooks.onCall(call);
         observe(() => {
-          metrics.upstreamCalls.inc({ operation, outcome: outcomeOf(status) });
+          metrics.upstreamCalls.inc({ operation, outcome: toOutcome(status) });
           metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
         });
-        // The circuit breaker bounds how many calls of an upstream that is away are logged.
+        // The circuit breaker bounds how many calls to a service that is away are logged.
         const level = call.fault === undefined ? 'debug' : 'warn';
         if (!log.isLevelEnabled(level)) return;
-        const owner = exchange === undefined ? { requestId } : requestLogFields(exchange);
+        const owner = record === undefined ? { requestId } : requestLogFields(record);
         log[level]({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
-    }),
-    cacheLookup: (kind: string, { memory, store, missing }: Found) =>
+    };
+  }
+
+  return {
+    begin: (request, method) => begin(findRecord(request, method)),
+    arrive: (start) => begin(createRequestRecord(safeTracing, start)),
+    exchangeOf: (request) => findRecord(request),
+    setOperation(record, operation) {
+      record.operation = operation;
+    },
+    failed(code, record) {
+      if (record !== undefined) record.errors += 1;
+      observe(() => metrics.errors.inc({ code }));
+    },
+    upstreamFailed({ code, operation, path = '$' }) {
+      if (code !== 'UPSTREAM_DRIFT') return;
+      const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
+      if (driftPaths.size < MAX_DRIFT_PATHS) driftPaths.add(place);
+      observe(() => metrics.drifts.inc({ operation, path: driftPaths.has(place) ? place : 'other' }));
+    },
+    end,
+    endWith(record, response) {
+      const { socket } = response.req;
+      const before = socket.bytesWritten;
+      response.once('close', () => {
+        const bytes = socket.bytesWritten - before;
+        end(record, { status: response.statusCode, bytes, left: !response.writableFinished });
+      });
+    },
+    upstreamHooks,
+    cacheLookup: (kind, { memory, store, missing }) =>
       observe(() => {
         if (memory > 0) metrics.cacheHits.inc({ kind, tier: 'memory' }, memory);
         if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
         if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
       }),
-    storeFailed(store: string, error: unknown, requestId?: string) {
+    storeFailed(store, error, requestId) {
       observe(() => metrics.storeErrors.inc({ store }));
-      const fields = { ...(requestId === undefined ? {} : { requestId }), error };
-      if (store === 'cache') log.warn(fields, 'cache bypassed');
-      else log.error(fields, `store: ${store}`);
+      if (store === 'cache') log.warn({ requestId, error }, 'cache bypassed');
+      else log.error({ requestId, error }, `store: ${store}`);
     },
   };
 }

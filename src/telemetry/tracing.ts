@@ -1,8 +1,8 @@
 // Traces sent by OTLP over HTTP. OpenTelemetry is loaded only when that is configured; otherwise spans have
-// ids but are not recorded (request-record.ts).
+// ids but are not recorded (trace-context.ts).
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../async/deadline.ts';
-import type { Tracing } from './request-record.ts';
+import type { Tracing } from './trace-context.ts';
 
 export interface TracingOptions {
   /** Where the collector is; `/v1/traces` is added. */

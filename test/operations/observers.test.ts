@@ -1,6 +1,6 @@
 // What observes an answer of the service never changes it: a paid Submit is answered although tracing, metrics or the log throw.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { noopTracing, type Tracing } from '../../src/telemetry/request-record.ts';
+import { noopTracing, type Tracing } from '../../src/telemetry/trace-context.ts';
 import { testLogger } from '../record.ts';
 import { type Liar, openLiar, openPlace } from '../upstream/liar.ts';
 

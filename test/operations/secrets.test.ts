@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { redact } from '../../src/telemetry/redact.ts';
-import type { Tracing } from '../../src/telemetry/request-record.ts';
+import type { Tracing } from '../../src/telemetry/trace-context.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { leaksIn } from '../leaks.ts';
 import { testLogger } from '../record.ts';

@@ -5,7 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/auth/shared-secrets.ts';
-import { readTraceparent } from '../../src/telemetry/request-record.ts';
+import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { recorded, testLogger } from '../record.ts';
 import { at, openWorld, type World } from '../support.ts';
@@ -177,7 +177,17 @@ describe('a trace', () => {
     });
     const calls = collector.spans.filter(({ kind }) => kind === 3);
     expect(calls.map(({ name }) => name).sort()).toEqual(['protein', 'uniprot']);
-    for (const call of calls) expect(call).toMatchObject({ traceId: TRACE, parentSpanId: root?.spanId });
+    const { hostname, port } = new URL(world.sandboxUrl);
+    for (const call of calls)
+      expect(call).toMatchObject({
+        traceId: TRACE,
+        parentSpanId: root?.spanId,
+        attributes: {
+          'http.request.method': 'GET',
+          'server.address': hostname,
+          'server.port': expect.toSatisfy((value: unknown) => Number(value) === Number(port)),
+        },
+      });
     expect(readTraceparent(response.headers.get('traceresponse'))?.spanId).toBe(root?.spanId);
     expect(collector.text()).not.toMatch(/P01308|127\.0\.0\.1:\d+\/atlas|uniprotEntry/);
     expect(collector.text()).toContain('"tested"');

@@ -24,7 +24,8 @@ import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters, scanSmiles } from '../../src/submission/chemistry.ts';
 import { redact } from '../../src/telemetry/redact.ts';
-import { boundedOperationName, makeRequestId, readTraceparent } from '../../src/telemetry/request-record.ts';
+import { makeRequestId, shownName } from '../../src/telemetry/request-record.ts';
+import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/input-faults.ts';
@@ -43,7 +44,7 @@ type Read = (text: string) => unknown;
 const READERS: Readonly<Record<string, Read>> = {
   redact: (text) => redact(text, 'a-token', text.slice(0, 2000)),
   'the log': (text) => log.error({ error: new Error(text, { cause: text }) }, 'test'),
-  'the name of an operation': (text) => boundedOperationName(text),
+  'the name of an operation': (text) => shownName(text) ?? '',
   'errors of graphql-js': (text) => [
     maskError(new GraphQLError(text), () => undefined, false),
     maskError(

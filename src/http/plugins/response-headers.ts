@@ -1,6 +1,5 @@
 // Headers of every response: the request id, `x-sandbox`, browser security (nosniff, no framing, no
 // referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with cookies.
-import { requestIdOf } from '../../telemetry/request-record.ts';
 import { isLoopback } from '../auth/loopback.ts';
 
 /** For all but pages and images: readable by pages of our own origin and of CORS_ORIGINS. */
@@ -28,12 +27,12 @@ function keepPrivate(headers: Headers): void {
  *   responses to others
  */
 export function setCommonHeaders(
-  request: Request,
+  requestId: string,
   headers: Headers,
   isSandbox: boolean,
   proofNeeded: boolean,
 ): void {
-  headers.set('x-request-id', requestIdOf(request));
+  headers.set('x-request-id', requestId);
   if (isSandbox) headers.set('x-sandbox', '1');
   if (proofNeeded) keepPrivate(headers);
   // Pages of any site may show images.

@@ -7,9 +7,9 @@ import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';
-import { traceparent } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { CallRecord } from '../../upstream/http/call-record.ts';
+import { traceparent } from '../../telemetry/trace-context.ts';
+import type { CallRecord } from '../../telemetry/upstream-calls.ts';
 import type { AccessControl } from '../access-control.ts';
 import { loopbackRefusal } from '../auth/loopback.ts';
 import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
@@ -152,9 +152,9 @@ export function useHttp(sources: HttpSources): Plugin {
     const { leave, rate } = verdicts.get(request) ?? {};
     // Subscriptions have a limit of their own.
     if (exchange.operation?.type === 'subscription') leave?.();
-    given.headers.set('traceresponse', traceparent(exchange.step.context));
+    given.headers.set('traceresponse', traceparent(exchange.span.context));
     // First what is the same for every caller, and may be stored.
-    setCommonHeaders(request, given.headers, isSandbox(), proofNeeded);
+    setCommonHeaders(exchange.requestId, given.headers, isSandbox(), proofNeeded);
     addCors(request, given.headers, origins);
     warnOfForeignPage(request);
     const response = caching.finish(request, given, serverContext);
@@ -201,7 +201,7 @@ export function useHttp(sources: HttpSources): Plugin {
         if (finished !== response) setResponse(finished);
       } catch (error) {
         const instead = broken(error, request);
-        setCommonHeaders(request, instead.headers, isSandbox(), proofNeeded);
+        setCommonHeaders(telemetry.exchangeOf(request).requestId, instead.headers, isSandbox(), proofNeeded);
         setResponse(instead);
       }
     },

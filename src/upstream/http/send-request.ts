@@ -168,7 +168,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
   });
   const started = performance.now();
   const deadline = startDeadline(up.signal, start);
-  const trace = up.startCall?.(operation);
+  const trace = up.startCall?.({ operation, method, origin });
   const end = (outcome: CallOutcome): void => {
     deadline.end();
     permit?.(outcome);

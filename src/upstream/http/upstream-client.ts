@@ -1,5 +1,6 @@
 // Calls the service: URL, token and retries. atlas.ts and batch.ts have its operations.
 import type { Readable } from 'node:stream';
+import type { CallHooks } from '../../telemetry/upstream-calls.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
 import { noteSandbox } from '../settings.ts';
@@ -23,25 +24,8 @@ export interface UpstreamSettings {
   readonly patience?: number;
 }
 
-/** What one finished upstream call was, for counting, logs and metrics. */
-export interface CallReport {
-  readonly operation: string;
-  /** HTTP status; 0 when no answer came. */
-  readonly status: number;
-  readonly milliseconds: number;
-  /** Why no answer came, such as ENOTFOUND; absent where the client has left. */
-  readonly fault?: string | undefined;
-}
-
-/** A try of a call under way, as a trace sees it. */
-export interface StartedCall {
-  /** Headers that tell the service of the trace. */
-  readonly headers: Readonly<Record<string, string>>;
-  ended(report: CallReport): void;
-}
-
 /** The service for one request: address, the caller's token, request id and time limits. */
-export interface Upstream {
+export interface Upstream extends CallHooks {
   readonly settings: UpstreamSettings;
   readonly connections: ServiceConnections;
   /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
@@ -56,15 +40,6 @@ export interface Upstream {
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /** Called at the start of every try; its result is sent with the try and receives its end. */
-  readonly startCall?: ((operation: string) => StartedCall) | undefined;
-  readonly onCall: (report: CallReport) => void;
-  /** Called with bytes as bodies are read. */
-  readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
-  /** Called with the number of calls that the operation may make, before it runs. */
-  readonly onCost?: ((calls: number) => void) | undefined;
-  /** Called with cached answers, by kind. */
-  readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
   /** What the request has found not to be there, and may be there any moment. */
   readonly absences?: Set<string> | undefined;
 }

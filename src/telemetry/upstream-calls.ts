@@ -1,5 +1,42 @@
-// Records the upstream cost of one request.
-import type { CallReport, Upstream } from './upstream-client.ts';
+// What the service client tells of its calls, and the record of what one request has cost upstream.
+
+/** A try of a call that begins. */
+export interface CallStart {
+  readonly operation: string;
+  readonly method: string;
+  /** Scheme, host and port of the service. */
+  readonly origin: string;
+}
+
+/** What one finished try of a call was, for counting, logs and metrics. */
+export interface CallReport {
+  readonly operation: string;
+  /** HTTP status; 0 when no answer came. */
+  readonly status: number;
+  readonly milliseconds: number;
+  /** Why no answer came, such as ENOTFOUND; absent where the client has disconnected. */
+  readonly fault?: string | undefined;
+}
+
+/** A try of a call under way, as a trace sees it. */
+export interface StartedCall {
+  /** Headers that tell the service of the trace. */
+  readonly headers: Readonly<Record<string, string>>;
+  ended(report: CallReport): void;
+}
+
+/** Called by the service client while it works for one request. */
+export interface CallHooks {
+  /** Called at the start of every try; its result is sent with the try and receives its end. */
+  readonly startCall?: ((call: CallStart) => StartedCall) | undefined;
+  readonly onCall: (report: CallReport) => void;
+  /** Called with bytes as bodies are read. */
+  readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
+  /** Called with the number of calls that the operation may make, before it runs. */
+  readonly onCost?: ((calls: number) => void) | undefined;
+  /** Called with cached answers, by kind. */
+  readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
+}
 
 interface OperationCost {
   calls: number;
@@ -21,8 +58,8 @@ export interface RequestCost {
 }
 
 export interface CallRecord {
-  /** For the `Upstream` of the request. */
-  readonly hooks: Pick<Upstream, 'onCall' | 'onBytes' | 'onCost' | 'onCacheHit'>;
+  /** For the service client of the request. */
+  readonly hooks: CallHooks;
   read(): RequestCost;
 }
 
