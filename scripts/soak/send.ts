@@ -12,8 +12,6 @@ export interface PostOptions {
   readonly token?: string | undefined;
   /** Leaves after so many milliseconds. */
   readonly leaveMs?: number;
-  /** The client's own address, of 127.0.0.0/8. */
-  readonly from?: string;
 }
 
 /** Milliseconds after which an attack gives up waiting for an answer. */
@@ -25,7 +23,7 @@ const MAX_TEXT = 2_000;
 export function post(
   url: string,
   body: { readonly query: string; readonly variables?: unknown } | Buffer,
-  { token, leaveMs, from }: PostOptions = {},
+  { token, leaveMs }: PostOptions = {},
 ): Promise<Reply> {
   const bytes = Buffer.isBuffer(body) ? body : Buffer.from(JSON.stringify(body));
   return new Promise((resolve) => {
@@ -34,7 +32,6 @@ export function post(
       {
         method: 'POST',
         agent: false,
-        ...(from === undefined ? {} : { localAddress: from }),
         headers: {
           'content-type': 'application/json',
           'content-length': bytes.length,
