@@ -69,3 +69,12 @@ test('the error of broken JSON says nothing of its text', async () => {
       expect(String(error)).not.toContain('sesame');
     }
 });
+
+test.each([
+  '[],',
+  '"a":1,',
+  '[',
+])('as many %s as no answer has are refused before they are parsed', async (part) => {
+  const json = bytes(`[${part.repeat(1_000_000)}0]`);
+  await expect(parseJson(json)).rejects.toThrow('too many objects');
+});

@@ -10,6 +10,8 @@ export const WORKER_ABOVE_BYTES = 1024 ** 2;
 
 const MAX_THREADS = 2;
 const IDLE_MS = 30_000;
+/** Of a thread. A thread that needs more ends, with an error for its task; the process goes on. */
+const MAX_HEAP_MB = 512;
 
 const isFromSource = import.meta.url.endsWith('.ts');
 
@@ -28,6 +30,7 @@ function openPool(): Tinypool {
     minThreads: 0,
     maxThreads: MAX_THREADS,
     idleTimeout: IDLE_MS,
+    resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     ...(isFromSource ? { execArgv: tsxOptions() } : {}),
   });
   // The tasks of a thread that dies are rejected; without a task there is nothing to tell.
