@@ -1,14 +1,12 @@
 // The Atlas API, one function for each operation; bulk look-ups are in atlas-bulk.ts. Public and
 // read-only: no token is sent. Absence (404) is null, everything else unexpected is thrown.
-import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
-import { parseJsonBody, readAnyJson, readBytes, tooLarge } from './http/response-body.ts';
+import { parseJsonBody, readAnyJson, readBytes } from './http/response-body.ts';
 import { requestIdOf } from './http/response-error.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
-import { removeMembers } from './json/json-filter.ts';
 import type { RawRecord } from './proteins/read-record.ts';
 import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';
 import * as wire from './wire.ts';
@@ -159,35 +157,23 @@ export interface SimilarityQuery {
   readonly clusterInfo: boolean;
 }
 
-/** The body up to a number of bytes. @throws UpstreamError for a longer one */
-async function* upTo(maxBytes: number, { body, status, call }: StreamedResponse): AsyncGenerator<Uint8Array> {
-  let received = 0;
-  for await (const piece of body as AsyncIterable<Uint8Array>) {
-    received += piece.byteLength;
-    if (received > maxBytes) throw tooLarge(call.operation, status);
-    yield piece;
-  }
-}
-
-/** Members of a hit that hold its structure: nearly all of the answer. */
-const OF_STRUCTURE = new Set(['pdb', 'residues_plddt']);
+/** Bytes of a hit, with its structure. */
+const HIT_BYTES = 2 * MiB;
 
 /**
  * GET /similarity-search: proteins with similar features, best first.
  *
- * @param structures - whether to read the hits' structures; the service always sends them, and
- *   unread ones are dropped as they arrive
+ * @param structures - whether the hits' structures are wanted; the service always sends them
  */
 export async function similarity(
   up: Upstream,
   q: SimilarityQuery,
   structures: boolean,
 ): Promise<wire.SimilarityAnswer> {
-  const received = q.results * 2 * MiB + 8 * MiB;
   const answer = await call(
     up,
     get('similarity', '/similarity-search', {
-      maxBytes: structures ? received : q.results * 64 * KiB + 4 * MiB,
+      maxBytes: q.results * HIT_BYTES + 8 * MiB,
       query: {
         sequence: q.sequence,
         topk_results: q.results,
@@ -198,9 +184,10 @@ export async function similarity(
       },
     }),
   );
-  const whole = upTo(received, answer);
-  const body = structures ? answer.body : Readable.from(removeMembers(whole, OF_STRUCTURE));
-  const found = (await readJson(up, { ...answer, body }, wire.similarityAnswer)).record;
-  const hits = found.similar_proteins.toSorted((a, b) => b.similarity_score - a.similarity_score);
-  return { ...found, similar_proteins: hits.slice(0, q.results) };
+  const found = (await readJson(up, answer, wire.similarityAnswer)).record;
+  const best = found.similar_proteins
+    .toSorted((a, b) => b.similarity_score - a.similarity_score)
+    .slice(0, q.results);
+  const hits = structures ? best : best.map((hit) => ({ ...hit, pdb: null, residues_plddt: null }));
+  return { ...found, similar_proteins: hits };
 }

@@ -1,7 +1,5 @@
 // Similarity search: structures only for who wants them, one call for a question, one bulk call for what several searches find.
-import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { removeMembers } from '../../src/upstream/json/json-filter.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -13,45 +11,6 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 beforeEach(() => world.forget());
-
-async function filtered(text: string, names: string[], size: number): Promise<string> {
-  const bytes = Buffer.from(text);
-  async function* chunks() {
-    for (let start = 0; start < bytes.length; start += size) yield bytes.subarray(start, start + size);
-  }
-  const out: Uint8Array[] = [];
-  for await (const piece of removeMembers(chunks(), new Set(names))) out.push(piece);
-  return Buffer.concat(out).toString();
-}
-
-function nulled(value: unknown, names: readonly string[]): unknown {
-  if (Array.isArray(value)) return value.map((item) => nulled(item, names));
-  if (typeof value !== 'object' || value === null) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [key, names.includes(key) ? null : nulled(item, names)]),
-  );
-}
-
-describe('dropping members of JSON', () => {
-  it('leaves the same JSON with null in their place, wherever the chunks are cut', async () => {
-    const key = fc.constantFrom('pdb', 'residues_plddt', 'a', 'b"\\', 'pdbx');
-    const { value } = fc.letrec((tie) => ({
-      value: fc.oneof(
-        { maxDepth: 4 },
-        fc.constantFrom(null, 1.5, true, 'pdb', 'x "quoted" \\ {[,:', '\\"'),
-        fc.array(tie('value'), { maxLength: 3 }),
-        fc.dictionary(key, tie('value'), { maxKeys: 4, noNullPrototype: true }),
-      ),
-    }));
-    await fc.assert(
-      fc.asyncProperty(value, fc.integer({ min: 1, max: 9 }), fc.boolean(), async (json, size, pretty) => {
-        const text = JSON.stringify(json, null, pretty ? 2 : 0);
-        const names = ['pdb', 'residues_plddt'];
-        expect(JSON.parse(await filtered(text, names, size))).toEqual(nulled(JSON.parse(text), names));
-      }),
-    );
-  });
-});
 
 const similar = (first: number, hit: string) =>
   `{ protein(hash: "${HBA}") { similar(first: ${first}) { queryHash restrictedCount hits { score ${hit} } } } }`;

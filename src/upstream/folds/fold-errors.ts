@@ -1,7 +1,6 @@
 // The errors of folding results.
 import { UpstreamError } from '../errors.ts';
 import { drifted } from '../http/validate-response.ts';
-import { JsonError } from '../json/lenient-json.ts';
 
 /** The error of a task that is done and has neither a result nor an expiry. */
 export const missingResult = (): UpstreamError =>
@@ -30,7 +29,7 @@ export class RefusedResultError extends UpstreamError {
 
 /** The error of a result that could not be parsed; any other error stays as it is. */
 export const toUnreadable = (error: unknown): unknown =>
-  error instanceof JsonError
+  error instanceof SyntaxError
     ? new UpstreamError(
         `The result that the upstream stored cannot be read. ${error.message}`,
         { operation: 'download', code: 'UPSTREAM_DRIFT', status: 200, retryable: true },

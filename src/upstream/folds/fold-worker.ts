@@ -1,5 +1,2 @@
-// Worker thread that reads large folding results.
-import { handleWorkerMessages } from '../json/worker-thread.ts';
-import { readFoldSync } from './read-fold.ts';
-
-handleWorkerMessages((bytes) => readFoldSync(bytes as Uint8Array));
+// Reads a large folding result in a thread.
+export { readFoldSync as default } from './read-fold.ts';

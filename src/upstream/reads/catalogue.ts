@@ -1,6 +1,6 @@
 // The feature catalogue: all SAE features with label and description, searched here because the
-// service has no filter. Cached for all processes that share a store and refreshed in the
-// background. A caller that aborts does not stop the load.
+// service has no filter. It is cached for all processes that share a store, and refreshed in the
+// background.
 import { createHash } from 'node:crypto';
 import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
@@ -9,9 +9,7 @@ import { abortable } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import { createWorker } from '../json/worker-thread.ts';
 import type { CatalogueEntry } from '../wire.ts';
-import type { CatalogueHits, CatalogueRequest } from './catalogue-worker.ts';
 
 export const SEARCH_LIMITS = { characters: 200, words: 12, letters: 40 } as const;
 
@@ -41,62 +39,75 @@ export function searchWords(text: string): string[] {
   return words;
 }
 
-/** Rows sent to the thread at once: a millisecond of copying. */
-const ROWS_AT_ONCE = 500;
-/** Cached searches: 8 MB at most, each hit taking eight bytes. */
-const MAX_CACHED_SEARCHES = 64;
+/** Rows indexed in one turn of the event loop: some 20 ms. */
+const ROWS_AT_ONCE = 200;
+/** Searches that are kept: 8 MB at most, each hit taking eight bytes. */
+const MAX_KEPT_SEARCHES = 64;
+/** Letters that may differ. More than two cost a multiple and find other words. */
+const MAX_EDITS = 2;
 
-const ask = createWorker('upstream/reads/catalogue-worker');
+/** Finds features by words. */
+interface CatalogueSearch {
+  /** @returns the indices of features that match all words, best match first */
+  find(words: readonly string[]): Promise<number[]>;
+}
 
-const askWorker = (request: CatalogueRequest): Promise<CatalogueHits> =>
-  ask(request) as Promise<CatalogueHits>;
+/** @param entries - indexed when they are first searched */
+function createCatalogueSearch(entries: ReadonlyMap<number, CatalogueEntry>): CatalogueSearch {
+  const searches = new LRUCache<string, Promise<number[]>>({ max: MAX_KEPT_SEARCHES });
+  let indexing: Promise<MiniSearch<CatalogueEntry>> | undefined;
 
-/** Finds the features of one catalogue by words, best match first. */
-export type CatalogueSearch = (words: readonly string[]) => Promise<readonly number[]>;
+  async function buildIndex(): Promise<MiniSearch<CatalogueEntry>> {
+    const index = new MiniSearch<CatalogueEntry>({
+      idField: 'feature_index',
+      fields: ['label', 'description'],
+      searchOptions: {
+        boost: { label: 3 },
+        prefix: (term) => term.length > 2,
+        fuzzy: (term) => (term.length > 4 ? 0.2 : false),
+        maxFuzzy: MAX_EDITS,
+      },
+    });
+    await index.addAllAsync([...entries.values()], { chunkSize: ROWS_AT_ONCE });
+    return index;
+  }
 
-/**
- * @param catalogue - digest of its content
- * @param entries - indexed when first searched
- */
-function createCatalogueSearch(
-  catalogue: string,
-  entries: ReadonlyMap<number, CatalogueEntry>,
-): CatalogueSearch {
-  const cached = new LRUCache<string, Promise<readonly number[]>>({ max: MAX_CACHED_SEARCHES });
-  let indexing: Promise<void> | undefined;
-
-  const sendRows = async (): Promise<void> => {
-    const rows = [...entries.values()];
-    for (let start = 0; start < rows.length; start += ROWS_AT_ONCE) {
-      await askWorker({ catalogue, rows: rows.slice(start, start + ROWS_AT_ONCE) });
+  async function search(words: readonly string[]): Promise<number[]> {
+    indexing ??= buildIndex();
+    const index = await indexing;
+    let scores: ReadonlyMap<number, number> | undefined;
+    // A frequent word takes some 10 ms: each is searched in a turn of its own.
+    for (const word of words) {
+      const found = new Map<number, number>();
+      for (const { id, score } of index.search(word)) {
+        const before = scores === undefined ? 0 : scores.get(id);
+        if (before !== undefined) found.set(id, before + score);
+      }
+      scores = found;
       await turn();
     }
-  };
-  const find = async (text: string): Promise<readonly number[]> => {
-    await indexing?.catch(() => undefined);
-    const hits = await askWorker({ catalogue, text });
-    if (hits !== null) return hits;
-    // Not indexed yet, or the thread was restarted or has indexed other catalogues since.
-    indexing ??= sendRows().finally(() => {
-      indexing = undefined;
-    });
-    await indexing;
-    const found = await askWorker({ catalogue, text });
-    if (found === null) throw new Error('The search thread did not keep the index of the catalogue.');
-    return found;
-  };
-  return (words) => {
-    const text = words.join(' ');
-    const known = cached.get(text);
-    if (known !== undefined) return known;
-    const found = find(text);
-    cached.set(text, found);
-    found.catch(() => cached.delete(text));
-    return found;
+    return [...(scores ?? [])].sort(([a, one], [b, other]) => other - one || a - b).map(([id]) => id);
+  }
+
+  return {
+    find(words) {
+      const text = words.join(' ');
+      const found = searches.get(text) ?? search(words);
+      searches.set(text, found);
+      return found;
+    },
   };
 }
 
-export type Catalogue = ReturnType<typeof openCatalogue>;
+/** The feature catalogue of the service. A caller that leaves does not stop a load. */
+export interface Catalogue {
+  /** All entries by index; the map's order is that of the index. */
+  entries(up: Upstream): Promise<ReadonlyMap<number, CatalogueEntry>>;
+  /** All indices, ascending: listed once, a third of the cost of a page of ten. */
+  indices(up: Upstream): Promise<readonly number[]>;
+  /** The indices of entries that match all words (prefixes and typos allowed), best first. */
+  search(up: Upstream, words: readonly string[]): Promise<readonly number[]>;
+}
 
 interface Parsed {
   readonly digest: string;
@@ -106,50 +117,48 @@ interface Parsed {
 }
 
 /** @param cache - caches the raw answer; its times control the refresh */
-export function openCatalogue(cache: Cache<Buffer>) {
+export function openCatalogue(cache: Cache<Buffer>): Catalogue {
   /** The same answer is one object in the cache, and parsed once. */
   const parsed = new WeakMap<Buffer, Promise<Parsed>>();
   let last: Parsed | undefined;
 
-  const parse = async (json: Buffer): Promise<Parsed> => {
+  async function parse(json: Buffer): Promise<Parsed> {
     const digest = createHash('sha256').update(json).digest('base64url');
     // A refresh that brought nothing new keeps the index.
     if (last?.digest === digest) return last;
     const rows = await atlas.readCatalogue(json);
     rows.sort((a, b) => a.feature_index - b.feature_index);
     const entries = new Map(rows.map((row) => [row.feature_index, row]));
-    const search = createCatalogueSearch(digest, entries);
-    last = { digest, entries, indices: [...entries.keys()], search };
+    last = { digest, entries, indices: [...entries.keys()], search: createCatalogueSearch(entries) };
     return last;
-  };
-  const parsedOf = (json: Buffer): Promise<Parsed> => {
-    const before = parsed.get(json);
-    if (before !== undefined) return before;
-    const parsing = parse(json);
+  }
+
+  function parseOnce(json: Buffer): Promise<Parsed> {
+    const parsing = parsed.get(json) ?? parse(json);
     parsed.set(json, parsing);
     return parsing;
-  };
-  const load = async (up: Upstream): Promise<Parsed> => {
+  }
+
+  async function load(up: Upstream): Promise<Parsed> {
     const reading = cache.wrap(
       'all',
       async () => {
         const answer = await atlas.features({ ...up, signal: undefined });
         // Throws before an unreadable answer is cached.
-        await parsedOf(answer);
+        await parseOnce(answer);
         return answer;
       },
       { onHit: () => up.onCacheHit?.('catalogue', 1) },
     );
-    const json = await abortable(reading, up.signal);
-    return parsedOf(json);
-  };
+    return parseOnce(await abortable(reading, up.signal));
+  }
+
   return {
-    /** All entries by index; the map's order is that of the index. */
-    entries: async (up: Upstream) => (await load(up)).entries,
-    /** All indices, ascending: listed once, a third of the cost of a page of ten. */
-    indices: async (up: Upstream) => (await load(up)).indices,
-    /** The indices of entries that match all words (prefixes and typos allowed), best first. */
-    search: async (up: Upstream, words: readonly string[]) =>
-      abortable((await load(up)).search(words), up.signal),
+    entries: async (up) => (await load(up)).entries,
+    indices: async (up) => (await load(up)).indices,
+    async search(up, words) {
+      const { search } = await load(up);
+      return abortable(search.find(words), up.signal);
+    },
   };
 }
