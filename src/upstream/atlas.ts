@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import { UpstreamError } from './errors.ts';
 import { parseJsonBody, readAnyJson, readBytes } from './http/response-body.ts';
 import { requestIdOf } from './http/response-error.ts';
-import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { type Call, call, callOrNull, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
 import type { RawRecord } from './proteins/read-record.ts';
 import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';

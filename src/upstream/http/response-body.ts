@@ -98,16 +98,9 @@ function inUtf8(bytes: Uint8Array, contentType: string | undefined): Uint8Array 
   }
 }
 
-/** Reads a whole body as UTF-8, converting its character set. @throws UpstreamError as readBytes */
-export async function readUtf8(up: Upstream, answer: StreamedResponse): Promise<Uint8Array> {
-  return inUtf8(await readBytes(up, answer), headerValue(answer.headers['content-type']));
-}
-
-/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
-export const bodyJson = async ({ call, status }: StreamedResponse, bytes: Uint8Array): Promise<unknown> =>
-  bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
-
-/** Undefined for an empty body. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
+/** Reads and parses a body; undefined for an empty one. @throws UpstreamError UPSTREAM_DRIFT for invalid JSON */
 export async function readAnyJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
-  return bodyJson(answer, await readUtf8(up, answer));
+  const { call, status, headers } = answer;
+  const bytes = inUtf8(await readBytes(up, answer), headerValue(headers['content-type']));
+  return bytes.byteLength === 0 ? undefined : parseJsonBody(call.operation, bytes, status);
 }
