@@ -69,6 +69,8 @@ export interface GatewayContext {
    * answer.
    */
   readonly publicUrl: string;
+  /** Whether `publicUrl` was read and begins with the Host header of the request. */
+  readonly dependsOnHost: boolean;
   readonly upstream: Upstream;
   /** Aborted when the client disconnects; unlike `upstream.signal` it has no deadline. */
   readonly clientSignal: AbortSignal;

@@ -7,7 +7,6 @@ import { clientAddress } from '../http/auth/client-address.ts';
 import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { httpError } from '../http/errors.ts';
-import { noteHostAddress } from '../http/plugins/response-caching.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
@@ -117,9 +116,11 @@ class LazyContext implements GatewayContext {
   get publicUrl() {
     const { PUBLIC_URL } = this.services.config;
     if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-    noteHostAddress(this.#request);
     this.#hostUrl ??= new URL(this.#request.url).origin;
     return this.#hostUrl;
+  }
+  get dependsOnHost() {
+    return this.#hostUrl !== undefined;
   }
   get proteins() {
     return this.#loaders.proteins;

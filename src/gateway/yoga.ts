@@ -13,12 +13,12 @@ import { createClientErrors } from '../http/plugins/errors.ts';
 import { useIntrospection } from '../http/plugins/introspection.ts';
 import { createPersistedDocuments, type PersistedDocuments } from '../http/plugins/persisted-documents.ts';
 import { useRequestReader } from '../http/plugins/request-reader.ts';
-import { createResponseCaching } from '../http/plugins/response-caching.ts';
+import { useSubscriptions } from '../http/plugins/subscriptions.ts';
 import { useDelivery } from '../http/plugins/use-delivery.ts';
-import { useExecution } from '../http/plugins/use-execution.ts';
+import { createOperationOpener, useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
 import { normalizeTarget } from '../http/request-target.ts';
-import { createResponseStore, type ResponseStore, withResponseCache } from '../http/response-cache.ts';
+import { createResponseCache, type ResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/responses.ts';
 import { subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
@@ -55,19 +55,20 @@ const createDocumentCache = <T extends object>() =>
  * The plugins in the order in which they see a request. It is part of the behaviour: a refusal must
  * come before the work it saves.
  */
-function pluginsOf(sources: YogaSources, documents: PersistedDocuments, store: ResponseStore) {
+function pluginsOf(sources: YogaSources, documents: PersistedDocuments, cache: ResponseCache) {
   const { config, log, metrics, telemetry } = sources;
   const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
-  const caching = createResponseCaching(config, store);
+  const openOperation = createOperationOpener(config, sources.openContext);
   const plugins: Plugin[] = [
-    useHttp({ ...sources, errors, caching }),
-    caching.plugin,
+    useHttp({ ...sources, errors, cache }),
+    cache.plugin,
     useRequestReader(config, sources.accessControl.callers),
     ...documents.plugins,
     ...documentLimits(config.MAX_QUERY_DEPTH),
     useIntrospection(config.INTROSPECTION),
     useDelivery(errors, telemetry, sources.pulseMs),
-    useExecution(config, sources.openContext, sources.accessControl.callers),
+    useExecution(openOperation),
+    useSubscriptions(config, openOperation, sources.accessControl.callers),
   ];
   return { plugins, errors };
 }
@@ -76,8 +77,13 @@ function pluginsOf(sources: YogaSources, documents: PersistedDocuments, store: R
 export function openYoga(sources: YogaSources) {
   const { config } = sources;
   const documents = createPersistedDocuments(config);
-  const store = createResponseStore(config.limits.responseCacheBytes);
-  const { plugins, errors } = pluginsOf(sources, documents, store);
+  const cache = createResponseCache({
+    config,
+    maxBytes: config.limits.responseCacheBytes,
+    telemetry: sources.telemetry,
+    onFault: (error) => sources.log.error({ error }, 'request'),
+  });
+  const { plugins, errors } = pluginsOf(sources, documents, cache);
   const yoga: GatewayYoga = createYoga<object, object>({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
@@ -99,22 +105,20 @@ export function openYoga(sources: YogaSources) {
     maskedErrors: { maskError: errors.show },
     plugins,
   });
-  return { yoga, documents, listener: gatewayListener(sources, yoga, store) };
+  return { yoga, documents, listener: gatewayListener(sources, yoga, cache) };
 }
 
 function gatewayListener(
-  { config, accessControl, telemetry, log }: YogaSources,
+  { config, accessControl, log }: YogaSources,
   yoga: GatewayYoga,
-  store: ResponseStore,
+  cache: ResponseCache,
 ): RequestListener {
-  const onFault = (error: unknown) => log.error({ error }, 'request');
-  const origins = config.CORS_ORIGINS;
-  const cached = withResponseCache(yoga, store, telemetry, origins, onFault);
+  const cached = cache.wrap(yoga);
   // The cache must not answer a request that useHttp refuses.
   const answer: RequestListener = (req, res) =>
     (config.keyForLoopback && loopbackRefusal(req.headers) !== null ? yoga : cached)(req, res);
   const limited = limitRequests(answer, config, accessControl, (error, res) => {
-    onFault(error);
+    log.error({ error }, 'request');
     destroyResponse(res);
   });
   return (request, response) => {

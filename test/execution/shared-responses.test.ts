@@ -4,7 +4,6 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
-import { createResponseStore } from '../../src/http/response-cache.ts';
 import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 
@@ -217,34 +216,6 @@ it('a kept answer is logged as it was when it was worked out', async () => {
 });
 
 describe('requests that wait for the same response', () => {
-  const response = {
-    headers: [],
-    body: Buffer.from('{}'),
-    etag: undefined,
-    isPublic: false,
-    operationName: null,
-  };
-
-  it('are answered by themselves when it comes to nothing, and those behind them wait for the next', () => {
-    const store = createResponseStore(1_000_000);
-    const given: unknown[] = [];
-    expect(store.follow('key', (one) => given.push(one))).toBe(false);
-    const first = store.begin('key');
-    expect(store.follow('key', (one) => given.push(one))).toBe(true);
-    store.settle(first, null);
-    expect(given).toEqual([null]);
-    const second = store.begin('key');
-    const beside = store.begin('key');
-    expect(store.follow('key', (one) => given.push(one))).toBe(true);
-    store.settle(beside, null);
-    expect(given).toEqual([null]);
-    expect(store.follow('key', () => undefined)).toBe(true);
-    store.settle(second, response, 60);
-    expect(given).toEqual([null, response]);
-    expect(store.follow('key', () => undefined)).toBe(false);
-    expect(store.get('key')).toBe(response);
-  });
-
   it('are all answered when the client of the first leaves', async () => {
     const question = 'query Left($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
     await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 8_000, times: 1 });

@@ -2,7 +2,7 @@
 import SchemaBuilder from '@pothos/core';
 import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { cachePolicy } from '../../src/http/plugins/response-caching.ts';
+import { publicLifetime } from '../../src/http/public-operations.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { fieldOptionsPlugin, publicField } from '../../src/schema/field-options.ts';
 
@@ -10,7 +10,7 @@ const RECORD_SECONDS = 300;
 const DAY = 86_400;
 
 const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = schema) =>
-  cachePolicy(of, parse(query), RECORD_SECONDS)(variables);
+  publicLifetime(of, parse(query), RECORD_SECONDS)(variables);
 
 /** A schema of one type, to which somebody has added a field and said nothing of it. */
 function schemaWithNewField() {

@@ -1,12 +1,12 @@
 // Which answers to an event are shared between streams, and which are everybody's own.
 import { GraphQLSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { executionKeyOf, shareExecution } from '../../src/http/plugins/use-execution.ts';
+import { executionKey, shareExecution } from '../../src/http/plugins/subscriptions.ts';
 
 const schema = new GraphQLSchema({});
 const document = parse('subscription { x }');
 const ask = (variableValues: Record<string, unknown>, audience: readonly unknown[] = ['a']) =>
-  executionKeyOf({ schema, document, variableValues }, audience);
+  executionKey({ schema, document, variableValues }, audience);
 
 /** Answers as often as it is asked, and counts. */
 function counting(errors = false) {
@@ -35,8 +35,8 @@ it('another event, variable, document, operation or audience is another question
     ask({ id: 1 }),
     ask({ id: 2 }),
     ask({ id: 1 }, ['b']),
-    executionKeyOf({ schema, document: parse('subscription { x }'), variableValues: { id: 1 } }, ['a']),
-    executionKeyOf({ schema, document, operationName: 'Other', variableValues: { id: 1 } }, ['a']),
+    executionKey({ schema, document: parse('subscription { x }'), variableValues: { id: 1 } }, ['a']),
+    executionKey({ schema, document, operationName: 'Other', variableValues: { id: 1 } }, ['a']),
   ];
   for (const question of questions) await shareExecution(event, question, execute, () => true);
   await shareExecution({}, ask({ id: 1 }), execute, () => true);

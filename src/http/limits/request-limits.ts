@@ -8,7 +8,6 @@ import type { AccessCheck, AccessControl } from '../access-control.ts';
 import type { Caller } from '../auth/authenticate.ts';
 import { bodyTooLarge, overloaded } from '../errors.ts';
 import { isMonitoring, requestPath } from '../request-target.ts';
-import type { PendingResponse } from '../response-cache.ts';
 import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './read-body.ts';
 
 /** Result of the limit checks of a request that came over a connection. */
@@ -19,8 +18,6 @@ export interface LimitCheck extends AccessCheck {
    * Ends its count among the requests in flight before its response is closed: of a subscription.
    */
   readonly leave: () => void;
-  /** Set by the response cache for an answer that others may wait for. */
-  pending?: PendingResponse;
 }
 
 const checks = new WeakMap<IncomingMessage, LimitCheck>();

@@ -41,8 +41,8 @@ import {
   toBuffer,
 } from '../graphql/serialize-result.ts';
 import { streamOf } from '../graphql/stream-body.ts';
+import { rememberBody } from '../response-cache.ts';
 import type { ClientErrors } from './errors.ts';
-import { noteBody } from './response-caching.ts';
 
 /** What an answer is whose result is still coming. */
 const BEGUN: ExecutionOrIncrementalResult = { data: {} };
@@ -55,7 +55,7 @@ const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult
   serializeResult(result, framing.head, framing.tail);
 
 /**
- * Serializes events. A result object shared by many streams (use-execution.ts) is serialized once.
+ * Serializes events. A result object shared by many streams (subscriptions.ts) is serialized once.
  */
 function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
   const written = createPrivateField<ExecutionOrIncrementalResult, Uint8Array>();
@@ -218,7 +218,7 @@ export function useDelivery(
         if (!isText && made.byteLength > STREAM_THRESHOLD_BYTES && request.method !== 'GET')
           return inChunks(alone(made), result);
         const body = isText && made.length <= TEXT_CHARACTERS ? made : toBuffer(made);
-        return noteBody(new Response(body, httpHeadOf(result, mediaType)), body);
+        return rememberBody(new Response(body, httpHeadOf(result, mediaType)), body);
       }, mediaType);
     },
   };

@@ -20,9 +20,9 @@ import { brokenResponse } from '../limits/http-server.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../limits/rate-limit.ts';
 import { limitCheck } from '../limits/request-limits.ts';
 import { isMonitoring } from '../request-target.ts';
+import { knownBody, type ResponseCache } from '../response-cache.ts';
 import { answerRoute, type Route } from '../routes/responses.ts';
 import type { ClientErrors } from './errors.ts';
-import { bodyOf, type ResponseCaching } from './response-caching.ts';
 import { addCors, answerOptions, isListed, setCommonHeaders } from './response-headers.ts';
 
 export interface HttpSources {
@@ -31,7 +31,7 @@ export interface HttpSources {
   readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
   readonly log: Logger;
   readonly telemetry: Telemetry;
-  readonly caching: ResponseCaching;
+  readonly cache: ResponseCache;
   readonly routes: readonly Route[];
   readonly isSandbox: () => boolean;
 }
@@ -96,7 +96,7 @@ const isLast = (result: ExecutionResult): boolean => 'hasNext' in result && resu
 /** Answers HEAD with what GET would be answered with, without its body. */
 async function withoutBody(response: Response): Promise<Response> {
   const { status, statusText, headers } = response;
-  const body = bodyOf(response);
+  const body = knownBody(response);
   if (body !== undefined && status !== 304) headers.set('content-length', String(Buffer.byteLength(body)));
   // Ends a stream, and with it a subscription.
   await response.body?.cancel();
@@ -104,7 +104,7 @@ async function withoutBody(response: Response): Promise<Response> {
 }
 
 export function useHttp(sources: HttpSources): Plugin {
-  const { config, log, telemetry, caching, routes, isSandbox } = sources;
+  const { config, log, telemetry, cache, routes, isSandbox } = sources;
   const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
   const verdicts = createPrivateField<Request, AccessVerdict>();
   const asHead = createPrivateField<Request, true>();
@@ -157,7 +157,7 @@ export function useHttp(sources: HttpSources): Plugin {
     setCommonHeaders(exchange.requestId, given.headers, isSandbox(), proofNeeded);
     addCors(request, given.headers, origins);
     warnOfForeignPage(request);
-    const response = caching.finish(request, given, serverContext);
+    const response = cache.finish(request, given, serverContext);
     const { headers } = response;
     // What many are given says nothing of one.
     if (rate != null && headers.get('cache-control')?.includes('public') !== true)

@@ -12,7 +12,7 @@ import { structureOfRecord } from '../../upstream/proteins/read-record.ts';
 import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
-import { shareFile } from '../plugins/response-caching.ts';
+import { shareFile } from '../response-cache.ts';
 import { fileResponse, LINK_HEADERS, type Route, refusedLink, textResponse } from './responses.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
