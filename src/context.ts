@@ -1,6 +1,6 @@
 // The request context that resolvers are given: the caller, its upstream client, its loaders, and
 // the services of the process. gateway/request-context.ts creates one for each request.
-import type { Underway } from './async/single-flight.ts';
+import type { SingleFlight, Underway } from './async/single-flight.ts';
 import type { Config } from './config.ts';
 import type { SignedLinks } from './http/auth/signed-links.ts';
 import type { BulkLookups } from './lookups/bulk-lookup.ts';
@@ -40,8 +40,8 @@ export interface Services {
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
   readonly live: ProgressHub;
-  /** Reads of scores under way, by caller and batch. */
-  readonly scoreReads: Map<string, Promise<unknown>>;
+  /** Single-flight: requests that need scores of one batch at the same time read each result once. */
+  readonly scoreReads: SingleFlight;
   /** Submissions on their way, which go on when their clients have left. */
   readonly submitting: Underway;
   /** Bulk look-ups: `createBulkLookups(documents)`. */

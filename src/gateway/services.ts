@@ -1,7 +1,7 @@
 // What all requests of a gateway share: the outgoing connections to the upstream API and its file store with
 // their host limiters; stores, read caches, batch progress and
 // bulk look-ups. And what a gateway is made of besides its configuration.
-import { createUnderway } from '../async/single-flight.ts';
+import { createSingleFlight, createUnderway } from '../async/single-flight.ts';
 import type { GatewayLimits } from '../config/limits.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
@@ -129,7 +129,7 @@ export function createServices(
   const { catalogue, thumbnails, loaders } = reads;
   const { storeFailed } = telemetry;
   const links = createSignedLinks(secret);
-  const scoreReads = new Map<string, Promise<unknown>>();
+  const scoreReads = createSingleFlight();
   const submitting = createUnderway();
   const lookups = createBulkLookups(documents, (error) => telemetry.storeFailed('documents', error));
   const kept = { ledger, live, scoreReads, submitting, lookups, links, log, storeFailed };

@@ -5,7 +5,7 @@ import { createBroadcast } from '../async/broadcast.ts';
 import type { LeasedDocumentStore } from '../store/documents.ts';
 import { list, listPages } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { ItemsRequest } from '../upstream/folds/batch-states.ts';
+import type { ItemsRequest } from '../upstream/folds/list-items.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';

@@ -2,14 +2,14 @@
 import { z } from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
+import { readCounts } from './folds/batch-states.ts';
 import {
+  filterByState,
+  findSizeFault,
   type ItemsRequest,
-  inState,
-  readCounts,
   readItems,
   repeatedPage,
-  sizeFault,
-} from './folds/batch-states.ts';
+} from './folds/list-items.ts';
 import { readAnyJson } from './http/response-body.ts';
 import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { validate } from './http/validate-response.ts';
@@ -120,15 +120,15 @@ async function listItems(
   };
   const request = post('list', body);
   let answer = await openOrNull(up, request, wire.itemPage);
-  let fault = answer === null ? undefined : sizeFault(answer.data, items);
+  let fault = answer === null ? undefined : findSizeFault(answer.data, items);
   // Counts and items of a filter may be those of two moments, once.
   if (fault !== undefined && items.status !== undefined) {
     answer = await openOrNull(up, request, wire.itemPage);
-    fault = answer === null ? undefined : sizeFault(answer.data, items);
+    fault = answer === null ? undefined : findSizeFault(answer.data, items);
   }
   if (fault !== undefined) throw fault;
   if (answer === null) return null;
-  const read = inState(readItems(batchId, answer.data.items, items), items.status, answer.data.counts);
+  const read = filterByState(readItems(batchId, answer.data.items, items), items.status, answer.data.counts);
   return { ...answer, data: { ...answer.data, items: read } };
 }
 

@@ -2,11 +2,10 @@
 // results and structures of all finished tasks with a manifest, written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
-import { type PlacedTask, readAllTasks, readScores } from '../../resolvers/folds/ranked-tasks.ts';
+import { loadAllScores, type PlacedTask, readAllTasks } from '../../resolvers/folds/all-tasks.ts';
+import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
-import { errorOfTask } from '../../resolvers/folds/task.ts';
-import { inputOf } from '../../resolvers/folds/task-shape.ts';
-import { taskStatus } from '../../resolvers/folds/task-status.ts';
+import { findInput } from '../../resolvers/folds/task-shape.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
@@ -36,9 +35,9 @@ function unreadError(cause: unknown): TaskErrorShape {
 async function listedTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): Promise<ListedTask[]> {
   const named = await Promise.all(
     tasks.map(async (task) => {
-      const { item = null, inputIndex = null, repeatIndex = null } = (await inputOf(ctx, task)) ?? {};
-      const error = await errorOfTask(ctx, task).catch(unreadError);
-      const status = await taskStatus(ctx, task);
+      const { item = null, inputIndex = null, repeatIndex = null } = (await findInput(ctx, task)) ?? {};
+      const error = await loadTaskError(ctx, task).catch(unreadError);
+      const status = await loadStatus(ctx, task);
       return { ...task, status, error, name: item?.name ?? null, inputIndex, repeatIndex };
     }),
   );
@@ -151,7 +150,7 @@ async function answer(
   const [tasks, kept] = await Promise.all([listedTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
   const name = kept?.label || batchId;
   if (file === 'scores.tsv') {
-    const scores = await readScores(ctx, batchId, tasks);
+    const scores = await loadAllScores(ctx, batchId, tasks);
     const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));
     return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
   }

@@ -5,8 +5,8 @@
 import { zipSync } from 'fflate';
 import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
-import { loadTask } from '../../resolvers/folds/task.ts';
-import { nameOfTask, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import { loadTask } from '../../resolvers/folds/load-task.ts';
+import { findTaskName, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import type { Matrix } from '../../structure/fold/matrix.ts';
@@ -129,7 +129,7 @@ async function answer(
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
   const ending = endingOf(file);
-  const headers = headersOf(await savedAs(taskId, nameOfTask(ctx, task)), ending, WITH_TOKEN);
+  const headers = headersOf(await savedAs(taskId, findTaskName(ctx, task)), ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
 }
 
@@ -154,7 +154,7 @@ async function linkedFile(
   file: string,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refusedLink('invalid');
-  const name = ctx.submissions.placeOf(taskId).then((place) => place && nameOfTask(ctx, place));
+  const name = ctx.submissions.placeOf(taskId).then((place) => place && findTaskName(ctx, place));
   const ending = endingOf(file);
   const headers = headersOf(await savedAs(taskId, name), ending, LINK_HEADERS);
   const batches = sealedReader(claim.url);

@@ -1,5 +1,5 @@
-// batchProgress: the events of a poll that all clients of a batch share. One event is the batch after
-// a poll, and the tasks that changed since the previous event.
+// batchProgress: an event is the batch after a poll, and the tasks that changed since the previous
+// event. All subscribers of a batch share one poller.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { BatchProgressEvent } from '../../progress/progress-events.ts';
@@ -10,13 +10,13 @@ import { notFoundError } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { selectedFields } from '../selection.ts';
-import { tasksOf } from './task-shape.ts';
+import { toTasks } from './task-shape.ts';
 
-type ProgressOfBatch = Extract<BatchProgressEvent, { readonly kind: 'progress' }> & {
+type BatchProgressShape = Extract<BatchProgressEvent, { readonly kind: 'progress' }> & {
   readonly batchId: string;
 };
 
-const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implement({
+const BatchProgress = builder.objectRef<BatchProgressShape>('BatchProgress').implement({
   description: 'How far a batch is. An event is sent whenever its counts or its state change.',
   fields: (t) => ({
     sequence: t.exposeInt('sequence', {
@@ -38,7 +38,7 @@ const BatchProgress = builder.objectRef<ProgressOfBatch>('BatchProgress').implem
       description:
         'The tasks that changed since the previous event. In the first event: every task that is no ' +
         'longer queued.',
-      resolve: ({ batchId, page, changed }) => tasksOf(batchId, page, changed),
+      resolve: ({ batchId, page, changed }) => toTasks(batchId, page, changed),
     }),
     nextPollSeconds: t.exposeInt('nextPollSeconds', {
       description: 'Seconds until the gateway polls the upstream again, such as 4; null in the last event.',
@@ -72,7 +72,7 @@ async function watch(
 }
 
 /** @throws UpstreamError when reads failed several times in a row; the stream continues */
-function progressOf(batchId: string, event: BatchProgressEvent): ProgressOfBatch {
+function toProgress(batchId: string, event: BatchProgressEvent): BatchProgressShape {
   if (event.kind === 'failure') throw new UpstreamError(event.message, event.failure);
   return { ...event, batchId };
 }
@@ -88,6 +88,6 @@ builder.subscriptionField('batchProgress', (t) =>
       'in a row; polling continues.',
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     subscribe: (_, { batchId }, ctx, info) => watch(ctx, info, batchId),
-    resolve: (event, { batchId }) => progressOf(batchId, event),
+    resolve: (event, { batchId }) => toProgress(batchId, event),
   }),
 );

@@ -1,5 +1,4 @@
-// The fields of Batch that List answers: one call in a request, however many are selected.
-
+// The fields of Batch that List answers. All of a request share one call.
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
@@ -9,7 +8,7 @@ import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import {
   readCounts,
   type TaskCounts as TaskCountsShape,
-  taskState,
+  toTaskState,
 } from '../../upstream/folds/batch-states.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 
@@ -27,18 +26,18 @@ const BatchStatus = builder.enumType('BatchStatus', {
   }),
 });
 
-const settledOf = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
+const countSettled = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
 
 /** No task is queued or running any more. */
-const isSettled = (counts: TaskCountsShape): boolean =>
-  counts.total > 0 && settledOf(counts) === counts.total;
+const hasEnded = (counts: TaskCountsShape): boolean =>
+  counts.total > 0 && countSettled(counts) === counts.total;
 
-function batchStatus({ status, counts }: BatchAnswer): typeof BatchStatus.$inferType {
-  const state = taskState(status);
+function toBatchStatus({ status, counts }: BatchAnswer): typeof BatchStatus.$inferType {
+  const state = toTaskState(status);
   if (state === 'CANCELLED' || state === 'UNKNOWN') return state;
   const read = readCounts(counts);
   if (read.queued + read.inProgress > 0) return 'IN_PROGRESS';
-  if (!isSettled(read)) return state === 'QUEUED' || state === 'IN_PROGRESS' ? 'IN_PROGRESS' : 'UNKNOWN';
+  if (!hasEnded(read)) return state === 'QUEUED' || state === 'IN_PROGRESS' ? 'IN_PROGRESS' : 'UNKNOWN';
   if (read.done === read.total) return 'DONE';
   return read.done > 0 ? 'PARTLY_FAILED' : 'FAILED';
 }
@@ -54,11 +53,11 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
     cancelled: t.exposeInt('cancelled', nonNull('Cancelled before they started.')),
     settled: t.int({
       ...nonNull('Done, failed or cancelled: tasks that will not change any more.'),
-      resolve: settledOf,
+      resolve: countSettled,
     }),
     percentSettled: t.float({
       ...nonNull('Settled tasks as a share of all, 0 to 100, such as 62.5.'),
-      resolve: (counts) => (counts.total === 0 ? 0 : toPercent(settledOf(counts) / counts.total)),
+      resolve: (counts) => (counts.total === 0 ? 0 : toPercent(countSettled(counts) / counts.total)),
     }),
   }),
 });
@@ -66,7 +65,7 @@ const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
 /** Fields that share one List call. */
 const LIST: FieldCost = { shared: { list: 1 } };
 
-const inList = <T>(description: string, read: (page: BatchAnswer) => T) => ({
+const listField = <T>(description: string, read: (page: BatchAnswer) => T) => ({
   cost: LIST,
   description,
   resolve: async (batch: BatchShape): Promise<T> => read(await batch.read()),
@@ -75,30 +74,30 @@ const inList = <T>(description: string, read: (page: BatchAnswer) => T) => ({
 builder.objectFields(Batch, (t) => ({
   status: t.field({
     semanticNonNull: true,
-    ...inList('Where the batch is and how it ended. Null only with an error.', batchStatus),
+    ...listField('Where the batch is and how it ended. Null only with an error.', toBatchStatus),
     type: BatchStatus,
   }),
   upstreamState: t.string(
-    inList('The word of the upstream for the state of the batch, such as "in_progress".', ({ status }) =>
+    listField('The word of the upstream for the state of the batch, such as "in_progress".', ({ status }) =>
       status === '' ? null : status,
     ),
   ),
   counts: t.field({
     semanticNonNull: true,
-    ...inList('How many tasks are in each state. Null only with an error.', ({ counts }) =>
+    ...listField('How many tasks are in each state. Null only with an error.', ({ counts }) =>
       readCounts(counts),
     ),
     type: TaskCounts,
   }),
   queueDeadline: t.field({
-    ...inList(
+    ...listField(
       'When tasks that have not started are cancelled, free of charge, such as "2026-05-02T12:00:00.000Z".',
       ({ expires_at }) => parseTime(expires_at),
     ),
     type: 'DateTime',
   }),
   resultsExpireAt: t.field({
-    ...inList(
+    ...listField(
       'When the upstream deletes the results, such as "2026-06-01T12:00:00.000Z".',
       ({ results_expire_at }) => parseTime(results_expire_at),
     ),
@@ -106,7 +105,7 @@ builder.objectFields(Batch, (t) => ({
   }),
   warnings: t.stringList({
     semanticNonNull: true,
-    ...inList(
+    ...listField(
       "The upstream's warnings about the batch. Null only with an error.",
       ({ warnings = [] }) => warnings,
     ),

@@ -4,21 +4,17 @@ import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import {
-  filterWord,
-  type ItemsRequest,
-  readCounts,
-  repeatedPage,
-} from '../../upstream/folds/batch-states.ts';
+import { readCounts, toFilterWord } from '../../upstream/folds/batch-states.ts';
+import { type ItemsRequest, repeatedPage } from '../../upstream/folds/list-items.ts';
 import type { ListItem } from '../../upstream/wire.ts';
 import { connectionPage, LARGEST_PAGE, readCursor, readPageSize, writeCursor } from '../relay/connection.ts';
-import { needsAllTasks, rankedPage, statusesOf, type TaskListArgs } from './ranked-tasks.ts';
-import { tasksOf } from './task-shape.ts';
-import { taskStatus } from './task-status.ts';
+import { loadStatus } from './load-task.ts';
+import { needsAllTasks, rankedPage, readStatuses, type TaskListArgs } from './ranked-tasks.ts';
+import { toTasks } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 
-/** Where to read on: behind `skip` of the `size` items at the upstream's cursor `at`. */
+/** Where to read on: behind `skip` of the `size` items at the service's cursor `at`. */
 const position = z.strictObject({
   at: z.string().nullable(),
   size: z.int().min(1).max(LARGEST_PAGE),
@@ -32,23 +28,27 @@ const position = z.strictObject({
 type Position = z.output<typeof position>;
 
 /** @throws GraphQLError BAD_USER_INPUT for a cursor of another filter */
-function startOf(args: TaskListArgs): Position {
-  const [only] = statusesOf(args) ?? [];
-  const state = only === undefined ? null : filterWord(only);
+function readStart(args: TaskListArgs): Position {
+  const [only] = readStatuses(args) ?? [];
+  const state = only === undefined ? null : toFilterWord(only);
   if (args.after != null) return readCursor(position, args.after, (place) => place.state === state);
   return { at: null, size: Math.max(1, readPageSize(args, DEFAULT_PAGE)), skip: 0, before: 0, state };
 }
 
-const requestOf = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
+const toRequest = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
   limit: size,
   cursor: at ?? undefined,
   status: state ?? undefined,
-  // Tasks enter and leave a filter: what is known of the first page alone counts.
+  // Tasks enter and leave a filter, so that only the first page has a known number before it.
   before: state === null ? before - skip : undefined,
 });
 
-/** Where the items of a page begin that were not seen: of a filter, behind the last one that was. */
-function startIn(items: readonly ListItem[], { skip, state, last }: Position, batchId: string): number {
+/** The request of the first page of a connection: one call reads existence and page. */
+export const firstRequest = (args: TaskListArgs): ItemsRequest =>
+  needsAllTasks(args) ? { limit: LARGEST_LIST_PAGE, before: 0 } : toRequest(readStart(args));
+
+/** Finds where the new items of a page begin: of a filter, behind the last one that was seen. */
+function findFirstNew(items: readonly ListItem[], { skip, state, last }: Position, batchId: string): number {
   if (state === null || last === undefined || skip === 0) return skip;
   const indexes = items.map((item) => indexInBatch(item.task_id, batchId) ?? -1);
   const seen = indexes.indexOf(last);
@@ -57,22 +57,32 @@ function startIn(items: readonly ListItem[], { skip, state, last }: Position, ba
   return next < 0 ? items.length : next;
 }
 
-/** The position after so many more items of a page. @param last - index of the last of them */
-function itemsAfter(
+/** A page of List as the positions in it need it. */
+interface PageEnd {
+  readonly itemCount: number;
+  /** The service's cursor of the next page. */
+  readonly next: string | null;
+  /** Size of the next page. */
+  readonly size: number;
+}
+
+/** The position after `count` more items of a page. @param last - index of the last of them */
+function advance(
   { at, size, skip, before, state }: Position,
-  more: number,
+  count: number,
   last: number | null | undefined,
-  page: { readonly items: number; readonly next: string | null; readonly size: number },
+  page: PageEnd,
 ): Position {
-  const isEnd = skip + more === page.items && page.next !== null;
-  const common = { before: before + more, state, last: last ?? undefined };
-  if (isEnd) return { at: page.next, size: page.size, skip: 0, ...common };
-  return { at, size, skip: skip + more, ...common };
+  const common = { before: before + count, state, last: last ?? undefined };
+  const isEnd = skip + count === page.itemCount && page.next !== null;
+  return isEnd
+    ? { at: page.next, size: page.size, skip: 0, ...common }
+    : { at, size, skip: skip + count, ...common };
 }
 
 /**
- * Whether the tasks of a page are none of the filter: List says done also of expired ones. All results
- * of a batch expire together.
+ * Whether a page read for DONE or EXPIRED has the other: List says done of both. All results of a
+ * batch expire together.
  */
 async function isOtherStatus(
   ctx: GatewayContext,
@@ -82,80 +92,68 @@ async function isOtherStatus(
   const [only] = statuses ?? [];
   const done = tasks.find(({ state }) => state === 'DONE');
   if (done === undefined || (only !== 'DONE' && only !== 'EXPIRED')) return false;
-  return (await taskStatus(ctx, done)) !== only;
+  return (await loadStatus(ctx, done)) !== only;
 }
 
-/** Empty pages in a row after which the gateway stops asking for more. */
+/** Empty pages in a row after which the gateway asks for no more. */
 const MAX_EMPTY_PAGES = 3;
 
-/** The request of the first upstream page of a connection: one call reads existence and page. */
-export const firstPage = (args: TaskListArgs): ItemsRequest =>
-  needsAllTasks(args) ? { limit: LARGEST_LIST_PAGE, before: 0 } : requestOf(startOf(args));
-
-/** Its cursor is written when it is asked for: most queries need the last one only. */
-class TaskEdge {
-  readonly node: TaskShape;
-  readonly #place: () => Position;
-
-  constructor(node: TaskShape, place: () => Position) {
-    this.node = node;
-    this.#place = place;
-  }
-  get cursor(): string {
-    return writeCursor(this.#place());
-  }
-}
+const NO_MORE = { hasNextPage: false, hasPreviousPage: false };
 
 /**
  * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream
  * page.
  *
  * @returns null for an unknown batch
- * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a foreign cursor;
- * UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
+ * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or a foreign cursor
+ * @throws UpstreamError UPSTREAM_DRIFT when the service sends the same page twice
  */
 export async function tasksPage(ctx: GatewayContext, batchId: string, args: TaskListArgs) {
   const wanted = readPageSize(args, DEFAULT_PAGE);
   if (needsAllTasks(args)) return rankedPage(ctx, batchId, args, wanted);
   const size = Math.max(1, wanted);
-  let place = startOf(args);
+  let place = readStart(args);
   const { state } = place;
   const hasPreviousPage = place.before > 0;
-  const edges: TaskEdge[] = [];
+  const edges: { readonly node: TaskShape; readonly cursor: string }[] = [];
 
-  for (let empty = 0; ; ) {
-    const page = await ctx.batches.page(batchId, requestOf(place));
+  for (let emptyCount = 0; ; ) {
+    const page = await ctx.batches.page(batchId, toRequest(place));
     if (page === null) return null;
+    const { counts } = page;
     const items = page.items ?? [];
     const next = page.cursor ?? null;
-    const total = state === null ? readCounts(page.counts).total : (page.counts[state] ?? 0);
+    const total = state === null ? readCounts(counts).total : (counts[state] ?? 0);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
     // A page that ends where the one before it ended is that page. Tasks of a filter may have moved.
     const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
     if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
-    if (await isOtherStatus(ctx, args, tasksOf(batchId, page, items)))
-      return connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false });
-    const from = { ...place, skip: startIn(items, place, batchId) };
-    const taken = tasksOf(batchId, page, items.slice(from.skip, from.skip + wanted - edges.length));
-    const unread = items.length - from.skip - taken.length;
-    const placeAfter = (more: number) =>
-      itemsAfter(from, more, taken[more - 1]?.index, { items: items.length, next, size });
-    for (const [i, node] of taken.entries()) edges.push(new TaskEdge(node, () => placeAfter(i + 1)));
-    if (taken.length > 0) place = placeAfter(taken.length);
-    if (unread > 0) return answer(true);
-    // Without a filter the total never changes, so the upstream's last, empty page need not be
-    // read.
+    if (await isOtherStatus(ctx, args, toTasks(batchId, page, items))) return connectionPage(0, [], NO_MORE);
+
+    const start = { ...place, skip: findFirstNew(items, place, batchId) };
+    const end = { itemCount: items.length, next, size };
+    const nodes = toTasks(batchId, page, items.slice(start.skip, start.skip + wanted - edges.length));
+    for (const [i, node] of nodes.entries()) {
+      place = advance(start, i + 1, node.index, end);
+      edges.push({ node, cursor: writeCursor(place) });
+    }
+    if (start.skip + nodes.length < items.length) return answer(true);
+    // Without a filter the total never changes, so the service's last, empty page need not be read.
     if (next === null || (state === null && place.before >= total)) return answer(false);
-    if (taken.length === 0) {
-      empty += 1;
-      if (empty === MAX_EMPTY_PAGES) return answer(false);
+    if (nodes.length === 0) {
+      emptyCount += 1;
+      if (emptyCount === MAX_EMPTY_PAGES) return answer(false);
       place = { at: next, size, skip: 0, before: place.before, state };
     }
     if (edges.length < wanted) continue;
-    // All items in the counts were seen: an empty page follows, unless tasks left the filter
-    // meanwhile.
-    const doubtful = state !== null && place.before >= total;
-    return answer(!doubtful || ((await ctx.batches.page(batchId, requestOf(place)))?.items ?? []).length > 0);
+    // After all items of the counts an empty page follows, unless tasks left the filter meanwhile.
+    const mayBeLast = state !== null && place.before >= total;
+    return answer(!mayBeLast || (await hasItems(ctx, batchId, place)));
   }
+}
+
+async function hasItems(ctx: GatewayContext, batchId: string, place: Position): Promise<boolean> {
+  const page = await ctx.batches.page(batchId, toRequest(place));
+  return (page?.items ?? []).length > 0;
 }

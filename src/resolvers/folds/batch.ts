@@ -1,5 +1,5 @@
-// Resolvers of Batch: name and time from the ledger, tasks from List. Finds a batch, and lists the
-// caller's submissions, which the upstream cannot.
+// Resolvers of Batch: name and time from the ledger, tasks from List. `myBatches` lists the caller's
+// submissions from the ledger, because the service cannot.
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import { z } from 'zod';
 import type { GatewayContext } from '../../context.ts';
@@ -10,7 +10,7 @@ import { Task, TaskOrder, TaskStatus } from '../../schema/task.ts';
 import type { BatchPosition } from '../../store/ledger/ledger.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
-import type { ItemsRequest } from '../../upstream/folds/batch-states.ts';
+import type { ItemsRequest } from '../../upstream/folds/list-items.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import {
   connectionPage,
@@ -21,27 +21,29 @@ import {
   writeCursor,
 } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
-import { firstPage, tasksPage } from './batch-tasks.ts';
-import { LIST_CALLS, needsAllTasks, needsScores, SCORE_CALLS, type TaskListArgs } from './ranked-tasks.ts';
+import { LIST_CALLS, SCORE_CALLS } from './all-tasks.ts';
+import { firstRequest, tasksPage } from './batch-tasks.ts';
+import { needsAllTasks, needsScores, type TaskListArgs } from './ranked-tasks.ts';
 
 /** A batch that the upstream has deleted. */
-const FORGOTTEN: BatchAnswer = { status: '', counts: {} };
+const DELETED: BatchAnswer = { status: '', counts: {} };
 
-export const batchById = (ctx: GatewayContext, batchId: string): BatchShape => ({
+/** A batch that exists. Its fields share one List call. */
+export const toBatch = (ctx: GatewayContext, batchId: string): BatchShape => ({
   batchId,
-  read: async () => (await ctx.batches.batch(batchId)) ?? FORGOTTEN,
+  read: async () => (await ctx.batches.batch(batchId)) ?? DELETED,
 });
 
 /** A batch of this caller; null when the upstream has none with this id. One List call. */
 export async function loadBatch(ctx: GatewayContext, batchId: string): Promise<BatchShape | null> {
-  return (await ctx.batches.batch(batchId)) === null ? null : batchById(ctx, batchId);
+  return (await ctx.batches.batch(batchId)) === null ? null : toBatch(ctx, batchId);
 }
 
 /** The first page of tasks that is selected; undefined without one, or for wrong arguments. */
 function selectedPage(info: GraphQLResolveInfo): ItemsRequest | undefined {
   const tasks = selectedFields(info, 'Batch').find(({ name }) => name === 'tasks');
   try {
-    return tasks && firstPage(tasks.args as TaskListArgs);
+    return tasks && firstRequest(tasks.args as TaskListArgs);
   } catch {
     // The field itself says what is wrong.
     return undefined;
@@ -81,6 +83,9 @@ const TaskConnection = builder.connectionObject(
   { name: 'TaskEdge', description: 'A task and its cursor.' },
 );
 
+const batchFileUrl = (ctx: GatewayContext, batchId: string, file: string): string =>
+  `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/${file}`;
+
 builder.objectFields(Batch, (t) => ({
   label: t.string({
     description: 'Your name for the batch; null for a batch that was not submitted through this gateway.',
@@ -91,8 +96,10 @@ builder.objectFields(Batch, (t) => ({
     type: 'DateTime',
     description: 'When it was submitted.',
     resolve: async (batch, _, ctx) => {
-      const kept = await ctx.submissions.batch(batch.batchId);
-      return kept === null ? parseTime((await batch.read()).created_at) : new Date(kept.submittedAt);
+      const submitted = await ctx.submissions.batch(batch.batchId);
+      return submitted === null
+        ? parseTime((await batch.read()).created_at)
+        : new Date(submitted.submittedAt);
     },
   }),
   resultsUrl: t.field({
@@ -101,12 +108,12 @@ builder.objectFields(Batch, (t) => ({
     description:
       'Address of one ZIP archive with result JSON and mmCIF of every folded task, scores.tsv and ' +
       'manifest.json, which lists all tasks and what could not be read. Needs your token.',
-    resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/results.zip`,
+    resolve: ({ batchId }, _, ctx) => batchFileUrl(ctx, batchId, 'results.zip'),
   }),
   scoresUrl: t.field({
     ...nonNull('Address of a tab-separated table of all tasks, best ipTM first. Needs your token.'),
     type: 'URL',
-    resolve: ({ batchId }, _, ctx) => `${ctx.publicUrl}/batches/${encodeURIComponent(batchId)}/scores.tsv`,
+    resolve: ({ batchId }, _, ctx) => batchFileUrl(ctx, batchId, 'scores.tsv'),
   }),
   tasks: t.field({
     type: TaskConnection,
@@ -148,7 +155,7 @@ builder.objectFields(Batch, (t) => ({
 
 const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
 
-async function myBatches(ctx: GatewayContext, page: PageArgs) {
+async function myBatchesPage(ctx: GatewayContext, page: PageArgs) {
   if (ctx.principal === null)
     throw new GraphQLError(
       'Send the token that the batches were submitted with in the header `Authorization`, after the word ' +
@@ -157,16 +164,16 @@ async function myBatches(ctx: GatewayContext, page: PageArgs) {
     );
   const size = readPageSize(page);
   const { ledger, principal } = ctx.submissions;
-  const from: BatchPosition | null = page.after == null ? null : readCursor(position, page.after);
+  const after: BatchPosition | null = page.after == null ? null : readCursor(position, page.after);
   // One more than the page, to know whether there is a next page.
-  const { total, batches } = await ledger.batches(principal, { first: size + 1, after: from });
-  const edges = batches.slice(0, size).map((batch) => ({
-    cursor: writeCursor({ submittedAt: batch.submittedAt, batchId: batch.batchId }),
-    node: batchById(ctx, batch.batchId),
+  const { total, batches } = await ledger.batches(principal, { first: size + 1, after });
+  const edges = batches.slice(0, size).map(({ submittedAt, batchId }) => ({
+    cursor: writeCursor({ submittedAt, batchId }),
+    node: toBatch(ctx, batchId),
   }));
   return connectionPage(total, edges, {
     hasNextPage: batches.length > size,
-    hasPreviousPage: from !== null,
+    hasPreviousPage: after !== null,
   });
 }
 
@@ -196,6 +203,6 @@ builder.queryFields((t) => ({
       'Batches submitted through this gateway with your token, newest first; null only with an error. Labels ' +
       'and times cost nothing, status and counts one List call for each batch.',
     args: pageArgs,
-    resolve: (_, page, ctx) => myBatches(ctx, page),
+    resolve: (_, page, ctx) => myBatchesPage(ctx, page),
   }),
 }));

@@ -16,12 +16,12 @@ import {
 } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
-import { readCounts, taskState } from '../../upstream/folds/batch-states.ts';
+import { readCounts, toTaskState } from '../../upstream/folds/batch-states.ts';
 import { drifted } from '../../upstream/http/validate-response.ts';
 import { selectedFields } from '../selection.ts';
-import { batchById, loadBatch } from './batch.ts';
+import { loadBatch, toBatch } from './batch.ts';
+import { loadTask } from './load-task.ts';
 import { toRefusedProblem } from './submit-result.ts';
-import { loadTask } from './task.ts';
 
 interface CancelTarget {
   readonly what: 'batch' | 'task';
@@ -67,7 +67,7 @@ const COUNTERS: Readonly<Record<CancelTarget['what'], Counter>> = {
   task: async (ctx, taskId) => {
     const status = await ctx.batches.status(taskId);
     return async () => {
-      const before = status === null ? null : taskState(status.data.status);
+      const before = status === null ? null : toTaskState(status.data.status);
       if (before === 'CANCELLED') return 0;
       if (before === 'QUEUED') return 1;
       throw unknownCount(`the task was ${before ?? 'not known'} before`);
@@ -83,7 +83,7 @@ const batchIdOf = async ({ submissions }: GatewayContext, { what, id }: CancelTa
 async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
   const batchId = await batchIdOf(ctx, target);
   if (batchId === undefined) return null;
-  return target.what === 'batch' ? batchById(ctx, batchId) : loadBatch(ctx, batchId);
+  return target.what === 'batch' ? toBatch(ctx, batchId) : loadBatch(ctx, batchId);
 }
 
 async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {

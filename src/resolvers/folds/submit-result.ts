@@ -18,7 +18,7 @@ import {
   UPSTREAM_REQUEST_ID,
 } from '../../schema/problem.ts';
 import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
-import { batchById, loadBatch } from './batch.ts';
+import { loadBatch, toBatch } from './batch.ts';
 
 /** The batch is queued, by this or an earlier request with the same key. */
 interface FoldSubmittedShape {
@@ -119,7 +119,7 @@ export const tooLate = notSent(
 
 export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFoldResultShape => ({
   kind: 'FoldSubmitted',
-  batch: batchById(ctx, batchId),
+  batch: toBatch(ctx, batchId),
   replayed: true,
   message: null,
   warnings: [],

@@ -16,10 +16,10 @@ import { submissionHash, wireBody } from '../../submission/wire-body.ts';
 import { type Enveloped, submit } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
-import { taskIdAt } from '../../upstream/folds/batch-states.ts';
+import { taskIdAt } from '../../upstream/folds/list-items.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
-import { batchById } from './batch.ts';
+import { toBatch } from './batch.ts';
 import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
 import {
   invalidInput,
@@ -124,7 +124,7 @@ async function recordBatch(
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   return {
     kind: 'FoldSubmitted',
-    batch: batchById(ctx, data.batch_id),
+    batch: toBatch(ctx, data.batch_id),
     replayed: false,
     message: data.message ?? null,
     warnings: [...check.warnings, ...[...otherCount(data, check), ...warnings].map(upstreamWarning), ...lost],

@@ -23,7 +23,7 @@ import { findEntry } from '../atlas/uniprot.ts';
 import { findBulkLookup } from '../bulk-lookup.ts';
 import { FIND_CLUSTER } from '../costs.ts';
 import { loadBatch } from '../folds/batch.ts';
-import { loadTask } from '../folds/task.ts';
+import { loadTask } from '../folds/load-task.ts';
 import { subgraphSdl } from '../sdl.ts';
 
 /** A type whose objects others refer to, and how one is found. */

@@ -5,7 +5,7 @@ import { type Enveloped, list, status } from '../batch.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import type { BatchPage, TaskStatus } from '../wire.ts';
-import type { ItemsRequest } from './batch-states.ts';
+import type { ItemsRequest } from './list-items.ts';
 
 /** An answer of List, with the warnings that stood around it. */
 export interface BatchAnswer extends BatchPage {

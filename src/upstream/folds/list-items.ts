@@ -1,0 +1,94 @@
+// Reads the items of a page of List, and checks that the page agrees with its counts.
+import type { UpstreamError } from '../errors.ts';
+import { drifted } from '../http/validate-response.ts';
+import { isFields } from '../json/is-fields.ts';
+import { type BatchPage, type ListItem, listItem } from '../wire.ts';
+import { id, normalizeState } from '../wire-values.ts';
+import { readCounts, toTaskState } from './batch-states.ts';
+
+export interface ItemsRequest {
+  readonly limit: number;
+  /** The service's own; the first page when absent. */
+  readonly cursor?: string | undefined;
+  /** The service's word for a state: only items in it. */
+  readonly status?: string | undefined;
+  /** How many items stand before this page, when that is known. */
+  readonly before?: number | undefined;
+}
+
+/** The id of the task at a position (spec, "Identifiers and envelopes"). */
+export const taskIdAt = (batchId: string, index: number): string =>
+  `${batchId}-${String(index).padStart(5, '0')}`;
+
+/** How many items stand before a page; undefined when that is not known. */
+const countBefore = ({ before, cursor }: ItemsRequest): number | undefined =>
+  before ?? (cursor === undefined ? 0 : undefined);
+
+/**
+ * Reads the items of a page. An unreadable one has an error, the id that follows from its place,
+ * and an unknown state.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when none is readable, or one has no id and no known place
+ */
+export function readItems(batchId: string, items: readonly unknown[], request: ItemsRequest): ListItem[] {
+  const before = request.status === undefined ? countBefore(request) : undefined;
+  let unreadableCount = 0;
+  return items.map((raw, i): ListItem => {
+    const parsed = listItem.safeParse(raw);
+    if (parsed.success) return parsed.data;
+    unreadableCount += 1;
+    const [issue] = parsed.error.issues;
+    const path = ['$.items', i, ...(issue?.path ?? [])].map(String).join('.');
+    const fault = drifted('list', path, issue?.message ?? 'unreadable');
+    const fields = isFields(raw) ? raw : {};
+    const placedId = before === undefined ? undefined : taskIdAt(batchId, before + i);
+    const task_id = id.safeParse(fields.task_id).data ?? placedId;
+    if (task_id === undefined || unreadableCount === items.length) throw fault;
+    const status = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
+    return { task_id, status, error: { code: 'UPSTREAM_DRIFT', message: fault.message, raw } };
+  });
+}
+
+/**
+ * Removes items in other states than was asked for, which a service may send that does not filter.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when none is left although the counts have some
+ */
+export function filterByState(
+  items: ListItem[],
+  status: string | undefined,
+  counts: BatchPage['counts'],
+): ListItem[] {
+  if (status === undefined) return items;
+  const left = items.filter((item) => item.status === status || toTaskState(item.status) === 'UNKNOWN');
+  if (left.length === 0 && items.length > 0 && (counts[status] ?? 0) > 0)
+    throw drifted('list', '$.items', `no task is ${status}, as was asked for`, true);
+  return left;
+}
+
+/** The failure of a page with tasks that an earlier one had: the service did not read our cursor. */
+export const repeatedPage = (): UpstreamError =>
+  drifted(
+    'list',
+    '$.items',
+    'a page repeats tasks of an earlier one. The operator has to set UPSTREAM_LIST_CURSOR_FIELD to the ' +
+      'name that the service gives its cursor',
+    true,
+  );
+
+/** A page whose items are not read yet. */
+type UnreadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
+
+/** What is wrong with the size of a page; undefined when it agrees with the counts. */
+export function findSizeFault(page: UnreadPage, request: ItemsRequest): UpstreamError | undefined {
+  const { status } = request;
+  const before = countBefore(request);
+  if (before === undefined) return undefined;
+  // Tasks move while pages of a filter are read: only the first page must match its counts.
+  if (status !== undefined && before > 0) return undefined;
+  const seen = before + page.items.length;
+  const total = status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
+  const isWrong = (page.cursor == null && seen < total) || (status === undefined && seen > total);
+  if (!isWrong) return undefined;
+  return drifted('list', '$.items', `${total} items by the counts, and ${seen} on the pages`, true);
+}
