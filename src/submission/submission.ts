@@ -1,6 +1,5 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts judges it.
-import { memoize1 } from '@graphql-tools/utils';
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
@@ -128,38 +127,3 @@ export function readSubmission(input: SubmissionInput, defaultModel: string): Su
     idempotencyKey: input.idempotencyKey ?? null,
   };
 }
-
-/** Letters that weigh as much as one list entry, and as a chain: each takes time and memory of its own. */
-const ENTRY = 256;
-const CHAIN = 4 * ENTRY;
-
-const sizeOfMatrix = memoize1((rows: Distogram['distogram']): number =>
-  rows.reduce((sum, row) => sum + 1 + row.length, 0),
-);
-
-const weightOfChains = memoize1((chains: ItemInput['chains']): number => {
-  let weight = 0;
-  for (const { protein, rna, dna, ligand } of chains) {
-    const polymer = protein ?? rna ?? dna;
-    weight += CHAIN + (polymer?.sequence.length ?? 0) + (ligand?.smiles?.length ?? 0);
-    const lists = [polymer?.ids, polymer?.modifications, ligand?.ids, ligand?.ccd];
-    weight += ENTRY * lists.reduce((sum, list) => sum + (list?.length ?? 0), 0);
-  }
-  return weight;
-});
-
-const weightOfItems = memoize1((items: SubmissionInput['items']): number => {
-  let weight = 0;
-  for (const { chains, covalentBonds, pocket, distogramConditioning } of items) {
-    weight += weightOfChains(chains);
-    weight += ENTRY * (1 + (covalentBonds?.length ?? 0) + (pocket?.contacts.length ?? 0));
-    for (const { distogram } of distogramConditioning ?? []) weight += 4 * sizeOfMatrix(distogram);
-  }
-  return weight;
-});
-
-/**
- * The size of a check: letters of sequences and SMILES, and list entries, weighed as letters. A list that
- * a document gives at many places, as a variable, is measured once.
- */
-export const weightOf = ({ items }: SubmissionInput): number => weightOfItems(items);

@@ -5,7 +5,8 @@ import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission, type Issue, MAX_NOTES } from '../../src/submission/check.ts';
-import { readSubmission, type SubmissionInput, weightOf } from '../../src/submission/submission.ts';
+import { inputWeight } from '../../src/submission/input-weight.ts';
+import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 import { startCpuTimer } from '../cpu-time.ts';
 import { rightInput } from './inputs.ts';
@@ -567,7 +568,7 @@ describe('an input four times as large', () => {
 
   it('costs in proportion', () => {
     const weights = [20_000, 80_000].map((size) =>
-      weightOf(one({ covalentBonds: many(size, () => bond({})) })),
+      inputWeight(one({ covalentBonds: many(size, () => bond({})) })),
     );
     expect((weights[1] ?? 0) / (weights[0] ?? 1)).toBeCloseTo(4, 1);
   });

@@ -9,11 +9,11 @@ import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
 import type { Issue, ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
-import { checkCost, checkInput, type Examined } from './submit.ts';
+import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 
 /** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
 const MAX_INT = 2 ** 31 - 1;
-const counted = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT, number));
+const toInt = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT, number));
 
 const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
   description: 'One item of a submission, measured.',
@@ -26,7 +26,7 @@ const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
     }),
     length: t.int({
       ...nonNull('Residues and nucleotides, every copy counted.'),
-      resolve: ({ length }) => counted(length),
+      resolve: ({ length }) => toInt(length),
     }),
     ligandCount: t.exposeInt('ligandCount', nonNull('Ligands, every copy counted.')),
     sameAs: t.exposeInt('sameAs', {
@@ -56,14 +56,14 @@ const FoldCheck = builder.objectRef<SubmissionCheck>('FoldCheck').implement({
     }),
     taskCount: t.int({
       ...nonNull('Number of tasks: items times repeats, such as 4.'),
-      resolve: ({ taskCount }) => counted(taskCount),
+      resolve: ({ taskCount }) => toInt(taskCount),
     }),
     totalLength: t.int({
       nullable: false,
       description:
         'Residues and nucleotides over all copies and repeats, such as 204. The upstream may count ' +
         'ligands, too.',
-      resolve: ({ totalLength }) => counted(totalLength),
+      resolve: ({ totalLength }) => toInt(totalLength),
     }),
     items: t.expose('items', {
       ...nonNull('Each item, measured.'),
@@ -79,7 +79,7 @@ const COMPARED_LABELS = 10;
 /** The earlier submission of the same input, whatever its label, which is part of the hash. */
 async function findEarlier(
   ctx: GatewayContext,
-  { submission, hash }: Examined,
+  { submission, hash }: CheckedInput,
 ): Promise<EarlierSubmission | null> {
   const { ledger, principal } = ctx.submissions;
   const same = await ledger.earlier(principal, hash);
@@ -99,44 +99,43 @@ async function findEarlier(
   return null;
 }
 
-async function earlierWarning(ctx: GatewayContext, examined: Examined): Promise<Issue[]> {
-  const earlier = await findEarlier(ctx, examined).catch((error: unknown) => {
+/** Warns of an earlier submission of the same input, or that none could be looked up. */
+async function findEarlierWarning(ctx: GatewayContext, checked: CheckedInput): Promise<Issue | null> {
+  let earlier: EarlierSubmission | null;
+  try {
+    earlier = await findEarlier(ctx, checked);
+  } catch (error) {
     ctx.services.storeFailed('ledger', error, ctx.requestId);
-    return undefined;
-  });
-  if (earlier === null) return [];
-  if (earlier === undefined)
-    return [
-      {
-        path: '',
-        code: 'EARLIER_NOT_KNOWN',
-        message: 'Whether the same input was submitted before could not be looked up.',
-        hint: 'The store of the gateway does not answer at present. Check again in a moment.',
-      },
-    ];
+    return {
+      path: '',
+      code: 'EARLIER_NOT_KNOWN',
+      message: 'Whether the same input was submitted before could not be looked up.',
+      hint: 'The store of the gateway does not answer at present. Check again in a moment.',
+    };
+  }
+  if (earlier === null) return null;
   const at = new Date(earlier.at).toISOString();
-  return [
-    earlier.batchId === null
-      ? {
-          path: '',
-          code: 'EARLIER_OUTCOME_UNKNOWN',
-          message: `The same input was sent at ${at}, and its outcome is unknown.`,
-          hint: 'Some of it may be queued and charged already.',
-        }
-      : {
-          path: '',
-          code: 'ALREADY_SUBMITTED',
-          message: `The same input was sent at ${at} and is batch ${earlier.batchId}.`,
-          hint: 'Read that batch instead of paying again.',
-        },
-  ];
+  if (earlier.batchId === null)
+    return {
+      path: '',
+      code: 'EARLIER_OUTCOME_UNKNOWN',
+      message: `The same input was sent at ${at}, and its outcome is unknown.`,
+      hint: 'Some of it may be queued and charged already.',
+    };
+  return {
+    path: '',
+    code: 'ALREADY_SUBMITTED',
+    message: `The same input was sent at ${at} and is batch ${earlier.batchId}.`,
+    hint: 'Read that batch instead of paying again.',
+  };
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const examined = checkInput(ctx, input);
-  const { check } = examined;
+  const checked = checkInput(ctx, input);
+  const { check } = checked;
   if (check.issues.length > 0) return check;
-  return { ...check, warnings: [...check.warnings, ...(await earlierWarning(ctx, examined))] };
+  const earlier = await findEarlierWarning(ctx, checked);
+  return earlier === null ? check : { ...check, warnings: [...check.warnings, earlier] };
 }
 
 builder.queryFields((t) => ({

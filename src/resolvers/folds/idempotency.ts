@@ -16,7 +16,7 @@ const SEND_AGAIN =
   'Send exactly the same again in a minute: you get the batch as soon as the earlier request has ended. ' +
   'With another idempotencyKey you may pay twice.';
 
-const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
+const toConflict = (entry: KeyEntry): SubmitFoldResultShape => ({
   kind: 'IdempotencyConflict',
   message: 'This idempotency key was used before, for another input. Nothing was sent.',
   hint: 'Use a new key for a new input; the same key gives back the batch of the same input only.',
@@ -24,11 +24,11 @@ const conflict = (entry: KeyEntry): SubmitFoldResultShape => ({
 });
 
 /** The result when the store cannot write down what must be known before sending. */
-const storeFailed = (failure: string, remedy: string): SubmitFoldResultShape =>
+const notWritten = (failure: string, remedy: string): SubmitFoldResultShape =>
   notSent(`${failure} Nothing was sent.`, `${remedy} The store of the gateway needs attention.`);
 
 /** The result when the key may have been used, and the ledger cannot say. */
-const lostLedger = (keyIsShared: boolean): SubmitFoldResultShape => ({
+const toLostLedger = (keyIsShared: boolean): SubmitFoldResultShape => ({
   ...notSent(
     'The ledger of the gateway has lost what was submitted before: the same may have been paid already. ' +
       'Nothing was sent.',
@@ -46,7 +46,7 @@ function refuse(
 ): SubmitFoldResultShape {
   services.storeFailed('ledger', error, requestId);
   const isLost = error instanceof LostLedgerError || error instanceof WrongSecretError;
-  return isLost ? lostLedger(submissions.keyIsShared) : otherwise;
+  return isLost ? toLostLedger(submissions.keyIsShared) : otherwise;
 }
 
 /**
@@ -65,7 +65,7 @@ export async function checkLedger(ctx: GatewayContext): Promise<SubmitFoldResult
     return null;
   } catch (error) {
     const failure = 'The gateway could not write down whose batch this would be.';
-    return refuse(ctx, error, storeFailed(failure, 'Send the same again in a moment.'));
+    return refuse(ctx, error, notWritten(failure, 'Send the same again in a moment.'));
   }
 }
 
@@ -87,13 +87,13 @@ export async function withClaim<T>(
 }
 
 /** The result stored under a key; null when the same input is still being sent. */
-function resultOf(
+function toResult(
   ctx: GatewayContext,
   key: string,
   requestHash: string,
   entry: KeyEntry,
 ): SubmitFoldResultShape | null {
-  if (entry.requestHash !== requestHash) return conflict(entry);
+  if (entry.requestHash !== requestHash) return toConflict(entry);
   if (entry.state === 'submitted') return submittedBefore(ctx, entry.batchId);
   if (entry.state === 'unknown') {
     const message =
@@ -121,7 +121,7 @@ export async function claimIdempotencyKey(
 ): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal } = ctx.submissions;
   const { signal } = ctx.upstream;
-  const until = performance.now() + WAIT_MS;
+  const deadline = performance.now() + WAIT_MS;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
     try {
@@ -129,12 +129,12 @@ export async function claimIdempotencyKey(
     } catch (error) {
       // A retry with a key that is not written down could pay twice.
       const failure = 'The gateway could not write the idempotency key down.';
-      return refuse(ctx, error, storeFailed(failure, 'Send the same again in a moment, with the same key.'));
+      return refuse(ctx, error, notWritten(failure, 'Send the same again in a moment, with the same key.'));
     }
     if (entry === null) return null;
-    const ending = resultOf(ctx, key, requestHash, entry);
-    if (ending !== null) return ending;
-    if (performance.now() >= until || signal?.aborted === true) {
+    const result = toResult(ctx, key, requestHash, entry);
+    if (result !== null) return result;
+    if (performance.now() >= deadline || signal?.aborted === true) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
       return unknownOutcome(message, key, null, SEND_AGAIN);
     }

@@ -125,7 +125,7 @@ export const submittedBefore = (ctx: GatewayContext, batchId: string): SubmitFol
   warnings: [],
 });
 
-const NEVER_KNOWN =
+const UNKNOWN_HINT =
   'Some items may be queued and charged. Look whether myBatches has the batch, and whether the service charged ' +
   'your key for it. Send it again, with another idempotencyKey, only if neither is so.';
 
@@ -134,7 +134,7 @@ export const unknownOutcome = (
   message: string,
   key: string | null,
   upstreamRequestId: string | null,
-  hint = NEVER_KNOWN,
+  hint = UNKNOWN_HINT,
 ): SubmitFoldResultShape => ({
   kind: 'OutcomeUnknown',
   message,
@@ -145,7 +145,7 @@ export const unknownOutcome = (
 
 type Reason = RefusedShape['reason'];
 
-const OF_STATUS: Readonly<Record<number, Reason>> = {
+const REASONS: Readonly<Record<number, Reason>> = {
   401: 'UNAUTHENTICATED',
   402: 'CREDITS',
   403: 'FORBIDDEN',
@@ -153,8 +153,8 @@ const OF_STATUS: Readonly<Record<number, Reason>> = {
 };
 
 /** Only its text says whether a 429 is about rates or credits (spec, section Errors). */
-function reasonOf(status: number, text: string): Reason {
-  if (status !== 429) return OF_STATUS[status] ?? 'INVALID_REQUEST';
+function toReason(status: number, text: string): Reason {
+  if (status !== 429) return REASONS[status] ?? 'INVALID_REQUEST';
   const subject = subjectOf429(text);
   if (subject === undefined) return 'RATE_LIMIT_OR_CREDITS';
   return subject === 'credits' ? 'CREDITS' : 'RATE_LIMIT';
@@ -171,11 +171,11 @@ const HINTS: Readonly<Record<Reason, string>> = {
   UNREACHABLE: 'Send the same again in a moment.',
 };
 
-const TOO_LARGE =
+const TOO_LARGE_HINT =
   'The body was too large. Submit fewer items at once, each part with its own idempotencyKey.';
 
 /** The hint where the input and the caller's key are not to blame. */
-const OF_THE_OPERATOR = 'Nothing was done. Tell the operator of the gateway what the message says.';
+const OPERATOR_HINT = 'Nothing was done. Tell the operator of the gateway what the message says.';
 
 /** Redirects that ask for the same request elsewhere: it was not carried out here. */
 const NOT_CARRIED_OUT: ReadonlySet<number> = new Set([301, 307, 308]);
@@ -197,10 +197,10 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
   // 408 means that the service did not read the whole request in time; it may have queued a part.
   if (status === undefined || status === 408) return null;
   if (!NOT_CARRIED_OUT.has(status) && (status < 400 || status >= 500)) return null;
-  const reason = reasonOf(status, error.message);
+  const reason = toReason(status, error.message);
   return {
     ...common,
-    hint: code === 'UPSTREAM_DRIFT' ? OF_THE_OPERATOR : status === 413 ? TOO_LARGE : HINTS[reason],
+    hint: code === 'UPSTREAM_DRIFT' ? OPERATOR_HINT : status === 413 ? TOO_LARGE_HINT : HINTS[reason],
     reason,
     retryable:
       reason === 'RATE_LIMIT' || reason === 'RATE_LIMIT_OR_CREDITS' || retryAfterSeconds !== undefined,

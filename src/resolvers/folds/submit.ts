@@ -5,14 +5,9 @@ import { builder } from '../../schema/builder.ts';
 import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
-import { checkSubmission, type ItemCheck, type SubmissionCheck } from '../../submission/check.ts';
-import {
-  readSubmission,
-  type Submission,
-  type SubmissionInput,
-  weightOf,
-} from '../../submission/submission.ts';
-import { submissionHash, wireBody } from '../../submission/wire-body.ts';
+import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
+import type { SubmissionInput } from '../../submission/submission.ts';
+import { wireBody } from '../../submission/wire-body.ts';
 import { type Enveloped, submit } from '../../upstream/batch.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
@@ -20,6 +15,7 @@ import { taskIdAt } from '../../upstream/folds/list-items.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { toBatch } from './batch.ts';
+import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
 import {
   invalidInput,
@@ -30,46 +26,25 @@ import {
   unknownOutcome,
 } from './submit-result.ts';
 
-const HOUR = 3_600_000;
-
-/** Letters whose check costs as much as an upstream call. */
-const LETTERS_FOR_ONE = 10_000;
-
-export const checkCost = (input: SubmissionInput): number => Math.ceil(weightOf(input) / LETTERS_FOR_ONE);
-
-export interface Examined {
-  readonly submission: Submission;
-  readonly check: SubmissionCheck;
-  /** Hash of the submission; empty when the check has issues. */
-  readonly hash: string;
-}
-
-/** Cleans and checks an input. */
-export function checkInput(ctx: GatewayContext, input: SubmissionInput): Examined {
-  const models = ctx.services.config.FOLD_MODELS;
-  const submission = readSubmission(input, models[0] ?? '');
-  const check = checkSubmission(submission, models);
-  const hash = check.issues.length > 0 ? '' : submissionHash(submission);
-  return { submission, check, hash };
-}
+const HOUR_MS = 3_600_000;
 
 /**
  * What List would say of a new batch, by Submit's answer: all tasks queued. A List call could fail
  * and hide what was paid. Undefined where the ids of the tasks are not known: that of a single one is
  * opaque, and only List knows them when the number of tasks is not that which was sent.
  */
-function queuedBatch(data: Submitted, sent: number, at: number): BatchAnswer | undefined {
+function toQueuedBatch(data: Submitted, sent: number, at: number): BatchAnswer | undefined {
   const { batch_id, task_id, total_items } = data;
   if ((total_items != null && total_items !== sent) || (sent === 1 && task_id == null)) return undefined;
   // The defaults of the specification, where the service does not say.
-  const timeOr = (text: string | null | undefined, hours: number): string =>
-    (parseTime(text) ?? new Date(at + hours * HOUR)).toISOString();
+  const toTime = (text: string | null | undefined, hours: number): string =>
+    (parseTime(text) ?? new Date(at + hours * HOUR_MS)).toISOString();
   return {
     status: 'in_progress',
     counts: { queued: sent },
     created_at: new Date(at).toISOString(),
-    expires_at: timeOr(data.expires_at, 24),
-    results_expire_at: timeOr(data.results_expire_at, 31 * 24),
+    expires_at: toTime(data.expires_at, 24),
+    results_expire_at: toTime(data.results_expire_at, 31 * 24),
     items: Array.from({ length: sent }, (_, index) => ({
       task_id: sent === 1 && task_id != null ? task_id : taskIdAt(batch_id, index),
       status: 'queued',
@@ -94,91 +69,98 @@ async function recordLater(record: () => Promise<void>): Promise<void> {
   }
 }
 
+/** Warns when the service queued another number of tasks than were sent: names go by positions. */
+function findCountWarnings({ total_items }: Submitted, { taskCount }: SubmissionCheck): readonly string[] {
+  if (total_items == null || total_items === taskCount) return [];
+  return [
+    `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of ` +
+      'tasks may be wrong.',
+  ];
+}
+
+/** The batch is queued: a store that fails must not hide it. */
+const NOT_REMEMBERED: IssueShape = {
+  path: '',
+  code: 'NOT_REMEMBERED',
+  message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
+  hint:
+    'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
+    "its idempotency key are lost. Tell the operator: the gateway's store fails.",
+};
+
+/** Records a batch, later if need be. @returns a warning when it is not recorded yet */
 async function recordBatch(
   ctx: GatewayContext,
-  { submission, check, hash }: Examined,
+  { submission, check, hash }: CheckedInput,
+  { batch_id, task_id }: Submitted,
+  submittedAt: number,
+): Promise<readonly IssueShape[]> {
+  const { ledger, principal } = ctx.submissions;
+  const { label, model, items, repeat, idempotencyKey } = submission;
+  const batch = {
+    batchId: batch_id,
+    label,
+    model,
+    submittedAt,
+    itemCount: items.length,
+    repeat,
+    inputHash: hash,
+    onlyTaskId: task_id ?? null,
+  };
+  const record = () => ledger.record(principal, idempotencyKey, batch, check.items.map(toLedgerItem));
+  try {
+    await record();
+    return [];
+  } catch {
+    void recordLater(record);
+    return [NOT_REMEMBERED];
+  }
+}
+
+async function recordSuccess(
+  ctx: GatewayContext,
+  checked: CheckedInput,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitFoldResultShape> {
-  const { ledger, principal } = ctx.submissions;
+  const { check } = checked;
   const at = Date.now();
-  const batch = {
-    batchId: data.batch_id,
-    label: submission.label,
-    model: submission.model,
-    submittedAt: at,
-    itemCount: submission.items.length,
-    repeat: submission.repeat,
-    inputHash: hash,
-    onlyTaskId: data.task_id ?? null,
-  };
-  const record = () =>
-    ledger.record(principal, submission.idempotencyKey, batch, check.items.map(toLedgerItem));
-  const lost = await record().then(
-    () => [],
-    () => {
-      void recordLater(record);
-      return createNotRecordedWarning();
-    },
-  );
-  const queued = queuedBatch(data, check.taskCount, at);
+  const notRecorded = await recordBatch(ctx, checked, data, at);
+  const queued = toQueuedBatch(data, check.taskCount, at);
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
+  const fromUpstream = [...findCountWarnings(data, check), ...warnings].map(toUpstreamWarning);
   return {
     kind: 'FoldSubmitted',
     batch: toBatch(ctx, data.batch_id),
     replayed: false,
     message: data.message ?? null,
-    warnings: [...check.warnings, ...[...otherCount(data, check), ...warnings].map(upstreamWarning), ...lost],
+    warnings: [...check.warnings, ...fromUpstream, ...notRecorded],
   };
 }
 
-/** Warns when the service queued another number of tasks than were sent: names go by positions. */
-const otherCount = ({ total_items }: Submitted, { taskCount }: SubmissionCheck): readonly string[] =>
-  total_items == null || total_items === taskCount
-    ? []
-    : [
-        `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of ` +
-          'tasks may be wrong.',
-      ];
-
-/** The batch is queued: a store that fails must not hide it. */
-const createNotRecordedWarning = (): IssueShape[] => [
-  {
-    path: '',
-    code: 'NOT_REMEMBERED',
-    message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
-    hint:
-      'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
-      "its idempotency key are lost. Tell the operator: the gateway's store fails.",
-  },
-];
-
-const upstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
+const toUpstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
 
 /** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
 const keepKeyPending = (): void => undefined;
 
-/**
- * The mistakes that the service found, with their places (spec: 422 with `detail`); nothing was
- * queued.
- */
-function foundFaults(error: unknown): InvalidInputShape | null {
-  if (!(error instanceof UpstreamError) || (error.failure.status !== 422 && error.failure.status !== 400))
-    return null;
-  const { issues = [] } = error.failure;
-  if (issues.length === 0) return null;
-  const faults = issues.map(({ path, code, message }): IssueShape => {
-    const hint = `The upstream calls this ${code}.`;
-    return { path, code: 'REFUSED_BY_UPSTREAM', message, hint };
-  });
+/** The mistakes that the service found, with their places (spec: 422 with `detail`): nothing was queued. */
+function toInvalidInput(error: unknown): InvalidInputShape | null {
+  if (!(error instanceof UpstreamError)) return null;
+  const { status, issues = [] } = error.failure;
+  if ((status !== 422 && status !== 400) || issues.length === 0) return null;
   return {
     kind: 'InvalidInput',
     message: 'The upstream found mistakes in the input; nothing was queued.',
-    issues: faults,
+    issues: issues.map(({ path, code, message }) => ({
+      path,
+      code: 'REFUSED_BY_UPSTREAM',
+      message,
+      hint: `The upstream calls this ${code}.`,
+    })),
   };
 }
 
-/** What of a Submit that may have had an effect is known: the messages of reads say to try again. */
-function messageOf({ failure: { code, status }, message }: UpstreamError): string {
+/** Describes a Submit that may have had an effect. The messages of reads would say to try again. */
+function describeUnknown({ failure: { code, status }, message }: UpstreamError): string {
   if (status === undefined && code === 'UPSTREAM_TIMEOUT')
     return 'The upstream did not answer the submission in time.';
   if (status === undefined && code === 'UPSTREAM_UNAVAILABLE')
@@ -189,14 +171,14 @@ function messageOf({ failure: { code, status }, message }: UpstreamError): strin
 /** Records a failed Submit: a refusal releases the key, everything else uses it up. */
 async function recordFailure(
   ctx: GatewayContext,
-  { submission, hash }: Examined,
+  { submission, hash }: CheckedInput,
   error: unknown,
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
   const { signal } = ctx.upstream;
   const isUnsent = signal?.aborted === true && error === signal.reason;
-  const refused = isUnsent ? tooLate : (foundFaults(error) ?? toRefusedProblem(error));
+  const refused = isUnsent ? tooLate : (toInvalidInput(error) ?? toRefusedProblem(error));
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
@@ -204,32 +186,31 @@ async function recordFailure(
   const upstreamRequestId = error instanceof UpstreamError ? (error.failure.requestId ?? null) : null;
   await ledger.recordUnknown(principal, key, { inputHash: hash, upstreamRequestId }).catch(keepKeyPending);
   if (!(error instanceof UpstreamError)) throw error;
-  return unknownOutcome(messageOf(error), key, upstreamRequestId);
+  return unknownOutcome(describeUnknown(error), key, upstreamRequestId);
 }
 
-async function sendAndRecord(ctx: GatewayContext, sending: Examined): Promise<SubmitFoldResultShape> {
+async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
-    // Only what is not sent yet ends with its client.
-    const { signal } = ctx.upstream;
-    signal?.throwIfAborted();
-    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(sending.submission));
+    // A client that leaves cancels only what is not sent yet.
+    ctx.upstream.signal?.throwIfAborted();
+    answer = await submit({ ...ctx.upstream, signal: undefined }, wireBody(checked.submission));
   } catch (error) {
-    return recordFailure(ctx, sending, error);
+    return recordFailure(ctx, checked, error);
   }
-  return recordBatch(ctx, sending, answer);
+  return recordSuccess(ctx, checked, answer);
 }
 
 /** Sends a submission once for its idempotency key. It completes also when the client disconnects. */
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
-  const examined = checkInput(ctx, input);
-  const { issues } = examined.check;
+  const checked = checkInput(ctx, input);
+  const { issues } = checked.check;
   if (issues.length > 0) return invalidInput(issues);
-  const key = examined.submission.idempotencyKey;
-  const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, examined.hash);
+  const key = checked.submission.idempotencyKey;
+  const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, checked.hash);
+  if (earlier !== null) return earlier;
   // The gateway does not stop before the outcome is recorded.
-  const sendIt = () => withClaim(ctx, key, () => sendAndRecord(ctx, examined));
-  return earlier ?? ctx.services.submitting.run(sendIt);
+  return ctx.services.submitting.run(() => withClaim(ctx, key, () => sendAndRecord(ctx, checked)));
 }
 
 builder.mutationFields((t) => ({

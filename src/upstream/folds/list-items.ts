@@ -71,7 +71,7 @@ export const repeatedPage = (): UpstreamError =>
   drifted(
     'list',
     '$.items',
-    'a page repeats tasks of an earlier one. The operator has to set UPSTREAM_LIST_CURSOR_FIELD to the ' +
+    'a page repeats tasks of an earlier one. The operator has to set UPSTREAM_LIST_FIELDS to the ' +
       'name that the service gives its cursor',
     true,
   );
