@@ -48,7 +48,7 @@ export function createGateway(given: GatewayOptions) {
   const examples = readExamples();
   const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
   const metrics: Metrics = createMetrics({
-    pollers: () => services.live.rooms,
+    pollers: () => services.live.pollers,
     watchers: () => services.live.watchers,
     storeUsage: () => services.ledger.usage(),
     isLedgerLost: () => services.ledger.isLost(),

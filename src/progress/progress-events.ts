@@ -5,11 +5,11 @@ import type { Failure } from '../upstream/errors.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import {
   changedSince,
-  estimateSecondsLeft,
-  hasNoTaskPage,
   isTerminalPage,
+  needsTasks,
   REPORT_AFTER_FAILURES,
   type Snapshot,
+  secondsLeft,
 } from './snapshot.ts';
 
 interface Progress {
@@ -42,41 +42,40 @@ export function createProgressReader(
   // Subscribers at the same position get the same object, so that one response serves all. The
   // position includes the seconds until the next poll, so an event is never older than a second.
   let latest: Snapshot | undefined;
-  const told = new Map<string, Progress>();
+  const shared = new Map<string, Progress>();
 
-  function progressOf(snapshot: Snapshot, page: BatchPage, since: number | null): Progress {
-    if (latest !== snapshot) told.clear();
+  function toProgress(snapshot: Snapshot, page: BatchPage, since: number | null): Progress {
+    if (latest !== snapshot) shared.clear();
     latest = snapshot;
     const final = isTerminalPage(page);
     const nextPollSeconds = final ? null : Math.max(0, Math.ceil((snapshot.dueAt - now()) / 1000));
-    const place = `${since} ${nextPollSeconds}`;
-    const known = told.get(place);
+    const position = `${since} ${nextPollSeconds}`;
+    const known = shared.get(position);
     if (known !== undefined) return known;
     const changed = since === null ? [] : changedSince(snapshot, since);
     const { sequence } = snapshot;
-    const estimatedSecondsLeft = estimateSecondsLeft(snapshot, page, now());
+    const estimatedSecondsLeft = secondsLeft(snapshot, page, now());
     const times = { nextPollSeconds, estimatedSecondsLeft };
     const progress: Progress = { kind: 'progress', sequence, page, changed, ...times, final };
-    told.set(place, progress);
+    shared.set(position, progress);
     return progress;
   }
 
   return (tasks) => {
     let sequence = 0;
-    let streakTold = 0;
+    let reportedStreak = 0;
     return (snapshot) => {
       const { page, over } = snapshot;
       const streak = snapshot.streak ?? (tasks ? snapshot.tasksStreak : null);
       if (streak !== null && (streak.count >= REPORT_AFTER_FAILURES || over)) {
-        if (streakTold === streak.since) return undefined;
-        streakTold = streak.since;
+        if (reportedStreak === streak.since) return undefined;
+        reportedStreak = streak.since;
         return { kind: 'failure', message: streak.message, failure: streak.failure };
       }
-      if (page === null || snapshot.sequence <= sequence || (tasks && hasNoTaskPage(snapshot)))
-        return undefined;
+      if (page === null || snapshot.sequence <= sequence || (tasks && needsTasks(snapshot))) return undefined;
       const since = tasks ? sequence : null;
       sequence = snapshot.sequence;
-      return progressOf(snapshot, page, since);
+      return toProgress(snapshot, page, since);
     };
   };
 }

@@ -1,72 +1,77 @@
 // Live progress of batches for all subscribers of a process: one poller for each principal and
 // batch.
 import { type BatchPoller, type PollerDependencies, startBatchPoller, type Watch } from './batch-poller.ts';
+import { defaultPollSchedule } from './poll-schedule.ts';
 import type { BatchProgressEvent } from './progress-events.ts';
-import { defaultPollSchedule, type Snapshot } from './snapshot.ts';
+import type { Snapshot } from './snapshot.ts';
 
-export type ProgressHub = ReturnType<typeof createProgressHub>;
+export interface ProgressHub {
+  /** How many batches are polled. */
+  readonly pollers: number;
+  /** How many subscribers there are. */
+  readonly watchers: number;
+  /** Subscribes to a batch: its present state, then every change, until no task is queued or running. */
+  watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
+  /** Has all replicas poll a batch now, after a cancellation. */
+  pollNow(principal: string | null, batchId: string): Promise<void>;
+  /** Ends all subscriptions, including those that are being opened. */
+  close(): void;
+}
 
 /** Tries of writing the snapshot while other replicas write it. */
-const TRIES = 5;
+const MAX_TRIES = 5;
 
-const keyOf = (principal: string | null, batchId: string): string =>
+const snapshotKey = (principal: string | null, batchId: string): string =>
   `live/4/${principal ?? 'anonymous'}/${batchId}`;
 
 export function createProgressHub({
   documents,
   pace = defaultPollSchedule,
   onError,
-}: Omit<PollerDependencies, 'pace'> & Partial<PollerDependencies>) {
-  const rooms = new Map<string, BatchPoller>();
+}: Omit<PollerDependencies, 'pace'> & Partial<PollerDependencies>): ProgressHub {
+  const pollers = new Map<string, BatchPoller>();
   let closed = false;
 
-  function pollerFor(principal: string | null, batchId: string): BatchPoller {
-    const key = keyOf(principal, batchId);
-    const found = rooms.get(key);
+  function findPoller(principal: string | null, batchId: string): BatchPoller {
+    const key = snapshotKey(principal, batchId);
+    const found = pollers.get(key);
     if (found !== undefined) return found;
-    const room = startBatchPoller({ documents, pace, onError }, key, batchId, () => rooms.delete(key));
-    rooms.set(key, room);
-    return room;
+    const poller = startBatchPoller({ documents, pace, onError }, key, batchId, () => pollers.delete(key));
+    pollers.set(key, poller);
+    return poller;
   }
 
   /** Marks the shared snapshot as expired. */
   async function expireSnapshot(key: string): Promise<void> {
-    for (let tries = 0; tries < TRIES; tries += 1) {
-      const kept = await documents.get(key);
-      if (kept === null || kept === 'same') return;
-      const snapshot = { ...(JSON.parse(kept.text) as Snapshot), dueAt: 0, polls: 0 };
+    for (let tries = 0; tries < MAX_TRIES; tries += 1) {
+      const stored = await documents.get(key);
+      if (stored === null || stored === 'same') return;
+      const snapshot = { ...(JSON.parse(stored.text) as Snapshot), dueAt: 0, polls: 0 };
       const expiresAt = Date.now() + pace.slowest * 2;
       const text = JSON.stringify(snapshot);
-      if ((await documents.put(key, text, { expected: kept.version, expiresAt })) !== null) return;
+      if ((await documents.put(key, text, { expected: stored.version, expiresAt })) !== null) return;
     }
   }
 
   return {
-    /** Subscribes to a batch: its present state, then every change, until it is settled. */
-    watch(
-      principal: string | null,
-      batchId: string,
-      watch: Watch,
-    ): AsyncIterableIterator<BatchProgressEvent> {
-      if (!closed) return pollerFor(principal, batchId).watch(watch);
-      return (async function* () {})();
-    },
-    /** Has all replicas poll a batch now, after a cancellation. */
-    async nudge(principal: string | null, batchId: string): Promise<void> {
-      const key = keyOf(principal, batchId);
-      await expireSnapshot(key).catch(onError);
-      rooms.get(key)?.pollNow();
-    },
-    get rooms() {
-      return rooms.size;
+    get pollers() {
+      return pollers.size;
     },
     get watchers() {
-      return [...rooms.values()].reduce((sum, room) => sum + room.watchers, 0);
+      return [...pollers.values()].reduce((sum, poller) => sum + poller.watchers, 0);
     },
-    /** Ends all subscriptions, including those that are being opened. */
+    watch(principal, batchId, watch) {
+      if (!closed) return findPoller(principal, batchId).watch(watch);
+      return (async function* () {})();
+    },
+    async pollNow(principal, batchId) {
+      const key = snapshotKey(principal, batchId);
+      await expireSnapshot(key).catch(onError);
+      pollers.get(key)?.pollNow();
+    },
     close() {
       closed = true;
-      for (const room of [...rooms.values()]) room.close();
+      for (const poller of [...pollers.values()]) poller.close();
     },
   };
 }

@@ -1,36 +1,8 @@
-// The snapshot of a batch that replicas share, and the interval between its polls. Snapshots are
-// immutable; each poll makes a new one.
+// The snapshot of a batch that replicas share. Snapshots are immutable; each poll makes a new one.
 import type { Failure } from '../upstream/errors.ts';
 import { readCounts } from '../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
-
-export interface PollScheduleOptions {
-  /** Between the first polls. */
-  readonly first: number;
-  /** Largest interval. */
-  readonly slowest: number;
-}
-
-/** A new batch changes within seconds, an old one within minutes. */
-export const defaultPollSchedule: PollScheduleOptions = { first: 2_000, slowest: 30_000 };
-
-const POLLS_A_RUNG = 3;
-/** Random share by which a pause is shorter or longer, so that pollers do not synchronise. */
-const JITTER = 0.2;
-
-/** Milliseconds between polls after that many: doubled after every three, up to the largest. */
-export const intervalAfter = (polls: number, { first, slowest }: PollScheduleOptions): number =>
-  Math.min(first * 2 ** Math.floor(polls / POLLS_A_RUNG), Math.max(slowest, first));
-
-/**
- * Milliseconds until the next poll.
- *
- * @param random - 0 to 1
- * @param retryAfterSeconds - of the upstream; the pause is never shorter
- */
-export function delayMs(interval: number, random: number, retryAfterSeconds = 0): number {
-  return Math.round(Math.max(interval * (1 - JITTER + 2 * JITTER * random), retryAfterSeconds * 1000));
-}
+import { addCompletion, type Completion, estimateSecondsLeft } from './time-left.ts';
 
 interface SeenTask {
   readonly item: ListItem;
@@ -52,47 +24,6 @@ export interface FailureStreak {
   readonly since: number;
   readonly message: string;
   readonly failure: Failure;
-}
-
-/** How many tasks had been folded or had failed when a poll saw more of them than before. */
-export interface Completion {
-  /** Milliseconds since the epoch. */
-  readonly at: number;
-  readonly finished: number;
-}
-
-/** Completions that a pace is measured over: the latest ones, because the pace of a service changes. */
-const MAX_COMPLETIONS = 12;
-/** Fewer say too little of a pace. */
-const MIN_COMPLETIONS = 3;
-const MIN_FINISHED = 5;
-
-/** Cancelled tasks leave the queue at once and say nothing of the pace. */
-const finishedIn = ({ counts }: BatchPage): number => readCounts(counts).done + readCounts(counts).failed;
-
-/** Adds what a poll saw. What had finished before the first poll is the start, and no completion. */
-function completionsAfter({ page: last, completions }: Snapshot, page: BatchPage, at: number): Completion[] {
-  const finished = finishedIn(page);
-  if (last === null || finished <= finishedIn(last)) return [...completions];
-  return [...completions, { at, finished }].slice(-MAX_COMPLETIONS);
-}
-
-/** Seconds left at the pace of the tasks seen to finish; null while too few were seen. */
-export function estimateSecondsLeft(
-  { completions }: Pick<Snapshot, 'completions'>,
-  page: BatchPage,
-  now: number,
-): number | null {
-  const { queued, inProgress } = readCounts(page.counts);
-  if (queued + inProgress === 0) return isTerminalPage(page) ? 0 : null;
-  const [first] = completions;
-  const last = completions.at(-1);
-  if (first === undefined || last === undefined || completions.length < MIN_COMPLETIONS) return null;
-  const finished = last.finished - first.finished;
-  if (finished < MIN_FINISHED || last.at <= first.at) return null;
-  // A pace that nothing has confirmed since then is slower by that time.
-  const milliseconds = Math.max(last.at, now) - first.at;
-  return Math.ceil(((queued + inProgress) * milliseconds) / finished / 1000);
 }
 
 export interface Snapshot {
@@ -155,7 +86,7 @@ export const isBehind = (stored: Snapshot, own: Snapshot): boolean =>
   (stored.sequence === own.sequence && stored.page !== null && hasMoved(own.page, stored.page));
 
 /** Whether the tasks of these counts still have to be read. Not while all are queued. */
-export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
+export const needsTasks = ({ page, sequence, tasks }: Snapshot): boolean =>
   page !== null &&
   tasks.sequence < sequence &&
   readCounts(page.counts).queued < readCounts(page.counts).total;
@@ -163,7 +94,7 @@ export const hasNoTaskPage = ({ page, sequence, tasks }: Snapshot): boolean =>
 const errorText = (item: ListItem): string => JSON.stringify(item.error ?? null);
 
 /** Merges the tasks of a read, without queued ones; new states changed at this sequence number. */
-function tasksAfter(before: SeenTasks, sequence: number, items: readonly ListItem[]): SeenTasks {
+function mergeTasks(before: SeenTasks, sequence: number, items: readonly ListItem[]): SeenTasks {
   const byId: Record<string, SeenTask> = {};
   for (const { task_id, status, response, response_available, error } of items) {
     if (status === 'queued') continue;
@@ -188,7 +119,7 @@ export interface Reading {
 
 export type ReadFailure = Pick<FailureStreak, 'message' | 'failure'>;
 
-const streakAfter = (
+const extendStreak = (
   before: FailureStreak | null,
   { message, failure }: ReadFailure,
   now: number,
@@ -214,17 +145,17 @@ export function afterReading(
     before.page !== null && !hasMoved(before.page, page) && before.tasks.sequence === before.sequence
       ? { ...before.tasks, sequence }
       : before.tasks;
-  const failing = tasksFailure === undefined ? null : streakAfter(before.tasksStreak, tasksFailure, now);
+  const failing = tasksFailure === undefined ? null : extendStreak(before.tasksStreak, tasksFailure, now);
   // Subscribers that need the tasks wait for them until they certainly cannot be read.
   const over = isTerminalPage(page) && (failing === null || failing.permanent >= REPORT_AFTER_FAILURES);
   return {
     ...next,
     sequence,
     page: kept,
-    tasks: items === null ? carried : tasksAfter(before.tasks, sequence, items),
+    tasks: items === null ? carried : mergeTasks(before.tasks, sequence, items),
     streak: null,
     tasksStreak: failing !== null && over ? { ...failing, since: now } : failing,
-    completions: completionsAfter(before, page, now),
+    completions: addCompletion(before.completions, before.page, page, now),
     over,
   };
 }
@@ -236,7 +167,7 @@ export function afterFailure(
   now: number,
   next: Pick<Snapshot, 'polls' | 'dueAt'>,
 ): Snapshot {
-  const streak = streakAfter(before.streak, failed, now);
+  const streak = extendStreak(before.streak, failed, now);
   const { permanent } = streak;
   // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is
   // certain.
@@ -250,3 +181,14 @@ export const changedSince = ({ tasks }: Snapshot, sequence: number): ListItem[] 
   Object.values(tasks.byId)
     .filter(({ changedAt }) => changedAt > sequence)
     .map(({ item }) => item);
+
+/** Estimated seconds until no task is queued or running; null while it cannot be told. */
+export function secondsLeft(
+  { completions }: Pick<Snapshot, 'completions'>,
+  page: BatchPage,
+  now: number,
+): number | null {
+  const { queued, inProgress } = readCounts(page.counts);
+  if (queued + inProgress === 0) return isTerminalPage(page) ? 0 : null;
+  return estimateSecondsLeft(completions, queued + inProgress, now);
+}

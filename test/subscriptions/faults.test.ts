@@ -224,8 +224,8 @@ describe('a store that does not answer', () => {
     }
     expect(finals.at(-1)).toBe(true);
     expect(errors).toBeGreaterThan(0);
-    expect(live.rooms).toBe(0);
-    await live.nudge('somebody', id);
+    expect(live.pollers).toBe(0);
+    await live.pollNow('somebody', id);
     live.close();
     await connections.close();
   });

@@ -1,7 +1,7 @@
 // How long a poller waits: rungs, the slowest, jitter, and what the upstream asks for.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { defaultPollSchedule, delayMs, intervalAfter } from '../../src/progress/snapshot.ts';
+import { defaultPollSchedule, delayMs, intervalAfter } from '../../src/progress/poll-schedule.ts';
 
 describe('the pace of polling', () => {
   it('makes three polls a rung and doubles from 2 to 30 seconds', () => {

@@ -5,10 +5,10 @@ import {
   afterFailure,
   afterReading,
   EMPTY_SNAPSHOT,
-  estimateSecondsLeft,
-  hasNoTaskPage,
   isBehind,
+  needsTasks,
   type Snapshot,
+  secondsLeft,
 } from '../../src/progress/snapshot.ts';
 import type { BatchPage, ListItem } from '../../src/upstream/wire.ts';
 
@@ -125,8 +125,8 @@ describe('news of a batch', () => {
       { page: pageOf('in_progress', { queued: 2, in_progress: 1 }), items: null },
       next,
     );
-    expect(hasNoTaskPage(counts)).toBe(true);
-    expect(hasNoTaskPage(queued)).toBe(false);
+    expect(needsTasks(counts)).toBe(true);
+    expect(needsTasks(queued)).toBe(false);
     expect(newsFor(true, now)(counts)).toBeUndefined();
     expect(newsFor(false, now)(counts)).toMatchObject({ sequence: 2, changed: [] });
     // Read later at the same counts, the tasks belong to the same sequence.
@@ -213,7 +213,7 @@ describe('the estimate of the time left', () => {
       EMPTY_SNAPSHOT,
     );
   const estimate = (snapshot: Snapshot, seconds: number) =>
-    snapshot.page === null ? undefined : estimateSecondsLeft(snapshot, snapshot.page, seconds * 1000);
+    snapshot.page === null ? undefined : secondsLeft(snapshot, snapshot.page, seconds * 1000);
 
   it('is null until three polls saw tasks finish, five of them after the first', () => {
     // What had finished before the first poll says nothing of the pace.

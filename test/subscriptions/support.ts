@@ -6,7 +6,7 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import type { GatewayLimits } from '../../src/config/limits.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import type { PollScheduleOptions } from '../../src/progress/snapshot.ts';
+import type { PollScheduleOptions } from '../../src/progress/poll-schedule.ts';
 import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';

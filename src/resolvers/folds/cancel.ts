@@ -173,7 +173,7 @@ async function cancelTarget(
   // not know the batch does not undo the cancellation.
   const { live, storeFailed } = ctx.services;
   const batchId = await batchIdOf(ctx, target).catch((error) => storeFailed('ledger', error, ctx.requestId));
-  if (batchId !== undefined) await live.nudge(ctx.principal, batchId);
+  if (batchId !== undefined) await live.pollNow(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
     const { data, warnings } = ending.answer;
     const told = data.cancelled;
