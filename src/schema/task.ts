@@ -1,5 +1,5 @@
 // The Task type, one fold as List and Status report it, and a submitted chain.
-import type { ChainSummary } from '../submission/check.ts';
+import type { ChainSummary } from '../submission/measure.ts';
 import type { TaskStateName } from '../upstream/folds/batch-states.ts';
 import type { ListItem, TaskStatus as StatusAnswer } from '../upstream/wire.ts';
 import { builder, enumValues, keyedBy } from './builder.ts';

@@ -1,14 +1,15 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
-import type { ItemNotes } from './check.ts';
-import { heavyAtoms, scanSmiles } from './chemistry.ts';
+import type { ItemIssues } from './issues.ts';
+import { countHeavyAtoms } from './polymers.ts';
+import { scanSmiles } from './smiles.ts';
 import type { Chain, Item } from './submission.ts';
 
-const lengthOf = (chain: Chain): number =>
+const residueCount = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
 /** Counts heavy atoms at a residue of a chain, where the input allows it; reads each chain once. */
-function atomCounter(chains: Item['chains']) {
+function createAtomCounter(chains: Item['chains']) {
   const modified = new Map<Chain, ReadonlySet<number>>();
   const smilesAtoms = new Map<Chain, number>();
   for (const chain of chains) {
@@ -19,11 +20,20 @@ function atomCounter(chains: Item['chains']) {
   return (chain: Chain, residue: number): number | undefined => {
     if (chain.type === 'ligand') return smilesAtoms.get(chain);
     const isModified = modified.get(chain)?.has(residue) === true;
-    return isModified ? undefined : heavyAtoms(chain.type, chain.sequence, residue);
+    return isModified ? undefined : countHeavyAtoms(chain.type, chain.sequence, residue);
   };
 }
 
-function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
+/** Checks of one reference each, which add an issue at its path. */
+interface ReferenceChecks {
+  /** Finds a chain by its id. */
+  chainAt(path: string, id: string): Chain | undefined;
+  /** Whether a chain has a residue. */
+  residueAt(path: string, chain: Chain | undefined, residue: number): boolean;
+  atomAt(path: string, chain: Chain | undefined, residue: number, atom: number): void;
+}
+
+function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): ReferenceChecks {
   const byId = new Map<string, Chain>();
   for (const chain of item.chains) {
     for (const id of chain.ids ?? []) {
@@ -35,9 +45,9 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
     .slice(0, 12)
     .join(', ');
   const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
-  const atomsOf = atomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
+  const countAtoms = createAtomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
 
-  const chainAt = (path: string, id: string): Chain | undefined => {
+  const chainAt: ReferenceChecks['chainAt'] = (path, id) => {
     const chain = byId.get(id);
     if (chain === undefined) {
       const hint =
@@ -54,7 +64,7 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
     }
     return chain;
   };
-  const residueAt = (path: string, chain: Chain | undefined, residue: number): boolean => {
+  const residueAt: ReferenceChecks['residueAt'] = (path, chain, residue) => {
     if (residue < 0) {
       wrong(
         path,
@@ -65,15 +75,15 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
       return false;
     }
     if (chain === undefined) return false;
-    const length = lengthOf(chain);
+    const length = residueCount(chain);
     if (residue < length) return true;
     const hint =
       residue === length && length > 0
         ? `Indices are 0-based and this one looks 1-based: the last residue is ${length - 1}.`
         : 'Indices are 0-based.';
     // The service decides how a ligand is divided into residues.
-    const note = chain.type === 'ligand' ? odd : wrong;
-    note(
+    const addIssue = chain.type === 'ligand' ? odd : wrong;
+    addIssue(
       path,
       'RESIDUE_OUT_OF_RANGE',
       `Residue ${residue} is outside the chain, which has residues 0 to ${length - 1}.`,
@@ -81,12 +91,12 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
     );
     return false;
   };
-  const atomAt = (path: string, chain: Chain | undefined, residue: number, atom: number): void => {
+  const atomAt: ReferenceChecks['atomAt'] = (path, chain, residue, atom) => {
     if (atom < 0) {
       wrong(path, 'ATOM_OUT_OF_RANGE', `${atom} is not the index of an atom.`, 'Indices are 0-based.');
       return;
     }
-    const atoms = chain === undefined ? undefined : atomsOf(chain, residue);
+    const atoms = chain === undefined ? undefined : countAtoms(chain, residue);
     if (atoms === undefined || atom < atoms) return;
     odd(
       path,
@@ -99,9 +109,7 @@ function referenceChecks(item: Item, { wrong, odd }: ItemNotes) {
   return { chainAt, residueAt, atomAt };
 }
 
-type Checks = ReturnType<typeof referenceChecks>;
-
-function checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }: ItemNotes): void {
+function checkBonds(item: Item, { chainAt, residueAt, atomAt }: ReferenceChecks, { odd }: ItemIssues): void {
   for (const [b, bond] of item.covalentBonds.entries()) {
     const path = `covalentBonds.${b}`;
     const ends = [
@@ -120,7 +128,7 @@ function checkBonds(item: Item, { chainAt, residueAt, atomAt }: Checks, { odd }:
   }
 }
 
-function checkPocket({ pocket }: Item, { chainAt, residueAt }: Checks, { odd }: ItemNotes): void {
+function checkPocket({ pocket }: Item, { chainAt, residueAt }: ReferenceChecks, { odd }: ItemIssues): void {
   if (pocket === null) return;
   chainAt('pocket.binderChainId', pocket.binderChainId);
   if (pocket.contacts.length === 0) {
@@ -150,7 +158,7 @@ function checkMatrix(
   distogram: readonly (readonly number[])[],
   chain: Chain | undefined,
   path: string,
-  { wrong, odd }: ItemNotes,
+  { wrong, odd }: ItemIssues,
 ): void {
   const rows = distogram.length;
   const columns = distogram[0]?.length ?? 0;
@@ -181,8 +189,8 @@ function checkMatrix(
   }
 }
 
-function checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): void {
-  const { odd } = notes;
+function checkDistograms(item: Item, { chainAt }: ReferenceChecks, issues: ItemIssues): void {
+  const { odd } = issues;
   const seen = new Set<string>();
   for (const [d, { chainId, distogram }] of item.distogramConditioning.entries()) {
     const path = `distogramConditioning.${d}`;
@@ -204,15 +212,15 @@ function checkDistograms(item: Item, { chainAt }: Checks, notes: ItemNotes): voi
         'Condition a protein, RNA or DNA chain.',
       );
     }
-    checkMatrix(distogram, chain, `${path}.distogram`, notes);
+    checkMatrix(distogram, chain, `${path}.distogram`, issues);
   }
 }
 
-export function checkReferences(item: Item, notes: ItemNotes): void {
+export function checkReferences(item: Item, issues: ItemIssues): void {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;
-  const checks = referenceChecks(item, notes);
-  checkBonds(item, checks, notes);
-  checkPocket(item, checks, notes);
-  checkDistograms(item, checks, notes);
+  const checks = createReferenceChecks(item, issues);
+  checkBonds(item, checks, issues);
+  checkPocket(item, checks, issues);
+  checkDistograms(item, checks, issues);
 }

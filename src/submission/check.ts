@@ -1,105 +1,11 @@
-// Checks a whole submission before anything is sent: all rules of the spec, with paths in the
-// GraphQL input, in linear time.
-import { hash } from 'node:crypto';
+// Checks a whole submission before anything is sent: all rules of the spec, with paths in the GraphQL
+// input, in time proportional to its size.
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import type { IssueCode } from './issue-codes.ts';
-import { type Chain, copiesOf, type Item, type Submission } from './submission.ts';
-import { createTwinSearch } from './wire-body.ts';
-
-export interface Issue {
-  /** Path in the GraphQL input, dotted. */
-  readonly path: string;
-  readonly code: IssueCode;
-  readonly message: string;
-  readonly hint: string | null;
-}
-
-export type AddIssue = (path: string, code: IssueCode, message: string, hint?: string) => void;
-
-/** Collects the findings of one item; paths are relative to the item. */
-export interface ItemNotes {
-  /** Mistakes that the service would refuse. */
-  readonly wrong: AddIssue;
-  /** What it accepts and is probably not intended. */
-  readonly odd: AddIssue;
-}
-
-/** Largest number of entries in one list: an input of 16 MiB can have a million mistakes. */
-export const MAX_NOTES = 1000;
-
-const MORE: Issue = {
-  path: '',
-  code: 'MORE',
-  message: `There are more than ${MAX_NOTES}.`,
-  hint: 'Mend these first.',
-};
-
-/** Creates the function that adds to a list; `prefix` stands before every path. */
-const addIssue =
-  (list: Issue[], prefix = ''): AddIssue =>
-  (path, code, message, hint) => {
-    if (list.length > MAX_NOTES) return;
-    list.push(
-      list.length === MAX_NOTES
-        ? MORE
-        : {
-            path: prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`,
-            code,
-            message,
-            hint: hint ?? null,
-          },
-    );
-  };
-
-export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
-
-/** A submitted chain without its sequence. */
-export interface ChainSummary {
-  /** One for each copy; empty when the upstream names the chain. */
-  readonly ids: readonly string[];
-  readonly kind: ChainKind;
-  /** Residues or nucleotides of one copy; 0 for a ligand. */
-  readonly length: number;
-  /** MD5 of a protein's sequence, its id in the Atlas; null for the other kinds. */
-  readonly proteinHash: string | null;
-}
-
-const KINDS = { protein: 'PROTEIN', rna: 'RNA', dna: 'DNA', ligand: 'LIGAND' } as const;
-
-function summarizeChain(chain: Chain): ChainSummary {
-  const ids = chain.ids ?? [];
-  const kind = KINDS[chain.type];
-  if (chain.type === 'ligand') return { ids, kind, length: 0, proteinHash: null };
-  const { sequence } = chain;
-  const proteinHash = chain.type === 'protein' ? hash('md5', sequence) : null;
-  return { ids, kind, length: sequence.length, proteinHash };
-}
-
-export interface ItemMeasure {
-  /** Chains, every copy counted. */
-  readonly chainCount: number;
-  /** Residues and nucleotides, every copy counted. */
-  readonly length: number;
-  /** Ligands, every copy counted. */
-  readonly ligandCount: number;
-  readonly chains: readonly ChainSummary[];
-}
-
-function measureItem(item: Item): ItemMeasure {
-  let chainCount = 0;
-  let length = 0;
-  let ligandCount = 0;
-  const chains: ChainSummary[] = [];
-  for (const chain of item.chains) {
-    const copies = copiesOf(chain);
-    chainCount += copies;
-    if (chain.type === 'ligand') ligandCount += copies;
-    else length += copies * chain.sequence.length;
-    chains.push(summarizeChain(chain));
-  }
-  return { chainCount, length, ligandCount, chains };
-}
+import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
+import { type ItemMeasure, measureItem } from './measure.ts';
+import type { Submission } from './submission.ts';
+import { itemHash } from './wire-body.ts';
 
 /** Limits of a submission (spec, section Limits). */
 export const MAX_ITEMS = 2000;
@@ -130,9 +36,15 @@ export interface SubmissionCheck {
   readonly items: readonly ItemCheck[];
 }
 
-const named = (wrong: AddIssue, path: string, text: string | null, what: string, most = MAX_NAME): void => {
-  if (text !== null && text.length > most) {
-    wrong(path, 'TOO_LONG', `The ${what} has ${text.length} characters.`, `Use ${most} at most.`);
+const checkLength = (
+  wrong: AddIssue,
+  path: string,
+  text: string | null,
+  what: string,
+  maxLength = MAX_NAME,
+): void => {
+  if (text !== null && text.length > maxLength) {
+    wrong(path, 'TOO_LONG', `The ${what} has ${text.length} characters.`, `Use ${maxLength} at most.`);
   }
 };
 
@@ -168,8 +80,8 @@ function checkEnvelope(submission: Submission, models: readonly string[], wrong:
       `Use ${models.join(' or ')}, or leave it out.`,
     );
   }
-  named(wrong, 'label', label, 'label');
-  named(wrong, 'idempotencyKey', idempotencyKey, 'idempotency key', 255);
+  checkLength(wrong, 'label', label, 'label');
+  checkLength(wrong, 'idempotencyKey', idempotencyKey, 'idempotency key', 255);
   if (idempotencyKey?.trim() === '') {
     wrong(
       'idempotencyKey',
@@ -199,7 +111,7 @@ function warnOfSize(item: ItemMeasure, includePae: boolean, odd: AddIssue): void
   }
 }
 
-function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
+function warnOfDuplicates(items: readonly ItemCheck[], odd: AddIssue): void {
   const first = new Map<string, number>();
   for (const { index, name, sameAs } of items) {
     if (sameAs !== null) {
@@ -227,24 +139,26 @@ function warnOfTwins(items: readonly ItemCheck[], odd: AddIssue): void {
 export function checkSubmission(submission: Submission, models: readonly string[]): SubmissionCheck {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
-  checkEnvelope(submission, models, addIssue(issues));
-  const findTwin = createTwinSearch();
+  checkEnvelope(submission, models, createAddIssue(issues));
+  const firstByHash = new Map<string, number>();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
     const prefix = `items.${index}`;
-    const notes = { wrong: addIssue(issues, prefix), odd: addIssue(warnings, prefix) };
-    named(notes.wrong, 'name', item.name, 'name');
-    checkChains(item, notes);
-    checkReferences(item, notes);
+    const itemIssues = { wrong: createAddIssue(issues, prefix), odd: createAddIssue(warnings, prefix) };
+    checkLength(itemIssues.wrong, 'name', item.name, 'name');
+    checkChains(item, itemIssues);
+    checkReferences(item, itemIssues);
     const measure = measureItem(item);
-    warnOfSize(measure, item.includePae, notes.odd);
-    const sameAs = findTwin(index, item, measure.chains);
+    warnOfSize(measure, item.includePae, itemIssues.odd);
+    const key = itemHash(item);
+    const sameAs = firstByHash.get(key) ?? null;
+    if (sameAs === null) firstByHash.set(key, index);
     items.push({ index, name: item.name, sameAs, ...measure });
   }
-  warnOfTwins(items, addIssue(warnings));
+  warnOfDuplicates(items, createAddIssue(warnings));
   const totalLength = submission.repeat * items.reduce((sum, { length }) => sum + length, 0);
   if (totalLength > LONG_TOTAL) {
-    addIssue(warnings)(
+    createAddIssue(warnings)(
       'items',
       'LONG_TOTAL',
       `The submission has ${totalLength} residues and nucleotides in all, repeats included.`,

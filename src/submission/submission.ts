@@ -1,5 +1,5 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
-// equal. check.ts judges it.
+// equal. check.ts checks it.
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
@@ -36,7 +36,7 @@ export interface Ligand {
 export type Chain = Polymer | Ligand;
 
 /** Number of chains of an entry: one for each id, and one without ids. */
-export const copiesOf = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
+export const copyCount = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
 
 export interface Item {
   readonly name: string | null;
@@ -57,10 +57,10 @@ export interface Submission {
   readonly idempotencyKey: string | null;
 }
 
-const upper = (text: string): string =>
+const toUpperCase = (text: string): string =>
   /[^ -~]/.test(text) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : text.toUpperCase();
 
-const withoutSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
+const removeSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
 
 /**
  * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
@@ -73,7 +73,7 @@ function cleanSequence(text: string): { sequence: string; headers: number } {
   const body = end < 0 ? '' : start.slice(end);
   // What stands before a header is a sequence of its own.
   const headers = body.includes('\n>') ? 2 : isFasta ? 1 : 0;
-  const sequence = upper(withoutSpace(body));
+  const sequence = toUpperCase(removeSpace(body));
   return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
 }
 

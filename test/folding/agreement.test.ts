@@ -4,7 +4,8 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
-import { checkSubmission, type Issue } from '../../src/submission/check.ts';
+import { checkSubmission } from '../../src/submission/check.ts';
+import type { Issue } from '../../src/submission/issues.ts';
 import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 

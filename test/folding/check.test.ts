@@ -4,8 +4,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
-import { checkSubmission, type Issue, MAX_NOTES } from '../../src/submission/check.ts';
+import { checkSubmission } from '../../src/submission/check.ts';
 import { inputWeight } from '../../src/submission/input-weight.ts';
+import { type Issue, MAX_ISSUES } from '../../src/submission/issues.ts';
 import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 import { startCpuTimer } from '../cpu-time.ts';
@@ -481,7 +482,7 @@ it('tells a thousand faults of a million', async () => {
   const { issues } = await check(
     one({ covalentBonds: Array.from({ length: 5000 }, () => bond({ chainId1: 'Q' })) }),
   );
-  expect(issues).toHaveLength(MAX_NOTES + 1);
+  expect(issues).toHaveLength(MAX_ISSUES + 1);
   expect(issues.at(-1)).toMatchObject({ code: 'MORE', message: 'There are more than 1000.' });
 });
 

@@ -2,7 +2,7 @@
 import fc from 'fast-check';
 import { Molecule } from 'openchemlib';
 import { expect, it } from 'vitest';
-import { scanSmiles } from '../../src/submission/chemistry.ts';
+import { scanSmiles } from '../../src/submission/smiles.ts';
 import { runs } from '../property-runs.ts';
 
 /** Why the toolkit cannot read it; undefined when it can. */

@@ -1,0 +1,127 @@
+// Checks a polymer: its letters and its modifications.
+import { checkCcd } from './check-ligand.ts';
+import type { ItemIssues } from './issues.ts';
+import { findInvalidLetters, findParentResidue, LETTERS } from './polymers.ts';
+import type { Modification, Polymer, PolymerType } from './submission.ts';
+
+const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
+const UNKNOWN_NAMES: Readonly<Record<PolymerType, string>> = {
+  protein: 'unknown residues (X)',
+  rna: 'unknown nucleotides (N)',
+  dna: 'unknown nucleotides (N)',
+};
+
+const NEAREST: Readonly<Record<string, string>> = { B: 'D or N', Z: 'E or Q', J: 'L or I', U: 'C', O: 'K' };
+
+function suggestLetter(type: PolymerType, letter: string): string {
+  if (type === 'rna' && letter === 'T') return 'T is a letter of DNA: write U, or give the chain as dna.';
+  if (type === 'dna' && letter === 'U') return 'U is a letter of RNA: write T, or give the chain as rna.';
+  const nearest = type === 'protein' ? NEAREST[letter] : undefined;
+  return nearest === undefined
+    ? `The letters that name one residue are ${LETTERS[type]}.`
+    : `Write ${nearest} for ${letter}; the letters that name one residue are ${LETTERS[type]}.`;
+}
+
+function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: ItemIssues): void {
+  const { wrong: bad, unknown } = findInvalidLetters(type, sequence);
+  if (bad.count > 0) {
+    const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
+    const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;
+    wrong(
+      at,
+      'BAD_LETTER',
+      `${JSON.stringify(character)} at position ${bad.first} (0-based) is not a letter of ${NAMES[type]} ` +
+        `sequence${more}.`,
+      `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN_NAMES[type]}.`,
+    );
+  }
+  if (unknown.count > 0) {
+    odd(
+      at,
+      'UNKNOWN_RESIDUE',
+      `${unknown.count} of ${sequence.length} letters (${unknown.letters}) become ${UNKNOWN_NAMES[type]}; ` +
+        `the first is at position ${unknown.first} (0-based).`,
+      suggestLetter(type, sequence.charAt(unknown.first)),
+    );
+  }
+}
+
+export function checkSequence(polymer: Polymer, path: string, issues: ItemIssues): void {
+  const { type, sequence, headers } = polymer;
+  const at = `${path}.sequence`;
+  if (headers > 1) {
+    issues.wrong(
+      at,
+      'SEVERAL_SEQUENCES',
+      'This FASTA text holds several sequences.',
+      'Give each sequence as a chain of its own.',
+    );
+    return;
+  }
+  if (sequence === '') {
+    issues.wrong(at, 'EMPTY_SEQUENCE', 'The sequence is empty.', `Give one-letter codes: ${LETTERS[type]}.`);
+    return;
+  }
+  checkLetters(polymer, at, issues);
+  if (type === 'protein' && sequence.length >= 20 && !/[^ACGTU]/.test(sequence)) {
+    issues.odd(
+      at,
+      'LOOKS_LIKE_NUCLEOTIDES',
+      'This protein is made of the letters of nucleotides only.',
+      'Give it as dna or rna if that is what it is.',
+    );
+  }
+}
+
+function checkModification(
+  polymer: Polymer,
+  modification: Modification,
+  path: string,
+  { wrong, odd }: ItemIssues,
+): void {
+  const { position, ccd } = modification;
+  const { sequence, type } = polymer;
+  checkCcd(ccd, 'SEP', `${path}.ccd`, wrong);
+  if (position < 0 || position >= sequence.length) {
+    const looksOneBased = position === sequence.length && position > 0;
+    wrong(
+      `${path}.position`,
+      'POSITION_OUT_OF_RANGE',
+      `Position ${position} is outside the sequence, which has positions 0 to ${sequence.length - 1}.`,
+      looksOneBased
+        ? `Positions are 0-based and this one looks 1-based: the last residue is ${position - 1}.`
+        : 'Positions are 0-based.',
+    );
+    return;
+  }
+  const parent = findParentResidue(type, ccd);
+  const here = sequence.charAt(position);
+  if (parent === undefined || here === parent) return;
+  const before = sequence.charAt(position - 1);
+  odd(
+    `${path}.position`,
+    before === parent ? 'POSITION_LOOKS_ONE_BASED' : 'UNUSUAL_MODIFICATION',
+    `${ccd} is a modification of ${parent}, but position ${position} is ${here}.`,
+    before === parent
+      ? `Positions are 0-based: ${parent} is at ${position - 1}.`
+      : 'Check the position, which is 0-based, and the code.',
+  );
+}
+
+export function checkModifications(polymer: Polymer, path: string, issues: ItemIssues): void {
+  const seen = new Map<number, number>();
+  for (const [m, modification] of polymer.modifications.entries()) {
+    const at = `${path}.modifications.${m}`;
+    checkModification(polymer, modification, at, issues);
+    const earlier = seen.get(modification.position);
+    if (earlier !== undefined) {
+      issues.odd(
+        `${at}.position`,
+        'DUPLICATE_POSITION',
+        `Position ${modification.position} is modified already, by modification ${earlier}.`,
+        'Name the one component that stands there; which of them the service takes is not known.',
+      );
+    }
+    seen.set(modification.position, m);
+  }
+}

@@ -1,0 +1,39 @@
+// Issues of a submission: mistakes forbid sending, warnings do not.
+import type { IssueCode } from './issue-codes.ts';
+
+export interface Issue {
+  /** Path in the GraphQL input, dotted. */
+  readonly path: string;
+  readonly code: IssueCode;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+export type AddIssue = (path: string, code: IssueCode, message: string, hint?: string) => void;
+
+/** Collects the findings of one item; paths are relative to the item. */
+export interface ItemIssues {
+  /** Mistakes that the service would refuse. */
+  readonly wrong: AddIssue;
+  /** What it accepts and is probably not intended. */
+  readonly odd: AddIssue;
+}
+
+/** Largest number of entries in one list: an input of 16 MiB can have a million mistakes. */
+export const MAX_ISSUES = 1000;
+
+const MORE: Issue = {
+  path: '',
+  code: 'MORE',
+  message: `There are more than ${MAX_ISSUES}.`,
+  hint: 'Mend these first.',
+};
+
+/** Creates the function that adds to a list; `prefix` stands before every path. */
+export function createAddIssue(list: Issue[], prefix = ''): AddIssue {
+  const joinPath = (path: string) => (prefix === '' || path === '' ? prefix + path : `${prefix}.${path}`);
+  return (path, code, message, hint) => {
+    if (list.length < MAX_ISSUES) list.push({ path: joinPath(path), code, message, hint: hint ?? null });
+    else if (list.length === MAX_ISSUES) list.push(MORE);
+  };
+}

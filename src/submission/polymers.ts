@@ -1,0 +1,81 @@
+// Chemistry of polymers: letters, heavy atoms of residues, parents of modifications.
+import { residueOf } from '../structure/residues.ts';
+import type { PolymerType } from './submission.ts';
+
+/** The letters of a polymer that name one residue. */
+export const LETTERS: Readonly<Record<PolymerType, string>> = {
+  protein: 'ACDEFGHIKLMNPQRSTVWY',
+  rna: 'ACGU',
+  dna: 'ACGT',
+};
+
+/** All other characters. */
+const OTHER_LETTERS: Readonly<Record<PolymerType, RegExp>> = {
+  protein: /[^ACDEFGHIKLMNPQRSTVWY]/,
+  rna: /[^ACGU]/,
+  dna: /[^ACGT]/,
+};
+
+/**
+ * Letters of a sequence that name no residue. The service takes them as unknown residues; it
+ * refuses other characters.
+ */
+export interface InvalidLetters {
+  /** Number of characters that are no letters, and the 0-based position of the first. */
+  readonly wrong: { readonly count: number; readonly first: number };
+  /** Number of letters taken as unknown, the position of the first, and the letters. */
+  readonly unknown: { readonly count: number; readonly first: number; readonly letters: string };
+}
+
+const NONE = { count: 0, first: -1 };
+const NO_INVALID: InvalidLetters = { wrong: NONE, unknown: { ...NONE, letters: '' } };
+const CODE_A = 65;
+
+/** Counts the letters of an upper-case sequence that need a remark: usually in one scan. */
+export function findInvalidLetters(type: PolymerType, sequence: string): InvalidLetters {
+  const start = sequence.search(OTHER_LETTERS[type]);
+  if (start < 0) return NO_INVALID;
+  const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>
+    LETTERS[type].includes(String.fromCharCode(CODE_A + k)) ? 1 : 0,
+  );
+  const seen = new Uint8Array(26);
+  const wrong = { ...NONE };
+  const unknown = { ...NONE };
+  for (let at = start; at < sequence.length; at++) {
+    const letter = sequence.charCodeAt(at) - CODE_A;
+    if (isPlain[letter] !== 1) {
+      const kind = letter >= 0 && letter < 26 ? unknown : wrong;
+      if (kind === unknown) seen[letter] = 1;
+      if (kind.count === 0) kind.first = at;
+      kind.count += 1;
+    }
+  }
+  const letters = [...seen.keys()].filter((k) => seen[k] === 1).map((k) => String.fromCharCode(CODE_A + k));
+  return { wrong, unknown: { ...unknown, letters: letters.join(', ') } };
+}
+
+/**
+ * Heavy atoms of each residue inside a chain; the last amino acid has one more (OXT), the first
+ * nucleotide too (OP3).
+ */
+const HEAVY_ATOMS: Readonly<Record<PolymerType, Readonly<Record<string, number>>>> = {
+  protein: {
+    ...{ G: 4, A: 5, S: 6, C: 6, T: 7, V: 7, P: 7, I: 8, L: 8, D: 8, N: 8, M: 8 },
+    ...{ E: 9, Q: 9, K: 9, H: 10, F: 11, R: 11, Y: 12, W: 14 },
+  },
+  rna: { A: 22, C: 20, G: 23, U: 20 },
+  dna: { A: 21, C: 19, G: 22, T: 20 },
+};
+
+/** Heavy atoms of a residue at a 0-based position; undefined for an ambiguous letter. */
+export function countHeavyAtoms(type: PolymerType, sequence: string, position: number): number | undefined {
+  const inside = HEAVY_ATOMS[type][sequence.charAt(position)];
+  const atEnd = position === (type === 'protein' ? sequence.length - 1 : 0);
+  return inside === undefined ? undefined : inside + (atEnd ? 1 : 0);
+}
+
+/** The parent residue of a well-known modification; undefined for any other. */
+export function findParentResidue(type: PolymerType, ccd: string): string | undefined {
+  const known = residueOf(ccd);
+  return known === undefined || known.standard || known.kind !== type ? undefined : known.letter;
+}
