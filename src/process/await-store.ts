@@ -1,11 +1,11 @@
-// Waits at the start for a store on another machine: it may start at the same time, and a start keeps the
-// event loop busy for longer than a connection is given.
+// Waits at the start for a store on another machine, which may start at the same time.
 import { setTimeout as sleep } from 'node:timers/promises';
+import { isRedis } from '../config/variables.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { WrongSecretError } from '../store/ledger/mark.ts';
 import type { Logger } from '../telemetry/log.ts';
 
-/** Milliseconds that a store is waited for, and between two attempts. */
+/** How long the start waits for a store, and between two attempts. */
 const MAX_WAIT_MS = 20_000;
 const PAUSE_MS = 250;
 
@@ -23,9 +23,9 @@ const isRefused = (error: unknown): boolean =>
   error instanceof Error && error.cause instanceof Error && REFUSAL.test(error.cause.message);
 
 /**
- * Does what needs the store, again and again while the store does not answer. A file is not waited for.
+ * Tries `work` again and again while a store on another machine does not answer.
  *
- * @throws ConfigError for a ledger of another secret, at once; what it failed with where the store
+ * @throws ConfigError for a ledger of another secret, at once; the last failure where the store
  *   refuses this user or has not answered in time
  */
 export async function awaitStore<T>(
@@ -35,15 +35,13 @@ export async function awaitStore<T>(
   maxWaitMs = MAX_WAIT_MS,
 ): Promise<T> {
   const end = performance.now() + maxWaitMs;
-  for (let isTold = false; ; isTold = true) {
+  for (let isLogged = false; ; isLogged = true) {
     try {
       return await work();
     } catch (error) {
       if (error instanceof WrongSecretError) throw new ConfigError([WRONG_SECRET]);
-      const isRemote = /^rediss?:/.test(LEDGER_URL);
-      const isLasting = !isRemote || isRefused(error);
-      if (isLasting || performance.now() >= end) throw error;
-      if (!isTold) log.warn({ error }, 'waiting for the store');
+      if (!isRedis(LEDGER_URL) || isRefused(error) || performance.now() >= end) throw error;
+      if (!isLogged) log.warn({ error }, 'waiting for the store');
       await sleep(PAUSE_MS);
     }
   }

@@ -3,16 +3,27 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/shared-secrets.ts';
-import { closeServer } from './shutdown.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;
+/** How often connections that have become idle are closed while others are still answered. */
+const IDLE_MS = 200;
 
 export interface OpenPort {
   readonly url: string;
-  /** Takes no more connections, closes unused ones, and cuts what lasts longer than `milliseconds`. */
+  /**
+   * Takes no more connections, closes unused ones at once and the others when they are answered, and
+   * cuts what lasts longer than `milliseconds`.
+   */
   close(milliseconds: number): Promise<void>;
 }
+
+const toListenError = (error: NodeJS.ErrnoException, host: string, port: number): Error =>
+  new Error(
+    error.code === 'EADDRINUSE'
+      ? `Port ${port} is taken; stop what listens there or set another.`
+      : `Cannot listen on ${host}:${port}: ${error.message}`,
+  );
 
 /** Listens. @throws Error with a sentence on why it cannot */
 export async function openPort(server: Server, port: number, host: string): Promise<OpenPort> {
@@ -22,21 +33,22 @@ export async function openPort(server: Server, port: number, host: string): Prom
     socket.once('close', () => sockets.delete(socket));
   });
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (error: NodeJS.ErrnoException) => {
-      reject(
-        new Error(
-          error.code === 'EADDRINUSE'
-            ? `Port ${port} is taken; stop what listens there or set another.`
-            : `Cannot listen on ${host}:${port}: ${error.message}`,
-        ),
-      );
-    });
-    server.listen({ port, host, backlog: BACKLOG }, () => resolve());
+    server.once('error', (error) => reject(toListenError(error, host, port)));
+    server.listen({ port, host, backlog: BACKLOG }, resolve);
   });
   const { address, port: given } = server.address() as AddressInfo;
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
-    close: (milliseconds) => closeServer(server, sockets, milliseconds),
+    async close(milliseconds) {
+      const closed = new Promise<void>((resolve) => server.close(() => resolve()));
+      // Browsers and load balancers open connections before they need them. Node counts them as busy.
+      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
+      const late = setTimeout(() => server.closeAllConnections(), milliseconds);
+      await closed;
+      clearInterval(idle);
+      clearTimeout(late);
+    },
   };
 }
 
@@ -47,23 +59,23 @@ export interface MetricsPortOptions {
   readonly read: () => Promise<string>;
 }
 
-const TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
 const PLAIN = 'text/plain; charset=utf-8';
 const CLOSE_MS = 1_000;
 
-/** Opens the port. @returns closes it @throws Error with a sentence on why it cannot */
+/** Opens the port. @throws Error with a sentence on why it cannot */
 export async function openMetricsPort({ port, host, token, read }: MetricsPortOptions) {
   const server = createServer({ headersTimeout: 5_000, requestTimeout: 5_000 }, async (request, response) => {
-    const tell = (status: number, type: string, text: string) =>
+    const send = (status: number, type: string, text: string) =>
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
     if (request.url?.split('?')[0] !== '/metrics')
-      return tell(404, PLAIN, 'There is nothing but /metrics.\n');
+      return send(404, PLAIN, 'There is nothing but /metrics.\n');
     const refusal = refuseMetrics({ token, open: true }, request.headers, request.socket.remoteAddress);
-    if (refusal !== undefined) return tell(refusal, PLAIN, `${METRICS_REFUSALS[refusal]}\n`);
+    if (refusal !== undefined) return send(refusal, PLAIN, `${METRICS_REFUSALS[refusal]}\n`);
     try {
-      return tell(200, TYPE, await read());
+      return send(200, METRICS_TYPE, await read());
     } catch {
-      return tell(503, PLAIN, 'The metrics cannot be read at present.\n');
+      return send(503, PLAIN, 'The metrics cannot be read at present.\n');
     }
   });
   const { url, close } = await openPort(server, port, host);

@@ -1,9 +1,10 @@
 // Opens the gateway on its port, with WebSocket beside it.
+import type { Server } from 'node:http';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
-import { attachWebSocket } from '../http/websocket/server.ts';
+import { attachWebSocket, type SocketServer } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { openTracing } from '../telemetry/tracing.ts';
 import { awaitStore } from './await-store.ts';
@@ -23,12 +24,22 @@ export interface ServeOptions {
 export interface Served {
   /** Where callers reach it. */
   readonly url: string;
-  /** Where programs on this machine reach it. */
+  /** Where it listens. */
   readonly localUrl: string;
   readonly gateway: Gateway;
   /** Finishes what is in flight, within SHUTDOWN_SECONDS, and closes everything. */
   stop(): Promise<void>;
 }
+
+/** Serves GraphQL over WebSocket on a server. */
+export const attachSockets = (server: Server, gateway: Gateway, config: Config, log: Logger): SocketServer =>
+  attachWebSocket(server, gateway, {
+    // A proxy may have sent another Host than the one that the gateway's own pages come from.
+    origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
+    maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
+    onFault: (error) => log.error({ error }, 'websocket'),
+    keyForLoopback: config.keyForLoopback,
+  });
 
 /**
  * Opens the gateway and listens.
@@ -46,13 +57,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
         });
   const gateway = createGateway({ config, log, tracing, ...rest });
   const server = createHttpServer(gateway, { socketTimeoutMs: config.REQUEST_TIMEOUT_MS + SOCKET_MARGIN_MS });
-  const sockets = attachWebSocket(server, gateway, {
-    // A proxy may have sent another Host than the one that the gateway's own pages come from.
-    origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
-    maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
-    onFault: (error) => log.error({ error }, 'websocket'),
-    keyForLoopback: config.keyForLoopback,
-  });
+  const sockets = attachSockets(server, gateway, config, log);
   let port: OpenPort;
   try {
     await awaitStore(config, log, gateway.ready);
@@ -62,10 +67,9 @@ export async function serve(options: ServeOptions): Promise<Served> {
     await tracing?.close();
     throw error;
   }
-  const { url } = port;
   return {
-    url: config.PUBLIC_URL ?? url,
-    localUrl: url.replace('//0.0.0.0:', '//127.0.0.1:').replace('//[::]:', '//[::1]:'),
+    url: config.PUBLIC_URL ?? port.url,
+    localUrl: port.url,
     gateway,
     stop: () => stopServing({ gateway, sockets, port, tracing, log }, config.SHUTDOWN_SECONDS * 1000),
   };

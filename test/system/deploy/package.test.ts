@@ -1,23 +1,96 @@
-// What `npm publish` would send from a checkout in which everything was installed and built.
-import { execFileSync } from 'node:child_process';
-import { expect, it } from 'vitest';
+// The package as another program imports it: packed, put into an empty folder, checked by the compiler of TypeScript and run.
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { ROOT } from '../../root.ts';
 
-const run = (command: string, args: readonly string[]): string =>
-  execFileSync(command, args, { cwd: ROOT, encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] });
+const run = promisify(execFile);
 
-it('the package has the files of the repository that it names, and what was compiled', () => {
-  const named = ['examples', 'docs', 'public'];
-  const [{ files }] = JSON.parse(run('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'])) as [
-    { files: { path: string }[] },
-  ];
-  const paths = files.map(({ path }) => path);
-  // npm leaves out `.npmrc` and `.gitignore`.
-  const tracked = run('git', ['ls-files', ...named])
-    .trim()
-    .split('\n')
-    .filter((path) => !path.includes('/.'));
-  expect(paths.filter((path) => named.includes(path.split('/')[0] ?? '')).sort()).toEqual(tracked.sort());
-  expect(paths.filter((path) => path.endsWith('.map'))).toEqual([]);
-  expect(paths).toEqual(expect.arrayContaining(['dist/server.js', 'dist/cli/main.js', 'schema.graphql']));
+const PROGRAM = `
+import { createServer } from 'node:http';
+import { createGateway, type EmbeddedGateway } from 'foldatlas';
+
+const gateway: EmbeddedGateway = await createGateway({
+  settings: { UPSTREAM_URL: process.env.UPSTREAM_URL, STORE_URL: 'memory:', LOG_LEVEL: 'silent' },
+  limits: { responseCacheBytes: 0 },
+});
+const query = JSON.stringify({ query: '{ uniprotEntry(id: "P01308") { name } }' });
+const init = { method: 'POST', headers: { 'content-type': 'application/json' }, body: query };
+const first = await gateway.fetch(new Request('http://gateway.example/graphql', init));
+const server = createServer(gateway.listener);
+gateway.attachWebSocket(server);
+await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+const address = server.address();
+if (address === null || typeof address === 'string') throw new Error('no port');
+const second = await fetch(\`http://127.0.0.1:\${address.port}/graphql\`, init);
+console.log(JSON.stringify([await first.json(), await second.json()]));
+server.close();
+server.closeAllConnections();
+await gateway.close();
+`;
+
+let folder: string;
+let sandbox: Sandbox;
+let packed: { readonly size: number; readonly files: readonly { readonly path: string }[] };
+
+beforeAll(async () => {
+  sandbox = await startSandbox({ size: 'small' });
+  folder = mkdtempSync(join(tmpdir(), 'foldatlas-package-'));
+  const { stdout } = await run('npm', ['pack', '--json', '--ignore-scripts', '--pack-destination', folder], {
+    cwd: ROOT,
+  });
+  [packed] = JSON.parse(stdout);
+  const place = join(folder, 'node_modules');
+  mkdirSync(join(place, 'foldatlas'), { recursive: true });
+  const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
+  await run('tar', ['xzf', join(folder, archive), '-C', join(place, 'foldatlas'), '--strip-components=1']);
+  // Its packages are those of the checkout. The sandbox is not among them.
+  for (const name of readdirSync(join(ROOT, 'node_modules')))
+    if (!name.startsWith('.') && !name.startsWith('foldatlas'))
+      symlinkSync(join(ROOT, 'node_modules', name), join(place, name));
+  writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
+  writeFileSync(join(folder, 'program.ts'), PROGRAM);
+});
+afterAll(async () => {
+  await sandbox.close();
+  rmSync(folder, { recursive: true, force: true });
+});
+
+describe('the package', () => {
+  it('is small, and holds neither source maps nor sources', () => {
+    const paths = packed.files.map(({ path }) => path);
+    expect(paths).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'schema.graphql']));
+    expect(paths.filter((path) => /\.map$|^(src|test|node_modules)\//.test(path))).toEqual([]);
+    expect(packed.size).toBeLessThan(1_000_000);
+  });
+
+  it('has types that hold in a program of others, and runs there without its sandbox', async () => {
+    const strict = ['--strict', '--module', 'nodenext', '--target', 'es2023', '--types', 'node'];
+    await run(process.execPath, [
+      join(ROOT, 'node_modules/typescript/bin/tsc'),
+      ...strict,
+      '--ignoreConfig',
+      '--outDir',
+      join(folder, 'out'),
+      join(folder, 'program.ts'),
+    ]);
+    writeFileSync(join(folder, 'out/package.json'), '{ "type": "module" }');
+    const { stdout } = await run(process.execPath, ['--preserve-symlinks', join(folder, 'out/program.js')], {
+      env: { PATH: process.env.PATH, UPSTREAM_URL: sandbox.url },
+    });
+    const answer = { data: { uniprotEntry: { name: 'Insulin' } } };
+    expect(JSON.parse(stdout)).toEqual([answer, answer]);
+  });
+
+  it('says what is wrong with its settings', async () => {
+    const program = `import { createGateway } from 'foldatlas';
+await createGateway({ settings: { PORT: 'x', MAX_QUERY_COST: '0' } }).catch((error) => console.log(error.name, error.problems.length));`;
+    writeFileSync(join(folder, 'wrong.mjs'), program);
+    const { stdout } = await run(process.execPath, ['--preserve-symlinks', join(folder, 'wrong.mjs')]);
+    expect(stdout).toBe('ConfigError 2\n');
+  });
 });
