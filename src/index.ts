@@ -12,7 +12,7 @@ import { createLogger } from './telemetry/log.ts';
 export interface EmbeddedGatewayOptions {
   /**
    * Settings by their names in docs/operators.md, such as `{ UPSTREAM_URL: 'https://api.example.org' }`.
-   * UPSTREAM_URL is needed. The environment of the process is not read: pass `process.env` for that.
+   * UPSTREAM_URL is needed. The environment of the process is not read: pass it where you want that.
    */
   readonly settings: Readonly<Record<string, string | undefined>>;
   /** Limits that no setting changes. */
