@@ -25,7 +25,7 @@ import {
   readyRoute,
 } from './http/routes/health.ts';
 import { missingRoute, pageRoutes } from './http/routes/pages.ts';
-import type { Route } from './http/routes/responses.ts';
+import type { Route } from './http/routes/route.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
 import { schema } from './resolvers/schema.ts';

@@ -19,7 +19,7 @@ import { createOperationOpener, useExecution } from '../http/plugins/use-executi
 import { useHttp } from '../http/plugins/use-http.ts';
 import { normalizeTarget } from '../http/request-target.ts';
 import { createResponseCache, type ResponseCache } from '../http/response-cache.ts';
-import type { Route } from '../http/routes/responses.ts';
+import type { Route } from '../http/routes/route.ts';
 import { subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';

@@ -1,7 +1,7 @@
 // The NumPy archive: read back by its format, byte for byte.
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { npz } from '../../src/http/routes/tasks.ts';
+import { npz } from '../../src/http/routes/npz.ts';
 import { toMatrix } from '../../src/structure/fold/matrix.ts';
 
 function matrix(rows: unknown[]) {
@@ -26,9 +26,9 @@ function readNpy(bytes: Uint8Array | undefined): { shape: number[]; values: numb
 }
 
 describe('an archive of matrices', () => {
-  it('holds shapes and values, with NaN for what is no number', () => {
+  it('holds shapes and values, with NaN for what is no number', async () => {
     const files = unzipSync(
-      npz({
+      await npz({
         sequence: matrix([
           [1, 2.5, -3],
           [4, null, 6],
@@ -41,8 +41,8 @@ describe('an archive of matrices', () => {
     expect(readNpy(files['pair_pooled.npy'])).toEqual({ shape: [1, 1], values: [0.5] });
   });
 
-  it('is the same bytes for the same content', () => {
+  it('is the same bytes for the same content', async () => {
     const content = { sequence: matrix(Array.from({ length: 40 }, (_, i) => [i, i / 3])) };
-    expect(npz(content)).toEqual(npz(content));
+    expect(await npz(content)).toEqual(await npz(content));
   });
 });

@@ -21,7 +21,7 @@ import { type RateLimitResult, rateLimitHeaders } from '../limits/rate-limit.ts'
 import { limitCheck } from '../limits/request-limits.ts';
 import { isMonitoring } from '../request-target.ts';
 import { knownBody, type ResponseCache } from '../response-cache.ts';
-import { answerRoute, type Route } from '../routes/responses.ts';
+import { answerRoute, type Route } from '../routes/route.ts';
 import type { ClientErrors } from './errors.ts';
 import { addCors, answerOptions, isListed, setCommonHeaders } from './response-headers.ts';
 

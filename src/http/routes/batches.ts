@@ -14,7 +14,8 @@ import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults, type FoldResults } from '../../upstream/folds/fold-results.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/concurrency-quota.ts';
-import { attachment, decodedId, type Route, type RouteAnswer, textResponse } from './responses.ts';
+import { attachment, decodeId, textResponse } from './responses.ts';
+import type { Route, RouteAnswer } from './route.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
@@ -51,7 +52,7 @@ const scored = (task: ListedTask, scores: TaskScores | string | undefined): Scor
   problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
 });
 
-const headersOf = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({
+const fileHeaders = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({
   'content-type': TYPES[ending],
   'content-disposition': attachment(name, ending),
   'cache-control': 'private, no-store',
@@ -99,7 +100,7 @@ async function* inOrder(folds: FoldResults, tasks: readonly ListedTask[]): Async
 }
 
 /** A line of the manifest. */
-const manifestOf = ({ task, files, scores, problem }: ArchivedTask) => ({
+const manifestEntry = ({ task, files, scores, problem }: ArchivedTask) => ({
   taskId: task.taskId,
   index: task.index,
   name: task.name,
@@ -119,10 +120,10 @@ async function* archive(
 ): AsyncGenerator<Uint8Array> {
   const zip = createZipWriter();
   const rows: ScoredTask[] = [];
-  const listed: ReturnType<typeof manifestOf>[] = [];
+  const listed: ReturnType<typeof manifestEntry>[] = [];
   for await (const one of inOrder(folds, tasks)) {
     for (const [name, content] of one.files) yield* await zip.entry(name, content);
-    listed.push(manifestOf(one));
+    listed.push(manifestEntry(one));
     rows.push({ ...scored(one.task, one.scores), file: one.files.length === 0 ? null : one.task.file });
   }
   const isComplete = listed.every(({ status, problem }) => status !== 'DONE' || problem === null);
@@ -152,7 +153,7 @@ async function answer(
   if (file === 'scores.tsv') {
     const scores = await loadAllScores(ctx, batchId, tasks);
     const table = scoreTable(tasks.map((task) => scored(task, scores.get(task.taskId))));
-    return new Response(table, { headers: headersOf(`${name}-scores`, 'tsv') });
+    return new Response(table, { headers: fileHeaders(`${name}-scores`, 'tsv') });
   }
   const counts = readCounts(all.page.counts);
   if (counts.done === 0)
@@ -162,8 +163,8 @@ async function answer(
     );
   if (!tasks.some(({ status }) => status === 'DONE'))
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
-  const giveBack = archives.take(ctx.principal ?? 'anonymous');
-  if (giveBack === null) return tooManyArchives();
+  const release = archives.take(ctx.principal ?? 'anonymous');
+  if (release === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
   const batches = createBatchReader(lasting, ctx.owned);
@@ -171,8 +172,8 @@ async function answer(
   const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
   const body = Readable.from(archive(folds, tasks, about), { highWaterMark: 1 });
   // When it ends, fails or is left, also before its first piece.
-  body.once('close', giveBack);
-  return { status: 200, headers: headersOf(name, 'zip'), body };
+  body.once('close', release);
+  return { status: 200, headers: fileHeaders(name, 'zip'), body };
 }
 
 export function batchRoutes(open: (request: Request) => Promise<GatewayContext>): Route {
@@ -180,7 +181,7 @@ export function batchRoutes(open: (request: Request) => Promise<GatewayContext>)
   return {
     path: /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/,
     async answer({ request, parts: [batchId = '', file = ''] }) {
-      const id = decodedId(batchId);
+      const id = decodeId(batchId);
       return id === null
         ? textResponse(400, 'The batch id cannot be read.')
         : answer(await open(request), id, file, archives);

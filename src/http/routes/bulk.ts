@@ -3,7 +3,8 @@
 import type { GatewayContext } from '../../context.ts';
 import { openPartArchive, type PartStatus } from '../../lookups/bulk-lookup.ts';
 
-import { forwardedFile, type Route, type RouteAnswer, rangeHeaders, textResponse } from './responses.ts';
+import { forwardFile, rangeHeaders, textResponse } from './responses.ts';
+import type { Route, RouteAnswer } from './route.ts';
 
 /** Seconds after which it is worth to ask for an unfinished part again. */
 const RETRY_SECONDS = '5';
@@ -32,7 +33,7 @@ async function sendPart(
   const opened = await openPartArchive(up, downloads, lookup, part, rangeHeaders(request));
   if ('state' in opened) return refusePart(opened);
   const day = new Date().toISOString().slice(0, 10);
-  return forwardedFile(opened, {
+  return forwardFile(opened, {
     'content-type': 'application/zip',
     'content-disposition': `attachment; filename="foldatlas-proteins-${day}-part${index}.zip"`,
     'cache-control': 'private, no-store',

@@ -23,9 +23,10 @@ import type { Authenticator } from '../auth/authenticate.ts';
 import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
+import { costError, estimateCost } from '../plugins/cost-limit.ts';
 import { maskError } from '../plugins/errors.ts';
 import { isCrossSiteRequest, readBytes } from '../plugins/request-reader.ts';
-import type { Route, RouteAnswer, RouteRequest } from './responses.ts';
+import type { Route, RouteAnswer, RouteRequest } from './route.ts';
 
 export interface ExportSources {
   readonly schema: GraphQLSchema;
@@ -127,15 +128,19 @@ async function readRequest(
   return { ids: body.ids, columns: readColumns(names) };
 }
 
-/** Looks up some identifiers. @throws GraphQLError when nothing of all is answered */
+/** Looks up some identifiers. @throws GraphQLError when they cost too much, or nothing is answered */
 async function lookUp(
   schema: GraphQLSchema,
   document: DocumentNode,
   ids: readonly string[],
   contextValue: GatewayContext,
 ): Promise<LookupRow[]> {
-  const { data, errors = [] } = await execute({ schema, document, variableValues: { ids }, contextValue });
   const { services, requestId } = contextValue;
+  const operation = { schema, document, variableValues: { ids } };
+  const cost = estimateCost(operation);
+  const refusal = cost && costError(cost, services.config);
+  if (refusal !== undefined) throw refusal;
+  const { data, errors = [] } = await execute({ ...operation, contextValue });
   const log = (cause: unknown): void => services.log.error({ requestId, error: cause }, 'masked error');
   const shown = errors.map((error) => maskError(error, log, false));
   if (data?.lookup == null && shown[0] !== undefined) throw shown[0];

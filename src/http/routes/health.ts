@@ -2,7 +2,8 @@
 import { withTimeout } from '../../async/deadline.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
-import { type Route, textResponse } from './responses.ts';
+import { textResponse } from './responses.ts';
+import type { Route } from './route.ts';
 
 export interface Check {
   readonly name: string;

@@ -10,7 +10,22 @@ import { graphiqlPage } from '../pages/graphiql-page.ts';
 import { pageCsp, textOf } from '../pages/html.ts';
 import { llmsText } from '../pages/llms-text.ts';
 import { createFileCache, type ServeFile, type StaticFile } from './file-cache.ts';
-import { PAGE_HEADERS, type Route, TEXT_HEADERS, textResponse } from './responses.ts';
+import { textResponse } from './responses.ts';
+import type { Route } from './route.ts';
+
+/**
+ * Headers of a page that loads only the gateway's own files. Pages with an editor have the wider
+ * policy of pages/html.ts.
+ */
+const PAGE_HEADERS: Readonly<Record<string, string>> = {
+  'content-type': 'text/html; charset=utf-8',
+  'cache-control': 'no-cache',
+  'content-security-policy':
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+    "base-uri 'none'; form-action 'none'; frame-ancestors 'none'",
+};
+
+const TEXT_HEADERS = { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-cache' };
 
 export function pageRoutes(site: Site, schema: GraphQLSchema): Route[] {
   const serve = createFileCache();
@@ -105,7 +120,7 @@ function exampleRoute({ examples, browserExamples }: Site, serve: ServeFile): Ro
 /** The last route: an address that no other route has. */
 export const missingRoute: Route = {
   path: /^(?!\/graphql$)/,
-  isForAllMethods: true,
+  method: 'any',
   answer: () =>
     textResponse(404, 'There is nothing at this address. GraphQL is at /graphql, an overview at /llms.txt.'),
 };

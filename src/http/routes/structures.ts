@@ -13,7 +13,8 @@ import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import { shareFile } from '../response-cache.ts';
-import { fileResponse, LINK_HEADERS, type Route, refusedLink, textResponse } from './responses.ts';
+import { fileResponse, LINK_HEADERS, refuseLink, textResponse } from './responses.ts';
+import type { Route } from './route.ts';
 
 /** By the parameter `plddt`; null leaves the upstream's PDB text as it is. */
 const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
@@ -60,7 +61,7 @@ export const structureRoute = (
     const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
     const link = openLink(request, url.pathname);
-    if (typeof link === 'string') return refusedLink(link);
+    if (typeof link === 'string') return refuseLink(link);
     const protein = await loadFile(link?.ctx ?? (await open(request)), hash);
     const structure = protein && readPart(protein.structure);
     if (protein === null || structure === null)

@@ -2,32 +2,30 @@
 // finished task, with the caller's token, named after its item. Expired upstream signatures are
 // renewed.
 
-import { zipSync } from 'fflate';
 import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
 import { loadTask } from '../../resolvers/folds/load-task.ts';
 import { findTaskName, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
-import type { Matrix } from '../../structure/fold/matrix.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
+import { npz } from './npz.ts';
 import {
   attachment,
-  decodedId,
+  decodeId,
   fileResponse,
-  forwardedFile,
-  forwardedHeaders,
+  forwardFile,
   LINK_HEADERS,
-  type Route,
-  type RouteAnswer,
+  pickHeaders,
   rangeHeaders,
-  refusedLink,
+  refuseLink,
   textResponse,
 } from './responses.ts';
+import type { Route, RouteAnswer } from './route.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
   json: 'application/json',
@@ -45,7 +43,7 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
 };
 
 /** The headers that every file has; `name` is what the browser saves it as. */
-const headersOf = (
+const fileHeaders = (
   name: string,
   ending: string,
   access: Readonly<Record<string, string>>,
@@ -68,22 +66,22 @@ interface FileSource {
   readonly headers: Record<string, string>;
 }
 
-const foldsOf = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults =>
+const openFolds = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults =>
   createFoldResults(upstream, ctx.services.downloads, batches, ctx.submissions);
 
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
 async function resultFile(source: FileSource): Promise<RouteAnswer | null> {
   const { ctx, request, taskId, headers } = source;
   // A download lasts as long as the caller stays, however slow it is.
-  const folds = foldsOf(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
+  const folds = openFolds(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
   const inline = await folds.inline(taskId);
-  if (inline !== null) return madeFile(request, inline, headers);
-  const condition = forwardedHeaders((name) => request.headers.get(name), ['if-none-match']);
+  if (inline !== null) return sendContent(request, inline, headers);
+  const condition = pickHeaders((name) => request.headers.get(name), ['if-none-match']);
   const answer = await folds.download(taskId, { ...rangeHeaders(request), ...condition });
-  return answer === null ? null : forwardedFile(answer, headers);
+  return answer === null ? null : forwardFile(answer, headers);
 }
 
-const madeFile = (request: Request, content: Uint8Array, headers: Record<string, string>): Response =>
+const sendContent = (request: Request, content: Uint8Array, headers: Record<string, string>): Response =>
   fileResponse(request, new Uint8Array(content), { ...headers, etag: createEtag(content) });
 
 const NO_RESULT = 'The task has no result.';
@@ -93,10 +91,10 @@ async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer
   const { ctx, request, taskId, headers } = source;
   if (ending === 'json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
-  const fold = (await foldsOf(source, ctx.upstream).read(taskId))?.fold ?? null;
+  const fold = (await openFolds(source, ctx.upstream).read(taskId))?.fold ?? null;
   if (fold === null) return textResponse(404, NO_RESULT);
-  const content = madeContent(fold, ending);
-  return typeof content === 'string' ? textResponse(404, content) : madeFile(request, content, headers);
+  const content = await makeContent(fold, ending);
+  return typeof content === 'string' ? textResponse(404, content) : sendContent(request, content, headers);
 }
 
 /** What a file is saved as: the name of its item; the task's id also while the store is away. */
@@ -106,7 +104,7 @@ const savedAs = (taskId: string, name: Promise<string | null>): Promise<string> 
     () => taskId,
   );
 
-const endingOf = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
+const fileEnding = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
 
 /** The response for a task whose result is not here. A task that failed has none that could expire. */
 function withoutResult({ state, result }: TaskShape): Response {
@@ -128,8 +126,8 @@ async function answer(
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
-  const ending = endingOf(file);
-  const headers = headersOf(await savedAs(taskId, findTaskName(ctx, task)), ending, WITH_TOKEN);
+  const ending = fileEnding(file);
+  const headers = fileHeaders(await savedAs(taskId, findTaskName(ctx, task)), ending, WITH_TOKEN);
   return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
 }
 
@@ -153,21 +151,21 @@ async function linkedFile(
   taskId: string,
   file: string,
 ): Promise<RouteAnswer> {
-  if (claim.url === null) return refusedLink('invalid');
+  if (claim.url === null) return refuseLink('invalid');
   const name = ctx.submissions.placeOf(taskId).then((place) => place && findTaskName(ctx, place));
-  const ending = endingOf(file);
-  const headers = headersOf(await savedAs(taskId, name), ending, LINK_HEADERS);
+  const ending = fileEnding(file);
+  const headers = fileHeaders(await savedAs(taskId, name), ending, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
     return await taskFile({ ctx, request, taskId, batches, headers }, ending);
   } catch (error) {
-    if (batches.hasExpired()) return refusedLink('expired');
+    if (batches.hasExpired()) return refuseLink('expired');
     throw error;
   }
 }
 
 /** The bytes of a file that is made here; a sentence when the result cannot be written so. */
-function madeContent(fold: FoldingResult, ending: string): Uint8Array | string {
+async function makeContent(fold: FoldingResult, ending: string): Promise<Uint8Array | string> {
   const { misfits, embeddings } = fold;
   if (ending === 'npz') {
     if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
@@ -187,31 +185,10 @@ export const taskRoutes = (
 ): Route => ({
   path: /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/,
   async answer({ request, parts: [taskId = '', file = ''] }) {
-    const id = decodedId(taskId);
+    const id = decodeId(taskId);
     if (id === null) return textResponse(400, 'The task id cannot be read.');
     const link = openLink(request, taskFilePath(id, file));
     if (link === null) return answer(await open(request), request, id, file);
-    return typeof link === 'string' ? refusedLink(link) : linkedFile(link, request, id, file);
+    return typeof link === 'string' ? refuseLink(link) : linkedFile(link, request, id, file);
   },
 });
-
-/** A matrix in NumPy format 1.0: a header padded to 64 bytes, then the values row by row. */
-function npy({ rowCount, columnCount, cells }: Matrix): Uint8Array {
-  const dictionary = `{'descr': '<f4', 'fortran_order': False, 'shape': (${rowCount}, ${columnCount}), }`;
-  const padded = dictionary.padEnd(Math.ceil((10 + dictionary.length + 1) / 64) * 64 - 11);
-  const header = Buffer.from(`\x93NUMPY\x01\x00__${padded}\n`, 'latin1');
-  header.writeUInt16LE(header.byteLength - 10, 8);
-  const values = Buffer.alloc(cells.length * 4);
-  for (let i = 0; i < cells.length; i++) values.writeFloatLE(cells[i] ?? Number.NaN, i * 4);
-  return Buffer.concat([header, values]);
-}
-
-/** The archive, uncompressed: embeddings do not shrink. The same content gives the same bytes. */
-export const npz = (matrices: Readonly<Record<string, Matrix>>): Uint8Array =>
-  zipSync(
-    Object.fromEntries(Object.entries(matrices).map(([name, matrix]) => [`${name}.npy`, npy(matrix)])),
-    {
-      level: 0,
-      mtime: '1980-01-01T00:00:00',
-    },
-  );

@@ -13,6 +13,7 @@ const VERSION = 20;
 const VERSION_64 = 45;
 /** Names are UTF-8. */
 const FLAGS = 0x0800;
+const STORED = 0;
 const DEFLATED = 8;
 
 /** Date and time as MS-DOS has them, in UTC. */
@@ -34,21 +35,39 @@ function fields(...values: readonly (readonly [bytes: 2 | 4 | 8, value: number])
   return buffer;
 }
 
-/** Creates an archive. @param offset - bytes that stand before it, for tests of large archives */
-export function createZipWriter(offset = 0) {
-  const modified = dosTime(new Date());
+export interface ZipOptions {
+  /** The time of all entries; now when absent. */
+  readonly modified?: Date;
+  /** Bytes before the archive, for tests of large archives. */
+  readonly offset?: number;
+}
+
+export interface ZipWriter {
+  /** The pieces of one entry. @throws RangeError for a content of 4 GiB or more */
+  entry(name: string, content: Uint8Array, method?: 'deflated' | 'stored'): Promise<Uint8Array[]>;
+  /** The directory, which ends the archive. */
+  end(): Uint8Array;
+}
+
+export function createZipWriter({ modified: time = new Date(), offset = 0 }: ZipOptions = {}): ZipWriter {
+  const modified = dosTime(time);
   const directory: Buffer[] = [];
   let at = offset;
 
   return {
-    /** The pieces of one entry. @throws RangeError for a content of 4 GiB or more */
-    async entry(name: string, content: Uint8Array): Promise<Uint8Array[]> {
-      const packed = await deflate(content);
+    async entry(name, content, method = 'deflated') {
+      const packed = method === 'deflated' ? await deflate(content) : content;
       if (content.byteLength >= MAX_32 || packed.byteLength >= MAX_32) throw new RangeError('too large');
       const encoded = Buffer.from(name);
       const described = (version: number, extra: number): Buffer =>
         Buffer.concat([
-          fields([2, version], [2, FLAGS], [2, DEFLATED], [4, modified], [4, crc32(content)]),
+          fields(
+            [2, version],
+            [2, FLAGS],
+            [2, method === 'deflated' ? DEFLATED : STORED],
+            [4, modified],
+            [4, crc32(content)],
+          ),
           fields([4, packed.byteLength], [4, content.byteLength], [2, encoded.byteLength], [2, extra]),
         ]);
       const isFar = at >= MAX_32;
@@ -65,8 +84,7 @@ export function createZipWriter(offset = 0) {
       at += local.reduce((sum, piece) => sum + piece.byteLength, 0);
       return local;
     },
-    /** The directory, which makes the archive whole. */
-    end(): Uint8Array {
+    end() {
       const entries = directory.length / 5;
       const begin = at;
       const size = directory.reduce((sum, piece) => sum + piece.byteLength, 0);

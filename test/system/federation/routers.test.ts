@@ -3,7 +3,8 @@
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
-import { composeServices } from '@apollo/composition';
+import { composeServices as composeByApollo } from '@apollo/composition';
+import { composeServices as composeByHive } from '@theguild/federation-composition';
 import { parse } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../../support.ts';
@@ -17,7 +18,8 @@ let world: World;
 let atlas: Served;
 let lab: Served;
 let samples: Sample[] = [];
-let supergraph = '';
+/** By the composers of Apollo and of Hive. */
+let supergraphs: readonly [apollo: string, hive: string] = ['', ''];
 const routers: Record<string, Router> = {};
 
 /** Hosts that were looked up or connected to. */
@@ -29,16 +31,18 @@ function onSocket(message: unknown): void {
   socket.once('connect', () => contacted.add(socket.remoteAddress ?? 'unknown'));
 }
 
-/** The supergraph of the gateway, as it tells its schema itself, and another subgraph. */
-async function compose(otherSdl: string): Promise<string> {
+/** The supergraphs of the gateway, as it tells its schema itself, and another subgraph: one of each composer. */
+async function compose(otherSdl: string): Promise<[apollo: string, hive: string]> {
   const { data } = await world.query('{ _service { sdl } }');
-  const { supergraphSdl, errors, hints } = composeServices([
+  const subgraphs = [
     { name: 'foldatlas', url: atlas.url, typeDefs: parse(String(at(data, '_service.sdl'))) },
     { name: 'lab', url: lab.url, typeDefs: parse(otherSdl) },
-  ]);
-  expect(errors?.map(({ message }) => message)).toBeUndefined();
-  expect(hints?.map(({ message }) => message)).toEqual([]);
-  return supergraphSdl ?? '';
+  ];
+  const apollo = composeByApollo(subgraphs);
+  const hive = composeByHive(subgraphs);
+  for (const { errors } of [apollo, hive]) expect(errors?.map(({ message }) => message)).toBeUndefined();
+  expect(apollo.hints?.map(({ message }) => message)).toEqual([]);
+  return [apollo.supergraphSdl ?? '', hive.supergraphSdl ?? ''];
 }
 
 beforeAll(async () => {
@@ -61,9 +65,9 @@ beforeAll(async () => {
     proteinHash,
     batchId: i === 0 ? String(at(data, 'submitFold.batch.batchId')) : null,
   }));
-  supergraph = await compose(LAB_SDL);
-  routers['Apollo Gateway'] = await openApollo(supergraph);
-  routers['Hive Gateway'] = await openHive(supergraph);
+  supergraphs = await compose(LAB_SDL);
+  routers['Apollo Gateway'] = await openApollo(supergraphs[0]);
+  routers['Hive Gateway'] = await openHive(supergraphs[1]);
 });
 afterAll(async () => {
   unsubscribe('net.client.socket', onSocket);
@@ -140,7 +144,11 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
 });
 
 describe('composition', () => {
-  it('keeps what fields cost and how long lists are, for routers that limit queries', () => {
+  it.each([
+    ['Apollo', () => supergraphs[0]],
+    ['Hive', () => supergraphs[1]],
+  ])('by %s keeps what fields cost and how long lists are, for routers that limit queries', (_, composed) => {
+    const supergraph = composed();
     expect(supergraph).toContain('https://specs.apollo.dev/cost/');
     expect(supergraph).toMatch(/ {2}summary: String @cost\(weight: 1\)\n/);
     expect(supergraph).toMatch(
@@ -151,7 +159,8 @@ describe('composition', () => {
   it('takes the subgraph that the documentation shows', async () => {
     const doc = readFileSync(new URL('../../../docs/federation.md', import.meta.url), 'utf8');
     const shown = /^```graphql\n# lab\.graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
-    expect(await compose(shown)).toContain('samples: [Sample!]! @join__field(graph: LAB)');
+    for (const supergraph of await compose(shown))
+      expect(supergraph).toContain('samples: [Sample!]! @join__field(graph: LAB)');
   });
 });
 
