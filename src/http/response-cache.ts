@@ -283,8 +283,9 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     },
     wrap: (next) => (req, res) => {
       const check = limitCheck(req);
-      if (check === undefined || check.refusal !== null || check.body instanceof GraphQLError)
-        return next(req, res);
+      // Yoga answers a caller whose credentials are missing or wrong.
+      const isRefused = check?.refusal !== null || check.caller instanceof GraphQLError;
+      if (check === undefined || isRefused || check.body instanceof GraphQLError) return next(req, res);
       const key = cacheKey(req, check.body);
       if (key === undefined) return next(req, res);
       const startedAt = performance.now();
