@@ -70,7 +70,7 @@ const REFUSED = [401, 'UNAUTHENTICATED'];
 const WELCOME = [200, undefined];
 
 describe('the keys of the gateway', () => {
-  it('let in who has one, listed or in the file, alone or after a name', async () => {
+  it('are accepted, listed or in the file, alone or after a name', async () => {
     for (const key of [
       'listed-key-of-this-test',
       'bobs-key-of-this-test',
@@ -187,7 +187,7 @@ describe('the keys of the gateway', () => {
     gateway.reload();
   });
 
-  it('are looked at without being told, also when the file is replaced', async () => {
+  it('are read again without a signal, also when the file is replaced', async () => {
     const own = join(folder, 'watched');
     writeFileSync(own, 'old-key-of-this-test\n');
     const errors: string[] = [];
@@ -219,13 +219,13 @@ describe('the keys of the gateway', () => {
 });
 
 describe('tokens of an issuer', () => {
-  it('let in who has a good one of a kind that only the issuer can sign', async () => {
+  it('are accepted with an asymmetric signature', async () => {
     for (const alg of ['ES256', 'RS256', 'EdDSA'])
       expect(await asked(await issuer.sign('ann', {}, alg)), alg).toEqual(WELCOME);
     expect(issuer.fetches).toBe(1);
   });
 
-  it('are refused for whatever else', async () => {
+  it('are refused with any other fault', async () => {
     const now = Math.floor(Date.now() / 1000);
     const good = { iss: ISSUER, aud: AUDIENCE, sub: 'eve', exp: now + 300 };
     const publicText = new TextEncoder().encode(JSON.stringify(issuer.publicKey('RS256')));
@@ -251,7 +251,7 @@ describe('tokens of an issuer', () => {
     expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
   });
 
-  it('that are wrong lock no caller out', async () => {
+  it('that are wrong are limited by address, and lock no caller out', async () => {
     const other = await openIssuer();
     const own = openGateway(
       sandbox.url,
@@ -282,7 +282,7 @@ describe('tokens of an issuer', () => {
     await other.close();
   });
 
-  it('are refused with the reason in the log; their callers are told when they have expired', async () => {
+  it('are refused with the reason in the log; the answer says when one has expired', async () => {
     const lines: string[] = [];
     const world = await openWorld(
       {
@@ -315,7 +315,7 @@ describe('tokens of an issuer', () => {
     await world.close();
   });
 
-  it('end the streams that they opened when their own life ends', async () => {
+  it('end the streams that they opened when they expire', async () => {
     const pace = { first: 150, slowest: 150 };
     const own = openGateway(
       sandbox.url,
@@ -349,7 +349,7 @@ describe('tokens of an issuer', () => {
     await own.close();
   });
 
-  it('that end while their socket is open are UNAUTHENTICATED with the next operation, and 4401', async () => {
+  it('that expire while their socket is open are UNAUTHENTICATED with the next operation, and 4401', async () => {
     // Clocks may differ by 30 seconds; of these, two to three are left.
     const exp = Math.floor(Date.now() / 1000) - 27;
     const token = await issuer.sign('ann', { exp });
@@ -380,7 +380,7 @@ describe('tokens of an issuer', () => {
     ]);
   });
 
-  it('let no caller in while the keys of the issuer cannot be fetched, and leave the keys of the gateway alone', async () => {
+  it('are answered 503 while the keys of the issuer cannot be fetched; the keys of the gateway still work', async () => {
     const down = await openIssuer();
     down.fail(true);
     const own = openGateway(sandbox.url, {
@@ -404,7 +404,7 @@ describe('tokens of an issuer', () => {
     await down.close();
   });
 
-  it('and where their keys are stay out of what is logged when these cannot be had', async () => {
+  it('and the address of their keys stay out of the log when the keys cannot be fetched', async () => {
     const down = await openIssuer();
     down.fail(true);
     const token = await down.sign('ann');
@@ -433,7 +433,7 @@ describe('tokens of an issuer', () => {
 });
 
 describe('a gateway that holds the key for this machine', () => {
-  it('answers who asks by its own name, so that no page of another site can have its name point here', async () => {
+  it('answers requests for its own names only, so that no other site can point its name here', async () => {
     const own = openGateway(sandbox.url, { UPSTREAM_API_KEY: 'upstream' });
     const there = await serve(own, [], { keyForLoopback: true });
     const { port } = new URL(there.url);

@@ -77,7 +77,7 @@ describe.each([
         expect(await send(url, 100_001, isAnnounced, token)).toMatchObject({ status: 413 });
     }));
 
-  it('is not read of a caller who has to prove who it is and has not', () =>
+  it('is not read without the credentials that the gateway asks for', () =>
     withGateway({ UPSTREAM_API_KEY: 'upstream', GATEWAY_API_KEYS: KEY }, async ({ url }) => {
       for (const token of [undefined, 'wrong-key-of-this-test'])
         expect(await send(url, 500_000, isAnnounced, token)).toMatchObject({ status: 401 });

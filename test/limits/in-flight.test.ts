@@ -167,7 +167,7 @@ it('a stored response and a 304 leave none', async () => {
   await noneInFlight();
 });
 
-it('a response in parts is counted until its last part, a client that leaves until it has left', async () => {
+it('a response in parts is counted until its last part, or until its client disconnects', async () => {
   const hash = newHash();
   const inParts = (inner: string) =>
     query(`{ limits { maxItems } ... @defer ${inner} }`, 'Accept: multipart/mixed\r\n');
@@ -192,7 +192,7 @@ it('a subscription is not counted once it is open', async () => {
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
-it('bodies that are not complete are not counted, also where their clients leave', async () => {
+it('requests are not counted before their body is whole', async () => {
   const sent = Array.from({ length: 3 * MAX_IN_FLIGHT }, () => send(LIMITS.slice(0, -2)));
   await until('all to be open', async () =>
     (await gateway.metrics.text()).includes(`foldatlas_connections ${3 * MAX_IN_FLIGHT}`),
@@ -206,7 +206,7 @@ it('bodies that are not complete are not counted, also where their clients leave
   expect(gateway.accessControl.loadShedder.inFlight).toBe(0);
 });
 
-it('requests that were sent ahead are counted one at a time, and none when their connection closes', async () => {
+it('pipelined requests are counted one at a time, and none when their connection closes', async () => {
   const [first, second] = [newHash(), newHash()];
   const ahead = send(query(document(first)) + LIMITS.repeat(20));
   await until('the first to wait for the service', () => callsFor(first).length > 0);
@@ -239,7 +239,7 @@ it('operations over WebSocket are counted until they are answered', async () => 
   await noneInFlight();
 });
 
-it('what is too much is answered 503, and leaves none', async () => {
+it('requests above the limit are answered 503, and leave none', async () => {
   const waiting = Array.from({ length: MAX_IN_FLIGHT }, () => send(query(document(newHash()))));
   await until('all to be in flight', () => gateway.accessControl.loadShedder.inFlight === MAX_IN_FLIGHT);
   const refused = send(LIMITS);

@@ -1,4 +1,4 @@
-// What a gateway refuses because it is too much, over real connections: rates, guesses, concurrency, streams, sockets.
+// Limits over real connections: rates, failed authentication, requests in flight, subscriptions, sockets.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as open } from 'node:net';
@@ -67,7 +67,7 @@ const client = (served: Served, token: string): Client =>
   });
 
 describe('the rate limit', () => {
-  it('says what is left, refuses what is over, and lets others and health checks through', () =>
+  it('tells what is left, answers 429 above it, and holds up neither other callers nor health checks', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '3' }, async ({ url }) => {
       for (let i = 0; i < 4; i += 1)
         expect((await fetch(url, { method: 'OPTIONS', headers: bearer('a') })).status).toBe(204);
@@ -95,7 +95,7 @@ describe('the rate limit', () => {
       expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="rate"\} 3$/m);
     }));
 
-  it('refuses what is over also where the answer is stored', () =>
+  it('counts answers from the cache', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '2' }, async ({ url }) => {
       const status = async () => {
         const query = encodeURIComponent('{ feature(index: 1) { label } }');
@@ -123,7 +123,7 @@ describe('the rate limit', () => {
       await own.dispose();
     }));
 
-  it('counts who has not proved who it is by network, and believes as many proxies as it is told to', () =>
+  it('counts unverified callers by network, and trusts as many proxies as TRUST_PROXY says', () =>
     withGateway({ RATE_LIMIT_PER_MINUTE: '1', TRUST_PROXY: '1' }, async ({ url }) => {
       const from = (address: string) =>
         asked(url, { 'x-forwarded-for': address }).then(({ status }) => status);
@@ -172,7 +172,7 @@ describe('the rate limit', () => {
 });
 
 describe('shedding', () => {
-  it('answers 503 while as many requests are under way as may be, and health checks always', async () => {
+  it('answers 503 above MAX_CONCURRENT_REQUESTS, but always answers health checks', async () => {
     const held: ServerResponse[] = [];
     const service = createServer((_, response) => held.push(response)).listen(0, '127.0.0.1');
     await once(service, 'listening');
@@ -239,7 +239,7 @@ describe('an event loop that is late', () => {
 });
 
 describe('subscriptions', () => {
-  it('are so many for a caller, over event streams and sockets together, and free again when they end', () =>
+  it('are limited for each caller, over event streams and sockets together, until they end', () =>
     withGateway({ MAX_SUBSCRIPTIONS: '2' }, async (served, gateway) => {
       const id = await submit(gateway, 1, bearer('a'));
       const leaving = new AbortController();
@@ -301,10 +301,10 @@ describe('sockets', () => {
       socket.on('error', reject);
     });
 
-  it('are closed when they say nothing', () =>
+  it('are closed without connection_init', () =>
     withGateway({}, async (served) => expect(await silent(served)).toBe(4408)));
 
-  it('are cut off when they answer no ping, and only then', () =>
+  it('are closed without a pong', () =>
     withGateway(
       {},
       async (served) => {

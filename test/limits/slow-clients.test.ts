@@ -57,7 +57,7 @@ async function saidBy(socket: Socket): Promise<string> {
 }
 
 describe('a server', () => {
-  it('answers 408 to headers and bodies that do not come, and 431 to headers that are too long', async () => {
+  it('answers 408 to headers and bodies that are late, and 431 to headers that are too long', async () => {
     const dial = await listen((request, response) => request.resume().on('end', () => response.end('ok')));
     const cases: [string, RegExp][] = [
       ['GET / HTTP/1.1\r\nHost: loc', /^HTTP\/1.1 408/],
@@ -73,7 +73,7 @@ describe('a server', () => {
     );
   });
 
-  it('closes connections over their number at once, and takes new ones when others have ended', async () => {
+  it('closes connections above the limit at once, and takes new ones when others have ended', async () => {
     const dial = await listen((_, response) => response.end('ok'), { maxConnections: 2 });
     const held = [dial(), dial()];
     await Promise.all(held.map((socket) => once(socket, 'connect')));

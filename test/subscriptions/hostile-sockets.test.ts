@@ -1,4 +1,4 @@
-// WebSocket connections of clients that want to do harm: large or malformed first messages, wrong proofs, upgrades that are refused.
+// Hostile WebSocket clients: large or malformed first messages, wrong credentials, upgrades that are refused.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect as open, type Socket } from 'node:net';
@@ -53,7 +53,7 @@ describe('the first message of a socket', () => {
   });
   afterAll(() => close());
 
-  it('holds a token of some kilobytes and nothing more, whatever a message may hold later', async () => {
+  it('has 8 KiB at most, whatever a later message may have', async () => {
     expect(await said(served.url, init({ token: 'good-key-of-this-test', note: 'n'.repeat(7_000) }))).toBe(
       ACK,
     );
@@ -79,7 +79,7 @@ describe('the first message of a socket', () => {
     later.close();
   });
 
-  it('is not read further once it is too large', async () => {
+  it('is not read to its end when it is too large', async () => {
     const connected = new Promise<Socket>((resolve) => served.server.once('connection', resolve));
     const socket = connect(served.url);
     socket.on('error', () => undefined);
@@ -92,7 +92,7 @@ describe('the first message of a socket', () => {
     expect(connection.bytesRead).toBeLessThan(200_000);
   });
 
-  it('is closed with 4401 before it is acknowledged when it proves nothing', async () => {
+  it('closes the socket with 4401 without valid credentials', async () => {
     for (const payload of [
       undefined,
       {},
@@ -164,7 +164,7 @@ describe('a server that refuses upgrades', () => {
     return socket;
   };
 
-  it('closes each of them, also with bytes behind its head and a client that never goes', async () => {
+  it('closes each of them, also with bytes behind its head and a client that stays', async () => {
     await server.ask('{ limits { maxItems } }');
     await sleep(200);
     const before = descriptors();
