@@ -40,15 +40,16 @@ export function createLoadShedder({
   };
   const windows = maxDelayMs > 0 ? setInterval(endWindow, WINDOW_MS).unref() : undefined;
   if (windows !== undefined) delay.enable();
+  const isLate = (): boolean => lateWindows >= LATE_WINDOWS;
   return {
     get inFlight() {
       return inFlight;
     },
     get isLate() {
-      return lateWindows >= LATE_WINDOWS;
+      return isLate();
     },
     enter() {
-      if (this.isLate || (maxInFlight > 0 && inFlight >= maxInFlight)) return null;
+      if (isLate() || (maxInFlight > 0 && inFlight >= maxInFlight)) return null;
       inFlight += 1;
       let isInside = true;
       return () => {
