@@ -56,12 +56,12 @@ async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
     });
 }
 
-/** A body of 28 MB, below the limit of every large answer, which takes many times that when it is parsed. */
+/** A body of 15 MB, below the limit of records and lists, which takes many times that when it is parsed. */
 async function sendMany(response: ServerResponse, head: string, one: string, tail: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' });
   await write(response, Buffer.from(head));
   const block = Buffer.from(one.repeat(MiB / one.length));
-  for (let sent = 0; sent < 28 * MiB && !response.closed; sent += block.length) await write(response, block);
+  for (let sent = 0; sent < 15 * MiB && !response.closed; sent += block.length) await write(response, block);
   response.write(tail);
 }
 

@@ -27,9 +27,9 @@ const TABLE = {
   // The whole member list, seen up to 8,431 hashes.
   cluster: limits(10, 30, 16),
   // A record with its structure and all its activations: 2,000 residues take some 6 MB.
-  protein: limits(10, 30, 64),
+  protein: limits(10, 30, 16),
   // The same, made while the caller waits (`fold_on_miss`).
-  proteinFold: limits(60, 90, 64),
+  proteinFold: limits(60, 90, 16),
   // A picture of 512 x 512.
   thumbnail: limits(10, 20, 4),
   // The service asks another one.
@@ -45,7 +45,7 @@ const TABLE = {
   // unknown.
   submit: limits(120, 150, 1),
   // Up to 1,000 items with their errors and signed URLs.
-  list: limits(20, 40, 64),
+  list: limits(20, 40, 16),
   // A task with its URLs, or an inline result.
   status: limits(10, 30, 32),
   cancel: limits(30, 45, 1),

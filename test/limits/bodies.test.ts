@@ -85,6 +85,15 @@ describe.each([
     }));
 });
 
+it.each(['{},', '['])('a body of two million %s is refused before it is parsed', (part) =>
+  withGateway({}, async ({ url }) => {
+    const body = `{"query":"{ limits { maxItems } }","variables":{"x":[${part.repeat(2_000_000)}`;
+    const headers = { 'content-type': 'application/json', authorization: 'Bearer any' };
+    const answer = await fetch(url, { method: 'POST', headers, body });
+    expect(answer.status).toBe(400);
+    expect(await answer.text()).toContain('more than 1000000 objects and lists');
+  }));
+
 it('a body that came over no connection has the same limits', async () => {
   const gateway = openGateway(sandbox.url);
   const status = async (bytes: number, headers: Record<string, string> = {}) => {

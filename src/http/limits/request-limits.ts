@@ -6,9 +6,9 @@ import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { AccessCheck, AccessControl } from '../access-control.ts';
 import type { Caller } from '../auth/authenticate.ts';
-import { bodyTooLarge, overloaded } from '../errors.ts';
+import { bodyTooLarge, httpError, overloaded } from '../errors.ts';
 import { isMonitoring, requestPath } from '../request-target.ts';
-import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './read-body.ts';
+import { createBodyReader, MAX_ANONYMOUS_BODY_BYTES, MAX_BODY_BRACKETS } from './read-body.ts';
 
 /** Result of the limit checks of a request that came over a connection. */
 export interface LimitCheck extends AccessCheck {
@@ -35,6 +35,9 @@ export const maxBodyBytes = (caller: Caller | GraphQLError, { MAX_BODY_BYTES }: 
     ? Math.min(MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES)
     : MAX_BODY_BYTES;
 
+const tooManyBrackets = (): GraphQLError =>
+  httpError(400, `The body has more than ${MAX_BODY_BRACKETS} objects and lists; send less at once.`);
+
 /**
  * The same listener behind the limits.
  *
@@ -59,7 +62,8 @@ export function limitRequests(
       const read = await readBody(req, res, maxBytes);
       if (read === 'disconnected') return;
       if (read === 'no_memory') refusal = { reason: 'busy', error: overloaded() };
-      else body = read === 'too_large' ? bodyTooLarge(maxBytes) : read;
+      else if (read === 'too_large') body = bodyTooLarge(maxBytes);
+      else body = read === 'too_many_brackets' ? tooManyBrackets() : read;
     }
     if (res.closed) return;
     const leave = accessControl.loadShedder.enter();
