@@ -1,8 +1,8 @@
-// The request context that resolvers are given: the caller, its upstream client, its loaders, and
-// the services of the process. gateway/request-context.ts creates one for each request.
-import type { SingleFlight, Underway } from './async/single-flight.ts';
+// The request context that resolvers are given: the caller, its service client and loaders, and the
+// services of the process. gateway/request-context.ts creates one for each request.
+import type { PendingWork } from './async/pending-work.ts';
+import type { SingleFlight } from './async/single-flight.ts';
 import type { Config } from './config.ts';
-import type { SignedLinks } from './http/auth/signed-links.ts';
 import type { BulkLookups } from './lookups/bulk-lookup.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
 import type { Ledger } from './store/ledger/ledger.ts';
@@ -43,7 +43,7 @@ export interface Services {
   /** Single-flight: requests that need scores of one batch at the same time read each result once. */
   readonly scoreReads: SingleFlight;
   /** Submissions on their way, which go on when their clients have left. */
-  readonly submitting: Underway;
+  readonly submitting: PendingWork;
   /** Bulk look-ups: `createBulkLookups(documents)`. */
   readonly lookups: BulkLookups;
   /** Seals and opens addresses of files that need no token. */
@@ -51,6 +51,23 @@ export interface Services {
   readonly log: Logger;
   /** Writes down and counts that the store failed. */
   readonly storeFailed: (store: string, error: unknown, requestId?: string) => void;
+}
+
+/** What a link grants: reading the file of its path. */
+export interface LinkClaim {
+  /** The caller for whom it was made; null without a token. */
+  readonly principal: string | null;
+  /** Where the service keeps the file, signed by the service; null for public data. */
+  readonly url: string | null;
+}
+
+export type LinkRefusal = 'invalid' | 'expired';
+
+export interface SignedLinks {
+  /** The signature of a claim. @param path - of the file, such as /tasks/{id}/structure.cif */
+  seal(path: string, claim: LinkClaim): string;
+  /** What a signature grants at a path; the reason when it grants nothing. */
+  open(path: string, signature: string): LinkClaim | LinkRefusal;
 }
 
 /** What the resolvers of one request are given. */

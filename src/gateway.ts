@@ -1,14 +1,9 @@
 // The gateway as a function from requests to responses; joins the parts of src/gateway/. It opens
 // no port and reads no environment, so that tests can call `gateway.fetch`.
-import { type Contexts, createContextFactory } from './gateway/request-context.ts';
-import {
-  connectUpstream,
-  createServices,
-  type GatewayOptions,
-  hostLimitsOf,
-  type SharedServices,
-  type UpstreamConnections,
-} from './gateway/services.ts';
+import type { RequestListener } from 'node:http';
+import { type Contexts, createContexts } from './gateway/request-context.ts';
+import { createServices, type GatewayOptions, type SharedServices } from './gateway/services.ts';
+import { connectUpstream, toHostLimits, type UpstreamConnections } from './gateway/upstream.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access-control.ts';
 import { openAssets } from './http/pages/assets.ts';
@@ -28,25 +23,51 @@ import { missingRoute, pageRoutes } from './http/routes/pages.ts';
 import type { Route } from './http/routes/route.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';
 import { taskRoutes } from './http/routes/tasks.ts';
+import type { SocketGateway } from './http/websocket/operations.ts';
 import { schema } from './resolvers/schema.ts';
 import { WrongSecretError } from './store/ledger/mark.ts';
 import { openSecret } from './store/ledger/secret-file.ts';
 import { UnusableStoreError } from './store/unusable-store.ts';
 import { createMetrics, type Metrics } from './telemetry/metrics.ts';
 import { createTelemetry } from './telemetry/telemetry.ts';
-import { createHostLimiters } from './upstream/http/host-limiter.ts';
+import { createHostLimiters, type HostLimiters } from './upstream/http/host-limiter.ts';
 
-export type Gateway = ReturnType<typeof createGateway>;
+/** A gateway without a port of its own. */
+export interface Gateway extends SocketGateway {
+  readonly connections: AccessControl['connections'];
+  fetch(request: Request): Promise<Response>;
+  /** The same as a listener for node:http. */
+  readonly listener: RequestListener;
+  /** State of the limiters of the service's hosts: calls in flight and queued, breakers, pauses. */
+  readonly upstream: HostLimiters['state'];
+  /**
+   * Checks the ledger. One that has lost what it knew, or cannot be written, is logged: reads go on.
+   *
+   * @throws WrongSecretError, or Error when the store does not answer
+   */
+  checkLedger(): Promise<void>;
+  /** Checks the store before there is traffic. @throws as `checkLedger` */
+  ready(): Promise<void>;
+  /** Reads the file of API keys again. */
+  reload(): void;
+  /** Ends every stream, and those opened from now on, so that clients reconnect to another replica. */
+  drain(): void;
+  /** Waits for submissions on their way, whose clients may have disconnected, until they are recorded. */
+  submitted(): Promise<void>;
+  /** Closes connections and the store. */
+  close(): Promise<void>;
+}
 
 /** How often silent event streams give a sign of life where the options do not say. */
 const PULSE_MS = 12_000;
 
-export function createGateway(given: GatewayOptions) {
+/** Creates a gateway. Nothing is called before the first request. */
+export function createGateway(given: GatewayOptions): Gateway {
   const config = { ...given.config, limits: { ...given.config.limits, ...given.limits } };
   const options = { ...given, config };
   const { log } = options;
   const examples = readExamples();
-  const limiters = createHostLimiters(hostLimitsOf(config, options.breaker));
+  const limiters = createHostLimiters(toHostLimits(config, options.breaker));
   const metrics: Metrics = createMetrics({
     pollers: () => services.live.pollers,
     watchers: () => services.live.watchers,
@@ -59,16 +80,12 @@ export function createGateway(given: GatewayOptions) {
   const connections = connectUpstream(options, limiters, telemetry);
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
-  const { services, loaders, moveFormer } = shared;
+  const { services, loaders, movePrincipal } = shared;
   const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
   const { callers } = accessControl;
   const { openUpstream, isSandbox } = connections;
-  const contexts = createContextFactory({ services, loaders, moveFormer, callers, telemetry, openUpstream });
-  /**
-   * Checks the ledger. One that has lost what it knew, or cannot be written, is logged: reads go on.
-   *
-   * @throws WrongSecretError, or Error when the store does not answer
-   */
+  const contexts = createContexts({ services, loaders, movePrincipal, callers, telemetry, openUpstream });
+
   async function checkLedger(): Promise<void> {
     await services.ledger.check().catch((error: unknown) => {
       if (error instanceof WrongSecretError || !(error instanceof UnusableStoreError)) throw error;
@@ -103,47 +120,28 @@ export function createGateway(given: GatewayOptions) {
   return {
     accessControl,
     connections: accessControl.connections,
-    fetch: async (request: Request): Promise<Response> => yoga.fetch(request),
-    /** The same as a listener for node:http. */
+    fetch: async (request) => yoga.fetch(request),
     listener,
-    /** Parses, validates and executes with all plugins, for transports other than HTTP. */
     getEnveloped: yoga.getEnveloped,
-    /**
-     * The document text of a request.
-     *
-     * @throws GraphQLError when the request names none, or an unknown one
-     */
     documentText: documents.documentText,
-    /** What is known of the upstream's condition: calls under way and waiting, breakers, pauses. */
     upstream: limiters.state,
     checkLedger,
-    /**
-     * Checks the store before there is traffic.
-     *
-     * @throws as `checkLedger`
-     */
-    async ready(): Promise<void> {
+    async ready() {
       await checkLedger();
       // So that pages say it also before the first call; what fails shows in /ready.
       void connections.checkSandbox().catch(() => undefined);
     },
     metrics,
-    /** Records requests of other transports, such as WebSocket. */
     telemetry,
     reload: callers.reload,
-    /**
-     * Ends every stream, and those opened from now on, so that clients reconnect to another replica.
-     */
-    drain(): void {
+    drain() {
       draining = true;
       shared.endStreams();
     },
-    /** Waits for submissions on their way, whose clients may have left, until they are recorded. */
     submitted: services.submitting.ended,
-    /** Closes connections and the store. */
-    async close(): Promise<void> {
+    async close() {
       await accessControl.close();
-      shared.stop();
+      shared.endStreams();
       await connections.close();
       await shared.closeStores();
     },

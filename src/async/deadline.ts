@@ -3,49 +3,49 @@
 // `AbortSignal.any` refers to before it fires.
 import { setMaxListeners } from 'node:events';
 
-const timeoutError = (): DOMException =>
-  new DOMException('The operation was aborted due to timeout', 'TimeoutError');
+/** A time limit joined with a caller's signal. */
+export interface Deadline {
+  /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
+  readonly signal: AbortSignal;
+  /** Moves the end to so many milliseconds from now. */
+  extend(milliseconds: number): void;
+  /** Aborts now, with the caller's reason where it has one. */
+  abort(): void;
+  /** Removes the time limit; the caller can still abort. */
+  lift(): void;
+  /** Removes the time limit and the listener of the caller's signal. */
+  end(): void;
+}
 
-/** Starts a time limit. */
-export function startDeadline(caller: AbortSignal | undefined, milliseconds: number) {
+export function startDeadline(caller: AbortSignal | undefined, milliseconds: number): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
   setMaxListeners(0, signal, ...(caller === undefined ? [] : [caller]));
   let timer: NodeJS.Timeout | undefined;
+
   const lift = () => clearTimeout(timer);
-  const abort = () => {
+  function abort(): void {
     lift();
     controller.abort(caller?.reason);
-  };
-  const end = () => {
+  }
+  function end(): void {
     lift();
     caller?.removeEventListener('abort', abort);
-  };
-  const extend = (more: number) => {
+  }
+  function extend(more: number): void {
     lift();
     timer = setTimeout(() => {
       end();
-      controller.abort(timeoutError());
+      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
     }, more).unref();
-  };
+  }
   if (caller?.aborted === true) abort();
   else {
     caller?.addEventListener('abort', abort);
     extend(milliseconds);
   }
-  return {
-    /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
-    signal,
-    /** Moves the end to so many milliseconds from now. */
-    extend,
-    /** Aborts now, with the caller's reason where it has one. */
-    abort,
-    /** Removes the time limit; the caller can still abort. */
-    lift,
-    /** Removes the time limit and lets go of the caller. */
-    end,
-  };
+  return { signal, extend, abort, lift, end };
 }
 
 /**

@@ -1,68 +1,37 @@
-// Calls under way. Single-flight: identical calls in flight are one; a caller that aborts stops waiting,
-// the last one to abort also aborts the call, and a caller that has aborted already starts none.
+// Single-flight: identical calls in flight are one. A caller that aborts stops waiting, and the last one
+// to abort also aborts the call.
 
-/** What a shared call is given instead of one caller's signal. */
 export interface SharedCall {
+  /** Aborted when no caller waits any more. */
   readonly signal: AbortSignal;
   /** Sets the error that a caller whose signal aborts is given, instead of the signal's reason. */
   onAbort(error: () => Error): void;
-  /** Gives a part that is there before the whole to all callers, also to those that join later. */
-  publishPart(part: unknown): void;
 }
 
-/**
- * Runs `read`, or waits for the call that is running under the same key. Keys become names of
- * properties, which V8 copies: long ones are given as digests.
- */
-export type SingleFlight = <T, P = never>(
+/** Runs `task`, or waits for the call that is running under the same key. */
+export type SingleFlight = <T>(
   key: string,
   signal: AbortSignal | undefined,
-  read: (run: SharedCall) => Promise<T>,
-  /** Given each published part, also those from before this caller joined. */
-  onPart?: (part: P) => void,
+  task: (call: SharedCall) => Promise<T>,
 ) => Promise<T>;
 
-class ActiveCall implements SharedCall {
-  readonly controller = new AbortController();
-  result: Promise<unknown> | undefined;
-  waiting = 0;
-  /** Whether there is nothing left to stop. */
-  done = false;
+interface Flight {
+  readonly result: Promise<unknown>;
+  readonly controller: AbortController;
+  waiting: number;
+  isDone: boolean;
   abortError: (() => Error) | undefined;
-  private published: unknown[] | undefined;
-  private listeners: ((part: unknown) => void)[] | undefined;
-
-  get signal(): AbortSignal {
-    return this.controller.signal;
-  }
-  onAbort(error: () => Error): void {
-    this.abortError = error;
-  }
-  publishPart(part: unknown): void {
-    this.published ??= [];
-    this.published.push(part);
-    for (const listener of this.listeners ?? []) listener(part);
-  }
-  listen(listener: (part: unknown) => void): void {
-    this.published?.forEach((part) => {
-      listener(part);
-    });
-    this.listeners = [...(this.listeners ?? []), listener];
-  }
-  unlisten(listener: (part: unknown) => void): void {
-    this.listeners = this.listeners?.filter((other) => other !== listener);
-  }
 }
 
-/** Waits for the result, or for the signal. */
+/** Waits for the result, or until the signal aborts. */
 export function abortable<T>(
   result: Promise<T>,
   signal: AbortSignal | undefined,
-  errorOf: (signal: AbortSignal) => unknown = ({ reason }) => reason,
+  toError: (signal: AbortSignal) => unknown = ({ reason }) => reason,
 ): Promise<T> {
   if (signal === undefined) return result;
   return new Promise((resolve, reject) => {
-    const stop = () => reject(errorOf(signal));
+    const stop = () => reject(toError(signal));
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop);
     result.finally(() => signal.removeEventListener('abort', stop)).then(resolve, reject);
@@ -70,79 +39,45 @@ export function abortable<T>(
 }
 
 export function createSingleFlight(): SingleFlight {
-  // Not a Map: of one in which entries come and go, V8 keeps old tables with what they held.
-  const underway = Object.create(null) as Record<string, ActiveCall>;
+  const flights = new Map<string, Flight>();
 
-  const start = <T>(key: string, read: (run: SharedCall) => Promise<T>): ActiveCall => {
-    const running = new ActiveCall();
-    underway[key] = running;
-    const end = () => {
-      if (underway[key] === running) delete underway[key];
+  function start(key: string, task: (call: SharedCall) => Promise<unknown>): Flight {
+    const controller = new AbortController();
+    const onAbort = (error: () => Error) => {
+      flight.abortError = error;
     };
-    const result = Promise.resolve(running).then(read);
-    running.result = result;
+    const result = Promise.resolve({ signal: controller.signal, onAbort }).then(task);
+    const flight: Flight = { result, controller, waiting: 0, isDone: false, abortError: undefined };
+    flights.set(key, flight);
+    const end = () => {
+      if (flights.get(key) === flight) flights.delete(key);
+    };
     result.then(() => {
-      running.done = true;
+      flight.isDone = true;
       end();
     }, end);
-    return running;
-  };
+    return flight;
+  }
 
-  return async <T, P>(
+  return async <T>(
     key: string,
     signal: AbortSignal | undefined,
-    read: (run: SharedCall) => Promise<T>,
-    onPart?: (part: P) => void,
-  ) => {
-    // Aborting one request ends dozens of its reads, each of which lets the next one begin.
-    if (signal?.aborted === true) throw signal.reason;
-    const running = underway[key] ?? start(key, read);
-    // The key names the read and thereby its parts' type.
-    const listener = onPart && ((part: unknown) => onPart(part as P));
-    if (listener !== undefined) running.listen(listener);
-    running.waiting += 1;
+    task: (call: SharedCall) => Promise<T>,
+  ): Promise<T> => {
+    signal?.throwIfAborted();
+    const flight = flights.get(key) ?? start(key, task);
+    flight.waiting += 1;
     try {
-      // The key names the read and thereby its type.
-      return await abortable(
-        running.result as Promise<T>,
-        signal,
-        ({ reason }) => running.abortError?.() ?? reason,
-      );
+      // The key names the task and thereby the type of its result.
+      const result = flight.result as Promise<T>;
+      return await abortable(result, signal, ({ reason }) => flight.abortError?.() ?? reason);
     } finally {
-      if (listener !== undefined) running.unlisten(listener);
-      running.waiting -= 1;
-      if (running.waiting === 0) {
-        if (underway[key] === running) delete underway[key];
-        // Aborting makes an error with its stack, also without a listener.
-        if (!running.done) running.controller.abort();
+      flight.waiting -= 1;
+      if (flight.waiting === 0) {
+        // Nobody joins a call that is about to be aborted.
+        if (flights.get(key) === flight) flights.delete(key);
+        if (!flight.isDone) flight.controller.abort();
       }
     }
-  };
-}
-
-export type Underway = ReturnType<typeof createUnderway>;
-
-/**
- * A count, and no Set of promises: V8 keeps what has left a long-lived Set until the next full
- * collection, and with it the request.
- */
-export function createUnderway() {
-  let running = 0;
-  const waiting: (() => void)[] = [];
-  return {
-    /** Does work that is waited for. */
-    async run<T>(work: () => Promise<T>): Promise<T> {
-      running += 1;
-      try {
-        return await work();
-      } finally {
-        running -= 1;
-        if (running === 0) for (const resolve of waiting.splice(0)) resolve();
-      }
-    },
-    /** Resolves as soon as nothing is under way. */
-    async ended(): Promise<void> {
-      if (running > 0) await new Promise<void>((resolve) => waiting.push(resolve));
-    },
   };
 }

@@ -8,45 +8,14 @@ import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { httpError } from '../http/errors.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
-import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createCallRecord } from '../telemetry/upstream-calls.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
 import type { CallSource } from '../upstream/http/host-limiter.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
-
-/** Opens the service as one request, or a task without any, sees it. */
-export type OpenUpstream = (
-  requestId: string,
-  token: string | undefined,
-  signal: AbortSignal | undefined,
-  exchange?: RequestRecord,
-  source?: CallSource,
-) => Upstream;
-
-/** @param gatewayKey - the gateway's own key of the service */
-export function createUpstreamOpener(
-  { settings, connections, limiter }: Pick<Upstream, 'settings' | 'connections' | 'limiter'>,
-  telemetry: Telemetry,
-  gatewayKey: string | undefined,
-): OpenUpstream {
-  return (requestId, token, signal, exchange, source) => ({
-    settings,
-    connections,
-    token,
-    isGatewayKey: token !== undefined && token === gatewayKey,
-    requestId,
-    signal,
-    absences: new Set(),
-    limiter,
-    source,
-    ...exchange?.report?.hooks,
-    ...telemetry.upstreamHooks(requestId, exchange),
-  });
-}
+import type { UpstreamConnections } from './upstream.ts';
 
 /** A caller without a token is its address; any number of tokens can be invented behind one. */
 const callSource = ({ principal, proven }: Caller, address: string | undefined): CallSource => ({
@@ -54,19 +23,31 @@ const callSource = ({ principal, proven }: Caller, address: string | undefined):
   network: proven ? undefined : address,
 });
 
-export type Contexts = ReturnType<typeof createContextFactory>;
+/** Creates the contexts of requests. */
+export interface Contexts {
+  /**
+   * Creates the context of a request.
+   *
+   * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE when what
+   *   the caller has stored under a former secret cannot be moved
+   */
+  openContext(request: Request): Promise<GatewayContext>;
+  /** Creates the context of a request whose signed link names the caller. */
+  readonly openLink: OpenLink;
+}
 
-interface ContextSources extends Pick<SharedServices, 'services' | 'loaders' | 'moveFormer'> {
+interface ContextSources
+  extends Pick<SharedServices, 'services' | 'loaders' | 'movePrincipal'>,
+    Pick<UpstreamConnections, 'openUpstream'> {
   readonly callers: Authenticator;
   readonly telemetry: Telemetry;
-  readonly openUpstream: OpenUpstream;
 }
 
 /**
  * Request context whose parts are created on first use: most requests use one or two. A class,
  * because an object literal with getters is ten times as slow to create.
  */
-class LazyContext implements GatewayContext {
+class RequestContext implements GatewayContext {
   readonly services;
   readonly requestId;
   readonly principal;
@@ -85,17 +66,17 @@ class LazyContext implements GatewayContext {
   constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
     const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
-    const exchange = telemetry.exchangeOf(request);
-    if (exchange.isReported) exchange.report ??= createCallRecord();
-    exchange.principal = principal;
+    const record = telemetry.exchangeOf(request);
+    if (record.isReported) record.report ??= createCallRecord();
+    record.principal = principal;
     this.#sources = sources;
     this.#request = request;
     this.services = services;
-    this.requestId = exchange.requestId;
+    this.requestId = record.requestId;
     this.principal = principal;
     this.clientSignal = request.signal;
     const source = callSource(caller, clientAddress(request));
-    this.upstream = openUpstream(exchange.requestId, token, signal, exchange, source);
+    this.upstream = openUpstream(record.requestId, token, signal, record, source);
     this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {
@@ -103,7 +84,7 @@ class LazyContext implements GatewayContext {
     const caller = await this.#sources.callers.reauthenticate(request);
     const { REQUEST_TIMEOUT_MS } = this.services.config;
     return () =>
-      new LazyContext(
+      new RequestContext(
         this.#sources,
         request,
         caller,
@@ -157,15 +138,14 @@ class LazyContext implements GatewayContext {
   }
 }
 
-export function createContextFactory(sources: ContextSources) {
+export function createContexts(sources: ContextSources): Contexts {
   const { services, callers, telemetry } = sources;
 
   function open(request: Request, caller: Caller): GatewayContext {
-    const exchange = telemetry.exchangeOf(request);
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
-    // Of a request that came over no connection nothing tells when the last byte has gone.
-    if (clientAddress(request) !== undefined) exchange.onEnd.push(limit.end);
-    return new LazyContext(sources, request, caller, limit.signal);
+    // For a request that came over no connection, nothing tells when the last byte has gone.
+    if (clientAddress(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(limit.end);
+    return new RequestContext(sources, request, caller, limit.signal);
   }
 
   const openLink: OpenLink = (request, path) => {
@@ -177,15 +157,9 @@ export function createContextFactory(sources: ContextSources) {
     return { claim, ctx: open(request, { token: undefined, identity: null, principal, proven: false }) };
   };
   return {
-    /**
-     * Creates the context of a request.
-     *
-     * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE when what
-     *   the caller has stored under a former secret cannot be moved
-     */
-    async openContext(request: Request): Promise<GatewayContext> {
+    async openContext(request) {
       const caller = await callers.identify(request);
-      await sources.moveFormer(caller).catch((error: unknown) => {
+      await sources.movePrincipal(caller).catch((error: unknown) => {
         telemetry.storeFailed('ledger', error);
         throw httpError(503, 'The store of the gateway does not answer. Try again in a moment.', {
           code: 'UPSTREAM_UNAVAILABLE',

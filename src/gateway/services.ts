@@ -1,10 +1,11 @@
-// What all requests of a gateway share: the outgoing connections to the upstream API and its file store with
-// their host limiters; stores, read caches, batch progress and
-// bulk look-ups. And what a gateway is made of besides its configuration.
-import { createSingleFlight, createUnderway } from '../async/single-flight.ts';
+// What all requests of a gateway share: stores, read caches, batch progress and bulk look-ups; and what a
+// gateway is made of besides its configuration.
+import { createPendingWork } from '../async/pending-work.ts';
+import { createSingleFlight } from '../async/single-flight.ts';
 import type { GatewayLimits } from '../config/limits.ts';
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
+import type { Caller } from '../http/auth/authenticate.ts';
 import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { createBulkLookups } from '../lookups/bulk-lookup.ts';
 import type { PollScheduleOptions } from '../progress/poll-schedule.ts';
@@ -17,12 +18,10 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracing } from '../telemetry/trace-context.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
-import { openServiceConnections, ping } from '../upstream/http/connections.ts';
-import { openPublicAgent } from '../upstream/http/download.ts';
-import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
-import { createLoaderFactory } from '../upstream/reads/loaders.ts';
-import { isSandbox, noteSandbox, setSandbox, settingsOf, shownUrl } from '../upstream/settings.ts';
-import { createUpstreamOpener } from './request-context.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { createLoaderFactory, type Loaders } from '../upstream/reads/loaders.ts';
+import { shownUrl } from '../upstream/settings.ts';
+import type { UpstreamConnections } from './upstream.ts';
 
 export interface GatewayOptions {
   readonly config: Config;
@@ -46,55 +45,18 @@ export interface GatewayOptions {
   readonly pulseMs?: number;
 }
 
-export type UpstreamConnections = ReturnType<typeof connectUpstream>;
-
-export const hostLimitsOf = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
-  ...defaultHostLimits,
-  inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
-  queue: config.limits.upstreamQueue,
-  ...(breaker === undefined ? {} : { breaker }),
-});
-
-/** Opens the connections. They connect on the first call. */
-export function connectUpstream(
-  { config, upstreamUrl, sandbox = false }: GatewayOptions,
-  limiters: HostLimiters,
-  telemetry: Telemetry,
-) {
-  const connections = openServiceConnections();
-  const publicAgent = openPublicAgent();
-  const settings = settingsOf(config, upstreamUrl);
-  const downloads = { publicAgent, limiter: limiters.files };
-
-  const openUpstream = createUpstreamOpener(
-    { settings, connections, limiter: limiters.api },
-    telemetry,
-    config.UPSTREAM_API_KEY,
-  );
-
-  if (sandbox) setSandbox(settings);
-  const pingUpstream = async (milliseconds: number): Promise<void> =>
-    noteSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
-
-  return {
-    openUpstream,
-    downloads,
-    /** Whether the upstream is a sandbox, as far as its answers have shown. */
-    isSandbox: () => isSandbox(settings) === true,
-    /** The same, after a request where there was no answer yet. @throws Error when it fails */
-    async checkSandbox(): Promise<boolean> {
-      if (isSandbox(settings) === undefined) await pingUpstream(config.REQUEST_TIMEOUT_MS);
-      return isSandbox(settings) === true;
-    },
-    /** Whether the service can be reached at all. @throws Error when it cannot */
-    reach: pingUpstream,
-    async close(): Promise<void> {
-      await Promise.all([connections.close(), publicAgent.close()]);
-    },
-  };
+/** The services of a process, and what opens and closes them. */
+export interface SharedServices {
+  readonly services: Services;
+  /** Loaders for a request, over the caches of the process. */
+  loaders(up: Upstream): Loaders;
+  /** Moves what a caller stored under the previous secret. @throws what the store failed with */
+  movePrincipal(caller: Pick<Caller, 'identity' | 'principal'>): Promise<void>;
+  /** Ends every stream, and those that are opened from now on. */
+  endStreams(): void;
+  /** Closes the stores, after everything that writes. */
+  closeStores(): Promise<void>;
 }
-
-export type SharedServices = ReturnType<typeof createServices>;
 
 /**
  * Opens the shared services. A store that does not answer is detected later, by `ledger.check()`.
@@ -106,7 +68,7 @@ export function createServices(
   telemetry: Telemetry,
   connections: UpstreamConnections,
   secret: string,
-) {
+): SharedServices {
   const { downloads, isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
@@ -121,35 +83,33 @@ export function createServices(
   const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
   const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
   const ledger = openLedger(config.LEDGER_URL, secrets, { onError: onLost });
+  const onDocumentError = (error: unknown) => telemetry.storeFailed('documents', error);
   const live = createProgressHub({
     documents,
-    onError: (error) => telemetry.storeFailed('documents', error),
+    onError: onDocumentError,
     ...(pace === undefined ? {} : { pace }),
   });
-  const { catalogue, thumbnails, loaders } = reads;
-  const { storeFailed } = telemetry;
-  const links = createSignedLinks(secret);
-  const scoreReads = createSingleFlight();
-  const submitting = createUnderway();
-  const lookups = createBulkLookups(documents, (error) => telemetry.storeFailed('documents', error));
-  const kept = { ledger, live, scoreReads, submitting, lookups, links, log, storeFailed };
-  const upstream = { url: shownUrl(upstreamUrl), isSandbox, checkSandbox };
-  const services: Services = { config, upstream, catalogue, thumbnails, downloads, ...kept };
+  const submitting = createPendingWork();
+  const services: Services = {
+    config,
+    log,
+    upstream: { url: shownUrl(upstreamUrl), isSandbox, checkSandbox },
+    catalogue: reads.catalogue,
+    thumbnails: reads.thumbnails,
+    downloads,
+    ledger,
+    live,
+    scoreReads: createSingleFlight(),
+    submitting,
+    lookups: createBulkLookups(documents, onDocumentError),
+    links: createSignedLinks(secret),
+    storeFailed: telemetry.storeFailed,
+  };
   return {
     services,
-    /** Loaders for a request, over what the process keeps. */
-    loaders,
-    /** Moves what a caller stored under a former secret. */
-    moveFormer: createPrincipalMover(ledger, secrets),
-    /** Ends every stream, and every one that is still opened. */
-    endStreams() {
-      live.close();
-    },
-    /** Ends what goes on without a request. */
-    stop() {
-      live.close();
-    },
-    /** Closes the stores: after everything that writes. */
+    loaders: reads.loaders,
+    movePrincipal: createPrincipalMover(ledger, secrets),
+    endStreams: () => live.close(),
     async closeStores() {
       await submitting.ended();
       await ledger.close();

@@ -3,7 +3,7 @@
 // address in it. It never holds a token, so it grants this one file and nothing else.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import { z } from 'zod';
-import type { GatewayContext } from '../../context.ts';
+import type { GatewayContext, LinkClaim, LinkRefusal, SignedLinks } from '../../context.ts';
 
 /** How long a link opens; the service's own address may expire sooner. */
 export const LINK_MINUTES = 15;
@@ -23,14 +23,6 @@ const sealedClaim = z.object({
   url: z.string().nullable(),
 });
 
-/** What a link grants: reading the file of its path. */
-export interface LinkClaim {
-  /** The caller for whom it was made; null without a token. */
-  readonly principal: string | null;
-  /** Where the service keeps the file, signed by the service; null for public data. */
-  readonly url: string | null;
-}
-
 /**
  * Opens a request with a signature in its query, as the caller for whom the link was made, without
  * a token.
@@ -42,15 +34,6 @@ export type OpenLink = (
   request: Request,
   path: string,
 ) => { readonly ctx: GatewayContext; readonly claim: LinkClaim } | LinkRefusal | null;
-
-export type LinkRefusal = 'invalid' | 'expired';
-
-export interface SignedLinks {
-  /** The signature of a claim. @param path - of the file, such as /tasks/{id}/structure.cif */
-  seal(path: string, claim: LinkClaim): string;
-  /** What a signature grants at a path; the reason when it grants nothing. */
-  open(path: string, signature: string): LinkClaim | LinkRefusal;
-}
 
 /**
  * Creates what seals and opens links.

@@ -15,7 +15,6 @@ import {
   visit,
 } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin } from 'graphql-yoga';
-import { createPrivateField } from '../../private-field.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
@@ -58,7 +57,7 @@ const partOf = (framing: StreamFraming) => (result: ExecutionOrIncrementalResult
  * Serializes events. A result object shared by many streams (subscriptions.ts) is serialized once.
  */
 function eventWriter(framing: StreamFraming): (result: ExecutionOrIncrementalResult) => Uint8Array {
-  const written = createPrivateField<ExecutionOrIncrementalResult, Uint8Array>();
+  const written = new WeakMap<ExecutionOrIncrementalResult, Uint8Array>();
   return (result) => {
     const part = written.get(result) ?? toBuffer(serializeResult(result, framing.head, framing.tail));
     written.set(result, part);
@@ -118,7 +117,7 @@ export function useDelivery(
   telemetry: Telemetry,
   pulseMs: number,
 ): Plugin {
-  const subscriptions = createPrivateField<Request, true>();
+  const subscriptions = new WeakSet<Request>();
   const { onSchemaChange, onValidate } = useDeferStream();
 
   const withShownErrors = <T extends WithErrors>(result: T, exchange: RequestRecord): T =>
@@ -147,7 +146,7 @@ export function useDelivery(
   function mediaTypeOf(request: Request, isStream: boolean): MediaType {
     const accept = request.headers.get('accept');
     if (!isStream) return negotiateResponseType(accept) ?? 'application/json';
-    const choose = subscriptions.get(request) === true ? negotiateEventStreamType : negotiateIncrementalType;
+    const choose = subscriptions.has(request) ? negotiateEventStreamType : negotiateIncrementalType;
     return choose(accept) ?? 'text/event-stream';
   }
 
@@ -173,7 +172,7 @@ export function useDelivery(
       return { onExecuteDone: showAll(request) };
     },
     onSubscribe({ args, context: { request }, setResultAndStopExecution }) {
-      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.set(request, true);
+      if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.add(request);
       else
         setResultAndStopExecution({
           errors: [
@@ -187,7 +186,7 @@ export function useDelivery(
     onResultProcess({ request, result: given, serverContext, setResult, setResultProcessor }) {
       if ('errors' in given && given.errors !== undefined)
         setResult({ ...given, errors: ofAnswer(given.errors, request) });
-      const isEvents = subscriptions.get(request) === true;
+      const isEvents = subscriptions.has(request);
       const mediaType = mediaTypeOf(request, Symbol.asyncIterator in given);
       const framing = mediaType === 'multipart/mixed' && isEvents ? MULTIPART_EVENTS : framingOf(mediaType);
       const connection = nodeResponseOf(serverContext);

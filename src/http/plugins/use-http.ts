@@ -5,7 +5,6 @@ import { mapAsyncIterator } from '@graphql-tools/utils';
 import { type ExecutionArgs, type ExecutionResult, type GraphQLError, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
-import { createPrivateField } from '../../private-field.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
@@ -106,11 +105,11 @@ async function withoutBody(response: Response): Promise<Response> {
 export function useHttp(sources: HttpSources): Plugin {
   const { config, log, telemetry, cache, routes, isSandbox } = sources;
   const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
-  const verdicts = createPrivateField<Request, AccessVerdict>();
-  const asHead = createPrivateField<Request, true>();
+  const verdicts = new WeakMap<Request, AccessVerdict>();
+  const asHead = new WeakSet<Request>();
 
   function begin(request: Request, serverContext: unknown): void {
-    const exchange = telemetry.begin(request, asHead.get(request) === true ? 'HEAD' : undefined);
+    const exchange = telemetry.begin(request, asHead.has(request) ? 'HEAD' : undefined);
     const connection = nodeResponseOf(serverContext);
     if (connection !== undefined) telemetry.endWith(exchange, connection);
   }
@@ -162,7 +161,7 @@ export function useHttp(sources: HttpSources): Plugin {
     // What many are given says nothing of one.
     if (rate != null && headers.get('cache-control')?.includes('public') !== true)
       for (const [name, value] of Object.entries(rateLimitHeaders(rate))) headers.set(name, value);
-    return asHead.get(request) === true ? withoutBody(response) : response;
+    return asHead.has(request) ? withoutBody(response) : response;
   }
 
   function note({ document, operationName }: ExecutionArgs, request: Request): void {
@@ -185,7 +184,7 @@ export function useHttp(sources: HttpSources): Plugin {
         if (given.method === 'HEAD' && pathname === '/graphql') {
           const { headers, signal } = given;
           request = new fetchAPI.Request(given.url, { method: 'GET', headers, signal });
-          asHead.set(request, true);
+          asHead.add(request);
           setRequest(request);
         }
         begin(request, serverContext);

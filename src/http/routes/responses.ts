@@ -1,9 +1,10 @@
 // Responses of the routes: a line of text, a file at hand with ETag and ranges (RFC 9110, section 14), a
 // file of the service, and what answers a signed link.
+import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
-import { LINK_MINUTES, type LinkRefusal } from '../auth/signed-links.ts';
+import { LINK_MINUTES } from '../auth/signed-links.ts';
 import type { RouteAnswer } from './route.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -3,14 +3,32 @@
 import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
 import { CloseCode, type ServerOptions } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
+import type { YogaServerInstance } from 'graphql-yoga';
 import type { WebSocket } from 'ws';
-import type { Gateway } from '../../gateway.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import type { AccessControl } from '../access-control.ts';
 import { overloaded } from '../errors.ts';
-import { readParams } from '../graphql/request-params.ts';
+import { type RequestParams, readParams } from '../graphql/request-params.ts';
 import { toClientError } from '../graphql/serialize-result.ts';
 import { maskError, withErrorCode } from '../plugins/errors.ts';
 import { readAuthorization, toRequest } from './operation-request.ts';
+
+/** What sockets need of a gateway. */
+export interface SocketGateway {
+  readonly accessControl: AccessControl;
+  readonly telemetry: Telemetry;
+  readonly metrics: Metrics;
+  /**
+   * The document text of a request.
+   *
+   * @throws GraphQLError when the request names none, or an unknown one
+   */
+  documentText(params: RequestParams): string;
+  /** Parses, validates and executes with all plugins of Yoga. */
+  readonly getEnveloped: YogaServerInstance<object, object>['getEnveloped'];
+}
 
 export interface Operation {
   readonly exchange: RequestRecord;
@@ -29,7 +47,7 @@ export interface Connection {
 export type Params = Record<string, unknown>;
 type SocketExtra = Extra & Partial<Connection>;
 type Hooks = ServerOptions<Params, SocketExtra>;
-type Executor = Pick<ReturnType<Gateway['getEnveloped']>, 'execute' | 'subscribe'>;
+type Executor = Pick<ReturnType<SocketGateway['getEnveloped']>, 'execute' | 'subscribe'>;
 
 export interface SocketOperations {
   readonly hooks: Hooks;
@@ -46,7 +64,7 @@ const TRY_AGAIN_LATER = 1013;
 
 /** @param onFault - called with faults of the gateway itself */
 export function createSocketOperations(
-  gateway: Gateway,
+  gateway: SocketGateway,
   onFault: (error: unknown) => void,
 ): SocketOperations {
   const { accessControl, telemetry, metrics } = gateway;

@@ -5,8 +5,7 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Gateway } from '../../gateway.ts';
-import { type Connection, createSocketOperations, type Params } from './operations.ts';
+import { type Connection, createSocketOperations, type Params, type SocketGateway } from './operations.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
 export interface WebSocketOptions extends UpgradeRules {
@@ -42,7 +41,11 @@ const DRAIN_TIMEOUT_MS = 2_000;
 const DRAIN_INTERVAL_MS = 20;
 
 /** Serves GraphQL over WebSocket on a node server. */
-export function attachWebSocket(server: Server, gateway: Gateway, options: WebSocketOptions): SocketServer {
+export function attachWebSocket(
+  server: Server,
+  gateway: SocketGateway,
+  options: WebSocketOptions,
+): SocketServer {
   const { maxBytes, maxSockets = MAX_SOCKETS, pingMs, onFault } = options;
   // The types of ws lack `closeTimeout`.
   const socketOptions = { noServer: true, maxPayload: maxBytes, closeTimeout: CLOSE_TIMEOUT_MS };

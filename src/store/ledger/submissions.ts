@@ -13,7 +13,21 @@ export interface TaskPosition {
   readonly index: number;
 }
 
-export type Submissions = ReturnType<typeof createSubmissions>;
+/** The caller's part of the ledger. */
+export interface Submissions {
+  readonly ledger: Ledger;
+  /** Whose part of the ledger it is. */
+  readonly principal: string;
+  /** Whether several callers use one key of the service, which then cannot tell them apart. */
+  readonly keyIsShared: boolean;
+  batch(batchId: string): Promise<LedgerBatch | null>;
+  item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
+  /** The batch and position of a task; null when neither the ledger nor the id's form gives them. */
+  placeOf(taskId: string): Promise<TaskPosition | null>;
+  scores(taskId: string): Promise<TaskScores | null>;
+  /** Keeps scores; those of one moment are written together. */
+  saveScores(taskId: string, found: TaskScores): Promise<void>;
+}
 
 /**
  * Position of a task in a batch by its id, `<batch_id>-<five digits>` (spec, "Identifiers and
@@ -30,7 +44,11 @@ export function indexInBatch(taskId: string, batchId: string): number | null {
  * @param principal - null for a caller without a token
  * @param keyIsShared - whether callers use one key of the upstream together
  */
-export function createSubmissions(ledger: Ledger, principal: string | null, keyIsShared: boolean) {
+export function createSubmissions(
+  ledger: Ledger,
+  principal: string | null,
+  keyIsShared: boolean,
+): Submissions {
   const who = principal ?? ANONYMOUS;
   const batches = new DataLoader<string, LedgerBatch | null>((ids) =>
     Promise.all(ids.map((id) => ledger.batch(who, id))),
@@ -64,24 +82,18 @@ export function createSubmissions(ledger: Ledger, principal: string | null, keyI
 
   return {
     ledger,
-    /** Whose part of the ledger it is. */
     principal: who,
-    /** Whether several callers use one key of the upstream, which then cannot tell them apart. */
     keyIsShared,
-    batch: (batchId: string) => batches.load(batchId),
-    item: (batchId: string, inputIndex: number) => itemLoader(batchId).load(inputIndex),
-    /**
-     * The batch and position of a task; null when neither the ledger nor the id's form gives them.
-     */
-    async placeOf(taskId: string): Promise<TaskPosition | null> {
+    batch: (batchId) => batches.load(batchId),
+    item: (batchId, inputIndex) => itemLoader(batchId).load(inputIndex),
+    async placeOf(taskId) {
       const only = await onlyTasks.load(taskId);
       if (only !== null) return { batchId: only.batchId, index: 0 };
       const [, batchId, index] = /^(.+)-(\d{5})$/.exec(taskId) ?? [];
       return batchId === undefined ? null : { batchId, index: Number(index) };
     },
-    scores: (taskId: string) => scores.load(taskId),
-    /** Keeps scores; those of one moment are written together. */
-    async saveScores(taskId: string, found: TaskScores): Promise<void> {
+    scores: (taskId) => scores.load(taskId),
+    async saveScores(taskId, found) {
       scores.clear(taskId).prime(taskId, found);
       await saves.load({ taskId, scores: found });
     },

@@ -1,7 +1,6 @@
 // Connection pools to the service and to file stores. A failure to connect is a ConnectError: only
 // then is it certain that the request was not sent.
 import { Agent, buildConnector, type Dispatcher, request } from 'undici';
-import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { ConnectError } from '../errors.ts';
 import type { StreamedResponse } from './upstream-client.ts';
@@ -62,7 +61,7 @@ export async function ping(
   baseUrl: string,
   milliseconds: number,
 ): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
-  const { signal, end } = startDeadline(undefined, milliseconds);
+  const signal = AbortSignal.timeout(milliseconds);
   let answer: Dispatcher.ResponseData;
   try {
     const headers = { 'user-agent': USER_AGENT };
@@ -72,8 +71,6 @@ export async function ping(
     if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);
     const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
     throw new Error(`cannot be reached (${code})`);
-  } finally {
-    end();
   }
   const { statusCode: status, headers } = answer;
   if (NO_BACKEND.has(status)) throw new Error(`answers HTTP ${status}`);

@@ -1,0 +1,97 @@
+// The outgoing connections to the service and its file store, and the service as one request sees it.
+import type { Config } from '../config.ts';
+import type { RequestRecord } from '../telemetry/request-record.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import type { BreakerRules } from '../upstream/http/breaker.ts';
+import { openServiceConnections, ping } from '../upstream/http/connections.ts';
+import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
+import {
+  type CallSource,
+  defaultHostLimits,
+  type HostLimiters,
+  type HostLimits,
+} from '../upstream/http/host-limiter.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
+import { isSandbox, noteSandbox, setSandbox, settingsOf } from '../upstream/settings.ts';
+
+/** Opens the service as one request, or work without any, sees it. */
+export type OpenUpstream = (
+  requestId: string,
+  token: string | undefined,
+  signal: AbortSignal | undefined,
+  record?: RequestRecord,
+  source?: CallSource,
+) => Upstream;
+
+export interface UpstreamConnections {
+  readonly openUpstream: OpenUpstream;
+  readonly downloads: Downloads;
+  /** Whether the service is a sandbox, as far as its answers have shown. */
+  isSandbox(): boolean;
+  /** The same, after a request where there was no answer yet. @throws Error when it fails */
+  checkSandbox(): Promise<boolean>;
+  /** Checks that the service can be reached at all. @throws Error when it cannot */
+  reach(milliseconds: number): Promise<void>;
+  close(): Promise<void>;
+}
+
+export const toHostLimits = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
+  ...defaultHostLimits,
+  inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
+  queue: config.limits.upstreamQueue,
+  ...(breaker === undefined ? {} : { breaker }),
+});
+
+/**
+ * Opens the connections. They connect on the first call.
+ *
+ * @param upstreamUrl - without a final slash
+ * @param sandbox - whether the service is the embedded sandbox
+ */
+export function connectUpstream(
+  { config, upstreamUrl, sandbox = false }: UpstreamOptions,
+  limiters: HostLimiters,
+  telemetry: Telemetry,
+): UpstreamConnections {
+  const connections = openServiceConnections();
+  const publicAgent = openPublicAgent();
+  const settings = settingsOf(config, upstreamUrl);
+  const limiter = limiters.api;
+  const { UPSTREAM_API_KEY: gatewayKey } = config;
+
+  if (sandbox) setSandbox(settings);
+  const reach = async (milliseconds: number): Promise<void> =>
+    noteSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
+
+  return {
+    openUpstream: (requestId, token, signal, record, source) => ({
+      settings,
+      connections,
+      token,
+      isGatewayKey: token !== undefined && token === gatewayKey,
+      requestId,
+      signal,
+      absences: new Set(),
+      limiter,
+      source,
+      ...record?.report?.hooks,
+      ...telemetry.upstreamHooks(requestId, record),
+    }),
+    downloads: { publicAgent, limiter: limiters.files },
+    isSandbox: () => isSandbox(settings) === true,
+    async checkSandbox() {
+      if (isSandbox(settings) === undefined) await reach(config.REQUEST_TIMEOUT_MS);
+      return isSandbox(settings) === true;
+    },
+    reach,
+    async close() {
+      await Promise.all([connections.close(), publicAgent.close()]);
+    },
+  };
+}
+
+interface UpstreamOptions {
+  readonly config: Config;
+  readonly upstreamUrl: string;
+  readonly sandbox?: boolean;
+}
