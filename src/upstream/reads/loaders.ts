@@ -47,8 +47,6 @@ const YEAR_MS = 365 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
 const MONTH_MS = 30 * DAY_MS;
 const MiB = 1024 * 1024;
-/** Counts up when the records change, so that a store is not read as what it does not hold. */
-const RECORD_VERSION = 11;
 
 export interface ReadsOptions {
   /** How long records, clusters and searches are cached; 0: not at all. */
@@ -116,8 +114,8 @@ export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
   const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) =>
     ttl === 0 ? undefined : open(namespace, ttl, maxBytes, sizeOf);
 
-  const records = openRecords<ProteinRecord>(`proteins${RECORD_VERSION}`, 32 * MiB, sizeOfRecord);
-  const identities = open<ProteinIdentity>(`identities${RECORD_VERSION}`, YEAR_MS, 8 * MiB, sizeOfIdentity);
+  const records = openRecords<ProteinRecord>('proteins', 32 * MiB, sizeOfRecord);
+  const identities = open<ProteinIdentity>('identities', YEAR_MS, 8 * MiB, sizeOfIdentity);
   const shared: SharedDependencies = {
     proteins: {
       cache: records ? createProteinCache(records, identities, ttl) : noProteinCache,
