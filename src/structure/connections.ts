@@ -26,7 +26,7 @@ const RADII: Readonly<Record<string, number>> = {
   ...{ CL: 1.02, SE: 1.2, BR: 1.2, I: 1.39 },
 };
 
-/** A bond is this much shorter or longer than the radii say; what is nearer is a clash. */
+/** A bond is at most this much shorter or longer than the radii say; nearer atoms are a clash. */
 const TOLERANCE = 0.25;
 
 /** Edge of the cells in which neighbours are looked for: longer than any bond. */
@@ -36,7 +36,7 @@ const isBridgeEnd = ({ residue, atom }: Pick<BondEnd, 'residue' | 'atom'>): bool
   residue.name === 'CYS' && atom.name === 'SG';
 
 /** The atoms that may take part: of a single molecule only those of bridges. */
-function endsOf(asyms: readonly Asym[]): BondEnd[] {
+function findEnds(asyms: readonly Asym[]): BondEnd[] {
   const ends: BondEnd[] = [];
   for (const asym of asyms) {
     if (asym.entity.kind === 'water') continue;
@@ -50,7 +50,7 @@ function endsOf(asyms: readonly Asym[]): BondEnd[] {
   return ends;
 }
 
-function connectionOf(from: BondEnd, to: BondEnd): Connection | undefined {
+function findConnection(from: BondEnd, to: BondEnd): Connection | undefined {
   const isBridge = isBridgeEnd(from) && isBridgeEnd(to) && from.residue !== to.residue;
   if (!isBridge && from.asym === to.asym) return undefined;
   const [a, b] = [from.atom, to.atom];
@@ -64,7 +64,7 @@ function connectionOf(from: BondEnd, to: BondEnd): Connection | undefined {
  * Bonds of residues that are close in one place only: more contacts are a clash, which shows no
  * bond.
  */
-function unambiguous(connections: readonly Connection[]): Connection[] {
+function withoutClashes(connections: readonly Connection[]): Connection[] {
   const counts = new Map<ModelResidue, Map<ModelResidue, number>>();
   for (const { from, to } of connections) {
     const partners = counts.get(from.residue) ?? new Map<ModelResidue, number>();
@@ -74,25 +74,26 @@ function unambiguous(connections: readonly Connection[]): Connection[] {
   return connections.filter(({ from, to }) => counts.get(from.residue)?.get(to.residue) === 1);
 }
 
+const OFFSETS = [-1, 0, 1];
+
 /** Finds the bonds, each once, in the order of the atoms. */
-export function connectionsOf(asyms: readonly Asym[]): Connection[] {
+export function findConnections(asyms: readonly Asym[]): Connection[] {
   const cells = new Map<string, BondEnd[]>();
   const found: Connection[] = [];
-  for (const end of endsOf(asyms)) {
-    const [x, y, z] = [end.atom.x, end.atom.y, end.atom.z].map((value) => Math.floor(value / CELL));
-    for (const dx of [-1, 0, 1])
-      for (const dy of [-1, 0, 1])
-        for (const dz of [-1, 0, 1]) {
-          const near = cells.get(`${(x ?? 0) + dx} ${(y ?? 0) + dy} ${(z ?? 0) + dz}`) ?? [];
-          for (const other of near) {
-            const connection = connectionOf(other, end);
+  for (const end of findEnds(asyms)) {
+    const { x, y, z } = end.atom;
+    const [cx, cy, cz] = [Math.floor(x / CELL), Math.floor(y / CELL), Math.floor(z / CELL)];
+    for (const dx of OFFSETS)
+      for (const dy of OFFSETS)
+        for (const dz of OFFSETS)
+          for (const other of cells.get(`${cx + dx} ${cy + dy} ${cz + dz}`) ?? []) {
+            const connection = findConnection(other, end);
             if (connection !== undefined) found.push(connection);
           }
-        }
-    const key = `${x} ${y} ${z}`;
+    const key = `${cx} ${cy} ${cz}`;
     const cell = cells.get(key);
     if (cell === undefined) cells.set(key, [end]);
     else cell.push(end);
   }
-  return unambiguous(found);
+  return withoutClashes(found);
 }

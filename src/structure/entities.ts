@@ -22,7 +22,7 @@ export interface Asym {
 const WATER = new Set(['HOH', 'WAT', 'DOD']);
 
 /** An unused name: the wanted one, else with a number behind it. */
-function unused(wanted: string, used: Set<string>): string {
+function toUniqueName(wanted: string, used: Set<string>): string {
   let name = wanted;
   for (let k = 2; used.has(name); k++) name = `${wanted}-${k}`;
   used.add(name);
@@ -36,21 +36,21 @@ function unused(wanted: string, used: Set<string>): string {
 const UNNAMED = new Set(['LIG', 'DRG', 'INH', 'UNL', 'UNK']);
 
 /** Two atoms of a molecule that are nearer are taken as bonded, in ångström. */
-const BONDED = 2;
+const MAX_BOND = 2;
 
 /** Distinguishes unnamed molecules: their atoms and bonds. Mirror images have the same key. */
 function structureKey(residues: readonly ModelResidue[]): string {
   const atoms = residues.flatMap((residue) => residue.atoms);
   const bonds = atoms.flatMap((a, i) =>
     atoms.flatMap((b, j) =>
-      j > i && Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) < BONDED ? [`${i}-${j}`] : [],
+      j > i && Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) < MAX_BOND ? [`${i}-${j}`] : [],
     ),
   );
   return `${atoms.map(({ name }) => name).join(' ')} ${bonds.join(' ')}`;
 }
 
-/** Sorts the chains into entities. */
-export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: Asym[] } {
+/** Groups the chains into entities. */
+export function readEntities(model: StructureModel): { entities: Entity[]; asyms: Asym[] } {
   const entities = new Map<string, Entity>();
   const used = new Set<string>();
   const asyms: Asym[] = [];
@@ -68,7 +68,7 @@ export function entitiesOf(model: StructureModel): { entities: Entity[]; asyms: 
     entities.set(key, entity);
     entity.strands.add(chain.id);
     asyms.push({
-      id: unused(chain.id.replace(/[^\x21-\x7e]/g, '_') || 'A', used),
+      id: toUniqueName(chain.id.replace(/[^\x21-\x7e]/g, '_') || 'A', used),
       chain: chain.id,
       entity,
       residues,

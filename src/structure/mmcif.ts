@@ -1,8 +1,8 @@
 // Writes a structure as mmCIF, with the confidences as in ModelCIF.
-import { type BondEnd, type Connection, connectionsOf } from './connections.ts';
-import { type Asym, type Entity, entitiesOf } from './entities.ts';
+import { type BondEnd, type Connection, findConnections } from './connections.ts';
+import { type Asym, type Entity, readEntities } from './entities.ts';
 import type { StructureFile, StructureModel } from './model.ts';
-import { residueOf } from './residues.ts';
+import { findResidue } from './residues.ts';
 
 /** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
 type CifValue = string | number | null | undefined;
@@ -12,17 +12,17 @@ const BARE = /^[A-Za-z0-9+-][!#-&(-~]*$/;
 const RESERVED = /^(?:data_|save_|loop_$|stop_$|global_$)/i;
 
 /** CIF is ASCII: strict parsers refuse other characters and control characters. */
-const plain = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\n\t\x20-\x7e]/gu, '?');
+const toAscii = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/[^\n\t\x20-\x7e]/gu, '?');
 
 /** A multi-line value. A line beginning with a semicolon would end it, so a space goes before. */
 const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
 
-/** One value as it stands in the file. */
+/** Writes one value. */
 function cifValue(value: CifValue): string {
   if (value === null || value === undefined) return '?';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '?';
   if (value === '') return '.';
-  const text = BARE.test(value) ? value : plain(value);
+  const text = BARE.test(value) ? value : toAscii(value);
   if (text.includes('\n')) return textField(text);
   if (BARE.test(text) && !RESERVED.test(text)) return text;
   // A quote ends the value only where white space follows it.
@@ -42,19 +42,19 @@ export function cifItems(category: string, row: CifRow): string {
 /**
  * A category of many rows, one for each entry; nothing when there are none.
  *
- * @param rowOf - gives rows of the same items
+ * @param toRow - gives rows of the same items
  */
 function cifLoop<T>(
   category: string,
   entries: readonly T[],
-  rowOf: (entry: T, index: number) => CifRow,
+  toRow: (entry: T, index: number) => CifRow,
 ): string {
-  const rows = entries.map(rowOf);
+  const rows = entries.map(toRow);
   const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
   return cifLines(category, Object.keys(rows[0] ?? {}), lines);
 }
 
-/** The same with the rows as they stand in the file. */
+/** The same with rows that are written already. */
 function cifLines(category: string, items: readonly string[], lines: readonly string[]): string {
   if (lines.length === 0) return '';
   return `loop_\n${items.map((name) => `_${category}.${name}`).join('\n')}\n${lines.join('\n')}\n#\n`;
@@ -72,20 +72,20 @@ const isPolymer = (entity: Entity): entity is Entity & { kind: keyof typeof POLY
   entity.kind !== 'ligand' && entity.kind !== 'water';
 
 /** Breaks a sequence into lines. */
-const folded = (sequence: string): string => sequence.replace(/.{80}(?=.)/g, '$&\n');
+const breakLines = (sequence: string): string => sequence.replace(/.{80}(?=.)/g, '$&\n');
 
-const codes = (entity: Entity, canonical: boolean): string =>
-  folded(
+const sequenceCodes = (entity: Entity, canonical: boolean): string =>
+  breakLines(
     entity.components
       .map((name) => {
-        const known = residueOf(name);
+        const known = findResidue(name);
         if (canonical) return known?.letter ?? 'X';
         return known?.standard === true && known.kind !== 'dna' ? known.letter : `(${name})`;
       })
       .join(''),
   );
 
-const isStandard = (name: string): boolean => residueOf(name)?.standard === true;
+const isStandard = (name: string): boolean => findResidue(name)?.standard === true;
 
 function entityText(entities: readonly Entity[], asyms: readonly Asym[]): string {
   const polymers = entities.filter(isPolymer);
@@ -111,8 +111,8 @@ function entityText(entities: readonly Entity[], asyms: readonly Asym[]): string
       nstd_linkage: 'no',
       nstd_monomer: entity.components.every(isStandard) ? 'no' : 'yes',
       pdbx_strand_id: [...entity.strands].join(','),
-      pdbx_seq_one_letter_code: codes(entity, false),
-      pdbx_seq_one_letter_code_can: codes(entity, true),
+      pdbx_seq_one_letter_code: sequenceCodes(entity, false),
+      pdbx_seq_one_letter_code_can: sequenceCodes(entity, true),
     })),
     cifLoop(
       'entity_poly_seq',
@@ -174,7 +174,7 @@ function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
 }
 
 /** One partner of a connection. @param name - `ptnr1` or `ptnr2` */
-const partner = (name: string, { asym, residue, index, atom }: BondEnd): CifRow => ({
+const partnerItems = (name: string, { asym, residue, index, atom }: BondEnd): CifRow => ({
   [`${name}_label_asym_id`]: asym.id,
   [`${name}_label_comp_id`]: residue.name,
   [`${name}_label_seq_id`]: sequenceNumber(asym, index),
@@ -191,8 +191,8 @@ function connectionText(connections: readonly Connection[]): string {
     cifLoop('struct_conn', connections, ({ kind, from, to, distance }, k) => ({
       id: `${kind}${k + 1}`,
       conn_type_id: kind,
-      ...partner('ptnr1', from),
-      ...partner('ptnr2', to),
+      ...partnerItems('ptnr1', from),
+      ...partnerItems('ptnr2', to),
       pdbx_dist_value: distance.toFixed(3),
     })),
   ].join('');
@@ -213,14 +213,14 @@ function atomLines(asyms: readonly Asym[]): string[] {
       const component = cifValue(name);
       const group = hetero ? 'HETATM' : 'ATOM';
       const place = [sequenceNumber(asym, k), insertion || null].map(cifValue).join(' ');
-      const ours = `. ${component} ${label} ${asym.entity.id} ${place}`;
-      const theirs = `${number} ${component} ${chain}`;
+      const labels = `. ${component} ${label} ${asym.entity.id} ${place}`;
+      const authors = `${number} ${component} ${chain}`;
       for (const atom of atoms) {
         const own = cifValue(atom.name);
         const at = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)}`;
         const values = `${at} ${atom.occupancy.toFixed(2)} ${atom.b.toFixed(2)}`;
         const id = `${group} ${lines.length + 1} ${cifValue(atom.element)} ${own}`;
-        lines.push(`${id} ${ours} ${values} ${theirs} ${own} 1`);
+        lines.push(`${id} ${labels} ${values} ${authors} ${own} 1`);
       }
     }
   }
@@ -232,7 +232,7 @@ const blockName = (id: string): string => id.replace(/[^A-Za-z0-9_.-]/g, '_') ||
 
 /** Writes the file. There is always one, whatever the size. */
 export function writeMmcif(model: StructureModel): StructureFile & { ok: true } {
-  const { entities, asyms } = entitiesOf(model);
+  const { entities, asyms } = readEntities(model);
   const atoms = atomLines(asyms);
   const comments = model.warnings.flatMap((warning) => warning.replace(/[^\n\x20-\x7e]/gu, '?').split('\n'));
   const residues = asyms.flatMap((asym) => asym.residues);
@@ -251,7 +251,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
     cifItems('exptl', { entry_id: blockName(model.id), method: 'THEORETICAL MODEL' }),
     entityText(entities, asyms),
     cifLoop('struct_asym', asyms, ({ id, entity }) => ({ id, entity_id: entity.id, details: null })),
-    connectionText(connectionsOf(asyms)),
+    connectionText(findConnections(asyms)),
     cifItems('ma_model_list', {
       ordinal_id: 1,
       model_id: 1,

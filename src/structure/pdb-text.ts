@@ -1,14 +1,14 @@
 // Writes a structure as PDB text, within the limits of its columns.
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
-import { standardParent } from './residues.ts';
+import { findStandardParent } from './residues.ts';
 
-/** Every record is as long. */
+/** Length of every record. */
 const COLUMNS = 80;
 const MAX_ATOMS = 99_999;
 const MAX_RESIDUES = 9_999;
 
 /** One-letter elements start in the second of the four columns, as the format wants. */
-const nameColumns = ({ name, element }: ModelAtom): string =>
+const atomNameColumns = ({ name, element }: ModelAtom): string =>
   element.length === 1 && name.length < 4 ? ` ${name}`.padEnd(4) : name.padEnd(4);
 
 function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom: ModelAtom): string {
@@ -16,7 +16,7 @@ function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom
   return [
     residue.hetero ? 'HETATM' : 'ATOM  ',
     String(serial).padStart(5),
-    ` ${nameColumns(atom)} ${residue.name.padStart(3)} ${chain.id}`,
+    ` ${atomNameColumns(atom)} ${residue.name.padStart(3)} ${chain.id}`,
     `${String(residue.number).padStart(4)}${residue.insertion.padEnd(1)}   ${place}`,
     `${atom.occupancy.toFixed(2).padStart(6)}${atom.b.toFixed(2).padStart(6)}`,
     `          ${atom.element.padStart(2)}`,
@@ -24,7 +24,7 @@ function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom
 }
 
 /** Why the columns are too narrow; undefined when they are not. */
-function tooLarge({ chains }: StructureModel): string | undefined {
+function findLimit({ chains }: StructureModel): string | undefined {
   const residues = chains.flatMap((chain) => chain.residues);
   const polymers = chains.filter(({ kind }) => kind !== 'ligand').length;
   const atoms = residues.reduce((sum, residue) => sum + residue.atoms.length, 0) + polymers;
@@ -51,28 +51,30 @@ function tooLarge({ chains }: StructureModel): string | undefined {
 }
 
 /** REMARK 1 lines of at most 80 columns, cut at spaces where there are any. */
-function remarks(warnings: readonly string[]): string[] {
+function toRemarks(warnings: readonly string[]): string[] {
   const lines = warnings.flatMap(
     (warning) => warning.replace(/[^\n\x20-\x7e]/gu, '?').match(/[^\n]{1,69}(?: |$)|[^\n]{1,69}/gm) ?? [],
   );
   return lines.map((line) => `REMARK   1 ${line.trimEnd()}`);
 }
 
-const PER_LINE = 13;
+const RESIDUES_PER_LINE = 13;
 
 /** SEQRES records of a polymer. */
 function sequenceLines({ id, residues }: ModelChain): string[] {
   const count = String(residues.length).padStart(4);
-  return Array.from({ length: Math.ceil(residues.length / PER_LINE) }, (_, k) => {
-    const names = residues.slice(k * PER_LINE, (k + 1) * PER_LINE).map(({ name }) => name.padStart(3));
+  return Array.from({ length: Math.ceil(residues.length / RESIDUES_PER_LINE) }, (_, k) => {
+    const names = residues
+      .slice(k * RESIDUES_PER_LINE, (k + 1) * RESIDUES_PER_LINE)
+      .map(({ name }) => name.padStart(3));
     return `SEQRES ${String(k + 1).padStart(3)} ${id} ${count}  ${names.join(' ')}`;
   });
 }
 
 /** MODRES records of a polymer: its modified residues with their standard ones. */
-const modifiedLines = ({ id, residues }: ModelChain): string[] =>
+const modifiedResidueLines = ({ id, residues }: ModelChain): string[] =>
   residues.flatMap(({ name, number, insertion }) => {
-    const parent = standardParent(name);
+    const parent = findStandardParent(name);
     if (parent === undefined) return [];
     const place = `${name.padStart(3)} ${id} ${String(number).padStart(4)}${insertion.padEnd(1)}`;
     return [`MODRES      ${place} ${parent.padStart(3)}  MODIFIED RESIDUE`];
@@ -80,15 +82,15 @@ const modifiedLines = ({ id, residues }: ModelChain): string[] =>
 
 /** Writes the file, or says why the format cannot hold the structure. */
 export function writePdb(model: StructureModel): StructureFile {
-  const reason = tooLarge(model);
+  const reason = findLimit(model);
   if (reason !== undefined) return { ok: false, reason };
   const lines = [
-    ...remarks([model.title, ...model.warnings]),
+    ...toRemarks([model.title, ...model.warnings]),
     ...model.scores.map(({ name, value }) => `REMARK   1 ${name} ${Number(value.toFixed(4))}`),
   ];
   const polymers = model.chains.filter(({ kind }) => kind !== 'ligand');
   for (const polymer of polymers) lines.push(...sequenceLines(polymer));
-  for (const polymer of polymers) lines.push(...modifiedLines(polymer));
+  for (const polymer of polymers) lines.push(...modifiedResidueLines(polymer));
   let serial = 0;
   let atomCount = 0;
   for (const chain of model.chains) {

@@ -2,20 +2,20 @@
 import { writeMmcif } from './mmcif.ts';
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
 import { type PdbResidue, parsePdb } from './pdb.ts';
-import { residueOf } from './residues.ts';
+import { findResidue } from './residues.ts';
 
-function groupBy<K, T>(items: readonly T[], keyOf: (item: T) => K): Map<K, T[]> {
+function groupBy<K, T>(items: readonly T[], toKey: (item: T) => K): Map<K, T[]> {
   const groups = new Map<K, T[]>();
   for (const item of items) {
-    const group = groups.get(keyOf(item)) ?? [];
-    groups.set(keyOf(item), group);
+    const group = groups.get(toKey(item)) ?? [];
+    groups.set(toKey(item), group);
     group.push(item);
   }
   return groups;
 }
 
 /** The atoms as they are written: of those with one name the first, and 0 where no B-factor is. */
-function writable(atoms: readonly ModelAtom[]): ModelAtom[] {
+function toWritableAtoms(atoms: readonly ModelAtom[]): ModelAtom[] {
   const names = new Set<string>();
   return atoms.flatMap((atom) => {
     if (names.has(atom.name)) return [];
@@ -25,11 +25,11 @@ function writable(atoms: readonly ModelAtom[]): ModelAtom[] {
 }
 
 /** The residues of one chain: its polymer, and behind it what else bears its letter. */
-function chainsFrom(id: string, residues: readonly ModelResidue[]): ModelChain[] {
-  const written = residues.map((residue) => ({ ...residue, atoms: writable(residue.atoms) }));
+function toChains(id: string, residues: readonly ModelResidue[]): ModelChain[] {
+  const written = residues.map((residue) => ({ ...residue, atoms: toWritableAtoms(residue.atoms) }));
   const byKind = groupBy(
     written,
-    ({ name, hetero }): ModelChain['kind'] => residueOf(name)?.kind ?? (hetero ? 'ligand' : 'protein'),
+    ({ name, hetero }): ModelChain['kind'] => findResidue(name)?.kind ?? (hetero ? 'ligand' : 'protein'),
   );
   return [...byKind]
     .sort(([a], [b]) => Number(a === 'ligand') - Number(b === 'ligand'))
@@ -40,7 +40,7 @@ function chainsFrom(id: string, residues: readonly ModelResidue[]): ModelChain[]
 const SCORE = /^(?:ptm|mean_plddt)\b/;
 
 /** What the remarks say, such as the licence, whatever their numbers. */
-const remarksOf = (text: string): string[] =>
+const readRemarks = (text: string): string[] =>
   [...text.matchAll(/^REMARK(?: +\d+(?= |$))?(.*)$/gm)]
     .map(([, line = '']) => line.trim())
     .filter((line) => line !== '' && !SCORE.test(line));
@@ -78,8 +78,8 @@ export function pdbToMmcif(
   return writeMmcif({
     ...about,
     title: `Structure of ${about.id}`,
-    warnings: remarksOf(text),
-    chains: [...chains].flatMap(([id, list]) => chainsFrom(id || 'A', list)),
+    warnings: readRemarks(text),
+    chains: [...chains].flatMap(([id, list]) => toChains(id || 'A', list)),
     scores: [],
   });
 }

@@ -14,7 +14,7 @@ export interface ParsedPdb {
   readonly residues: readonly PdbResidue[];
 }
 
-function elementOf(line: string): string {
+function readElement(line: string): string {
   const stated = line.slice(76, 78).trim();
   if (/^[A-Za-z]{1,2}$/.test(stated)) return stated.toUpperCase();
   // Without the element column: the first two columns of the name hold it, right-justified. Names of
@@ -34,7 +34,7 @@ function readAtom(line: string): ModelAtom | undefined {
   const occupancy = line.slice(54, 60).trim();
   return {
     name: line.slice(12, 16).trim(),
-    element: elementOf(line),
+    element: readElement(line),
     x,
     y,
     z,
@@ -46,7 +46,7 @@ function readAtom(line: string): ModelAtom | undefined {
 const TRACE = new Set(['CA', "C1'", 'C1*']);
 
 /** The residue of consecutive atoms. @param line - one of theirs */
-function residueFrom(line: string, atoms: readonly ModelAtom[]): PdbResidue {
+function toResidue(line: string, atoms: readonly ModelAtom[]): PdbResidue {
   const trace = atoms.find(({ name }) => TRACE.has(name)) ?? atoms[0];
   return {
     // Some writers put two-character chain names into columns 21 and 22.
@@ -70,7 +70,7 @@ export function parsePdb(text: string): ParsedPdb {
   let first = '';
   let atoms: ModelAtom[] = [];
   const close = () => {
-    if (atoms.length > 0) residues.push(residueFrom(first, atoms));
+    if (atoms.length > 0) residues.push(toResidue(first, atoms));
     atomCount += atoms.length;
   };
   let place = '';

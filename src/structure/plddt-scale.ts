@@ -43,8 +43,8 @@ function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): 
   if (text.length === WIDTH) pdb.write(text, at, 'latin1');
 }
 
-/** A remark in the words of the scale. */
-const scaledRemark = (line: string, unit: PlddtUnit): string =>
+/** Changes the scale that a remark names. */
+const scaleRemark = (line: string, unit: PlddtUnit): string =>
   unit === 'PERCENT'
     ? line.replace(/\b0 (to) 1\b(?!\.\d)/i, '0 $1 100')
     : line.replace(/\b0 (to) 100\b/i, '0 $1 1');
@@ -53,7 +53,7 @@ const isAtom = (pdb: Uint8Array, start: number): boolean =>
   startsWith(pdb, start, ATOM) || startsWith(pdb, start, HETATM);
 
 /** Where a line ends: at its line feed, or at the end of the text. */
-function endOfLine(pdb: Buffer, start: number): number {
+function findLineEnd(pdb: Buffer, start: number): number {
   const end = pdb.indexOf(NEWLINE, start);
   return end === -1 ? pdb.length : end;
 }
@@ -61,7 +61,7 @@ function endOfLine(pdb: Buffer, start: number): number {
 /** Whether a confidence above 1 shows that the text has them on 0 to 100. */
 function isInPercent(pdb: Buffer): boolean {
   for (let start = 0, end = 0; start < pdb.length; start = end + 1) {
-    end = endOfLine(pdb, start);
+    end = findLineEnd(pdb, start);
     const at = start + B_FACTOR;
     if (end < at + WIDTH || !isAtom(pdb, start) || isPlain(pdb, at)) continue;
     if (readColumn(pdb, at) > 1) return true;
@@ -78,7 +78,7 @@ export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
   const parts: Uint8Array[] = [];
   let copied = 0;
   for (let start = 0, end = 0; start < scaled.length; start = end + 1) {
-    end = endOfLine(scaled, start);
+    end = findLineEnd(scaled, start);
     if (isAtom(scaled, start)) {
       const at = start + B_FACTOR;
       if (end < at + WIDTH) continue;
@@ -91,7 +91,7 @@ export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
       if (Number.isFinite(b)) writeColumn(scaled, at, b * factor, decimals);
     } else if (startsWith(scaled, start, REMARK)) {
       const line = scaled.toString('utf8', start, end);
-      const next = scaledRemark(line, unit);
+      const next = scaleRemark(line, unit);
       if (next === line) continue;
       parts.push(scaled.subarray(copied, start), Buffer.from(next));
       copied = end;

@@ -52,11 +52,11 @@ for (const [kind, standard, pairs] of TABLES)
  * @param name - such as MET, A, DA or MSE, in any case
  * @returns undefined for anything but a known part of a polymer
  */
-export const residueOf = (name: string): KnownResidue | undefined => KNOWN.get(name.trim().toUpperCase());
+export const findResidue = (name: string): KnownResidue | undefined => KNOWN.get(name.trim().toUpperCase());
 
 /** The standard residue of a modified component, such as SER for SEP; undefined for any other. */
-export function standardParent(name: string): string | undefined {
-  const known = residueOf(name);
+export function findStandardParent(name: string): string | undefined {
+  const known = findResidue(name);
   if (known === undefined || known.standard) return undefined;
   const { kind, letter } = known;
   return [...KNOWN].find(([, one]) => one.standard && one.kind === kind && one.letter === letter)?.[0];

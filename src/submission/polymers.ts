@@ -1,5 +1,5 @@
 // Chemistry of polymers: letters, heavy atoms of residues, parents of modifications.
-import { residueOf } from '../structure/residues.ts';
+import { findResidue } from '../structure/residues.ts';
 import type { PolymerType } from './submission.ts';
 
 /** The letters of a polymer that name one residue. */
@@ -76,6 +76,6 @@ export function countHeavyAtoms(type: PolymerType, sequence: string, position: n
 
 /** The parent residue of a well-known modification; undefined for any other. */
 export function findParentResidue(type: PolymerType, ccd: string): string | undefined {
-  const known = residueOf(ccd);
+  const known = findResidue(ccd);
   return known === undefined || known.standard || known.kind !== type ? undefined : known.letter;
 }

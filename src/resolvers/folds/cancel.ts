@@ -1,5 +1,4 @@
-// cancelBatch and cancelTask. Where the answer does not say what was cancelled, the states before
-// and after do.
+// cancelBatch and cancelTask.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
@@ -16,17 +15,12 @@ import {
 } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
-import { readCounts, toTaskState } from '../../upstream/folds/batch-states.ts';
-import { drifted } from '../../upstream/http/validate-response.ts';
+import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { selectedFields } from '../selection.ts';
 import { loadBatch, toBatch } from './batch.ts';
+import { type CancelTarget, COUNTERS, toUnknownCount } from './cancel-count.ts';
 import { loadTask } from './load-task.ts';
 import { toRefusedProblem } from './submit-result.ts';
-
-interface CancelTarget {
-  readonly what: 'batch' | 'task';
-  readonly id: string;
-}
 
 interface CancelledShape {
   readonly kind: 'Cancelled';
@@ -40,54 +34,19 @@ interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
   readonly target: CancelTarget;
 }
 
-const unknownCount = (what: string): Error =>
-  drifted('cancel', '$.cancelled', `it is missing, and ${what}, so that the count is not known`);
-
-/**
- * Reads the states before a cancellation. The function that it returns gives the number of tasks
- * cancelled, and throws UPSTREAM_DRIFT when the states before and after do not show it.
- */
-type Counter = (ctx: GatewayContext, id: string) => Promise<() => Promise<number>>;
-
-const COUNTERS: Readonly<Record<CancelTarget['what'], Counter>> = {
-  batch: async (ctx, batchId) => {
-    const page = await ctx.batches.batch(batchId);
-    return async () => {
-      if (page === null) throw unknownCount('List did not know the batch before');
-      const before = readCounts(page.counts);
-      if (before.queued === 0) return 0;
-      const after = await ctx.batches.batch(batchId);
-      if (after === null) throw unknownCount('List does not know the batch any more');
-      const { queued, cancelled } = readCounts(after.counts);
-      const count = cancelled - before.cancelled;
-      if (queued > 0 || count < 0) throw unknownCount('the counts of the batch do not tell');
-      return count;
-    };
-  },
-  task: async (ctx, taskId) => {
-    const status = await ctx.batches.status(taskId);
-    return async () => {
-      const before = status === null ? null : toTaskState(status.data.status);
-      if (before === 'CANCELLED') return 0;
-      if (before === 'QUEUED') return 1;
-      throw unknownCount(`the task was ${before ?? 'not known'} before`);
-    };
-  },
-};
-
 /** The id of the batch of a target; undefined where it is unknown. */
-const batchIdOf = async ({ submissions }: GatewayContext, { what, id }: CancelTarget) =>
+const findBatchId = async ({ submissions }: GatewayContext, { what, id }: CancelTarget) =>
   what === 'batch' ? id : (await submissions.placeOf(id))?.batchId;
 
 /** The batch of a target. One that took a Cancel exists, and needs no List call. */
-async function batchOf(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
-  const batchId = await batchIdOf(ctx, target);
+async function findBatch(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {
+  const batchId = await findBatchId(ctx, target);
   if (batchId === undefined) return null;
   return target.what === 'batch' ? toBatch(ctx, batchId) : loadBatch(ctx, batchId);
 }
 
-async function stillRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
-  const batch = await batchOf(ctx, target);
+async function countRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
+  const batch = await findBatch(ctx, target);
   return batch === null ? null : readCounts((await batch.read()).counts).inProgress;
 }
 
@@ -96,7 +55,7 @@ const batchField = {
   cost: 1,
   description: 'The present state of the batch.',
   resolve: ({ target }: { readonly target: CancelTarget }, _: object, ctx: GatewayContext) =>
-    batchOf(ctx, target),
+    findBatch(ctx, target),
 } as const;
 
 const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
@@ -120,11 +79,11 @@ const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
     stillRunningCount: t.int({
       cost: 1,
       description: 'Tasks of the batch that continue and are charged. One List call.',
-      resolve: ({ target }, _, ctx) => stillRunning(ctx, target),
+      resolve: ({ target }, _, ctx) => countRunning(ctx, target),
     }),
     warnings: t.stringList({
       ...nonNull("The upstream's warnings about the cancellation."),
-      resolve: ({ warnings }) => [...warnings],
+      resolve: ({ warnings }) => warnings,
     }),
   }),
 });
@@ -172,18 +131,20 @@ async function cancelTarget(
   // The poller reads the batch now, so that subscribers see the result at once. A ledger that does
   // not know the batch does not undo the cancellation.
   const { live, storeFailed } = ctx.services;
-  const batchId = await batchIdOf(ctx, target).catch((error) => storeFailed('ledger', error, ctx.requestId));
+  const batchId = await findBatchId(ctx, target).catch((error) =>
+    storeFailed('ledger', error, ctx.requestId),
+  );
   if (batchId !== undefined) await live.pollNow(ctx.principal, batchId);
   if (ending.kind === 'cancelled') {
     const { data, warnings } = ending.answer;
-    const told = data.cancelled;
+    const { cancelled } = data;
     return {
       kind: 'Cancelled',
       target,
       warnings,
       cancelledCount: async () => {
-        if (told != null) return told;
-        if (count === undefined) throw unknownCount('the states before were not read');
+        if (cancelled != null) return cancelled;
+        if (count === undefined) throw toUnknownCount('the states before were not read');
         return count();
       },
     };

@@ -1,6 +1,6 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
 import { createHash } from 'node:crypto';
-import { type PolymerKind, residueOf } from '../residues.ts';
+import { findResidue, type PolymerKind } from '../residues.ts';
 import { describeMisfit, type FoldedComplex, type Numbers } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
@@ -111,7 +111,7 @@ function readKind(complex: FoldedComplex, entity: unknown, { kind, tokenStart, t
   const stated = KINDS.find((one) => word.includes(one));
   if (stated !== undefined || kind !== 'ligand' || !word.includes('polymer')) return stated ?? kind;
   const names = complex.sequence.slice(tokenStart, tokenEnd);
-  return names.map((name) => residueOf(name)?.kind).find((one) => one !== undefined) ?? 'protein';
+  return names.map((name) => findResidue(name)?.kind).find((one) => one !== undefined) ?? 'protein';
 }
 
 /** The value that stands most often in a list; of equal ones the first. */
@@ -130,7 +130,7 @@ function guessKind(complex: FoldedComplex, start: number, end: number): FoldedCh
   const votes: PolymerKind[] = [];
   const loose: PolymerKind[] = [];
   for (let t = start; t < end; t++) {
-    const known = residueOf(complex.sequence[t] ?? '');
+    const known = findResidue(complex.sequence[t] ?? '');
     if (known === undefined) continue;
     const [first, last] = atomRange(complex, t);
     if (known.standard && complex.atomHetero[first] !== true) votes.push(known.kind);
@@ -174,7 +174,8 @@ export function readChains(
     const row = rows?.[tokenStart];
     const kind = readKind(complex, row === undefined ? undefined : entityId?.[row], span);
     const names = complex.sequence.slice(tokenStart, tokenEnd);
-    const sequence = kind === 'ligand' ? null : names.map((name) => residueOf(name)?.letter ?? 'X').join('');
+    const sequence =
+      kind === 'ligand' ? null : names.map((name) => findResidue(name)?.letter ?? 'X').join('');
     return {
       id: ids[index] ?? '',
       kind,

@@ -2,7 +2,7 @@
 import { writeMmcif } from '../mmcif.ts';
 import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
-import { residueOf } from '../residues.ts';
+import { findResidue } from '../residues.ts';
 import type { FoldedComplex } from './fields.ts';
 import type { FoldingResult } from './result.ts';
 import { atomRange } from './rows.ts';
@@ -52,7 +52,7 @@ function toModelResidue(
     number: about.number,
     insertion: '',
     // Some services leave `atom_hetero` false for modified residues.
-    hetero: about.isLigand || residueOf(name)?.standard !== true,
+    hetero: about.isLigand || findResidue(name)?.standard !== true,
     confidence,
     atoms: readAtoms(complex, token, confidence ?? 0),
   };

@@ -1,7 +1,7 @@
 // The atoms and rows of each token. Confidences, PAE and embeddings have one row for each token, or
 // one for each heavy atom of ligands, of modified residues, or of both, which the service folds atom
 // by atom.
-import { residueOf } from '../residues.ts';
+import { findResidue } from '../residues.ts';
 import type { FoldedChain } from './chains.ts';
 import type { FoldedComplex } from './fields.ts';
 import type { RowOffsets } from './matrix.ts';
@@ -47,7 +47,7 @@ export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpa
     const offsets = [0];
     for (const { kind, tokenStart, tokenEnd } of spans) {
       for (let token = tokenStart; token < tokenEnd; token++) {
-        const isStandard = residueOf(complex.sequence[token] ?? '')?.standard === true;
+        const isStandard = findResidue(complex.sequence[token] ?? '')?.standard === true;
         const tokenClass = kind === 'ligand' ? kind : isStandard ? 'standard' : 'modified';
         const rows = byAtom.includes(tokenClass) ? countHeavyAtoms(complex, token) : 1;
         offsets.push((offsets.at(-1) ?? 0) + rows);
