@@ -68,6 +68,12 @@ describe('a request of a few bytes for each thing that it has the gateway do', (
       /characters; 100000 are allowed/,
     ],
     [
+      'a document of 90,000 lines',
+      `${'\n'.repeat(90_000)}{ limits { maxTasks } }`,
+      {},
+      /90001 lines; 2000 are allowed/,
+    ],
+    [
       '400,000 variables of a wrong type',
       `query($a: [ID!]!, $b: [ID!]!, $c: [ID!]!, $d: [ID!]!) { ${['a', 'b', 'c', 'd'].map((x) => `${x}: nodes(ids: $${x}) { id }`).join(' ')} }`,
       Object.fromEntries(['a', 'b', 'c', 'd'].map((x) => [x, list(100_000, () => true)])),

@@ -6,8 +6,9 @@ import { maxDirectivesPlugin } from '@escape.tech/graphql-armor-max-directives';
 import { type DocumentNode, type FieldNode, GraphQLError, Kind, type SelectionSetNode } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 
-/** For each error graphql-js searches the text for its position. */
 export const MAX_DOCUMENT_CHARACTERS = 100_000;
+/** For the position of each error, and a list may have 5,000, graphql-js counts the lines of the text. */
+const MAX_LINES = 2_000;
 const MAX_TOKENS = 5_000;
 const MAX_ALIASES = 200;
 const MAX_DIRECTIVES = 100;
@@ -41,6 +42,11 @@ const useTextLimits: Plugin = {
     if (text.length > MAX_DOCUMENT_CHARACTERS)
       throw tooExpensive(
         `The document has ${text.length} characters; ${MAX_DOCUMENT_CHARACTERS} are allowed. Move long values into variables.`,
+      );
+    const lines = text.split(/\r\n|[\n\r]/).length;
+    if (lines > MAX_LINES)
+      throw tooExpensive(
+        `The document has ${lines} lines; ${MAX_LINES} are allowed. Leave out those that are empty.`,
       );
     setParseFn(() => {
       const document = parseTokens(() => parseFn(text, { maxTokens: MAX_TOKENS }));
