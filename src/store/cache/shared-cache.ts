@@ -80,6 +80,8 @@ function openKeyv(redis: RedisConnection): Keyv {
   }
   const store = new TimedRedis(redis.client, { throwOnErrors: true });
   const keyv = new Keyv({ store, useKeyPrefix: false, throwOnErrors: true });
+  // Keys have a prefix of ours.
+  keyv.namespace = undefined;
   const { serialize, deserialize } = keyv;
   if (serialize === undefined || deserialize === undefined) throw new Error('Keyv has no serializer.');
   keyv.serialize = async (entry) => pack(await serialize(entry));
