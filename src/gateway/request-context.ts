@@ -17,10 +17,9 @@ import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
 import type { UpstreamConnections } from './upstream.ts';
 
-/** A caller without a token is its address; any number of tokens can be invented behind one. */
-const callSource = ({ principal, proven }: Caller, address: string | undefined): CallSource => ({
+/** A caller without a token is its address. */
+const callSource = ({ principal }: Caller, address: string | undefined): CallSource => ({
   caller: principal ?? address ?? '',
-  network: proven ? undefined : address,
 });
 
 /** Creates the contexts of requests. */

@@ -142,16 +142,6 @@ describe('the limiter', () => {
     expect(countInside(third)).toBe(5);
   });
 
-  it('counts callers of one address together who have not proved who they are', async () => {
-    const limiter = createHostLimiter({ ...BOUNDS, inFlight: 64, queue: 1000 });
-    for (let i = 0; i < 100; i++)
-      void follow(limiter.enter(read({ caller: `invented ${i}`, network: 'address' })));
-    await turn();
-    expect(limiter.state()).toMatchObject({ inFlight: 48, queued: 52 });
-    expect(countInside(await enterMany(limiter, 5, { caller: 'elsewhere', network: 'another' }))).toBe(5);
-    expect(countInside(await enterMany(limiter, 5, { caller: 'proven' }))).toBe(5);
-  });
-
   it('sends what is urgent at once, however many reads wait', async () => {
     const limiter = createHostLimiter({ ...BOUNDS, inFlight: 1, queue: 1 });
     await enterMany(limiter, 2, {});

@@ -1,6 +1,6 @@
 // All tasks of a batch, and the scores of those that are done. Scores are read once from each result
 // and stored, so that only the first ranking of a batch downloads.
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
@@ -74,7 +74,7 @@ async function downloadScores(
 ): Promise<ScoresById> {
   const found: ScoresById = new Map();
   const refused = new Map<string, RefusedResultError>();
-  const limited = pLimit(MAX_CONCURRENT);
+  const limited = createConcurrencyLimit(MAX_CONCURRENT);
   let failure: unknown;
   const read = async ({ taskId, result }: TaskShape): Promise<void> => {
     if (failure !== undefined) return;
@@ -88,7 +88,7 @@ async function downloadScores(
       else found.set(taskId, problem);
     }
   };
-  await Promise.all(tasks.map((task) => limited(read, task)));
+  await Promise.all(tasks.map((task) => limited(() => read(task))));
   // A store that refuses every result is a failure; one that refuses some has lost them.
   const canRead = hasOthers || [...found.values()].some((scores) => typeof scores !== 'string');
   for (const [taskId, error] of refused) {

@@ -1,5 +1,5 @@
 // Reads batches and tasks for one request: identical reads are one call, a few calls at a time.
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { type Enveloped, list, status } from '../batch.ts';
 import { UpstreamError } from '../errors.ts';
@@ -51,7 +51,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
   const submitted = new Map<string, BatchAnswer>();
   const statuses = new Map<string, Promise<Enveloped<TaskStatus> | null>>();
   const expired = new Map<string, Promise<boolean>>();
-  const limited = pLimit(MAX_CONCURRENT);
+  const limited = createConcurrencyLimit(MAX_CONCURRENT);
 
   async function readPage(batchId: string, items?: ItemsRequest): Promise<BatchAnswer | null> {
     const answer = (await owned.batch(batchId)) ? await list(up, batchId, { items }) : null;
@@ -73,7 +73,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
   }
 
   return {
-    batch: (batchId) => once(batches, batchId, () => limited(readPage, batchId)),
+    batch: (batchId) => once(batches, batchId, () => limited(() => readPage(batchId))),
     async page(batchId, request) {
       const whole = request.cursor === undefined ? submitted.get(batchId) : undefined;
       if (whole !== undefined) {
@@ -81,7 +81,7 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
         return { ...whole, items };
       }
       const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
-      const page = once(pages, key, () => limited(readPage, batchId, request));
+      const page = once(pages, key, () => limited(() => readPage(batchId, request)));
       // Any page has state and counts too, so that they need no call of their own, unless it fails.
       if (!batches.has(batchId)) {
         batches.set(batchId, page);

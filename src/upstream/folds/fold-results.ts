@@ -1,6 +1,6 @@
 // Results of finished tasks for one request: the JSON behind the signed URL, downloaded once and
 // without a token. The ledger stores scalar scores.
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
@@ -76,7 +76,7 @@ export function createFoldResults(
   const kept = new Set<string>();
   let keptBytes = 0;
   const scores = new Map<string, Promise<TaskScores | null>>();
-  const limited = pLimit(MAX_CONCURRENT);
+  const limited = createConcurrencyLimit(MAX_CONCURRENT);
 
   async function readResult(taskId: string): Promise<TaskResult | null> {
     return readResponse((await batches.status(taskId))?.data.response);
@@ -128,7 +128,7 @@ export function createFoldResults(
   }
 
   function readOnce(taskId: string): Promise<KeptResult | null> {
-    const reading = results.get(taskId) ?? limited(readForFields, taskId);
+    const reading = results.get(taskId) ?? limited(() => readForFields(taskId));
     results.set(taskId, reading);
     return reading;
   }
@@ -174,7 +174,7 @@ export function createFoldResults(
     url: readUrl,
     inline: readInline,
     download: startDownload,
-    read: (taskId) => limited(readWhole, taskId),
+    read: (taskId) => limited(() => readWhole(taskId)),
     async open(taskId) {
       kept.add(taskId);
       return (await readOnce(taskId))?.fold ?? null;

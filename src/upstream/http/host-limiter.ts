@@ -29,8 +29,6 @@ export const defaultHostLimits: HostLimits = {
 export interface CallSource {
   /** A name of the caller; its address when it gave no token. */
   readonly caller: string;
-  /** Address of a caller that has not proved who it is: any number of tokens can be invented. */
-  readonly network?: string | undefined;
 }
 
 export interface LimitedCall extends CallSource {
@@ -75,8 +73,6 @@ export interface HostLimiter {
 
 /** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
 const MAX_PAUSE_MS = 5_000;
-/** Unproven callers of one address may together hold so many times the places that are free. */
-const NETWORK_SHARES = 3;
 
 interface Waiting extends CallSource {
   start(): void;
@@ -105,19 +101,6 @@ function refusal(reason: HoldReason, operation: string, waitMs: number): Upstrea
   });
 }
 
-/** Counts by name; names without a count are forgotten. */
-function createCounts() {
-  const counts = new Map<string, number>();
-  return {
-    of: (name: string): number => counts.get(name) ?? 0,
-    add(name: string, change: 1 | -1): void {
-      const count = (counts.get(name) ?? 0) + change;
-      if (count === 0) counts.delete(name);
-      else counts.set(name, count);
-    },
-  };
-}
-
 /** Creates the limiter of a host. @param now - milliseconds of a clock that only goes forward */
 export function createHostLimiter(
   limits: HostLimits,
@@ -127,8 +110,8 @@ export function createHostLimiter(
   const pauses = createRateLimitBackoff(now);
   const queue = createFairQueue<Waiting>();
   const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
-  const byCaller = createCounts();
-  const byNetwork = createCounts();
+  /** Calls in flight by caller; callers without one are left out. */
+  const byCaller = new Map<string, number>();
   let inFlight = 0;
 
   const refuse = (reason: HoldReason, operation: string, waitMs: number): UpstreamError => {
@@ -136,17 +119,14 @@ export function createHostLimiter(
     return refusal(reason, operation, waitMs);
   };
 
-  const hasShare = ({ caller, network }: CallSource): boolean => {
-    const free = limits.inFlight - inFlight;
-    return (
-      byCaller.of(caller) < free && (network === undefined || byNetwork.of(network) < NETWORK_SHARES * free)
-    );
-  };
+  const hasShare = ({ caller }: CallSource): boolean =>
+    (byCaller.get(caller) ?? 0) < limits.inFlight - inFlight;
 
-  const count = ({ caller, network }: CallSource, change: 1 | -1): void => {
+  const count = ({ caller }: CallSource, change: 1 | -1): void => {
     inFlight += change;
-    byCaller.add(caller, change);
-    if (network !== undefined) byNetwork.add(network, change);
+    const calls = (byCaller.get(caller) ?? 0) + change;
+    if (calls === 0) byCaller.delete(caller);
+    else byCaller.set(caller, calls);
   };
 
   /** Ends a call in flight and starts those that have their share now. */
@@ -176,12 +156,11 @@ export function createHostLimiter(
     };
   };
 
-  const waitForShare = ({ operation, caller, network, signal, maxWaitMs }: LimitedCall): Promise<void> =>
+  const waitForShare = ({ operation, caller, signal, maxWaitMs }: LimitedCall): Promise<void> =>
     new Promise((resolve, reject) => {
       const deadline = startDeadline(signal, maxWaitMs);
       const waiting: Waiting = {
         caller,
-        network,
         start() {
           deadline.end();
           count(waiting, 1);

@@ -1,6 +1,7 @@
 // Features other than the normalised top ranking: by exact index or unscaled. Only the single record
 // has them, by one call for each selection.
 import DataLoader from 'dataloader';
+import type { ConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import { readMatrix } from '../archive/bulk-record.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
@@ -55,7 +56,7 @@ function readAnswers({ raw }: RawRecord, top: number, length: number | undefined
  */
 export function createFeatureValueLoader(
   up: Upstream,
-  limited: <T>(task: () => Promise<T>) => Promise<T>,
+  limited: ConcurrencyLimit,
   onRecord: (hash: string, record: ProteinRecord | null) => void,
 ): LoadFeatures {
   const load = async ({ hash, question }: FeatureKey): Promise<FeatureAnswer[] | null> => {

@@ -2,7 +2,7 @@
 // become the fewest calls. A protein is null only when its absence is proven.
 import { hash as digest } from 'node:crypto';
 import DataLoader from 'dataloader';
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import { asError, UpstreamError } from '../errors.ts';
@@ -111,8 +111,8 @@ export function createProteinLoader(
   { downloads, cache, singleFlight }: ProteinLoaderDependencies,
   clusters: Clusters,
 ): ProteinLoader {
-  const limitBulk = pLimit(BULK_IN_FLIGHT);
-  const limitRecords = pLimit(RECORDS_IN_FLIGHT);
+  const limitBulk = createConcurrencyLimit(BULK_IN_FLIGHT);
+  const limitRecords = createConcurrencyLimit(RECORDS_IN_FLIGHT);
   /** All that this request knows; null for a protein that does not exist. */
   const known = new Map<string, ProteinRecord | null>();
   /** The cached records, and what the answers add to them. */

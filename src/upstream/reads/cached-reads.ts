@@ -2,7 +2,7 @@
 // clusters and thumbnails. Identical reads in flight are one call, which aborts when the last
 // caller does.
 import DataLoader from 'dataloader';
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import { createEtag } from '../../etag.ts';
 import type { Cache } from '../../store/cache/cache.ts';
@@ -45,7 +45,7 @@ function createKeyLoader<K extends string | number, T>(
   reads: CachedReads<T>,
   load: (up: Upstream, key: K) => Promise<T | null>,
 ): KeyLoader<K, T> {
-  const limited = pLimit(IN_FLIGHT);
+  const limited = createConcurrencyLimit(IN_FLIGHT);
   async function read(key: K): Promise<T | null> {
     const found = await cachedRead(reads, up, String(key), (shared) => limited(() => load(shared, key)));
     if (found === null) up.absences?.add(String(key));
@@ -166,7 +166,7 @@ export function createClusterLoader(
   up: Upstream,
   { cache, singleFlight }: ClusterDependencies,
 ): ClusterLoader {
-  const limited = pLimit(IN_FLIGHT);
+  const limited = createConcurrencyLimit(IN_FLIGHT);
   const loaded = new Map<string, { top: number; answer: Promise<LoadedClusterRecord | null> }>();
 
   async function read({ hash, top }: ClusterKey): Promise<LoadedClusterRecord | null> {

@@ -2,7 +2,7 @@
 // structures are fetched only when selected; the protein loader receives what hits say of proteins.
 import { createHash } from 'node:crypto';
 import DataLoader from 'dataloader';
-import pLimit from 'p-limit';
+import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
@@ -70,7 +70,7 @@ export function createSimilarityLoader(
   { cache, singleFlight }: SimilarityDependencies,
   proteins: Pick<ProteinLoader, 'prime'>,
 ): SimilarityLoader {
-  const limited = pLimit(IN_FLIGHT);
+  const limited = createConcurrencyLimit(IN_FLIGHT);
 
   async function load({ query, structures }: SearchKey): Promise<SimilarityAnswer> {
     const key = cacheKey(query);
