@@ -1,7 +1,7 @@
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive } from '../../src/upstream/archive/bulk.ts';
-import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
+import { readFasta } from '../../src/upstream/archive/fasta.ts';
 import { longestBlock } from '../cpu-time.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
@@ -55,9 +55,8 @@ test('every member of the archive becomes parts by hash', async () => {
   expect(parts.sequences.get(A)).toEqual({ sequence: 'MCEE', accession: 'P62736', source: 'uniprotkb' });
   expect(parts.sequences.get(B)).toEqual({ sequence: 'MENT', accession: null, source: null });
   const structure = parts.structures.get(A);
-  expect(structure?.file().toJSON()).toBe(PDB);
-  expect(structure).toMatchObject({ size: PDB.length, pdb: PDB, ptm: 0.8125, meanPlddt: 0.75 });
-  expect(structure?.plddt).toEqual([0.91, 0.59]);
+  expect([structure?.read(), structure?.text.toJSON(), structure?.read()]).toEqual([PDB, PDB, PDB]);
+  expect(structure).toMatchObject({ hasAtoms: true, statesPtm: true, ptm: 0.8125, statedMean: 0.75 });
   expect(parts.clusterOf).toEqual(new Map([[A, C]]));
   expect(parts.clusters.get(C)).toEqual({ cluster_size: 4, protein_name: 'x' });
   expect(parts.features.get(A)?.proteinLevel).toEqual({ indices: [3, 70], values: [1.5, 0.25] });
@@ -126,10 +125,9 @@ test('NaN and Infinity on the wire are nothing, and do not spoil the rest', asyn
   expect(parts.clusters.get(C)).toEqual({ cluster_size: 2, ptm: null, protein_name: 'NaN' });
 });
 
-test('scores that are not stated come from the B-factors, on 0 to 1 however they are written', async () => {
-  const percent = PDB.replace(/^REMARK.*\n/gm, '').replace(/ 0\.(\d\d) {10}/g, '$1.00          ');
-  const parts = await read({ [`structures/${A}.pdb`]: strToU8(percent) });
-  expect(parts.structures.get(A)).toMatchObject({ ptm: null, meanPlddt: 0.75, plddt: [0.91, 0.59] });
+test('scores that are not stated are left open', async () => {
+  const parts = await read({ [`structures/${A}.pdb`]: strToU8(PDB.replace(/^REMARK.*\n/gm, '')) });
+  expect(parts.structures.get(A)).toMatchObject({ statesPtm: false, ptm: null, statedMean: null });
 });
 
 test('a member that cannot be read is lost alone', async () => {

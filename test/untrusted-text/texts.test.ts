@@ -27,7 +27,7 @@ import { scanSmiles } from '../../src/submission/smiles.ts';
 import { redact } from '../../src/telemetry/redact.ts';
 import { makeRequestId, shownName } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
-import { readFasta } from '../../src/upstream/archive/bulk-record.ts';
+import { readFasta } from '../../src/upstream/archive/fasta.ts';
 import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
 import { validationIssues } from '../../src/upstream/input-faults.ts';
 import { parseJsonText } from '../../src/upstream/json/parse-json.ts';

@@ -3,15 +3,16 @@ import { isFields } from '../json/is-fields.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isId } from '../wire-values.ts';
 import { ArchiveError, type ArchiveLimits, archiveLimits } from './archive-limits.ts';
-import { type BulkSequence, BulkStructure, readFasta } from './bulk-record.ts';
+import { type BulkSequence, readFasta } from './fasta.ts';
 import { type BulkFeatures, type RowSelection, readFeaturesFile } from './features-file.ts';
 import { PackedText } from './packed-text.ts';
+import { readStructureFile, type StructureFile } from './structure-file.ts';
 import { readZip, unpackMember, type ZipMember } from './zip.ts';
 
 /** The parts of every protein in an archive, by hash. */
 export interface BulkParts {
   readonly sequences: ReadonlyMap<string, BulkSequence>;
-  readonly structures: ReadonlyMap<string, BulkStructure>;
+  readonly structures: ReadonlyMap<string, StructureFile>;
   /** Representative of the protein's cluster. A protein without a cluster is not in it. */
   readonly clusterOf: ReadonlyMap<string, string>;
   /** By representative, the record as it came. */
@@ -70,7 +71,7 @@ export async function readBulkArchive(archive: Uint8Array, options: BulkOptions 
 
 class BulkReader implements BulkParts {
   readonly sequences = new Map<string, BulkSequence>();
-  readonly structures = new Map<string, BulkStructure>();
+  readonly structures = new Map<string, StructureFile>();
   readonly clusterOf = new Map<string, string>();
   readonly clusters = new Map<string, unknown>();
   readonly features = new Map<string, BulkFeatures>();
@@ -100,7 +101,7 @@ class BulkReader implements BulkParts {
 
   #readStructure(hash: string, member: ZipMember): void {
     if (!this.#isWanted(hash)) return;
-    this.structures.set(hash, new BulkStructure(new PackedText(member)));
+    this.structures.set(hash, readStructureFile(new PackedText(member)));
     this.present.add(hash);
   }
 

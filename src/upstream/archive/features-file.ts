@@ -7,7 +7,7 @@ import { runInWorker, WORKER_ABOVE_BYTES } from '../json/worker-pool.ts';
 import { type FeatureRow, selectRows, toRanking } from '../proteins/activations.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
 import { featuresWith } from '../wire-values.ts';
-import { readMatrix, readVector, type SparseVector } from './bulk-record.ts';
+import { readMatrix, readVector, type SparseVector } from './sparse-activations.ts';
 import { unpackMember, type ZipMember } from './zip.ts';
 
 /** The features whose activations along the sequence are wanted of a protein. */

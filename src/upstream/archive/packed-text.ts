@@ -27,10 +27,6 @@ export class PackedText {
     this.#isCompressed = member.isCompressed;
     if (this.#isCompressed && data.length > 0) unpacked.set(this, data, { size: data.length });
   }
-  /** Bytes that are held of it. */
-  get heldBytes(): number {
-    return this.#held.length;
-  }
   /** The text in UTF-8, to be written once. Nothing writes to the bytes. */
   bytes(): Uint8Array {
     const data = this.#data();

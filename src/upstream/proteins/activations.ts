@@ -1,6 +1,6 @@
 // Sparse activations of features: rankings, rows along a sequence, and whether a vector has the
 // scale of a ranking.
-import type { SparseMatrix, SparseVector } from '../archive/bulk-record.ts';
+import type { SparseMatrix, SparseVector } from '../archive/sparse-activations.ts';
 import type { FeatureValue } from '../wire.ts';
 
 /** One feature along a sequence: `values[i]` at residue `residues[i]` (0-based), 0 elsewhere. */

@@ -2,7 +2,7 @@
 // has them, by one call for each selection.
 import DataLoader from 'dataloader';
 import type { ConcurrencyLimit } from '../../async/concurrency-limit.ts';
-import { readMatrix } from '../archive/bulk-record.ts';
+import { readMatrix } from '../archive/sparse-activations.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';

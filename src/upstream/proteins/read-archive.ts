@@ -1,8 +1,8 @@
 // Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein does
 // not exist; any other missing part stays unknown.
 import type { BulkParts } from '../archive/bulk.ts';
-import type { BulkStructure } from '../archive/bulk-record.ts';
 import type { BulkFeatures } from '../archive/features-file.ts';
+import type { StructureFile } from '../archive/structure-file.ts';
 import { validate } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { UNKNOWN } from '../part.ts';
@@ -46,7 +46,7 @@ function identityParts(hash: string, { sequences }: BulkParts) {
 }
 
 function structureParts(
-  found: BulkStructure | undefined,
+  found: StructureFile | undefined,
   sequence: string | undefined,
 ): Partial<ProteinRecord> {
   if (found === undefined) return {};
@@ -54,8 +54,9 @@ function structureParts(
   const ptm = found.statesPtm ? found.ptm : UNKNOWN;
   if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
   if (sequence === undefined) return { ptm, meanPlddt: found.statedMean ?? UNKNOWN };
-  const structure = readStructure(found.file(), { sequence, length: undefined }, found.pdb);
-  return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(found.pdb).mean };
+  const pdb = found.read();
+  const structure = readStructure(found.text, { sequence, length: undefined }, pdb);
+  return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(pdb).mean };
 }
 
 /** Without a list of members an archive shows only which proteins represent a cluster. */

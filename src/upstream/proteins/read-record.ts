@@ -2,7 +2,7 @@
 // is an error of its part alone.
 import type { z } from 'zod';
 import { hasAtoms } from '../../structure/pdb.ts';
-import { readMatrix, readVector } from '../archive/bulk-record.ts';
+import { readMatrix, readVector } from '../archive/sparse-activations.ts';
 import { asError } from '../errors.ts';
 import { validate } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';

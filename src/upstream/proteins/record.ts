@@ -1,6 +1,6 @@
 // What is known of one protein, part by part, merged from all answers about it. Records are plain
 // objects that were checked when they arrived.
-import type { SparseVector } from '../archive/bulk-record.ts';
+import type { SparseVector } from '../archive/sparse-activations.ts';
 import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';

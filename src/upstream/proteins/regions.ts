@@ -1,6 +1,6 @@
 // Residue regions end with the residue after their last. Some deployments send the last residue
 // itself, and the contract does not say: the answer shows it.
-import type { SparseMatrix } from '../archive/bulk-record.ts';
+import type { SparseMatrix } from '../archive/sparse-activations.ts';
 import { drifted } from '../http/validate-response.ts';
 import type { FeatureValue } from '../wire.ts';
 import { selectRows } from './activations.ts';

@@ -1,0 +1,53 @@
+// Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
+import { z } from 'zod';
+import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
+import { hasAtoms } from '../../structure/pdb.ts';
+import { meanPlddt, share } from '../wire-values.ts';
+import { ArchiveError } from './archive-limits.ts';
+import type { PackedText } from './packed-text.ts';
+
+/** A structure whose text stays packed until it is written or read. */
+export interface StructureFile {
+  /** Whether the text has the remark with the pTM. */
+  readonly statesPtm: boolean;
+  readonly ptm: number | null;
+  readonly statedMean: number | null;
+  /** Whether there is more than remarks. */
+  readonly hasAtoms: boolean;
+  /** The text, to be written. */
+  readonly text: LazyText;
+  /** The text as a string; unpacked, it waits a while to be written. */
+  read(): string;
+}
+
+const PTM = /^REMARK +(?:\d+ +)?ptm[ :=]+([-+.\deE]+) *\r?$/m;
+const MEAN_PLDDT = /^REMARK +(?:\d+ +)?mean_plddt[ :=]+([-+.\deE]+) *\r?$/m;
+
+function remark(pdb: string, pattern: RegExp): number | null {
+  const value = Number(pattern.exec(pdb)?.[1] ?? Number.NaN);
+  return Number.isFinite(value) ? value : null;
+}
+
+const scores = z.object({ ptm: share, mean_plddt: meanPlddt });
+
+/** @throws ArchiveError for a score outside its range */
+function readScores(remarks: string) {
+  const given = { ptm: remark(remarks, PTM), mean_plddt: remark(remarks, MEAN_PLDDT) };
+  const { data, error } = scores.safeParse(given);
+  if (error !== undefined) throw new ArchiveError(`A score is out of range: ${error.issues[0]?.message}.`);
+  return { ptm: data.ptm ?? null, mean: data.mean_plddt ?? null };
+}
+
+/** @throws ArchiveError for a score outside its range */
+export function readStructureFile(text: PackedText): StructureFile {
+  const remarks = text.before('\nATOM');
+  const { ptm, mean } = readScores(remarks);
+  return {
+    statesPtm: remarks.includes(' ptm'),
+    ptm,
+    statedMean: mean,
+    hasAtoms: remarks.length < text.size || hasAtoms(remarks),
+    text: lazyText(text),
+    read: () => text.read(),
+  };
+}
