@@ -45,10 +45,21 @@ function openPool(): Tinypool {
  *   files named `*-worker.ts` for it
  * @param transfer - buffers that are moved to the thread and are empty here afterwards
  * @returns what the function returns, as a structured clone
- * @throws what it throws: of errors, only the built-in kinds keep their class
+ * @throws what it throws: of errors, only the built-in kinds keep their class. SyntaxError also for
+ *   JSON that takes more memory than a thread has
  */
-export function runInWorker(name: string, task: unknown, transfer: ArrayBuffer[] = []): Promise<unknown> {
+export async function runInWorker(
+  name: string,
+  task: unknown,
+  transfer: ArrayBuffer[] = [],
+): Promise<unknown> {
   pool ??= openPool();
   const file = isFromSource ? `src/${name}.ts` : `dist/${name}.js`;
-  return pool.run(task, { filename: new URL(file, PACKAGE_ROOT).href, transferList: transfer });
+  try {
+    return await pool.run(task, { filename: new URL(file, PACKAGE_ROOT).href, transferList: transfer });
+  } catch (error) {
+    if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
+      throw new SyntaxError('The JSON takes too much memory.', { cause: error });
+    throw error;
+  }
 }
