@@ -2,7 +2,7 @@
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, MiB, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { discard } from './http/response-body.ts';
+import { discard, headerValue } from './http/response-body.ts';
 import { call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson } from './http/validate-response.ts';
 import * as wire from './wire.ts';
@@ -55,7 +55,8 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
       include_features: { protein_level: q.proteinFeatures, per_residue: q.residueFeatures },
     },
   });
-  if (answer.status === 202) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
+  const isJson = /\bjson\b/i.test(headerValue(answer.headers['content-type']) ?? '');
+  if (answer.status === 202 || isJson) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
   return { kind: 'zip', answer };
 }
 
