@@ -10,11 +10,12 @@ import { destroyResponse, refuseTarget } from '../http/limits/http-server.ts';
 import { limitRequests } from '../http/limits/request-limits.ts';
 import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/plugins/document-limits.ts';
 import { createClientErrors } from '../http/plugins/errors.ts';
+import { incrementalDelivery } from '../http/plugins/incremental-delivery.ts';
 import { useIntrospection } from '../http/plugins/introspection.ts';
 import { createPersistedDocuments, type PersistedDocuments } from '../http/plugins/persisted-documents.ts';
 import { useRequestReader } from '../http/plugins/request-reader.ts';
+import { useResultWriter } from '../http/plugins/result-writer.ts';
 import { useSubscriptions } from '../http/plugins/subscriptions.ts';
-import { useDelivery } from '../http/plugins/use-delivery.ts';
 import { createOperationOpener, useExecution } from '../http/plugins/use-execution.ts';
 import { useHttp } from '../http/plugins/use-http.ts';
 import { normalizeTarget } from '../http/request-target.ts';
@@ -66,7 +67,9 @@ function pluginsOf(sources: YogaSources, documents: PersistedDocuments, cache: R
     ...documents.plugins,
     ...documentLimits(config.MAX_QUERY_DEPTH),
     useIntrospection(config.INTROSPECTION),
-    useDelivery(errors, telemetry, sources.pulseMs),
+    errors.plugin,
+    ...incrementalDelivery(),
+    useResultWriter(config, sources.pulseMs),
     useExecution(openOperation),
     useSubscriptions(config, openOperation, sources.accessControl.callers),
   ];

@@ -8,8 +8,7 @@ import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { serializeResult } from '../../src/http/graphql/serialize-result.ts';
-import { streamOf } from '../../src/http/graphql/stream-body.ts';
+import { toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
@@ -172,13 +171,11 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
       },
     }),
   );
-  const body = serializeResult({ data: { texts } });
-  if (typeof body === 'string') throw new Error('The texts were not left out.');
-  async function* bodies() {
-    yield body;
+  async function* body() {
+    yield* toJsonPieces({ data: { texts: texts.map((text) => ({ text })) } });
   }
   const server = await listening(
-    createServer(streamListener((connection) => streamOf(bodies(), { write: (one) => one, connection }))),
+    createServer(streamListener((connection) => toBodyStream(body(), connection))),
   );
   const ended = once(server, 'request').then(async ([, response]: ServerResponse[]) => {
     if (response !== undefined) await once(response, 'close');
@@ -216,9 +213,8 @@ it('comes whole to a reader that stops and goes on', async () => {
   const { server, unpacked, ended } = await openLarge();
   const response = await fetch(`http://127.0.0.1:${portOf(server)}`);
   await settled(unpacked);
-  expect(((await response.json()) as { data: { texts: string[] } }).data.texts).toEqual(
-    Array(200).fill(LINES.repeat(8)),
-  );
+  const { data } = (await response.json()) as { data: { texts: { text: string }[] } };
+  expect(data.texts.map(({ text }) => text)).toEqual(Array(200).fill(LINES.repeat(8)));
   await ended;
   server.closeAllConnections();
   await new Promise((resolve) => server.close(resolve));

@@ -1,13 +1,12 @@
-// Large texts in JSON, bytes to bytes: whatever they hold and however small the pieces are that they are written in, what comes out is
-// what JSON.stringify makes of them.
+// Results as JSON in pieces: what comes out is what JSON.stringify makes of them; large texts are unpacked one at a time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { ChunkWriter } from '../../src/http/graphql/chunk-writer.ts';
-import { type Body, serializeResult, toBuffer } from '../../src/http/graphql/serialize-result.ts';
-import { streamOf } from '../../src/http/graphql/stream-body.ts';
+import { limitBytes, toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
 import { lazyText } from '../../src/structure/lazy-text.ts';
 
-/** A late text, which gives the same bytes each time. */
+const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
+
+/** A late text, which counts how often it is unpacked. */
 function lateOf(bytes: Uint8Array) {
   let opened = 0;
   const text = lazyText({
@@ -20,88 +19,7 @@ function lateOf(bytes: Uint8Array) {
   return { text, opened: () => opened };
 }
 
-async function inPieces(body: string | Body, size: number): Promise<string> {
-  if (typeof body === 'string') return body;
-  const writer = new ChunkWriter(size);
-  const chunks: Buffer[] = [];
-  for (const chunk of writer.add(body.pieces)) {
-    expect(chunk.length).toBeLessThanOrEqual(size);
-    chunks.push(chunk);
-    await Promise.resolve();
-  }
-  return Buffer.concat([...chunks, writer.take() ?? Buffer.alloc(0)]).toString();
-}
-
-const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
-const anyBytes = fc.oneof(
-  fc.uint8Array({ maxLength: 300 }),
-  fc.string({ unit: 'binary', maxLength: 200 }).map((text) => new TextEncoder().encode(text)),
-  // Lines as they are in structures, with something else here and there, byte order marks among it.
-  fc
-    .array(fc.constantFrom(PDB, 'REMARK "a" \\ b\r\n', 'Å', '\ufeff', '\u2028', '\t', '\x7f', '\n', '🧬'), {
-      maxLength: 20,
-    })
-    .map((lines) => new TextEncoder().encode(lines.join(''))),
-);
-
-describe('a body with large texts', () => {
-  it('is the JSON of the result, whatever the texts and however it is written', async () => {
-    await fc.assert(
-      fc.asyncProperty(
-        fc.array(anyBytes, { minLength: 1, maxLength: 5 }),
-        fc.integer({ min: 32, max: 700 }),
-        async (all, size) => {
-          const data = (texts: readonly unknown[]) => ({
-            data: { items: texts.map((text, i) => ({ name: `"${i}"`, text })), more: ['Å', null] },
-            extensions: { cost: 1 },
-          });
-          const expected = JSON.stringify(data(all.map((bytes) => new TextDecoder().decode(bytes))));
-          const given = all.map((bytes) => Uint8Array.from(bytes));
-          const result = data(given.map((bytes) => lateOf(bytes).text));
-          expect(JSON.stringify(result)).toBe(expected);
-          const body = serializeResult(result);
-          expect(toBuffer(body).toString()).toBe(expected);
-          expect(await inPieces(body, size)).toBe(expected);
-          expect(given).toEqual(all.map((bytes) => Uint8Array.from(bytes)));
-        },
-      ),
-      // A byte order mark at the beginning of a chunk.
-      { numRuns: 300, examples: [[[Uint8Array.of(0xef, 0xbb, 0xbf), new Uint8Array()], 42]] },
-    );
-  });
-
-  it('is that where a single byte of a long text is another', async () => {
-    const bytes = Buffer.from(PDB.repeat(1500));
-    const other = fc.record({
-      at: fc.integer({ min: 0, max: bytes.length - 1 }),
-      byte: fc.integer({ min: 0, max: 127 }),
-      size: fc.integer({ min: 30_000, max: 140_000 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(other, async ({ at, byte, size }) => {
-        const text = Buffer.from(bytes);
-        text[at] = byte;
-        const body = serializeResult({ data: { text: lateOf(text).text } });
-        expect((await inPieces(body, size)) === JSON.stringify({ data: { text: text.toString() } })).toBe(
-          true,
-        );
-      }),
-      { numRuns: 100 },
-    );
-  });
-
-  it('unpacks a text when it is its turn, and each time that it is written', async () => {
-    const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(100))));
-    const body = serializeResult({ data: { texts: texts.map(({ text }) => text) } });
-    if (typeof body === 'string') throw new Error('The texts were not left out.');
-    const opened = () => texts.map((one) => one.opened());
-    expect(opened()).toEqual(Array(10).fill(0));
-    new ChunkWriter(10_000).add(body.pieces).next();
-    expect(opened()).toEqual([1, 1, ...Array(8).fill(0)]);
-    expect(toBuffer(body).length).toBeGreaterThan(80_000);
-    expect(opened()).toEqual([2, 2, ...Array(8).fill(1)]);
-  });
-
+describe('a result in pieces', () => {
   it('is the JSON of the result, however large its parts are', () => {
     const leaf = fc.oneof(
       fc.string({ unit: 'grapheme', maxLength: 60 }),
@@ -116,7 +34,7 @@ describe('a body with large texts', () => {
     );
     const long = fc.tuple(small, fc.nat(700)).map(([item, length]): unknown => Array(length).fill(item));
     const { value } = fc.letrec((tie) => ({
-      value: fc.oneof({ maxDepth: 3 }, small, long, tie('list'), tie('object')),
+      value: fc.oneof({ maxDepth: 6 }, small, long, tie('list'), tie('object')),
       list: fc.array(tie('value'), { maxLength: 4 }),
       object: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
     }));
@@ -130,19 +48,43 @@ describe('a body with large texts', () => {
     fc.assert(
       fc.property(value, (data) => {
         const expected = JSON.stringify({ data: withTexts(data, PDB) });
-        const made = serializeResult(
-          { data: withTexts(data, lateOf(late).text) as Record<string, unknown> },
-          '<',
-          '>',
-        );
-        expect(toBuffer(made).toString() === `<${expected}>`).toBe(true);
+        const made = [...toJsonPieces({ data: withTexts(data, lateOf(late).text) }, '<', '>')];
+        expect(made.join('') === `<${expected}>`).toBe(true);
       }),
-      { numRuns: 100 },
+      { numRuns: 200 },
     );
   });
 
-  it('is a string where there are none', () => {
-    expect(serializeResult({ data: { a: 'b' } }, '<', '>')).toBe('<{"data":{"a":"b"}}>');
+  it('has pieces of about 64 KB, of lists of objects and of matrices', () => {
+    const items = Array.from({ length: 500 }, (_, i) => ({ id: i, structure: { text: PDB.repeat(100) } }));
+    const pae = Array.from({ length: 500 }, () => Array.from({ length: 500 }, (_, i) => i));
+    for (const data of [{ proteins: items }, { batch: { task: { result: { nested: { pae } } } } }]) {
+      const pieces = [...toJsonPieces({ data })];
+      expect(pieces.join('')).toBe(JSON.stringify({ data }));
+      expect(Math.max(...pieces.map(({ length }) => length))).toBeLessThan(80_000);
+    }
+  });
+
+  it('unpacks a text when it is its turn, and each time that it is written', () => {
+    const texts = Array.from({ length: 10 }, () => lateOf(Buffer.from(PDB.repeat(1000))));
+    const result = { data: { proteins: texts.map(({ text }) => ({ structure: { text } })) } };
+    const opened = () => texts.map((one) => one.opened());
+    toJsonPieces(result).next();
+    expect(opened()).toEqual([1, ...Array(9).fill(0)]);
+    expect([...toJsonPieces(result)].join('')).toBe(
+      JSON.stringify({ data: { proteins: texts.map(() => ({ structure: { text: PDB.repeat(1000) } })) } }),
+    );
+    expect(opened()).toEqual([2, ...Array(9).fill(1)]);
+  });
+
+  it('ends with an error above a limit of bytes', () => {
+    const result = { data: { proteins: Array.from({ length: 100 }, () => ({ name: 'Å'.repeat(1000) })) } };
+    const bytes = Buffer.byteLength(JSON.stringify(result));
+    const limited = (max: number) => [
+      ...limitBytes(toJsonPieces(result), max, () => new Error(`more than ${max}`)),
+    ];
+    expect(limited(bytes).join('')).toBe(JSON.stringify(result));
+    expect(() => limited(bytes - 1)).toThrow('more than');
   });
 });
 
@@ -153,15 +95,14 @@ describe('a stream whose client reads on and on', () => {
       turns += 1;
     }, 1);
     async function* parts() {
-      for (let part = 0; part < 100; part += 1) yield part;
+      for (let part = 0; part < 100; part += 1) {
+        for (const since = performance.now(); performance.now() - since < 2; );
+        yield String(part);
+      }
     }
-    const write = (part: number): string => {
-      for (const since = performance.now(); performance.now() - since < 2; );
-      return String(part);
-    };
-    const bytes = await new Response(streamOf(parts(), { write })).text();
+    const text = await new Response(toBodyStream(parts(), undefined)).text();
     clearInterval(other);
-    expect(bytes).toBe(Array.from({ length: 100 }, (_, part) => part).join(''));
+    expect(text).toBe(Array.from({ length: 100 }, (_, part) => part).join(''));
     expect(turns).toBeGreaterThan(5);
   });
 });

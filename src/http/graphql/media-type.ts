@@ -1,42 +1,31 @@
-// Content negotiation: chooses the media type by the Accept header (RFC 9110), weights included, and frames
-// successive results: Server-Sent Events in the format of graphql-sse, or multipart/mixed in the format of
-// `@defer` clients.
+// Content negotiation by the Accept header with its weights (RFC 9110), and how results are framed that come
+// one after the other: Server-Sent Events as graphql-sse has them, or multipart/mixed as clients of `@defer` do.
 
-/** What answers of the gateway can be. */
+/** What responses to GraphQL requests can be. */
 export type MediaType =
   | 'application/json'
   | 'application/graphql-response+json'
   | 'text/event-stream'
   | 'multipart/mixed';
 
-/** Those of a result in one piece. */
+/** Media types of a result in one piece. */
 export type JsonType = 'application/json' | 'application/graphql-response+json';
 
 export const isJson = (type: MediaType | null): type is JsonType =>
   type === 'application/json' || type === 'application/graphql-response+json';
 
-/** One result at once. The first is taken where the client leaves the choice. */
+/** The first is taken where the client leaves the choice. */
 const WHOLE: readonly MediaType[] = ['application/json', 'application/graphql-response+json'];
-/** Results one after the other: the events of a subscription. */
-const EVENTS: readonly MediaType[] = ['text/event-stream'];
-/** One result in parts (`@defer`, `@stream`). */
-const PARTS: readonly MediaType[] = ['multipart/mixed', 'text/event-stream'];
+const IN_PARTS: readonly MediaType[] = ['multipart/mixed', 'text/event-stream'];
 
 /** One member of an Accept header. */
-interface Range {
+interface MediaRange {
   readonly type: string;
-  /** Weight from 0 to 1; 0 forbids. */
+  /** From 0 to 1; 0 forbids. */
   readonly weight: number;
 }
 
-const ANYTHING: readonly Range[] = [{ type: '*/*', weight: 1 }];
-
-const weightOf = (parameters: readonly string[]): number => {
-  const given = parameters.find((parameter) => parameter.startsWith('q='))?.slice(2);
-  return given !== undefined && /^(0(\.\d{0,3})?|1(\.0{0,3})?)$/.test(given) ? Number(given) : 1;
-};
-
-/** Responses are UTF-8, and their parts in the format of 2022-08-24; a range with another matches none. */
+/** A response is UTF-8, and its parts have the format of 2022-08-24. */
 const isOffered = (parameters: readonly string[]): boolean =>
   parameters.every(
     (parameter) =>
@@ -44,90 +33,69 @@ const isOffered = (parameters: readonly string[]): boolean =>
       /^(charset="?utf-8"?|deferspec="?20220824"?)$/.test(parameter),
   );
 
-function rangesOf(accept: string | null): readonly Range[] {
-  if (accept === null || accept === '') return ANYTHING;
-  return accept
-    .toLowerCase()
-    .split(',')
+function parseAccept(accept: string | null): readonly MediaRange[] {
+  const members = (accept || '*/*').toLowerCase().split(',');
+  return members
     .map((member) => member.split(';').map((part) => part.trim()))
     .filter(([, ...parameters]) => isOffered(parameters))
-    .map(([type = '', ...parameters]) => ({ type, weight: weightOf(parameters) }));
+    .map(([type = '', ...parameters]) => {
+      const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
+      return { type, weight: weight >= 0 && weight <= 1 ? weight : 1 };
+    });
 }
 
-/**
- * How specifically a range matches a type: 2 by name, 1 by `type/*`, 0 by any range, -1 not at all.
- */
-function closeness(range: string, type: string): number {
+/** 2 where a range names a type, 1 for `type/*`, 0 for any type, -1 where it does not match. */
+function specificity(range: string, type: string): number {
   if (range === type) return 2;
   if (range === `${type.split('/')[0]}/*`) return 1;
   return range === '*/*' ? 0 : -1;
 }
 
 /**
- * The offered media type that the client prefers; null when it accepts none. The most specific
- * range gives the weight of a type; equal weights are ordered by specificity, then by the client's
- * order, then by the order of the offers.
- *
- * @param accept - the Accept header; null or empty accepts any type
+ * The media type that the client prefers; null when it accepts none. The most specific range gives
+ * the weight of a type. Equal weights are ordered by specificity, then by the client's order, then
+ * by the order of the offers.
  */
 function chooseMediaType<T extends string>(accept: string | null, offers: readonly T[]): T | null {
-  const ranges = rangesOf(accept);
+  const ranges = parseAccept(accept);
   const rated = offers.flatMap((type) => {
-    const best = ranges
-      .map((range, place) => ({ type, place, weight: range.weight, close: closeness(range.type, type) }))
-      .filter(({ close }) => close >= 0)
-      .sort((a, b) => b.close - a.close)[0];
+    const [best] = ranges
+      .map(({ type: range, weight }, place) => ({ type, place, weight, match: specificity(range, type) }))
+      .filter(({ match }) => match >= 0)
+      .sort((a, b) => b.match - a.match);
     return best === undefined || best.weight === 0 ? [] : [best];
   });
-  rated.sort((a, b) => b.weight - a.weight || b.close - a.close || a.place - b.place);
+  rated.sort((a, b) => b.weight - a.weight || b.match - a.match || a.place - b.place);
   return rated[0]?.type ?? null;
 }
 
-/**
- * The latest result: clients send the same header with every request, and parsing allocates about
- * 100 objects.
- */
-let last: { readonly accept: string | null; readonly type: MediaType | null } | undefined;
+/** The media type of a single result: JSON where it is accepted at all, else a stream of one event. */
+export const negotiateResponseType = (accept: string | null): MediaType | null =>
+  chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, IN_PARTS);
 
-/**
- * The media type of a single result: JSON where it is accepted at all, else a stream of one event.
- */
-export function negotiateResponseType(accept: string | null): MediaType | null {
-  if (last?.accept !== accept)
-    last = { accept, type: chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, PARTS) };
-  return last?.type ?? null;
-}
-
-/** Those of some media types that a client names: a wildcard is no wish for a stream of parts. */
-function chooseNamed(accept: string | null, offers: readonly MediaType[]): MediaType | null {
-  const named = rangesOf(accept).map(({ type }) => type);
+/** The media type of a result in parts; null unless the client names one: a wildcard is no wish for parts. */
+export function negotiateIncrementalType(accept: string | null): MediaType | null {
+  const named = parseAccept(accept).map(({ type }) => type);
   return chooseMediaType(
     accept,
-    offers.filter((type) => named.includes(type)),
+    IN_PARTS.filter((type) => named.includes(type)),
   );
 }
 
-/**
- * Whether a client wants a page, as a browser that opens an address does: it names text/html, and
- * not with less weight than the other type that is offered there.
- */
+/** The media type of a subscription's events; null where the client accepts no stream. */
+export const negotiateEventStreamType = (accept: string | null): MediaType | null =>
+  negotiateIncrementalType(accept) ?? chooseMediaType<MediaType>(accept, ['text/event-stream']);
+
+/** Whether a client prefers a page to the other type that is offered, as browsers do. */
 export const prefersHtml = (accept: string | null, other: 'application/json' | 'text/plain'): boolean =>
   (accept ?? '').toLowerCase().includes('text/html') &&
   chooseMediaType(accept, ['text/html', other]) === 'text/html';
-
-/** The media type of a result in parts; null where the client names none that can carry parts. */
-export const negotiateIncrementalType = (accept: string | null): MediaType | null =>
-  chooseNamed(accept, PARTS);
-
-/** The media type of a subscription's events; null where the client accepts no stream. */
-export const negotiateEventStreamType = (accept: string | null): MediaType | null =>
-  chooseNamed(accept, PARTS) ?? chooseMediaType(accept, EVENTS);
 
 /** How parts are written one after the other. */
 export interface StreamFraming {
   readonly headers: Readonly<Record<string, string>>;
   readonly opening: string;
-  /** What stands before and behind the JSON of a part, which is a single line. */
+  /** What stands before and behind the JSON of a part. */
   readonly head: string;
   readonly tail: string;
   readonly closing: string;
@@ -135,8 +103,8 @@ export interface StreamFraming {
   readonly pulse?: string;
 }
 
-export const EVENT_STREAM: StreamFraming = {
-  // What stands between must neither keep events nor gather them.
+const EVENT_STREAM: StreamFraming = {
+  // No proxy may keep events or gather them.
   headers: {
     'content-type': 'text/event-stream; charset=utf-8',
     'cache-control': 'private, no-store, no-transform',
@@ -159,7 +127,7 @@ const MULTIPART: StreamFraming = {
 };
 
 /** Subscriptions as Apollo's clients read them over multipart. */
-export const MULTIPART_EVENTS: StreamFraming = {
+const MULTIPART_EVENTS: StreamFraming = {
   ...MULTIPART,
   headers: { ...MULTIPART.headers, 'content-type': 'multipart/mixed; boundary="-"; subscriptionSpec=1.0' },
   head: `${MULTIPART.head}{"payload":`,
@@ -167,20 +135,7 @@ export const MULTIPART_EVENTS: StreamFraming = {
   pulse: `${MULTIPART.head}{}${MULTIPART.tail}`,
 };
 
-const whole = (mediaType: JsonType): StreamFraming => ({
-  headers: { 'content-type': `${mediaType}; charset=utf-8` },
-  opening: '',
-  head: '',
-  tail: '',
-  closing: '',
-});
-
-const FRAMINGS: Readonly<Record<MediaType, StreamFraming>> = {
-  'application/json': whole('application/json'),
-  'application/graphql-response+json': whole('application/graphql-response+json'),
-  'text/event-stream': EVENT_STREAM,
-  'multipart/mixed': MULTIPART,
-};
-
-/** How a result is written in a media type; subscriptions have one of their own in multipart. */
-export const framingOf = (mediaType: MediaType): StreamFraming => FRAMINGS[mediaType];
+export function chooseFraming(mediaType: MediaType, isSubscription: boolean): StreamFraming {
+  if (mediaType !== 'multipart/mixed') return EVENT_STREAM;
+  return isSubscription ? MULTIPART_EVENTS : MULTIPART;
+}

@@ -1,6 +1,7 @@
 // Masks errors: the gateway's own and the upstream's are shown with a code, all others are logged
 // and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
+import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import { StoreError } from '../../store/redis-connection.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -10,6 +11,7 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { asError, type Failure, UpstreamError } from '../../upstream/errors.ts';
 import type { RefusalReason } from '../access-control.ts';
 import { STATUS_OF_CODE } from '../errors.ts';
+import type { ResultPart } from '../graphql/http-result.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
 const extensionsOf = (failure: Failure) => ({
@@ -191,6 +193,45 @@ export function createClientErrors(
       if (cause instanceof UpstreamError && !exchange.left) telemetry.upstreamFailed(cause.failure);
       return shown;
     });
+  /** The errors of an answer; those that no execution has counted are counted now. */
+  const ofAnswer = (all: readonly GraphQLError[], request: Request): GraphQLError[] =>
+    all.map((error) => {
+      const shown = withErrorCode(error);
+      if (!counted.has(shown)) count(shown, request);
+      return shown;
+    });
+  /** The error that a caller sees instead of one of no execution. */
+  const show = (error: unknown): Error =>
+    error instanceof Error && counted.has(error) ? error : mask(error);
+
+  const withShownErrors = <T extends Pick<ResultPart, 'errors'>>(result: T, exchange: RequestRecord): T =>
+    result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, exchange) };
+
+  /** The hook for the results of an operation, and each part of one. */
+  const showAll =
+    ({ context: { request } }: { context: YogaInitialContext }) =>
+    (done: Parameters<typeof handleStreamOrSingleExecutionResult>[0]) =>
+      handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
+        const exchange = telemetry.exchangeOf(request);
+        const { incremental, ...rest }: ResultPart = result;
+        const parts = incremental?.map((part) => withShownErrors(part, exchange));
+        setResult({ ...withShownErrors(rest, exchange), ...(parts && { incremental: parts }) });
+      });
+
+  const plugin: Plugin = {
+    onValidate:
+      () =>
+      ({ valid, result, setResult }) => {
+        if (!valid) setResult(result.map(show));
+      },
+    onExecute: (payload) => ({ onExecuteDone: showAll(payload) }),
+    onSubscribe: (payload) => ({ onSubscribeResult: showAll(payload) }),
+    onResultProcess({ request, result, setResult }) {
+      if ('errors' in result && result.errors !== undefined)
+        setResult({ ...result, errors: ofAnswer(result.errors, request) });
+    },
+  };
+
   const refusals = new Map<RefusalReason, { many: number; loggedAt: number }>();
   /**
    * Logs the first refusal of a kind at once, later ones together. Each has an access log line,
@@ -208,16 +249,8 @@ export function createClientErrors(
   return {
     /** Counts an error that is shown as it is. */
     count,
-    /** The error that a caller sees instead of one of no execution. */
-    show: (error: unknown): Error => (error instanceof Error && counted.has(error) ? error : mask(error)),
-    ofResult,
-    /** The errors of an answer; those that no execution has counted are counted now. */
-    ofAnswer: (all: readonly GraphQLError[], request: Request): GraphQLError[] =>
-      all.map((error) => {
-        const shown = withErrorCode(error);
-        if (!counted.has(shown)) count(shown, request);
-        return shown;
-      }),
+    show,
+    plugin,
     /** Counts a request that is refused before it runs, and logs such refusals now and then. */
     countRefusal(reason: RefusalReason, error: Error, request: Request): void {
       metrics.refused.inc({ reason });

@@ -13,8 +13,8 @@ import type { AccessControl } from '../access-control.ts';
 import { loopbackRefusal } from '../auth/loopback.ts';
 import { nodeRequestOf, nodeResponseOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
+import { toClientError, toResponseInit } from '../graphql/http-result.ts';
 import { isJson, negotiateResponseType } from '../graphql/media-type.ts';
-import { httpHeadOf, toClientError } from '../graphql/serialize-result.ts';
 import { brokenResponse } from '../limits/http-server.ts';
 import { type RateLimitResult, rateLimitHeaders } from '../limits/rate-limit.ts';
 import { limitCheck } from '../limits/request-limits.ts';
@@ -71,13 +71,11 @@ async function checkAccess(
 /** The answer to a refused request. @param error - with `extensions.http` */
 function refusalResponse(request: Request, pathname: string, error: GraphQLError): Response {
   const accepted = negotiateResponseType(request.headers.get('accept'));
-  const { status, headers } = httpHeadOf(
-    { errors: [error] },
-    isJson(accepted) ? accepted : 'application/json',
-  );
+  const mediaType = isJson(accepted) ? accepted : 'application/json';
+  const { status, headers } = toResponseInit({ errors: [error] }, mediaType);
   const isGraphql = pathname.startsWith('/graphql');
   const body = isGraphql ? JSON.stringify({ errors: [toClientError(error)] }) : `${error.message}\n`;
-  const type = isGraphql ? {} : { 'content-type': 'text/plain; charset=utf-8' };
+  const type = { 'content-type': `${isGraphql ? mediaType : 'text/plain'}; charset=utf-8` };
   return new Response(body, { status, headers: { 'cache-control': 'no-store', ...headers, ...type } });
 }
 

@@ -5,7 +5,7 @@ import { StoreError } from '../../store/redis-connection.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { nodeResponseOf } from '../auth/node-request.ts';
 import { STATUS_OF_CODE } from '../errors.ts';
-import { leaveSource, streamOf } from '../graphql/stream-body.ts';
+import { leaveSource, toBodyStream } from '../graphql/result-stream.ts';
 import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/errors.ts';
 import { textResponse } from './responses.ts';
 
@@ -106,7 +106,7 @@ export async function answerRoute(
     if (answered instanceof Response) return answered;
     const { body, status, headers } = answered;
     const connection = nodeResponseOf(serverContext);
-    return new Response(streamOf(body, { write: (bytes) => bytes, connection }), { status, headers });
+    return new Response(toBodyStream(body, connection), { status, headers });
   }
   return undefined;
 }

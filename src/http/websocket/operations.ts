@@ -10,8 +10,8 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { AccessControl } from '../access-control.ts';
 import { overloaded } from '../errors.ts';
+import { toClientError } from '../graphql/http-result.ts';
 import { type RequestParams, readParams } from '../graphql/request-params.ts';
-import { toClientError } from '../graphql/serialize-result.ts';
 import { maskError, withErrorCode } from '../plugins/errors.ts';
 import { readAuthorization, toRequest } from './operation-request.ts';
 

@@ -1,0 +1,79 @@
+// What a result is as an HTTP response (GraphQL over HTTP): its status, its headers, and its errors without
+// what is only for the gateway.
+import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
+import { STATUS_OF_CODE } from '../errors.ts';
+
+/** A result, or one part of one: `incremental` holds what came later. */
+export interface ResultPart extends ExecutionResult {
+  readonly incremental?: readonly {
+    readonly errors?: readonly GraphQLError[];
+    /** The next of a streamed list; null where it failed. */
+    readonly items?: unknown;
+    readonly path?: readonly (string | number)[];
+  }[];
+  readonly hasNext?: boolean;
+}
+
+type Extensions = Readonly<Record<string, unknown>> | undefined;
+
+/** `extensions.http` of an error or a result, as Yoga has it. */
+interface HttpExtension {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether plain JSON has status 200 in any case. */
+  readonly spec?: boolean;
+}
+
+const readHttp = (extensions: Extensions): HttpExtension => {
+  const http = extensions?.http;
+  return typeof http === 'object' && http !== null ? http : {};
+};
+
+function statusOfError({ extensions }: GraphQLError, mediaType: string): number {
+  const { status, spec } = readHttp(extensions);
+  if (status !== undefined && spec !== true) return status;
+  const byCode = STATUS_OF_CODE[String(extensions.code)];
+  return byCode ?? (mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200);
+}
+
+/**
+ * 200 when anything was executed, else the highest status of the errors. Errors of documents and
+ * variables are 400 as `application/graphql-response+json`, and 200 in other media types.
+ */
+function toStatus({ data, errors, extensions }: ResultPart, mediaType: string): number {
+  const { status } = readHttp(extensions);
+  if (status !== undefined) return status;
+  if (data !== undefined || errors === undefined) return 200;
+  return Math.max(200, ...errors.map((error) => statusOfError(error, mediaType)));
+}
+
+/** Status and headers of a response. @param result - the first part, where there are several */
+export function toResponseInit(result: ResultPart, mediaType: string) {
+  const all = [...(result.errors ?? []).map(({ extensions }) => extensions), result.extensions];
+  const headers: Record<string, string> = Object.assign(
+    {},
+    ...all.map((extensions) => readHttp(extensions).headers),
+    { vary: 'accept' },
+  );
+  return { status: toStatus(result, mediaType), headers };
+}
+
+function publicExtensions(extensions: Extensions): Record<string, unknown> | undefined {
+  const { http: _http, unexpected: _unexpected, ...shown } = extensions ?? {};
+  return Object.keys(shown).length === 0 ? undefined : shown;
+}
+
+/** An error without what is only for the gateway. JSON leaves out what is undefined. */
+export function toClientError(error: GraphQLError): GraphQLFormattedError {
+  const { extensions, ...rest } = error.toJSON();
+  const shown = publicExtensions(extensions);
+  return shown === undefined ? rest : { ...rest, extensions: shown };
+}
+
+/** A result without what is only for the gateway. JSON leaves out what is undefined. */
+export const toClientResult = ({ errors, extensions, incremental, ...rest }: ResultPart): object => ({
+  errors: errors?.map(toClientError),
+  ...rest,
+  incremental: incremental?.map((part) => ({ ...part, errors: part.errors?.map(toClientError) })),
+  extensions: publicExtensions(extensions),
+});

@@ -1,0 +1,150 @@
+// Writes results as JSON in pieces of about 64 KB, each when the client has read the one before. Large lists
+// are serialized item by item, so that a response of many structures is never one string.
+import type { ServerResponse } from 'node:http';
+import { Readable } from 'node:stream';
+import { setImmediate as nextTurn } from 'node:timers/promises';
+import { withTimeout } from '../../async/deadline.ts';
+import type { StreamFraming } from './media-type.ts';
+
+const PIECE_CHARACTERS = 64 * 1024;
+
+const isBranch = (value: unknown): value is object =>
+  typeof value === 'object' && value !== null && !('toJSON' in value);
+
+/** JSON of a value in small and large pieces. Items of lists are serialized whole, and so are rows of matrices. */
+function* serialize(value: unknown): Generator<string> {
+  if (!isBranch(value)) yield JSON.stringify(value) ?? 'null';
+  else if (Array.isArray(value)) {
+    if (!value.some(isBranch)) return yield JSON.stringify(value);
+    let separator = '[';
+    for (const item of value) {
+      yield separator;
+      yield JSON.stringify(item) ?? 'null';
+      separator = ',';
+    }
+    yield ']';
+  } else {
+    let separator = '{';
+    for (const [name, member] of Object.entries(value)) {
+      if (member === undefined) continue;
+      yield `${separator}${JSON.stringify(name)}:`;
+      yield* serialize(member);
+      separator = ',';
+    }
+    yield separator === '{' ? '{}' : '}';
+  }
+}
+
+/** JSON of a value in pieces of about 64 KB. @param before, after - text around it */
+export function* toJsonPieces(value: object, before = '', after = ''): Generator<string> {
+  let piece = before;
+  for (const text of serialize(value)) {
+    piece += text;
+    if (piece.length < PIECE_CHARACTERS) continue;
+    yield piece;
+    piece = '';
+  }
+  yield piece + after;
+}
+
+/** @throws the error after which the response would be too large */
+export function* limitBytes(
+  pieces: Iterable<string>,
+  maxBytes: number,
+  tooLarge: () => Error,
+): Generator<string> {
+  let bytes = 0;
+  for (const piece of pieces) {
+    bytes += Buffer.byteLength(piece);
+    if (bytes > maxBytes) throw tooLarge();
+    yield piece;
+  }
+}
+
+export interface PartOptions<T> {
+  readonly framing: StreamFraming;
+  /** The JSON of a part in pieces. */
+  readonly toPieces: (part: T) => Iterable<string>;
+  /** Milliseconds of silence after which a sign of life is sent. */
+  readonly pulseMs: number;
+}
+
+const SILENCE = Symbol('silence');
+
+/** Frames results that come one after the other. Not a generator: `return` does not wait for `next`. */
+export function frameParts<T>(
+  parts: AsyncIterable<T>,
+  { framing, toPieces, pulseMs }: PartOptions<T>,
+): AsyncIterableIterator<string> {
+  const source = parts[Symbol.asyncIterator]();
+  let pieces: Iterator<string> = [framing.opening].values();
+  let coming: Promise<IteratorResult<T>> | undefined;
+  let hasEnded = false;
+
+  async function next(): Promise<IteratorResult<string>> {
+    const piece = pieces.next();
+    if (piece.done !== true) return { done: false, value: piece.value };
+    if (hasEnded) return { done: true, value: undefined };
+    coming ??= source.next();
+    const { pulse } = framing;
+    const part =
+      pulse === undefined ? await coming : await withTimeout(coming, pulseMs, (): typeof SILENCE => SILENCE);
+    if (part === SILENCE) return { done: false, value: pulse ?? '' };
+    coming = undefined;
+    hasEnded = part.done === true;
+    pieces = part.done === true ? [framing.closing].values() : toPieces(part.value)[Symbol.iterator]();
+    return next();
+  }
+
+  return {
+    next,
+    async return() {
+      await source.return?.();
+      return { done: true, value: undefined };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+/** Leaves a source. An iterator that has not begun would leave a Readable open. */
+export async function leaveSource(source: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>) {
+  if (source instanceof Readable) source.on('error', () => undefined).destroy();
+  else await iterator?.return?.();
+}
+
+/**
+ * A body of what a source gives, which is asked when the client has read what came before.
+ *
+ * @param connection - where the bytes go: when it closes, the source is left; when the source
+ *   fails, it is cut, so that a client does not take what has come for the whole
+ */
+export function toBodyStream(
+  source: AsyncIterable<string | Uint8Array>,
+  connection: ServerResponse | undefined,
+): ReadableStream<Uint8Array> {
+  const iterator = source[Symbol.asyncIterator]();
+  const leave = (): void => void leaveSource(source, iterator).catch(() => undefined);
+  if (connection?.destroyed === true) leave();
+  else connection?.once('close', leave);
+  return new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        try {
+          // Other requests get their turn between two pieces.
+          await nextTurn();
+          const { done, value } = await iterator.next();
+          if (done === true) controller.close();
+          else controller.enqueue(typeof value === 'string' ? Buffer.from(value) : value);
+        } catch (error) {
+          connection?.destroy();
+          if (connection === undefined) controller.error(error);
+          else controller.close();
+        }
+      },
+      cancel: () => leaveSource(source, iterator),
+    },
+    { highWaterMark: 0 },
+  );
+}

@@ -1,0 +1,79 @@
+// `@defer` and `@stream`, for clients that accept a response in parts.
+import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
+import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  type ExecutionArgs,
+  GraphQLError,
+  getArgumentValues,
+  getOperationAST,
+  getVariableValues,
+  OverlappingFieldsCanBeMergedRule,
+  visit,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { negotiateIncrementalType } from '../graphql/media-type.ts';
+
+export const incrementalDelivery = (): Plugin[] => [
+  {
+    // useDeferStream adds a rule in place of this one, and only seems to take it out.
+    onValidate({ params: { rules = [] } }) {
+      const index = rules.indexOf(OverlappingFieldsCanBeMergedRule);
+      if (index >= 0) rules.splice(index, 1);
+    },
+  },
+  useDeferStream(),
+  {
+    onExecute({ args, context: { request }, setResultAndStopExecution }) {
+      if (negotiateIncrementalType(request.headers.get('accept')) === null)
+        args.document = withoutParts(args.document);
+      const errors = findStreamErrors(args);
+      if (errors.length > 0) setResultAndStopExecution({ errors });
+    },
+    // An event is one result: its parts would come out of order with the next event's.
+    onSubscribe({ args }) {
+      args.document = withoutParts(args.document);
+    },
+  },
+];
+
+const isPart = ({ name }: DirectiveNode): boolean => name.value === 'defer' || name.value === 'stream';
+
+/** The document without `@defer` and `@stream`. */
+const withoutParts = memoize1(
+  (document: DocumentNode): DocumentNode =>
+    visit(document, { Directive: (node) => (isPart(node) ? null : undefined) }),
+);
+
+const findStreams = memoize1((document: DocumentNode): readonly DirectiveNode[] => {
+  const streams: DirectiveNode[] = [];
+  visit(document, {
+    Directive(node) {
+      if (node.name.value === 'stream') streams.push(node);
+    },
+  });
+  return streams;
+});
+
+/** Errors of an `initialCount` below 0, which the executor would throw as its own. */
+function findStreamErrors({
+  schema,
+  document,
+  operationName,
+  variableValues,
+}: ExecutionArgs): GraphQLError[] {
+  const streams = findStreams(document);
+  if (streams.length === 0) return [];
+  const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
+  const { coerced } = getVariableValues(schema, definitions, { ...variableValues }, { maxErrors: 1 });
+  // The executor refuses variables of a wrong type.
+  if (coerced === undefined) return [];
+  return streams.flatMap((node) => {
+    const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
+    if (typeof initialCount === 'number' && initialCount >= 0) return [];
+    const extensions = { code: 'BAD_USER_INPUT', retryable: false };
+    const message = '`initialCount` of @stream is the size of the first part: 0 or more.';
+    return new GraphQLError(message, { nodes: node, extensions });
+  });
+}
