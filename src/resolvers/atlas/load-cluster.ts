@@ -82,7 +82,7 @@ async function clusterOfProtein(
 ): Promise<ClusterRef | null> {
   const protein = await ctx.proteins.load(hash, selection.needs);
   const link = protein && readPart(protein.cluster);
-  return link && withRecord(ctx, selection, link.representative, partValue(link.info));
+  return link && withRecord(ctx, selection, link.representative, link.info ?? undefined);
 }
 
 /**
@@ -107,5 +107,5 @@ export async function clusterOfHit(
   const link = partValue(cluster);
   // A protein without a cluster represents itself.
   if (link === undefined) return { representative: hash, info, record: null, top: 0 };
-  return withRecord(ctx, selection, link.representative, { ...partValue(link.info), ...info });
+  return withRecord(ctx, selection, link.representative, { ...(link.info ?? undefined), ...info });
 }

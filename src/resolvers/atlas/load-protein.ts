@@ -1,7 +1,7 @@
 // Loads proteins with the parts that the selection needs, one or a list.
 import type { GatewayContext } from '../../context.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
-import type { LoadResult } from '../../upstream/proteins/loader.ts';
+import type { LoadResult } from '../../upstream/proteins/known-proteins.ts';
 import { emptyRecord, withParts } from '../../upstream/proteins/record.ts';
 import { needsNothing, type RequiredParts } from '../../upstream/proteins/required-parts.ts';
 

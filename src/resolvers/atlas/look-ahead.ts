@@ -75,17 +75,34 @@ export function requiredParts(info: GraphQLResolveInfo, nodes?: readonly FieldNo
   return needs;
 }
 
+/** All parts that a selection needs of the proteins in a field of it, under all of its aliases. */
+export const requiredPartsBelow = (
+  info: GraphQLResolveInfo,
+  selected: readonly Selected[],
+  name: string,
+): RequiredParts =>
+  unionParts(selected.filter((field) => field.name === name).map(({ nodes }) => requiredParts(info, nodes)));
+
 /** What is selected on the members of a connection of proteins. */
 export function requiredPartsOfNodes(info: GraphQLResolveInfo): RequiredParts {
   const connection = selectedFields(info, 'ProteinConnection');
-  const edges = below(connection, 'edges');
-  const nodes = [...below(connection, 'nodes'), ...below(selectedFields(info, 'ProteinEdge', edges), 'node')];
-  return requiredParts(info, nodes);
+  const edges = selectedBelow(info, connection, 'edges', 'ProteinEdge');
+  return unionParts([requiredPartsBelow(info, connection, 'nodes'), requiredPartsBelow(info, edges, 'node')]);
 }
 
-/** The nodes of a selected field, under all of its aliases. */
-export const below = (selected: readonly Selected[], name: string): FieldNode[] =>
-  selected.filter((field) => field.name === name).flatMap((field) => field.nodes);
+/**
+ * What is selected in a field of a selection, under all of its aliases: each is read by itself, as the
+ * same alias may be another field in each.
+ */
+export const selectedBelow = (
+  info: GraphQLResolveInfo,
+  selected: readonly Selected[],
+  name: string,
+  typeName: string,
+): readonly Selected[] =>
+  selected
+    .filter((field) => field.name === name)
+    .flatMap(({ nodes }) => selectedFields(info, typeName, nodes));
 
 /** Needs of proteins that a UniProt entry led to: it names those whose accession is its own. */
 export const withoutNames = ({ header, ...needs }: RequiredParts): RequiredParts =>
@@ -155,7 +172,7 @@ const isRanking = ({ name, args }: Selected): boolean => name === 'features' && 
 const selectedOnRepresentative = (
   info: GraphQLResolveInfo,
   selected: readonly Selected[],
-): readonly Selected[] => selectedFields(info, 'Protein', below(selected, 'representative'));
+): readonly Selected[] => selectedBelow(info, selected, 'representative', 'Protein');
 
 /** Whether the bulk answer has everything that is selected on a cluster. */
 const isBulkEnough = (info: GraphQLResolveInfo, selected: readonly Selected[]): boolean =>

@@ -7,11 +7,11 @@ import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { Problem, type ProblemShape } from '../../schema/problem.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput } from '../../schema/scalars.ts';
-import type { LoadResult } from '../../upstream/proteins/loader.ts';
+import type { LoadResult } from '../../upstream/proteins/known-proteins.ts';
 import { bulkCalls, countDistinct } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
 import { type Resolved, resolveIdentifiers, resolvingCalls } from './identifier.ts';
-import { below, requiredParts, withoutNames } from './look-ahead.ts';
+import { requiredPartsBelow, withoutNames } from './look-ahead.ts';
 
 const MAX_IDS = 5000;
 
@@ -109,7 +109,7 @@ async function lookUp(
 ): Promise<LookupRef[]> {
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
-  const nodes = below(selectedFields(info, 'ProteinLookup'), 'protein');
+  const selected = selectedFields(info, 'ProteinLookup');
   const unknown: ProblemShape = {
     kind: 'NotFound',
     message: `${ctx.services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
@@ -117,11 +117,11 @@ async function lookUp(
   };
   const resolved = await resolveIdentifiers(ctx, ids, 'ids');
   const hashes = [...new Set(resolved.flatMap((one) => ('hash' in one ? [one.hash] : [])))];
-  const needs = requiredParts(info, nodes);
+  const needs = requiredPartsBelow(info, selected, 'protein');
   const isNamed = resolved.some((one) => 'entry' in one);
   const proteins = await ctx.proteins.loadMany(hashes, isNamed ? withoutNames(needs) : needs);
   const found = new Map(hashes.map((hash, i) => [hash, proteins[i]]));
-  const failsAt = nodes.length > 0 ? 'protein' : 'problem';
+  const failsAt = selected.some(({ name }) => name === 'protein') ? 'protein' : 'problem';
   return resolved.map((one, i) =>
     toLookup(ids[i] ?? '', one, failsAt, unknown, 'hash' in one ? found.get(one.hash) : undefined),
   );

@@ -78,7 +78,7 @@ builder.objectFields(Protein, (t) => ({
     type: Cluster,
     resolve: (protein, _args, ctx, info) => {
       const link = readPart(protein.cluster);
-      return link && withRecord(ctx, clusterSelection(info), link.representative, partValue(link.info));
+      return link && withRecord(ctx, clusterSelection(info), link.representative, link.info ?? undefined);
     },
   }),
   isClusterRepresentative: t.boolean({

@@ -18,7 +18,7 @@ import { selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
 import { clusterOfHit } from './load-cluster.ts';
 import { findProtein, loadNamed } from './load-protein.ts';
-import { below, requiredParts } from './look-ahead.ts';
+import { requiredParts, requiredPartsBelow, selectedBelow } from './look-ahead.ts';
 
 /** Largest sequence and number of hits (spec, section Endpoints, as in the public deployment). */
 export const MAX_RESIDUES = 2048;
@@ -76,8 +76,7 @@ async function search(
   within(args.first, 1, MOST_RESULTS, 'first');
   within(args.minSimilarity, 0, 1, 'minSimilarity');
   within(args.maxPercentCharacterized, 0, 100, 'maxPercentCharacterized');
-  const hits = selectedFields(info, 'SimilarityHit', below(selectedFields(info, 'SimilaritySearch'), 'hits'));
-  const proteins = below(hits, 'protein');
+  const hits = selectedBelow(info, selectedFields(info, 'SimilaritySearch'), 'hits', 'SimilarityHit');
   const answer = await ctx.searches.search(
     {
       sequence,
@@ -87,7 +86,7 @@ async function search(
       maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
       clusterInfo: hits.some((field) => field.name === 'cluster'),
     },
-    requiredParts(info, proteins).structure === true,
+    requiredPartsBelow(info, hits, 'protein').structure === true,
   );
   const warnings = looksLikeDna(sequence) ? [DNA] : [];
   return { queryHash: hashOfSequence(sequence), warnings, answer };

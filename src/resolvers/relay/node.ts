@@ -11,7 +11,7 @@ import { builder } from '../../schema/builder.ts';
 import { Cluster, type ClusterRef } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
 import { nonNull } from '../../schema/field-options.ts';
-import { Protein } from '../../schema/protein.ts';
+import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
 import { Task } from '../../schema/task.ts';
 import { UniprotEntry } from '../../schema/uniprot.ts';
@@ -45,6 +45,16 @@ async function findByRepresentative(
   return found?.representative === hash ? found : null;
 }
 
+/** A copy, which gets the name of its type: requests share cached records. */
+async function findOwnProtein(
+  ctx: GatewayContext,
+  info: GraphQLResolveInfo,
+  hash: string,
+): Promise<ProteinRef | null> {
+  const found = await findProtein(ctx, hash, requiredParts(info));
+  return found && { ...found };
+}
+
 function readIndex(id: string): number {
   if (!/^\d{1,9}$/.test(id)) throw badInput('The id of a Feature holds its index, such as 4095.');
   return Number(id);
@@ -55,7 +65,7 @@ const ENTITIES = {
   Protein: {
     key: 'hash',
     calls: 1,
-    find: (ctx, info, id) => findProtein(ctx, readHash(id), requiredParts(info)),
+    find: (ctx, info, id) => findOwnProtein(ctx, info, readHash(id)),
   },
   Cluster: {
     key: 'representativeHash',

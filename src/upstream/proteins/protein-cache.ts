@@ -2,10 +2,10 @@
 // neither errors nor the absence of a protein are cached.
 import type { Cache } from '../../store/cache/cache.ts';
 import { isKnown, partValue, UNKNOWN } from '../part.ts';
-import { type ClusterLink, emptyRecord, type ProteinRecord } from './record.ts';
+import { emptyRecord, type ProteinRecord } from './record.ts';
 
-/** What a hash determines for good. */
-export type ProteinIdentity = Pick<ProteinRecord, 'from' | 'sequence' | 'length' | 'accession' | 'source'>;
+/** The known parts of a protein, as the store takes them. */
+export type CachedProtein = Partial<ProteinRecord>;
 
 export interface ProteinCache {
   /** What is cached of the proteins. */
@@ -17,10 +17,13 @@ export interface ProteinCache {
 /** The cache where nothing is cached. */
 export const noProteinCache: ProteinCache = { getMany: async () => [], set: () => undefined };
 
-/** @param ttl - milliseconds that what may change is cached */
+/**
+ * @param identities - what a hash determines for good
+ * @param ttl - milliseconds that what may change is cached
+ */
 export function createProteinCache(
-  records: Cache<ProteinRecord>,
-  identities: Cache<ProteinIdentity>,
+  records: Cache<CachedProtein>,
+  identities: Cache<CachedProtein>,
   ttl: number,
 ): ProteinCache {
   return {
@@ -36,56 +39,45 @@ export function createProteinCache(
     set(record) {
       const { hash, from, sequence, length, accession, source } = record;
       if (partValue(sequence) !== undefined && isKnown(accession))
-        identities.set(hash, { from, sequence, length, accession, source });
+        identities.set(hash, knownParts({ from, sequence, length, accession, source }));
       // No part outlives its time.
       const left = record.oldest + ttl - Date.now();
-      if (left > 0) records.set(hash, withoutErrors(record), left);
+      if (left > 0) records.set(hash, knownParts(record), left);
     },
   };
 }
 
-/** A cached record as a part of this request; the store leaves out what is unknown. */
-function toRecord(hash: string, cached: ProteinRecord | ProteinIdentity): ProteinRecord {
-  const record: ProteinRecord = { ...emptyRecord(hash), ...cached };
-  const source = partValue(record.from);
-  const from = source === undefined ? UNKNOWN : { ...source, fromCache: true };
-  const link: ClusterLink | undefined = partValue(record.cluster);
-  return link?.info === undefined
-    ? { ...record, from, cluster: link === undefined ? record.cluster : { ...link, info: UNKNOWN } }
-    : { ...record, from };
+/** Without what is unknown. Errors belong to one request, and a structure with a fault is one. */
+function knownParts(record: CachedProtein): CachedProtein {
+  const { structure = UNKNOWN } = record;
+  const parts = { ...record, structure: partValue(structure)?.fault == null ? structure : UNKNOWN };
+  const known = Object.entries(parts).filter(([, part]) => part !== UNKNOWN && !(part instanceof Error));
+  return Object.fromEntries(known);
 }
 
-/** Errors belong to one request. */
-function withoutErrors(record: ProteinRecord): ProteinRecord {
-  const failed = Object.entries(record).filter(([, part]) => part instanceof Error);
-  const structure = partValue(record.structure);
-  return {
-    ...record,
-    ...Object.fromEntries(failed.map(([name]) => [name, UNKNOWN])),
-    ...(structure?.fault == null ? {} : { structure: UNKNOWN }),
-  };
+/** A cached record as a part of this request. */
+function toRecord(hash: string, cached: CachedProtein): ProteinRecord {
+  const record: ProteinRecord = { ...emptyRecord(hash), ...cached };
+  const source = partValue(record.from);
+  return { ...record, from: source === undefined ? UNKNOWN : { ...source, fromCache: true } };
 }
 
 /** What an entry takes beside its data. */
 const ENTRY_BYTES = 600;
 
-/** Roughly what an identity takes in memory. */
-export const sizeOfIdentity = ({ sequence }: ProteinIdentity): number =>
-  ENTRY_BYTES + (partValue(sequence)?.length ?? 0);
-
 /** Roughly what a record takes in memory. */
-export function sizeOfRecord(record: ProteinRecord): number {
-  const { structure, plddt, features, level, rows, single } = record;
+export function sizeOfRecord(record: CachedProtein): number {
+  const { sequence, structure, plddt, features, level, rows, single } = { ...emptyRecord(''), ...record };
   const text = partValue(structure)?.text;
   return (
     ENTRY_BYTES +
-    2 * (partValue(record.sequence)?.length ?? 0) +
+    (partValue(sequence)?.length ?? 0) +
     (text === undefined ? 0 : typeof text === 'string' ? text.length : text.size) +
     8 * (partValue(plddt)?.length ?? 0) +
     200 * (partValue(features)?.values.length ?? 0) +
     16 * (partValue(level)?.values.length ?? 0) +
     (partValue(rows)?.rows.reduce((sum, { values }) => sum + 100 + 16 * values.length, 0) ?? 0) +
     // Coordinates as text, and three numbers for each of up to 64 activations a residue.
-    (partValue(single) === undefined ? 0 : 4000 + 3000 * (partValue(record.length) ?? 0))
+    (partValue(single) === undefined ? 0 : 4000 + 3000 * (partValue(sequence)?.length ?? 0))
   );
 }

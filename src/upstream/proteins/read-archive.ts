@@ -63,7 +63,7 @@ function structureParts(
 function readLink(hash: string, { clusterOf, clusters }: BulkParts): ProteinRecord['cluster'] {
   const representative = clusterOf.get(hash);
   if (representative !== undefined)
-    return { representative, info: readClusterInfo(clusters.get(representative)) ?? UNKNOWN };
+    return { representative, info: readClusterInfo(clusters.get(representative)) };
   const own = readClusterInfo(clusters.get(hash));
   return own === undefined ? UNKNOWN : { representative: hash, info: own };
 }

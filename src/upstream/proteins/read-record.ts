@@ -70,7 +70,7 @@ export function readRecord(
     source: own.source ?? null,
     names: { name: own.protein_name ?? null, header: own.header ?? null },
     ...structureParts({ ...own, sequence, length }, raw),
-    cluster: representative == null ? UNKNOWN : { representative, info: UNKNOWN },
+    cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
     ...(needs === null ? {} : featureParts(needs, raw, length)),
     single: needs === null ? UNKNOWN : { own, raw },

@@ -5,7 +5,13 @@ import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
 import type { SmallMembers } from './read-record.ts';
-import { type AvailableParts, type Need, needNames, type RequiredParts } from './required-parts.ts';
+import {
+  type AvailableParts,
+  type Need,
+  needNames,
+  needsStructure,
+  type RequiredParts,
+} from './required-parts.ts';
 import type { Structure } from './structure.ts';
 
 /** The answer that data came from, and when. */
@@ -27,8 +33,8 @@ export interface RecordNames {
 /** The cluster of a protein. */
 export interface ClusterLink {
   readonly representative: string;
-  /** What an archive says of the cluster; null where the archive that was asked does not tell. */
-  readonly info: Part<ClusterInfo>;
+  /** What an archive says of the cluster; null where the one that was asked does not tell. */
+  readonly info?: ClusterInfo | null | undefined;
 }
 
 /** The strongest features, strongest first. */
@@ -106,14 +112,17 @@ export const emptyRecord = (hash: string, from?: Source): ProteinRecord => ({
   isFolded: false,
 });
 
-/** The large parts of a single record, which come with it whatever it was asked for. */
-export const withoutLargeParts = (record: ProteinRecord): ProteinRecord => ({
-  ...record,
-  structure: UNKNOWN,
-  plddt: UNKNOWN,
-  level: UNKNOWN,
-  single: UNKNOWN,
-});
+/**
+ * What of a single record is cached: the large parts when one of them was asked for, all of it when
+ * it was asked for itself.
+ */
+export function cacheableParts(record: ProteinRecord, asked: RequiredParts): ProteinRecord {
+  const isWhole = asked.record === true || asked.fold === true;
+  const single = isWhole ? record.single : UNKNOWN;
+  return isWhole || needsStructure(asked) || asked.level === true
+    ? { ...record, single }
+    : { ...record, single, structure: UNKNOWN, plddt: UNKNOWN, level: UNKNOWN };
+}
 
 /** The longer ranking, with the regions that the other has for its strongest features. */
 function mergeRankings(older: Ranking, newer: Ranking): Ranking {
@@ -132,11 +141,11 @@ const mergeRows = (older: FeatureRows, newer: FeatureRows): FeatureRows => {
   return { top: Math.max(older.top, newer.top), rows: [...rows.values()] };
 };
 
-const isTold = ({ info }: ClusterLink): boolean => info !== null && info !== UNKNOWN;
+const isTold = ({ info }: ClusterLink): boolean => info != null;
 
 const mergeLinks = (older: ClusterLink, newer: ClusterLink): ClusterLink =>
   older.representative === newer.representative
-    ? { ...newer, info: isTold(newer) || older.info === UNKNOWN ? newer.info : older.info }
+    ? { ...newer, info: isTold(newer) || older.info === undefined ? newer.info : older.info }
     : newer;
 
 /** Joins what two answers say; what is known stays known. */
@@ -181,7 +190,7 @@ export function availableParts(record: ProteinRecord): AvailableParts {
   if (record.ptm !== UNKNOWN || structure === null) available.ptm = true;
   if (record.meanPlddt !== UNKNOWN) available.meanPlddt = true;
   if (cluster !== UNKNOWN || record.namesNoCluster) available.link = true;
-  if (cluster !== UNKNOWN && (!isLink(cluster) || cluster.info !== UNKNOWN)) available.cluster = true;
+  if (cluster !== UNKNOWN && (!isLink(cluster) || cluster.info !== undefined)) available.cluster = true;
   if (record.level !== UNKNOWN) available.level = true;
   if (record.names !== UNKNOWN) available.header = true;
   if (record.single !== UNKNOWN) available.record = true;

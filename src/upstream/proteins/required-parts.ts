@@ -133,10 +133,6 @@ export const needsCluster = (needs: RequiredParts): boolean => needs.cluster ===
 export const needsStructure = (needs: RequiredParts): boolean =>
   needs.structure === true || needs.ptm === true || needs.meanPlddt === true;
 
-/** Whether one of the large parts of a record is needed. */
-export const needsLargePart = (needs: RequiredParts): boolean =>
-  needsStructure(needs) || needs.level === true || needs.record === true || needs.fold === true;
-
 /** What of the needs an archive may have that a record lost. */
 export const inArchive = (needs: RequiredParts): RequiredParts => ({
   ...pickParts(needs, (need) => NEEDS[need].in === 'both'),

@@ -11,13 +11,11 @@ import {
   type ProteinLoaderDependencies,
 } from '../proteins/loader.ts';
 import {
+  type CachedProtein,
   createProteinCache,
   noProteinCache,
-  type ProteinIdentity,
-  sizeOfIdentity,
   sizeOfRecord,
 } from '../proteins/protein-cache.ts';
-import type { ProteinRecord } from '../proteins/record.ts';
 import {
   type CachedReads,
   type ClusterDependencies,
@@ -114,8 +112,8 @@ export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
   const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) =>
     ttl === 0 ? undefined : open(namespace, ttl, maxBytes, sizeOf);
 
-  const records = openRecords<ProteinRecord>('proteins', 32 * MiB, sizeOfRecord);
-  const identities = open<ProteinIdentity>('identities', YEAR_MS, 8 * MiB, sizeOfIdentity);
+  const records = openRecords<CachedProtein>('proteins', 32 * MiB, sizeOfRecord);
+  const identities = open<CachedProtein>('identities', YEAR_MS, 8 * MiB, sizeOfRecord);
   const shared: SharedDependencies = {
     proteins: {
       cache: records ? createProteinCache(records, identities, ttl) : noProteinCache,

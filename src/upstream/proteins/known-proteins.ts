@@ -1,0 +1,201 @@
+// What one request knows of proteins: the merged records, what failed, and which answers were read.
+// It says what is still open, and what the proteins of a list came to.
+import { asError, UpstreamError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
+import { partValue } from '../part.ts';
+import type { NeededParts } from './plan.ts';
+import type { ProteinCache } from './protein-cache.ts';
+import { availableParts, mergeRecords, type ProteinRecord, withParts } from './record.ts';
+import {
+  missingParts,
+  type Need,
+  NO_PARTS,
+  needsNothing,
+  needsRows,
+  needsStructure,
+  pathOf,
+  pickParts,
+  type RequiredParts,
+  unionParts,
+} from './required-parts.ts';
+
+/** What a protein of a list came to. An error stands for one that may not exist. */
+export type LoadResult = ProteinRecord | null | Error;
+
+/** A call that failed, and what it should have said of a protein. */
+interface Failure {
+  readonly needs: RequiredParts;
+  readonly error: Error;
+}
+
+/** The answers about a protein that were read whole. */
+interface Asked {
+  readonly record: boolean;
+  readonly archive: RequiredParts;
+}
+
+const NOT_ASKED: Asked = { record: false, archive: NO_PARTS };
+
+export class KnownProteins {
+  /** Null for a protein that does not exist. */
+  readonly #records = new Map<string, ProteinRecord | null>();
+  readonly #failures = new Map<string, Failure>();
+  /** Errors of archives of which a member was lost, which matter where no record answers instead. */
+  readonly #damage = new Map<string, Error>();
+  readonly #asked = new Map<string, Asked>();
+  /** The cached records, with what the answers add to them. */
+  readonly #cacheable = new Map<string, ProteinRecord>();
+  readonly #changed = new Set<string>();
+  readonly #up: Pick<Upstream, 'onCacheHit' | 'absences'>;
+  readonly #cache: ProteinCache;
+
+  constructor(up: Pick<Upstream, 'onCacheHit' | 'absences'>, cache: ProteinCache) {
+    this.#up = up;
+    this.#cache = cache;
+  }
+
+  /** Null for a protein that does not exist, undefined where that is not known. */
+  get(hash: string): ProteinRecord | null | undefined {
+    return this.#records.get(hash);
+  }
+
+  hasFailed(hash: string): boolean {
+    return this.#failures.has(hash);
+  }
+
+  /** Takes in what an answer said. @param cacheable - what of it is cached */
+  add(hash: string, record: ProteinRecord | null, cacheable = record): void {
+    this.addUncached(hash, record);
+    if (cacheable === null) return;
+    const before = this.#cacheable.get(hash);
+    this.#cacheable.set(hash, before ? mergeRecords(before, cacheable) : cacheable);
+    this.#changed.add(hash);
+  }
+
+  /** The same for what is not cached: absence, and what holds for this request only. */
+  addUncached(hash: string, record: ProteinRecord | null): void {
+    const before = this.#records.get(hash);
+    this.#records.set(hash, before && record ? mergeRecords(before, record) : record);
+    if (record === null) this.#up.absences?.add(hash);
+  }
+
+  /** Notes that the single record of a protein was read. */
+  askedRecord(hash: string): void {
+    const { archive } = this.#asked.get(hash) ?? NOT_ASKED;
+    this.#asked.set(hash, { record: true, archive });
+  }
+
+  hasAskedRecord(hash: string): boolean {
+    return this.#asked.get(hash)?.record === true;
+  }
+
+  /** Notes that an archive was read whole that was asked for these parts of a protein. */
+  askedArchive(hash: string, needs: RequiredParts): void {
+    const { record, archive } = this.#asked.get(hash) ?? NOT_ASKED;
+    this.#asked.set(hash, { record, archive: unionParts([archive, needs]) });
+  }
+
+  /** Notes that an archive was read of which a member was lost. */
+  askedDamaged(hash: string, error: Error): void {
+    this.#damage.set(hash, error);
+  }
+
+  /** Notes that a call failed, which is not made again in this request. */
+  fail(hash: string, needs: RequiredParts, error: unknown): void {
+    const before = this.#failures.get(hash);
+    this.#failures.set(hash, {
+      needs: before === undefined ? needs : unionParts([before.needs, needs]),
+      error: before?.error ?? asError(error),
+    });
+  }
+
+  /** The needs that are not met and did not fail; undefined where nothing has to be asked. */
+  openParts(hash: string, needs: RequiredParts): RequiredParts | undefined {
+    const record = this.#records.get(hash);
+    const failure = this.#failures.get(hash);
+    if (record === null || (record === undefined && failure !== undefined)) return undefined;
+    if (record === undefined) return needs;
+    const missing = missingParts(needs, availableParts(record));
+    // What was learnt before folding is out of date with it.
+    if (missing.fold === true && failure === undefined) return needs;
+    const open = failure === undefined ? missing : missingParts(missing, failure.needs);
+    return needsNothing(open) ? undefined : open;
+  }
+
+  /** The same for many proteins; those of which nothing has to be asked are left out. */
+  openOf(needed: NeededParts): Map<string, RequiredParts> {
+    const open = new Map<string, RequiredParts>();
+    for (const [hash, needs] of needed) {
+      const parts = this.openParts(hash, needs);
+      if (parts !== undefined) open.set(hash, parts);
+    }
+    return open;
+  }
+
+  /** Takes in what is cached of proteins. */
+  async recall(open: NeededParts): Promise<void> {
+    if (open.size === 0) return;
+    const cached = await this.#cache.getMany([...open.keys()]);
+    if (cached.length > 0) this.#up.onCacheHit?.('proteins', cached.length);
+    for (const record of cached) {
+      const newer = this.#records.get(record.hash);
+      this.#records.set(record.hash, newer ? mergeRecords(record, newer) : record);
+      this.#cacheable.set(record.hash, record);
+    }
+  }
+
+  /** Caches what the answers have added. */
+  store(): void {
+    for (const hash of this.#changed) {
+      const record = this.#cacheable.get(hash);
+      if (record !== undefined && this.#records.get(hash) !== null) this.#cache.set(record);
+    }
+    this.#changed.clear();
+  }
+
+  /** What the proteins of a list came to, after all calls; one that is repeated is one object. */
+  results(hashes: readonly string[], needs: RequiredParts): readonly LoadResult[] {
+    const results = new Map<string, LoadResult>();
+    for (const hash of hashes) if (!results.has(hash)) results.set(hash, this.#result(hash, needs));
+    return hashes.map((hash) => results.get(hash) ?? null);
+  }
+
+  #result(hash: string, needs: RequiredParts): LoadResult {
+    const record = this.#records.get(hash);
+    if (record === null) return null;
+    const error = this.#damage.get(hash) ?? this.#failures.get(hash)?.error;
+    if (record === undefined)
+      return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
+    const missing = missingParts(needs, availableParts(record));
+    if (needsNothing(missing)) return record;
+    if (missing.fold === true && error !== undefined) return error;
+    const absent = provenNone(this.#asked.get(hash) ?? NOT_ASKED, missing);
+    const settled = needsNothing(absent) ? record : withParts(record, absent, null);
+    const open = missingParts(missing, absent);
+    return needsNothing(open) ? settled : withParts(settled, open, error ?? unanswered(open));
+  }
+}
+
+const OF_STRUCTURE: ReadonlySet<Need> = new Set<Need>(['structure', 'ptm', 'meanPlddt']);
+const OF_ROWS: ReadonlySet<Need> = new Set<Need>(['residues', 'rows']);
+
+/** Neither record nor archive had it: there is none. */
+const provenNone = ({ record, archive }: Asked, missing: RequiredParts): RequiredParts =>
+  pickParts(
+    missing,
+    (need) =>
+      record &&
+      ((OF_STRUCTURE.has(need) && needsStructure(archive)) || (OF_ROWS.has(need) && needsRows(archive))),
+  );
+
+const drift = (message: string): UpstreamError =>
+  new UpstreamError(message, { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false });
+
+const unanswered = (open: RequiredParts): UpstreamError =>
+  drift(
+    `The upstream's answer to protein has changed at ${pathOf(open)}: expected a value, seen ` +
+      'nothing; its bulk archive has none either.',
+  );
+
+/** Whether what is known came from the cache, so that it need not be cached again. */
+export const isFromCache = ({ from }: ProteinRecord): boolean => partValue(from)?.fromCache === true;
