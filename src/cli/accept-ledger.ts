@@ -2,7 +2,7 @@
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
 import { command } from './command.ts';
-import { CliExit, configOf, EXIT, messageOf } from './session.ts';
+import { CliExit, EXIT, loadConfig, messageOf } from './session.ts';
 
 const ACCEPTED =
   'The ledger is accepted as it is. Gateways take submissions with an idempotency key again: restart those ' +
@@ -21,7 +21,7 @@ export default command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run(_, session) {
-    const { LEDGER_URL, GATEWAY_SECRET, GATEWAY_SECRET_PREVIOUS: previous } = await configOf(session);
+    const { LEDGER_URL, GATEWAY_SECRET, GATEWAY_SECRET_PREVIOUS: previous } = await loadConfig(session);
     if (LEDGER_URL === 'memory:')
       throw new CliExit(EXIT.config, 'A ledger in memory ends with its process; there is nothing to accept.');
     try {

@@ -36,7 +36,7 @@ export const option = (valueHint: string, description: string) =>
 export const word = <R extends boolean>(required: R, description: string) =>
   ({ type: 'positional', required, description }) as const;
 
-/** The option of every command with a token; `tokenOf` reads it. */
+/** The option of every command with a token; `readToken` reads it. */
 export const TOKEN_FILE = option(
   'FILE',
   'File with the bearer token; else FOLDATLAS_TOKEN in the environment',

@@ -7,7 +7,7 @@ import { openServiceConnections } from '../upstream/http/connections.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { settingsOf } from '../upstream/settings.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
-import { configOf, EXIT, type Session, tokenOf } from './session.ts';
+import { EXIT, loadConfig, readToken } from './session.ts';
 
 const EXITS: Readonly<Record<CheckStatus, number>> = {
   OK: EXIT.ok,
@@ -17,16 +17,10 @@ const EXITS: Readonly<Record<CheckStatus, number>> = {
 };
 
 /** The service of the configuration, or a sandbox of its own where there is none. */
-async function openService(config: Config, session: Session, token: string | undefined) {
+async function openService(config: Config, token: string | undefined) {
   const sandbox =
     config.UPSTREAM_URL === undefined
-      ? await startEmbeddedSandbox(config, {
-          dataDir: 'memory',
-          port: 0,
-          size: 'small',
-          speed: 1000,
-          onProgress: (line) => session.live(line),
-        })
+      ? await startEmbeddedSandbox(config, { dataDir: 'memory', port: 0, size: 'small', speed: 1000 })
       : undefined;
   const connections = openServiceConnections();
   const upstream: Upstream = {
@@ -34,7 +28,7 @@ async function openService(config: Config, session: Session, token: string | und
     connections,
     token: token ?? config.UPSTREAM_API_KEY ?? (sandbox === undefined ? undefined : 'sandbox'),
     requestId: `doctor-${randomUUID()}`,
-    signal: session.signal,
+    signal: undefined,
     onCall: () => undefined,
   };
   return {
@@ -70,8 +64,8 @@ export default command({
     [EXIT.config, 'the configuration is wrong'],
   ],
   async run({ json, batch, 'token-file': tokenFile }, session) {
-    const config = await configOf(session);
-    const { upstream, sandbox, close } = await openService(config, session, tokenOf(session, tokenFile));
+    const config = await loadConfig(session);
+    const { upstream, sandbox, close } = await openService(config, readToken(session, tokenFile));
     try {
       const report = await examine(upstream, { sandbox, batchId: batch });
       await session.out(json === true ? `${JSON.stringify(report, null, 2)}\n` : reportText(report));

@@ -56,10 +56,9 @@ const session = createSession();
 try {
   process.exitCode = await run(process.argv.slice(2), session);
 } catch (error) {
-  const cause = error instanceof CliExit ? error : (session.interruption() ?? error);
-  if (cause instanceof CliExit) {
-    session.say(cause.message);
-    process.exitCode = cause.exit;
+  if (error instanceof CliExit) {
+    session.say(error.message);
+    process.exitCode = error.exit;
   } else if (error instanceof Error && error.name === 'ConfigError') {
     session.say(error.message);
     process.exitCode = EXIT.config;

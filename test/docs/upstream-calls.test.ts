@@ -103,7 +103,7 @@ describe('the calls of the service', () => {
 
 What each [example](../examples) costs in calls of the service: run in the order of their files by one gateway that keeps no records between requests, on a sandbox that speaks either
 [dialect](sandbox.md#dialects). A service that sends only what the contract promises (\`plain\`) costs at most one call more for each protein,
-beside the bulk call, and one for each cluster whose details the archive leaves out and for each protein without a cluster,
+beside the bulk call. It also costs one for each cluster whose details the archive leaves out, and one for each protein without a cluster,
 which only that call proves. The catalogue, \`features\`, is read once by a gateway.
 Subscriptions ask in the background and are left out. A test counts; it fails when this page says otherwise.
 

@@ -1,18 +1,8 @@
 // A service that has changed: the error names operation, JSON path, what was expected and what was seen, and a metric counts it.
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+import { expect, it } from 'vitest';
+import { openLyingPlace, says } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url);
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace();
 
 const TASK = '{ task(taskId: "b1-00000") { status } }';
 const BATCH = '{ batch(batchId: "b1") { tasks { nodes { taskId } } } }';

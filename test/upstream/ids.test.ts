@@ -1,20 +1,10 @@
 // Ids of the service with control characters are drift, wherever it sends them: they would reach tables, files and terminals.
 import { strToU8, zipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, sends } from './liar.ts';
+import { HASH, openLyingPlace, SEQUENCE, says, sends } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url);
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace();
 
 const data = (fields: object) => says(200, { status: 'success', data: fields });
 const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length };

@@ -1,20 +1,10 @@
 // Faults that only the service finds: a client is told their places in its own input, never in the wire's.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { graphqlInputPath } from '../../src/upstream/input-faults.ts';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, TOKEN } from './liar.ts';
+import { HASH, openLyingPlace, SEQUENCE, says, TOKEN } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url);
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace();
 
 const SECRET = 'MKTAYIAKQRQISFVKSHFSRQLEERLGLIEVQ';
 const faulty = (loc: (string | number)[], msg = 'Input should be smaller') =>

@@ -2,6 +2,7 @@
 // not scripted answers honestly, with as little as the contract allows.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { afterAll, beforeEach } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import type { GatewayOptions } from '../../src/gateway/services.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
@@ -197,4 +198,19 @@ export function openPlace(
     get: (path, headers = {}) =>
       gateway.fetch(new Request(`http://gateway.test${path}`, { headers: { authorization, ...headers } })),
   };
+}
+
+/** A liar and a gateway over it for the tests of a file. The liar is honest again before each test. */
+export async function openLyingPlace(
+  env: Record<string, string> = {},
+  more: Partial<GatewayOptions> = {},
+): Promise<{ readonly liar: Liar; readonly place: Place }> {
+  const liar = await openLiar();
+  const place = openPlace(liar.url, env, more);
+  beforeEach(() => liar.reset());
+  afterAll(async () => {
+    await place.gateway.close();
+    await liar.close();
+  });
+  return { liar, place };
 }

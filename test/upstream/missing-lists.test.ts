@@ -1,19 +1,9 @@
 // Records that lost a list that they must have: an error each time, and the right answer as soon as the service is whole again.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, SEQUENCE, says, sends } from './liar.ts';
+import { HASH, openLyingPlace, openPlace, SEQUENCE, says, sends } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600' });
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace({ CACHE_RECORDS_SECONDS: '3600' });
 
 const NO_RESPONSE_CACHE = { limits: { responseCacheBytes: 0 } };
 const RECORD = { protein_hash: HASH, sequence: SEQUENCE, sequence_length: SEQUENCE.length };

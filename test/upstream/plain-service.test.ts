@@ -1,34 +1,13 @@
 // A service that keeps to the specification and to none of the sandbox's habits: how it writes times and states, what it leaves out,
 // and what it must not leave out.
 import { strToU8, zipSync } from 'fflate';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';
 import { parseTime } from '../../src/upstream/wire-values.ts';
 import { at } from '../support.ts';
-import {
-  HASH,
-  inTurn,
-  type Liar,
-  openLiar,
-  openPlace,
-  type Place,
-  type Script,
-  SEQUENCE,
-  says,
-  sends,
-} from './liar.ts';
+import { HASH, inTurn, openLyingPlace, openPlace, type Script, SEQUENCE, says, sends } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url);
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace();
 
 const data = (fields: Record<string, unknown>, status = 200) =>
   says(status, { status: 'success', data: fields, request_id: 'r' });

@@ -1,19 +1,9 @@
 // Every row of the spec's table of errors, as a client of the gateway sees it.
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
-import { HASH, type Liar, openLiar, openPlace, type Place, says } from './liar.ts';
+import { HASH, openLyingPlace, openPlace, says } from './liar.ts';
 
-let liar: Liar;
-let place: Place;
-beforeAll(async () => {
-  liar = await openLiar();
-  place = openPlace(liar.url);
-});
-afterAll(async () => {
-  await place.gateway.close();
-  await liar.close();
-});
-beforeEach(() => liar.reset());
+const { liar, place } = await openLyingPlace();
 
 const SUBMIT = `mutation { it: submitFold(input: {items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
   __typename ... on Problem { message } ... on Refused { reason retryable } } }`;
