@@ -180,7 +180,7 @@ const isBulkEnough = (info: GraphQLResolveInfo, selected: readonly Selected[]): 
   !selectedOnRepresentative(info, selected).some(isRanking);
 
 /** Needs of a cluster: the bulk answer, unless the cluster's record is needed, which has more. */
-export function clusterParts(info: GraphQLResolveInfo, selected: readonly Selected[]): RequiredParts {
+function clusterParts(info: GraphQLResolveInfo, selected: readonly Selected[]): RequiredParts {
   const isInLink =
     selected.every((field) => IN_LINK.has(field.name)) &&
     !selectedOnRepresentative(info, selected).some(({ name }) => name === 'name');
