@@ -237,30 +237,25 @@ describe('a caller whose reads are slow', () => {
     await place.gateway.close();
   });
 
-  it('is its address without a token, and also with many that are invented', async () => {
+  it('is its address without a token', async () => {
     liar.script('similarity', hangs);
     const place = openPlace(liar.url, { UPSTREAM_MAX_IN_FLIGHT: '8', TRUST_PROXY: '1' });
     const served = await serve(place.gateway);
     const state = () => place.gateway.upstream().api;
-    const query = (address: string, token: object, text: string, signal: AbortSignal | null = null) =>
+    const query = (address: string, text: string, signal: AbortSignal | null = null) =>
       fetch(served.url, {
         method: 'POST',
         signal,
-        headers: { 'content-type': 'application/json', 'x-forwarded-for': address, ...token },
+        headers: { 'content-type': 'application/json', 'x-forwarded-for': address },
         body: JSON.stringify({ query: text }),
       });
     const leaving = new AbortController();
     const SEARCH = '{ similarProteins(sequence: "MKTAYIAKQR") { queryHash } }';
-    const slow = Array.from({ length: 12 }, (_, i) =>
-      query(
-        '192.0.2.1',
-        i < 8 ? {} : as(`invented-${i}`),
-        SEARCH.replace('MK', `MK${'A'.repeat(i)}`),
-        leaving.signal,
-      ),
+    const slow = Array.from({ length: 8 }, (_, i) =>
+      query('192.0.2.1', SEARCH.replace('MK', `MK${'A'.repeat(i)}`), leaving.signal),
     );
-    await expect.poll(state, { interval: 5 }).toMatchObject({ inFlight: 6, queued: 6 });
-    const answer = await query('198.51.100.1', {}, READ);
+    await expect.poll(state, { interval: 5 }).toMatchObject({ inFlight: 4, queued: 4 });
+    const answer = await query('198.51.100.1', READ);
     expect(at(await answer.json(), 'data.protein.sequence')).toBe(SEQUENCE);
     leaving.abort();
     await Promise.allSettled(slow);

@@ -121,16 +121,6 @@ describe('a protein', () => {
       protein: { source, name: 'Insulin', uniprotEntry: { accession: 'P01308' } },
     });
   });
-
-  it('whose name has half of a surrogate pair reaches strict readers of JSON', async () => {
-    liar.script(
-      'protein',
-      says(200, { protein_hash: HASH, sequence: SEQUENCE, protein_name: 'Insulin \ud83d' }),
-    );
-    expect((await place.query(`{ protein(hash: "${HASH}") { name } }`)).data).toEqual({
-      protein: { name: 'Insulin \ufffd' },
-    });
-  });
 });
 
 describe('a page of List', () => {

@@ -163,7 +163,10 @@ export class KnownProteins {
   #result(hash: string, needs: RequiredParts): LoadResult {
     const record = this.#records.get(hash);
     if (record === null) return null;
-    const error = this.#damage.get(hash) ?? this.#failures.get(hash)?.error;
+    const failure = this.#failures.get(hash)?.error;
+    const isPassing = failure instanceof UpstreamError && failure.failure.retryable;
+    // A record that may be there in a moment makes up for the archive.
+    const error = isPassing ? failure : (this.#damage.get(hash) ?? failure);
     if (record === undefined)
       return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
     const missing = missingParts(needs, availableParts(record));
