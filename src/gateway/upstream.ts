@@ -1,9 +1,11 @@
 // The outgoing connections to the service and its file store, and the service as one request sees it.
+import { type Dispatcher, request } from 'undici';
 import type { Config } from '../config.ts';
+import { USER_AGENT } from '../package.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
-import { openServiceConnections, ping } from '../upstream/http/connections.ts';
+import { openServiceConnections, type ServiceConnections } from '../upstream/http/connections.ts';
 import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
 import {
   type CallSource,
@@ -11,7 +13,7 @@ import {
   type HostLimiters,
   type HostLimits,
 } from '../upstream/http/host-limiter.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { isSandbox, noteSandbox, setSandbox, settingsOf } from '../upstream/settings.ts';
 
 /** Opens the service as one request, or work without any, sees it. */
@@ -41,6 +43,37 @@ export const toHostLimits = (config: Config, breaker: BreakerRules | undefined):
   queue: config.limits.upstreamQueue,
   ...(breaker === undefined ? {} : { breaker }),
 });
+
+/** Statuses of a proxy without a backend. */
+const NO_BACKEND = new Set([502, 503, 504]);
+
+/**
+ * Requests the bare address; any answer shows that the service is there.
+ *
+ * @param milliseconds - time limit
+ * @returns status and headers of the answer
+ * @throws Error that says why it cannot be reached, without an address
+ */
+async function ping(
+  { pool }: ServiceConnections,
+  baseUrl: string,
+  milliseconds: number,
+): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
+  const signal = AbortSignal.timeout(milliseconds);
+  let answer: Dispatcher.ResponseData;
+  try {
+    const headers = { 'user-agent': USER_AGENT };
+    answer = await request(baseUrl, { dispatcher: pool, method: 'HEAD', headers, signal });
+    await answer.body.dump();
+  } catch (error) {
+    if (signal.aborted) throw new Error(`did not answer within ${milliseconds} ms`);
+    const code = error instanceof Error && 'code' in error ? String(error.code) : 'no answer';
+    throw new Error(`cannot be reached (${code})`);
+  }
+  const { statusCode: status, headers } = answer;
+  if (NO_BACKEND.has(status)) throw new Error(`answers HTTP ${status}`);
+  return { status, headers };
+}
 
 /**
  * Opens the connections. They connect on the first call.
