@@ -65,7 +65,7 @@ class RequestContext implements GatewayContext {
   constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
     const { services, loaders, telemetry, openUpstream } = sources;
     const { token, principal } = caller;
-    const record = telemetry.exchangeOf(request);
+    const record = telemetry.requestRecord(request);
     if (record.isReported) record.report ??= createCallRecord();
     record.principal = principal;
     this.#sources = sources;
@@ -143,7 +143,7 @@ export function createContexts(sources: ContextSources): Contexts {
   function open(request: Request, caller: Caller): GatewayContext {
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
     // For a request that came over no connection, nothing tells when the last byte has gone.
-    if (clientAddress(request) !== undefined) telemetry.exchangeOf(request).onEnd.push(limit.end);
+    if (clientAddress(request) !== undefined) telemetry.requestRecord(request).onEnd.push(limit.end);
     return new RequestContext(sources, request, caller, limit.signal);
   }
 

@@ -225,18 +225,18 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
   ): void {
     const { authorization, origin } = req.headers;
     const header = (name: string): string | null => req.headers[name]?.toString() ?? null;
-    const exchange = telemetry.arrive({
+    const record = telemetry.beginWithoutRequest({
       requestId: makeRequestId(header('x-request-id'), authorization ?? null),
       method: req.method,
       pathname: requestPath(req),
       traceparent: header('traceparent'),
       startedAt,
     });
-    exchange.principal = caller instanceof GraphQLError ? undefined : caller.principal;
-    telemetry.endWith(exchange, res);
-    if (operationName !== undefined) telemetry.setOperation(exchange, { type: 'query', name: operationName });
-    const headers = [...shared, 'x-request-id', exchange.requestId];
-    headers.push('traceresponse', traceparent(exchange.span.context));
+    record.principal = caller instanceof GraphQLError ? undefined : caller.principal;
+    telemetry.endOnClose(record, res);
+    if (operationName !== undefined) telemetry.setOperation(record, { type: 'query', name: operationName });
+    const headers = [...shared, 'x-request-id', record.requestId];
+    headers.push('traceresponse', traceparent(record.span.context));
     headers.push(...Object.entries(corsHeaders(origin ?? null, CORS_ORIGINS)).flat());
     // A response that caches may store says nothing of a single caller.
     if (rate !== null && !isPublic) headers.push(...Object.entries(rateLimitHeaders(rate)).flat());

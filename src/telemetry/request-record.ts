@@ -29,10 +29,10 @@ export interface RequestRecord {
   report: CallRecord | undefined;
   errors: number;
   /** Whether it counts among those that are being answered. */
-  begun: boolean;
-  ended: boolean;
+  isCounted: boolean;
+  hasEnded: boolean;
   /** Whether the client disconnected before the end of the response: later errors reach no client. */
-  left: boolean;
+  isDisconnected: boolean;
   /** Clean-up callbacks, each called once at the end. They hold little: a stream may last a day. */
   readonly onEnd: (() => void)[];
 }
@@ -57,7 +57,7 @@ export interface RequestEnd {
   /** Bytes sent to the client, headers included; undefined when they were not counted. */
   readonly bytes: number | undefined;
   /** Whether the client disconnected before the end of the response. */
-  readonly left: boolean;
+  readonly isDisconnected: boolean;
 }
 
 export interface OperationInfo {
@@ -104,9 +104,9 @@ export function createRequestRecord(tracing: Tracing, start: RequestStart): Requ
     isReported,
     report: undefined,
     errors: 0,
-    begun: false,
-    ended: false,
-    left: false,
+    isCounted: false,
+    hasEnded: false,
+    isDisconnected: false,
     onEnd: [],
   };
 }
@@ -127,7 +127,7 @@ export const shownName = (name: string | null | undefined): string | undefined =
 /** Fields of the access log: the line that every request ends with. Undefined fields are not written. */
 export const accessLogFields = (
   record: RequestRecord,
-  { status, bytes, left }: RequestEnd,
+  { status, bytes, isDisconnected }: RequestEnd,
   milliseconds: number,
 ) => ({
   ...requestLogFields(record),
@@ -141,7 +141,7 @@ export const accessLogFields = (
   upstreamCalls: record.upstreamCalls,
   errors: record.errors > 0 ? record.errors : undefined,
   bytes,
-  left: left || undefined,
+  disconnected: isDisconnected || undefined,
 });
 
 /**

@@ -26,17 +26,17 @@ export interface Telemetry {
    */
   begin(request: Request, method?: string): RequestRecord;
   /** Begins a request that has no `Request`. */
-  arrive(start: RequestStart): RequestRecord;
+  beginWithoutRequest(start: RequestStart): RequestRecord;
   /** The record of a request, begun or not. */
-  exchangeOf(request: Request): RequestRecord;
+  requestRecord(request: Request): RequestRecord;
   setOperation(record: RequestRecord, operation: OperationInfo): void;
   /** Counts an error that a caller is shown. */
-  failed(code: string, record: RequestRecord | undefined): void;
+  countError(code: string, record: RequestRecord | undefined): void;
   /** Counts a change of the service that a caller was shown. Other failures are ignored. */
-  upstreamFailed(failure: DriftFailure): void;
+  countDrift(failure: DriftFailure): void;
   end(record: RequestRecord, end: RequestEnd): void;
   /** Ends a request when its response is sent, or its client has disconnected. */
-  endWith(record: RequestRecord, response: ServerResponse): void;
+  endOnClose(record: RequestRecord, response: ServerResponse): void;
   /** What the service client calls while it works for a request, or for none. */
   upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
   cacheLookup(kind: string, found: { memory: number; store: number; missing: number }): void;
@@ -109,8 +109,8 @@ export function createTelemetry(
     return record;
   }
   function begin(record: RequestRecord): RequestRecord {
-    if (!record.begun) metrics.inFlight.now += 1;
-    record.begun = true;
+    if (!record.isCounted) metrics.inFlight.now += 1;
+    record.isCounted = true;
     return record;
   }
 
@@ -150,10 +150,10 @@ export function createTelemetry(
     });
   }
   function end(record: RequestRecord, how: RequestEnd): void {
-    if (record.ended) return;
-    record.ended = true;
-    record.left = how.left;
-    if (record.begun) metrics.inFlight.now -= 1;
+    if (record.hasEnded) return;
+    record.hasEnded = true;
+    record.isDisconnected = how.isDisconnected;
+    if (record.isCounted) metrics.inFlight.now -= 1;
     const milliseconds = performance.now() - record.startedAt;
     observe(() => count(record, how.status, milliseconds / 1000));
     observe(() => {
@@ -207,28 +207,28 @@ export function createTelemetry(
 
   return {
     begin: (request, method) => begin(findRecord(request, method)),
-    arrive: (start) => begin(createRequestRecord(safeTracing, start)),
-    exchangeOf: (request) => findRecord(request),
+    beginWithoutRequest: (start) => begin(createRequestRecord(safeTracing, start)),
+    requestRecord: (request) => findRecord(request),
     setOperation(record, operation) {
       record.operation = operation;
     },
-    failed(code, record) {
+    countError(code, record) {
       if (record !== undefined) record.errors += 1;
       observe(() => metrics.errors.inc({ code }));
     },
-    upstreamFailed({ code, operation, path = '$' }) {
+    countDrift({ code, operation, path = '$' }) {
       if (code !== 'UPSTREAM_DRIFT') return;
       const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
       if (driftPaths.size < MAX_DRIFT_PATHS) driftPaths.add(place);
       observe(() => metrics.drifts.inc({ operation, path: driftPaths.has(place) ? place : 'other' }));
     },
     end,
-    endWith(record, response) {
+    endOnClose(record, response) {
       const { socket } = response.req;
       const before = socket.bytesWritten;
       response.once('close', () => {
         const bytes = socket.bytesWritten - before;
-        end(record, { status: response.statusCode, bytes, left: !response.writableFinished });
+        end(record, { status: response.statusCode, bytes, isDisconnected: !response.writableFinished });
       });
     },
     upstreamHooks,

@@ -68,7 +68,7 @@ describe('clients that leave', () => {
       await expect(asked.then((answer) => answer.text())).rejects.toThrow();
       await until(
         'the end of the request',
-        () => lines.filter((line) => line.includes('"left":true')).length > round,
+        () => lines.filter((line) => line.includes('"disconnected":true')).length > round,
       );
     }
     await sleep(600);
@@ -86,7 +86,7 @@ it('logs no error for a browser that ends its request for a picture', async () =
   await until('the service to be asked', () => world.counts().thumbnail === 1);
   leaving.abort();
   await expect(picture).rejects.toThrow();
-  await until('the end of the request', () => lines.some((line) => line.includes('"left":true')));
+  await until('the end of the request', () => lines.some((line) => line.includes('"disconnected":true')));
   await sleep(600);
   expect(lines.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 });

@@ -168,29 +168,29 @@ export function createClientErrors(
 ) {
   /** Errors of executions, as they are shown: they are counted, and seen again in the answer. */
   const counted = new WeakSet<Error>();
-  const countFor = (error: Error, exchange: RequestRecord): void => {
-    if (!exchange.left) telemetry.failed(codeOf(error), exchange);
+  const countFor = (error: Error, record: RequestRecord): void => {
+    if (!record.isDisconnected) telemetry.countError(codeOf(error), record);
   };
-  const count = (error: Error, request: Request) => countFor(error, telemetry.exchangeOf(request));
-  const mask = (error: unknown, exchange?: RequestRecord): Error =>
+  const count = (error: Error, request: Request) => countFor(error, telemetry.requestRecord(request));
+  const mask = (error: unknown, record?: RequestRecord): Error =>
     maskError(
       error,
       (cause) => {
-        const fields = exchange === undefined ? {} : requestLogFields(exchange);
+        const fields = record === undefined ? {} : requestLogFields(record);
         // What breaks when a caller has left is no fault of the gateway.
-        if (exchange?.left !== true) log.error({ ...fields, error: cause }, 'masked error');
+        if (record?.isDisconnected !== true) log.error({ ...fields, error: cause }, 'masked error');
       },
       suggestions,
     );
   /** The errors of a result as its caller sees them, each counted once. */
-  const ofResult = (all: readonly GraphQLError[], exchange: RequestRecord): GraphQLError[] =>
+  const ofResult = (all: readonly GraphQLError[], record: RequestRecord): GraphQLError[] =>
     all.map((error) => {
-      const masked = mask(error, exchange);
+      const masked = mask(error, record);
       const shown = withErrorCode(masked instanceof GraphQLError ? masked : new GraphQLError(masked.message));
       counted.add(shown);
-      countFor(shown, exchange);
+      countFor(shown, record);
       const cause = rootOf(error);
-      if (cause instanceof UpstreamError && !exchange.left) telemetry.upstreamFailed(cause.failure);
+      if (cause instanceof UpstreamError && !record.isDisconnected) telemetry.countDrift(cause.failure);
       return shown;
     });
   /** The errors of an answer; those that no execution has counted are counted now. */
@@ -204,18 +204,18 @@ export function createClientErrors(
   const show = (error: unknown): Error =>
     error instanceof Error && counted.has(error) ? error : mask(error);
 
-  const withShownErrors = <T extends Pick<ResultPart, 'errors'>>(result: T, exchange: RequestRecord): T =>
-    result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, exchange) };
+  const withShownErrors = <T extends Pick<ResultPart, 'errors'>>(result: T, record: RequestRecord): T =>
+    result.errors === undefined ? result : { ...result, errors: ofResult(result.errors, record) };
 
   /** The hook for the results of an operation, and each part of one. */
   const showAll =
     ({ context: { request } }: { context: YogaInitialContext }) =>
     (done: Parameters<typeof handleStreamOrSingleExecutionResult>[0]) =>
       handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
-        const exchange = telemetry.exchangeOf(request);
+        const record = telemetry.requestRecord(request);
         const { incremental, ...rest }: ResultPart = result;
-        const parts = incremental?.map((part) => withShownErrors(part, exchange));
-        setResult({ ...withShownErrors(rest, exchange), ...(parts && { incremental: parts }) });
+        const parts = incremental?.map((part) => withShownErrors(part, record));
+        setResult({ ...withShownErrors(rest, record), ...(parts && { incremental: parts }) });
       });
 
   const plugin: Plugin = {

@@ -107,9 +107,9 @@ export function useHttp(sources: HttpSources): Plugin {
   const asHead = new WeakSet<Request>();
 
   function begin(request: Request, serverContext: unknown): void {
-    const exchange = telemetry.begin(request, asHead.has(request) ? 'HEAD' : undefined);
+    const record = telemetry.begin(request, asHead.has(request) ? 'HEAD' : undefined);
     const connection = nodeResponseOf(serverContext);
-    if (connection !== undefined) telemetry.endWith(exchange, connection);
+    if (connection !== undefined) telemetry.endOnClose(record, connection);
   }
 
   let hasWarned = false;
@@ -143,15 +143,16 @@ export function useHttp(sources: HttpSources): Plugin {
   }
 
   async function finish(request: Request, given: Response, serverContext: unknown): Promise<Response> {
-    const exchange = telemetry.exchangeOf(request);
+    const record = telemetry.requestRecord(request);
     const isConnected = nodeResponseOf(serverContext) !== undefined;
-    if (!isConnected) telemetry.end(exchange, { status: given.status, bytes: undefined, left: false });
+    if (!isConnected)
+      telemetry.end(record, { status: given.status, bytes: undefined, isDisconnected: false });
     const { leave, rate } = verdicts.get(request) ?? {};
     // Subscriptions have a limit of their own.
-    if (exchange.operation?.type === 'subscription') leave?.();
-    given.headers.set('traceresponse', traceparent(exchange.span.context));
+    if (record.operation?.type === 'subscription') leave?.();
+    given.headers.set('traceresponse', traceparent(record.span.context));
     // First what is the same for every caller, and may be stored.
-    setCommonHeaders(exchange.requestId, given.headers, isSandbox(), proofNeeded);
+    setCommonHeaders(record.requestId, given.headers, isSandbox(), proofNeeded);
     addCors(request, given.headers, origins);
     warnOfForeignPage(request);
     const response = cache.finish(request, given, serverContext);
@@ -166,7 +167,7 @@ export function useHttp(sources: HttpSources): Plugin {
     const operation = getOperationAST(document, operationName);
     if (operation == null) return;
     const { operation: type, name } = operation;
-    telemetry.setOperation(telemetry.exchangeOf(request), { type, name: name?.value ?? null });
+    telemetry.setOperation(telemetry.requestRecord(request), { type, name: name?.value ?? null });
   }
   function broken(error: unknown, { signal }: Request): Response {
     // A browser that scrolls past a picture ends its request: no fault, and no reader.
@@ -198,14 +199,19 @@ export function useHttp(sources: HttpSources): Plugin {
         if (finished !== response) setResponse(finished);
       } catch (error) {
         const instead = broken(error, request);
-        setCommonHeaders(telemetry.exchangeOf(request).requestId, instead.headers, isSandbox(), proofNeeded);
+        setCommonHeaders(
+          telemetry.requestRecord(request).requestId,
+          instead.headers,
+          isSandbox(),
+          proofNeeded,
+        );
         setResponse(instead);
       }
     },
     onExecute: ({ args, context }) => note(args, context.request),
     onSubscribe: ({ args, context }) => note(args, context.request),
     onExecutionResult({ request, result, setResult }) {
-      const record = telemetry.exchangeOf(request).report;
+      const record = telemetry.requestRecord(request).report;
       if (record === undefined || result === undefined || Array.isArray(result)) return;
       if (Symbol.asyncIterator in result)
         setResult(mapAsyncIterator(result, (part) => (isLast(part) ? reported(part, record) : part)));

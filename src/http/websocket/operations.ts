@@ -31,7 +31,7 @@ export interface SocketGateway {
 }
 
 export interface Operation {
-  readonly exchange: RequestRecord;
+  readonly record: RequestRecord;
   /** Aborted when the client completes the operation early, or when its connection is closed. */
   readonly client: AbortController;
   /** Ends its count among the requests in flight. */
@@ -136,8 +136,8 @@ export function createSocketOperations(
     if (isStopped) return new Promise<never>(() => undefined);
     const client = new AbortController();
     const request = toRequest(extra.request, extra.authorization, client.signal);
-    const exchange = telemetry.begin(request, 'WS');
-    const operation: Operation = { client, exchange, leave: () => undefined };
+    const record = telemetry.begin(request, 'WS');
+    const operation: Operation = { client, record, leave: () => undefined };
     extra.operations?.set(id, operation);
     openCount += 1;
     subscriptions[id] = untilStreamed(() => end(extra, id, true));
@@ -158,15 +158,15 @@ export function createSocketOperations(
     }
   };
 
-  function end({ operations }: SocketExtra, id: string, left = false): void {
+  function end({ operations }: SocketExtra, id: string, isDisconnected = false): void {
     const operation = operations?.get(id);
     if (operation === undefined) return;
     operations?.delete(id);
     openCount -= 1;
     operation.leave();
     // First: the end of its record lets go of its signal.
-    if (left) operation.client.abort();
-    telemetry.end(operation.exchange, { status: 200, bytes: undefined, left });
+    if (isDisconnected) operation.client.abort();
+    telemetry.end(operation.record, { status: 200, bytes: undefined, isDisconnected });
   }
 
   return {
@@ -183,8 +183,8 @@ export function createSocketOperations(
         },
       onError({ extra }, id, _payload, errors) {
         const shown = errors.map(withErrorCode);
-        const exchange = extra.operations?.get(id)?.exchange;
-        for (const { extensions } of shown) telemetry.failed(String(extensions.code), exchange);
+        const record = extra.operations?.get(id)?.record;
+        for (const { extensions } of shown) telemetry.countError(String(extensions.code), record);
         end(extra, id);
         return shown.map(toClientError);
       },
