@@ -74,7 +74,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     storeUsage: () => services.ledger.usage(),
     isLedgerLost: () => services.ledger.isLost(),
     limiters: limiters.state,
-    load: () => accessControl.load(),
+    connections: () => accessControl.openConnections(),
   });
   const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing);
   const connections = connectUpstream(options, limiters, telemetry);

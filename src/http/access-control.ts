@@ -4,7 +4,7 @@ import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { Config } from '../config.ts';
 import type { Logger } from '../telemetry/log.ts';
-import type { Load, Metrics } from '../telemetry/metrics.ts';
+import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type Authenticator, type Caller, createAuthenticator } from './auth/authenticate.ts';
 import { clientAddress, readClientAddress, setClientAddress } from './auth/client-address.ts';
@@ -51,8 +51,8 @@ export interface AccessControl {
   remember(request: Request, check: AccessCheck): void;
   /** Counts another request of the same caller. */
   countAgain(request: Request): Promise<RateLimitResult | null>;
-  /** What metrics show. */
-  load(): Load;
+  /** HTTP connections and WebSockets that are open. */
+  openConnections(): number;
   close(): Promise<void>;
 }
 
@@ -133,7 +133,7 @@ export function createAccessControl(
       const caller = await callers.identify(request);
       return count(caller, clientAddress(request));
     },
-    load: () => ({ connections: openConnections, places: loadShedder.inFlight }),
+    openConnections: () => openConnections,
     async close() {
       callers.close();
       loadShedder.close();

@@ -15,7 +15,7 @@ import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../etag.ts';
-import { makeRequestId, REPORT_HEADER } from '../telemetry/request-record.ts';
+import { REPORT_HEADER } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { traceparent } from '../telemetry/trace-context.ts';
 import { nodeRequestOf } from './auth/node-request.ts';
@@ -223,18 +223,17 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
     { headers: shared, body, etag, isPublic, operationName }: StoredResponse,
     startedAt: number,
   ): void {
-    const { authorization, origin } = req.headers;
+    const { origin } = req.headers;
     const header = (name: string): string | null => req.headers[name]?.toString() ?? null;
-    const record = telemetry.beginWithoutRequest({
-      requestId: makeRequestId(header('x-request-id'), authorization ?? null),
+    const record = telemetry.beginIncoming({
       method: req.method,
       pathname: requestPath(req),
-      traceparent: header('traceparent'),
+      header,
       startedAt,
     });
     record.principal = caller instanceof GraphQLError ? undefined : caller.principal;
     telemetry.endOnClose(record, res);
-    if (operationName !== undefined) telemetry.setOperation(record, { type: 'query', name: operationName });
+    if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
     const headers = [...shared, 'x-request-id', record.requestId];
     headers.push('traceresponse', traceparent(record.span.context));
     headers.push(...Object.entries(corsHeaders(origin ?? null, CORS_ORIGINS)).flat());

@@ -1,21 +1,13 @@
 // The logger: pino, with JSON lines in production and readable ones otherwise. Error texts, which
 // the upstream or a library may have written, lose tokens, signed URLs and sequences here.
-import { destination, type LevelWithSilent, type Logger, pino, stdTimeFunctions } from 'pino';
+import { destination, type LevelWithSilent, type Logger, pino, stdSerializers, stdTimeFunctions } from 'pino';
 import { redact } from './redact.ts';
 
 export type { Logger };
 
-/** Nested causes of an error that are logged with it. */
-const MAX_CAUSE_DEPTH = 3;
-
 /** An error as text with its causes, without what it may quote of requests and answers. */
-function errorText(error: unknown, depth = 0): string {
-  if (!(error instanceof Error)) return redact(String(error));
-  const own = redact(error.stack ?? error.message);
-  return error.cause === undefined || depth >= MAX_CAUSE_DEPTH
-    ? own
-    : `${own}\n  because: ${errorText(error.cause, depth + 1)}`;
-}
+const errorText = (error: unknown): string =>
+  redact(error instanceof Error ? stdSerializers.err(error).stack : String(error));
 
 /** One JSON line as a person reads it: time, level, message, fields. */
 function readable(line: string): string {
@@ -27,21 +19,22 @@ function readable(line: string): string {
 }
 
 /** Lines are written together: one write for each costs more than the rest of a short answer. */
-const BUFFERED_BYTES = 32_768;
+const BUFFERED_BYTES = 8_192;
 const FLUSH_INTERVAL_MS = 100;
-/** Lines that wait for a reader that is slow, or for room on a disk; more are dropped. */
+/** Lines that wait for a slow reader; more are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-let openedStandardError: ReturnType<typeof destination> | undefined;
+type Destination = ReturnType<typeof destination>;
+let standardError: Destination | undefined;
 
-/** A log on a full disk must not end the process, nor keep it from ending. */
-function openStandardError() {
+/** Standard error, shared by all loggers. A full disk neither ends the process nor keeps it from ending. */
+function openStandardError(): Destination {
+  if (standardError !== undefined) return standardError;
   const stream = destination({
     dest: 2,
     sync: false,
     minLength: BUFFERED_BYTES,
     maxLength: MAX_WAITING_BYTES,
-    maxWrite: 2 * BUFFERED_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });
   let isFailing = false;
@@ -51,17 +44,10 @@ function openStandardError() {
   stream.on('write', () => {
     isFailing = false;
   });
-  // Before pino's own listener, which tries for ever to write the rest.
-  process.prependListener('exit', () => {
-    if (isFailing) stream.destroy();
-  });
+  // Before pino's own listener, which would try for ever to write the rest.
+  process.prependListener('exit', () => isFailing && stream.destroy());
+  standardError = stream;
   return stream;
-}
-
-/** One stream, and one listener for the end of the process, for all loggers. */
-function standardError() {
-  openedStandardError ??= openStandardError();
-  return openedStandardError;
 }
 
 /** `warn` in pino's numbers. */
@@ -75,7 +61,7 @@ const WARN = 40;
  * @param write - receives the lines; standard error when absent, so that standard output stays free
  */
 export function createLogger(level: LevelWithSilent, json: boolean, write?: (line: string) => void): Logger {
-  const stderr = write === undefined ? standardError() : undefined;
+  const stderr = write === undefined ? openStandardError() : undefined;
   const writeLine = write ?? ((line: string) => void stderr?.write(line));
   return pino(
     {
@@ -84,7 +70,7 @@ export function createLogger(level: LevelWithSilent, json: boolean, write?: (lin
       messageKey: 'message',
       timestamp: stdTimeFunctions.isoTime,
       formatters: { level: (label) => ({ level: label }) },
-      serializers: { error: (error: unknown) => errorText(error) },
+      serializers: { error: errorText },
       hooks: {
         logMethod(line, method, number) {
           try {

@@ -13,24 +13,16 @@ export interface MetricSources {
   /** Bytes of the ledger's store; rejects where the store does not say. */
   readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
   readonly limiters: () => { readonly api: LimiterState; readonly files: readonly LimiterState[] };
-  readonly load: () => Load;
-}
-
-export interface Load {
   /** HTTP connections and WebSockets that are open. */
-  readonly connections: number;
-  /** Requests that are worked on. */
-  readonly places: number;
+  readonly connections: () => number;
 }
 
 /** State of the limiter of a host of the service. */
 export interface LimiterState {
   readonly inFlight: number;
   readonly queued: number;
-  readonly paused: number;
   /** Its circuit breaker. */
   readonly host: 'closed' | 'half-open' | 'open';
-  readonly refused: Readonly<Record<(typeof HOLD_REASONS)[number], number>>;
 }
 
 export interface Metrics {
@@ -39,9 +31,8 @@ export interface Metrics {
   readonly operations: Counter<'type' | 'name' | 'outcome'>;
   readonly operationSeconds: Histogram<'type'>;
   readonly requests: Counter<'route' | 'method' | 'status'>;
-  readonly requestSeconds: Histogram<'route'>;
   /** Requests, streams among them, that are being answered. */
-  readonly inFlight: { now: number };
+  readonly inFlight: Gauge;
   readonly upstreamCalls: Counter<'operation' | 'outcome'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly cacheHits: Counter<'kind' | 'tier'>;
@@ -54,7 +45,6 @@ export interface Metrics {
   readonly contentType: string;
 }
 
-const HOLD_REASONS = ['breaker', 'paused', 'full', 'waited'] as const;
 const BREAKER_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 /** How long a store may take to say how full it is. */
 const STORE_TIMEOUT_MS = 500;
@@ -88,19 +78,22 @@ export function createMetrics(sources: MetricSources): Metrics {
     new Counter<L>({ name: `foldatlas_${name}`, help, labelNames, registers });
   const histogram = <L extends string>(name: string, help: string, label: L) =>
     new Histogram<L>({ name: `foldatlas_${name}`, help, labelNames: [label], buckets: SECONDS, registers });
-  const inFlight = { now: 0 };
-  addGauges(registers, sources, inFlight);
-  addLimiterMetrics(registers, sources.limiters);
+  addGauges(registers, sources);
+  addLimiterGauges(registers, sources.limiters);
   const errors = counter('errors_total', 'Errors in GraphQL answers by extensions.code.', 'code');
   const storeErrors = counter('store_errors_total', 'Failures of the store.', 'store');
-  // What alerts ask for is there at 0: Prometheus sees no increase in a series that begins with 1.
+  // Prometheus sees no increase in a series that begins with 1, so what alerts ask for begins with 0.
   errors.inc({ code: 'INTERNAL_SERVER_ERROR' }, 0);
   for (const store of ['cache', 'ledger', 'documents', 'rates', 'connection']) storeErrors.inc({ store }, 0);
 
   return {
     errors,
     storeErrors,
-    inFlight,
+    inFlight: new Gauge({
+      name: 'foldatlas_requests_in_flight',
+      help: 'Requests, streams among them, that are being answered.',
+      registers,
+    }),
     drifts: counter(
       'upstream_drifts_total',
       'Errors in answers because the service changed, by operation and place in its answer.',
@@ -120,7 +113,6 @@ export function createMetrics(sources: MetricSources): Metrics {
       'method',
       'status',
     ),
-    requestSeconds: histogram('http_request_duration_seconds', 'HTTP requests, start to last byte.', 'route'),
     upstreamCalls: counter(
       'upstream_calls_total',
       'Tries of upstream calls by operation and outcome.',
@@ -149,8 +141,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   };
 }
 
-function addGauges(registers: Registry[], sources: MetricSources, inFlight: { readonly now: number }): void {
-  const { pollers, watchers, load, isLedgerLost, storeUsage } = sources;
+function addGauges(registers: Registry[], sources: MetricSources): void {
+  const { pollers, watchers, connections, isLedgerLost, storeUsage } = sources;
   new Gauge({
     name: 'foldatlas_build_info',
     help: 'Always 1; the labels say what runs.',
@@ -159,7 +151,7 @@ function addGauges(registers: Registry[], sources: MetricSources, inFlight: { re
   }).set({ version: VERSION, node: process.versions.node }, 1);
 
   /** A gauge that is read at each scrape. It keeps its value where there is none to read. */
-  function watched(name: string, help: string, read: () => number | Promise<number | undefined>): void {
+  function addGauge(name: string, help: string, read: () => number | Promise<number | undefined>): void {
     new Gauge({
       name: `foldatlas_${name}`,
       help,
@@ -173,57 +165,40 @@ function addGauges(registers: Registry[], sources: MetricSources, inFlight: { re
   const readStore = (read: (usage: Awaited<ReturnType<typeof storeUsage>>) => number) => () =>
     withTimeout(storeUsage().then(read), STORE_TIMEOUT_MS, () => undefined).catch(() => undefined);
 
-  watched('pollers', 'Batches that are polled because clients watch them.', pollers);
-  watched('watchers', 'Streams of batches that are watched.', watchers);
-  watched('requests_in_flight', 'Requests, streams among them, that are being answered.', () => inFlight.now);
-  watched('connections', 'Connections of clients that are open.', () => load().connections);
-  watched('request_places', 'Requests that are worked on.', () => load().places);
-  watched(
-    'ledger_lost',
-    '1 when the ledger has lost what it knew, and submissions with a key are refused.',
-    () => (isLedgerLost() ? 1 : 0),
-  );
+  addGauge('pollers', 'Batches that are polled because clients watch them.', pollers);
+  addGauge('watchers', 'Streams of batches that are watched.', watchers);
+  addGauge('connections', 'Connections of clients that are open.', connections);
+  const lostHelp = '1 when the ledger has lost what it knew, and submissions with a key are refused.';
+  addGauge('ledger_lost', lostHelp, () => Number(isLedgerLost()));
   const used = readStore(({ usedBytes }) => usedBytes);
-  watched('store_used_bytes', 'Bytes that the store of the ledger uses.', used);
+  addGauge('store_used_bytes', 'Bytes that the store of the ledger uses.', used);
   const limit = readStore(({ limitBytes }) => limitBytes ?? 0);
-  watched('store_limit_bytes', 'Bytes that the store of the ledger may use; 0 where it has no limit.', limit);
+  addGauge(
+    'store_limit_bytes',
+    'Bytes that the store of the ledger may use; 0 where it has no limit.',
+    limit,
+  );
 }
 
-/** Adds the metrics of the limiters of the service's hosts, which are read at each scrape. */
-function addLimiterMetrics(registers: Registry[], limiters: MetricSources['limiters']): void {
-  const states = () => Object.entries({ api: [limiters().api], files: limiters().files });
-  const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
-  function gauge(name: string, help: string, read: (hosts: readonly LimiterState[]) => number): void {
+/** Adds the gauges of the limiters of the service's hosts, which are read at each scrape. */
+function addLimiterGauges(registers: Registry[], limiters: MetricSources['limiters']): void {
+  function addGauge(name: string, help: string, read: (hosts: readonly LimiterState[]) => number): void {
     new Gauge({
       name: `foldatlas_upstream_${name}`,
       help,
       labelNames: ['host'],
       registers,
       collect() {
-        for (const [host, hosts] of states()) this.set({ host }, read(hosts));
+        const { api, files } = limiters();
+        this.set({ host: 'api' }, read([api]));
+        this.set({ host: 'files' }, read(files));
       },
     });
   }
-  gauge('in_flight', 'Upstream reads in flight.', (hosts) => sum(hosts.map(({ inFlight }) => inFlight)));
-  gauge('queued', 'Upstream reads that wait for their turn.', (hosts) =>
-    sum(hosts.map(({ queued }) => queued)),
-  );
-  gauge('paused', 'Callers whose calls wait after a 429 of the upstream.', (hosts) =>
-    sum(hosts.map(({ paused }) => paused)),
-  );
-  gauge('breaker', 'Circuit breakers of hosts: 0 closed, 1 half-open, 2 open.', (hosts) =>
+  const sum = (counts: readonly number[]): number => counts.reduce((total, count) => total + count, 0);
+  addGauge('in_flight', 'Upstream reads in flight.', (hosts) => sum(hosts.map(({ inFlight }) => inFlight)));
+  addGauge('queued', 'Upstream reads in the queue.', (hosts) => sum(hosts.map(({ queued }) => queued)));
+  addGauge('breaker', 'Circuit breakers of hosts: 0 closed, 1 half-open, 2 open.', (hosts) =>
     Math.max(0, ...hosts.map(({ host }) => BREAKER_VALUES[host])),
   );
-  new Counter({
-    name: 'foldatlas_upstream_held_back_total',
-    help: 'Upstream calls that were not sent, by why.',
-    labelNames: ['host', 'reason'],
-    registers,
-    collect() {
-      this.reset();
-      for (const [host, hosts] of states())
-        for (const reason of HOLD_REASONS)
-          this.inc({ host, reason }, sum(hosts.map(({ refused }) => refused[reason])));
-    },
-  });
 }

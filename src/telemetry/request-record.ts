@@ -28,8 +28,6 @@ export interface RequestRecord {
   /** What it reports. */
   report: CallRecord | undefined;
   errors: number;
-  /** Whether it counts among those that are being answered. */
-  isCounted: boolean;
   hasEnded: boolean;
   /** Whether the client disconnected before the end of the response: later errors reach no client. */
   isDisconnected: boolean;
@@ -37,27 +35,22 @@ export interface RequestRecord {
   readonly onEnd: (() => void)[];
 }
 
-export interface RequestStart {
-  readonly requestId: string;
+export interface IncomingRequest {
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string | undefined;
   readonly pathname: string;
-  /** As W3C Trace Context writes it. */
-  readonly traceparent: string | null;
-  /** None when absent. */
-  readonly tracestate?: string | null;
+  /** A header of the request; null when absent. */
+  readonly header: (name: string) => string | null;
   /** On the clock of `performance.now()`; now when absent. */
   readonly startedAt?: number;
-  /** Whether its upstream calls are to be reported. */
-  readonly isReported?: boolean;
 }
 
 export interface RequestEnd {
   readonly status: number;
-  /** Bytes sent to the client, headers included; undefined when they were not counted. */
-  readonly bytes: number | undefined;
+  /** Bytes sent to the client, headers included; absent when they were not counted. */
+  readonly bytes?: number;
   /** Whether the client disconnected before the end of the response. */
-  readonly isDisconnected: boolean;
+  readonly isDisconnected?: boolean;
 }
 
 export interface OperationInfo {
@@ -87,24 +80,23 @@ function toRoute(pathname: string): string {
   return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
 }
 
-export function createRequestRecord(tracing: Tracing, start: RequestStart): RequestRecord {
-  const { requestId, method = '', pathname, startedAt = performance.now(), isReported = false } = start;
+export function createRequestRecord(tracing: Tracing, request: IncomingRequest): RequestRecord {
+  const { method = '', pathname, header, startedAt = performance.now() } = request;
   const route = toRoute(pathname);
-  const parent = readTraceparent(start.traceparent);
+  const parent = readTraceparent(header('traceparent'));
   return {
-    requestId,
+    requestId: makeRequestId(header('x-request-id'), header('authorization')),
     span: tracing.begin('SERVER', route, parent),
-    tracestate: parent === undefined ? undefined : readTracestate(start.tracestate ?? null),
+    tracestate: parent === undefined ? undefined : readTracestate(header('tracestate')),
     method: METHODS.has(method) ? method : 'other',
     route,
     startedAt,
     operation: undefined,
     principal: undefined,
     upstreamCalls: 0,
-    isReported,
+    isReported: header(REPORT_HEADER) === '1',
     report: undefined,
     errors: 0,
-    isCounted: false,
     hasEnded: false,
     isDisconnected: false,
     onEnd: [],

@@ -6,16 +6,13 @@ import type { Metrics } from './metrics.ts';
 import {
   accessLogFields,
   createRequestRecord,
-  makeRequestId,
-  type OperationInfo,
-  REPORT_HEADER,
+  type IncomingRequest,
   type RequestEnd,
   type RequestRecord,
-  type RequestStart,
   requestLogFields,
   shownName,
 } from './request-record.ts';
-import { noopTracing, type TraceSpan, type Tracing, traceparent } from './trace-context.ts';
+import { noopTracing, type Tracing, traceparent } from './trace-context.ts';
 import type { CallHooks, CallReport } from './upstream-calls.ts';
 
 export interface Telemetry {
@@ -26,10 +23,9 @@ export interface Telemetry {
    */
   begin(request: Request, method?: string): RequestRecord;
   /** Begins a request that has no `Request`. */
-  beginWithoutRequest(start: RequestStart): RequestRecord;
+  beginIncoming(request: IncomingRequest): RequestRecord;
   /** The record of a request, begun or not. */
   requestRecord(request: Request): RequestRecord;
-  setOperation(record: RequestRecord, operation: OperationInfo): void;
   /** Counts an error that a caller is shown. */
   countError(code: string, record: RequestRecord | undefined): void;
   /** Counts a change of the service that a caller was shown. Other failures are ignored. */
@@ -74,43 +70,31 @@ export function createTelemetry(
   const driftPaths = new Set<string>();
   const records = new WeakMap<Request, RequestRecord>();
 
-  /** Runs what observes. An error in it is logged, and reaches nothing that is observed. */
-  function observe(action: () => void): void {
+  /** The guard around all that observes: an error in it is logged, and reaches nothing that is observed. */
+  function observe<T>(action: () => T): T | undefined {
     try {
-      action();
+      return action();
     } catch (error) {
       log.error({ error }, 'telemetry failed');
+      return undefined;
     }
   }
   const safeTracing: Tracing = {
     ...tracing,
-    begin(...what) {
-      let span: TraceSpan | undefined;
-      observe(() => {
-        span = tracing.begin(...what);
-      });
-      return span ?? noopTracing.begin(...what);
-    },
+    begin: (...span) => observe(() => tracing.begin(...span)) ?? noopTracing.begin(...span),
   };
 
-  function findRecord(request: Request, method = request.method): RequestRecord {
+  function requestRecord(request: Request, method = request.method): RequestRecord {
     const known = records.get(request);
     if (known !== undefined) return known;
-    const { headers } = request;
-    const record = createRequestRecord(safeTracing, {
-      requestId: makeRequestId(headers.get('x-request-id'), headers.get('authorization')),
-      method,
-      pathname: new URL(request.url).pathname,
-      traceparent: headers.get('traceparent'),
-      tracestate: headers.get('tracestate'),
-      isReported: headers.get(REPORT_HEADER) === '1',
-    });
+    const header = (name: string) => request.headers.get(name);
+    const { pathname } = new URL(request.url);
+    const record = createRequestRecord(safeTracing, { method, pathname, header });
     records.set(request, record);
     return record;
   }
   function begin(record: RequestRecord): RequestRecord {
-    if (!record.isCounted) metrics.inFlight.now += 1;
-    record.isCounted = true;
+    observe(() => metrics.inFlight.inc());
     return record;
   }
 
@@ -119,15 +103,12 @@ export function createTelemetry(
     return knownNames.has(name) ? name : 'other';
   }
   function count({ operation, route, method, errors }: RequestRecord, status: number, seconds: number): void {
-    const isStream = operation?.type === 'subscription';
-    if (method !== 'WS') {
-      metrics.requests.inc({ route, method, status: String(status) });
-      if (!isStream) metrics.requestSeconds.observe({ route }, seconds);
-    }
+    metrics.inFlight.dec();
+    if (method !== 'WS') metrics.requests.inc({ route, method, status: String(status) });
     if (operation === undefined) return;
     const { type, name } = operation;
     metrics.operations.inc({ type, name: nameLabel(name), outcome: errors === 0 ? 'ok' : 'error' });
-    if (!isStream) metrics.operationSeconds.observe({ type }, seconds);
+    if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
   }
   function endSpan(record: RequestRecord, status: number): void {
     const { span, route, method, operation } = record;
@@ -152,8 +133,7 @@ export function createTelemetry(
   function end(record: RequestRecord, how: RequestEnd): void {
     if (record.hasEnded) return;
     record.hasEnded = true;
-    record.isDisconnected = how.isDisconnected;
-    if (record.isCounted) metrics.inFlight.now -= 1;
+    record.isDisconnected = how.isDisconnected === true;
     const milliseconds = performance.now() - record.startedAt;
     observe(() => count(record, how.status, milliseconds / 1000));
     observe(() => {
@@ -206,12 +186,9 @@ export function createTelemetry(
   }
 
   return {
-    begin: (request, method) => begin(findRecord(request, method)),
-    beginWithoutRequest: (start) => begin(createRequestRecord(safeTracing, start)),
-    requestRecord: (request) => findRecord(request),
-    setOperation(record, operation) {
-      record.operation = operation;
-    },
+    begin: (request, method) => begin(requestRecord(request, method)),
+    beginIncoming: (request) => begin(createRequestRecord(safeTracing, request)),
+    requestRecord: (request) => requestRecord(request),
     countError(code, record) {
       if (record !== undefined) record.errors += 1;
       observe(() => metrics.errors.inc({ code }));

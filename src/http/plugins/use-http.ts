@@ -145,8 +145,7 @@ export function useHttp(sources: HttpSources): Plugin {
   async function finish(request: Request, given: Response, serverContext: unknown): Promise<Response> {
     const record = telemetry.requestRecord(request);
     const isConnected = nodeResponseOf(serverContext) !== undefined;
-    if (!isConnected)
-      telemetry.end(record, { status: given.status, bytes: undefined, isDisconnected: false });
+    if (!isConnected) telemetry.end(record, { status: given.status });
     const { leave, rate } = verdicts.get(request) ?? {};
     // Subscriptions have a limit of their own.
     if (record.operation?.type === 'subscription') leave?.();
@@ -167,7 +166,7 @@ export function useHttp(sources: HttpSources): Plugin {
     const operation = getOperationAST(document, operationName);
     if (operation == null) return;
     const { operation: type, name } = operation;
-    telemetry.setOperation(telemetry.requestRecord(request), { type, name: name?.value ?? null });
+    telemetry.requestRecord(request).operation = { type, name: name?.value ?? null };
   }
   function broken(error: unknown, { signal }: Request): Response {
     // A browser that scrolls past a picture ends its request: no fault, and no reader.

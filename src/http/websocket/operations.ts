@@ -166,7 +166,7 @@ export function createSocketOperations(
     operation.leave();
     // First: the end of its record lets go of its signal.
     if (isDisconnected) operation.client.abort();
-    telemetry.end(operation.record, { status: 200, bytes: undefined, isDisconnected });
+    telemetry.end(operation.record, { status: 200, isDisconnected });
   }
 
   return {
