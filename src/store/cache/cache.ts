@@ -126,7 +126,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     getMany,
     get: async (key) => (await getMany([key])).get(key),
     set,
-    wrap: <R extends T | null>(
+    wrap: async <R extends T | null>(
       key: string,
       read: (signal?: AbortSignal) => Promise<R>,
       { signal, onHit }: WrapOptions = {},
@@ -135,6 +135,12 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
         const value = await read(running);
         if (value !== null && isCacheable(value)) set(key, value);
         return value;
+      }
+      const known = local.get(key);
+      if (known !== undefined && known.until > Date.now()) {
+        onLookup?.(namespace, { memory: 1, store: 0, missing: 0 });
+        onHit?.();
+        return known.value;
       }
       return singleFlight(key, signal, async (run): Promise<T | R> => {
         const entry = (await readEntries([key])).get(key);
