@@ -3,11 +3,11 @@
 import { type LookupAddress, type LookupAllOptions, lookup } from 'node:dns';
 import { isIP, type LookupFunction } from 'node:net';
 import type { Agent, Dispatcher } from 'undici';
-import { codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
+import { ConnectError, codeOfStatus, retryAfterSeconds, UpstreamError } from '../errors.ts';
 import { openAgent } from './connections.ts';
 import type { HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
-import { discard } from './response-body.ts';
+import { discard, headerValue } from './response-body.ts';
 import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
 
@@ -46,17 +46,12 @@ const notFollowed = (): UpstreamError =>
     { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false },
   );
 
-function completed({ baseUrl }: Upstream['settings'], text: string): string {
-  if (/^https?:\/\//i.test(text)) return text;
-  if (text.startsWith('//')) return `https:${text}`;
-  return text.startsWith('/') ? new URL(text, baseUrl).href : `https://${text}`;
-}
-
 /** Without a scheme it means https; a path alone, the upstream's host. @throws UpstreamError */
 export function signedUrl(up: Pick<Upstream, 'settings'>, text: string): URL {
-  const url = completed(up.settings, text);
-  if (!URL.canParse(url)) throw notFollowed();
-  return new URL(url);
+  const isPath = /^\/(?!\/)/.test(text);
+  const url = isPath || /^https?:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`;
+  if (!URL.canParse(url, up.settings.baseUrl)) throw notFollowed();
+  return new URL(url, up.settings.baseUrl);
 }
 
 /** What a download needs beside the request's upstream. */
@@ -86,28 +81,24 @@ function agentFor(up: Upstream, downloads: Downloads, url: URL): Dispatcher {
   return downloads.publicAgent;
 }
 
-/** One try. @throws UpstreamError */
-async function attempt(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse | null> {
-  let answer: StreamedResponse;
-  try {
-    answer = await sendRequest(up, wanted);
-  } catch (error) {
+/** Requests a file once. @throws UpstreamError */
+async function requestFile(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse | null> {
+  const answer = await sendRequest(up, wanted).catch((error: unknown) => {
     const cause = error instanceof UpstreamError ? error.cause : undefined;
-    throw cause instanceof Error && 'code' in cause && cause.code === NOT_PUBLIC ? notFollowed() : error;
-  }
+    throw cause instanceof ConnectError && cause.code === NOT_PUBLIC ? notFollowed() : error;
+  });
   const { status, headers } = answer;
   if ([200, 206, 304, 416].includes(status)) return answer;
   discard(answer);
   if ([400, 401, 403, 410].includes(status)) return null;
   const isPassing = status >= 500 || status === 429 || status === 408;
-  const after = headers['retry-after'];
   throw new UpstreamError(`A download was answered with HTTP ${status}.`, {
     operation: wanted.operation,
     // That a file is not there, or elsewhere, is nothing that the caller could mend.
     code: isPassing ? codeOfStatus(status) : 'UPSTREAM_DRIFT',
     status,
     retryable: isPassing,
-    retryAfterSeconds: retryAfterSeconds(typeof after === 'string' ? after : undefined, Date.now()),
+    retryAfterSeconds: retryAfterSeconds(headerValue(headers['retry-after']), Date.now()),
   });
 }
 
@@ -133,10 +124,17 @@ export async function download(
   const url = signedUrl(up, text);
   const dispatcher = agentFor(up, downloads, url);
   const limiter = downloads.limiter?.(url.host);
-  const place = { origin: url.origin, path: url.pathname + url.search };
-  const call = { operation: 'download', method: 'GET', headers, maxBytes } as const;
-  const wanted: OutgoingRequest = { ...call, ...place, dispatcher, limiter };
-  const answer = await withRetry(up.signal, () => attempt(up, wanted));
+  const wanted: OutgoingRequest = {
+    operation: 'download',
+    method: 'GET',
+    origin: url.origin,
+    path: url.pathname + url.search,
+    headers,
+    maxBytes,
+    dispatcher,
+    limiter,
+  };
+  const answer = await withRetry(up.signal, () => requestFile(up, wanted));
   const { range, 'if-range': _, ...others } = headers;
   if (answer === null || range === undefined || !isCompressedRange(answer)) return answer;
   discard(answer);

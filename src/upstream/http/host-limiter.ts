@@ -156,14 +156,15 @@ export function createHostLimiter(
     };
   };
 
-  const waitForShare = ({ operation, caller, signal, maxWaitMs }: LimitedCall): Promise<void> =>
+  const waitForShare = (call: LimitedCall): Promise<void> =>
     new Promise((resolve, reject) => {
+      const { operation, caller, signal, maxWaitMs } = call;
       const deadline = startDeadline(signal, maxWaitMs);
       const waiting: Waiting = {
         caller,
         start() {
           deadline.end();
-          count(waiting, 1);
+          count(call, 1);
           resolve();
         },
         refuse(reason) {
@@ -171,35 +172,35 @@ export function createHostLimiter(
           reject(refuse(reason, operation, 1000));
         },
       };
-      const onAbort = () => {
+      signal?.throwIfAborted();
+      deadline.signal.addEventListener('abort', () => {
         queue.remove(waiting);
         if (signal?.aborted === true) reject(signal.reason);
         else waiting.refuse('waited');
-      };
-      if (deadline.signal.aborted) return onAbort();
-      deadline.signal.addEventListener('abort', onAbort);
+      });
       queue.push(waiting);
       if (queue.size > limits.queue) queue.dropLast(caller)?.refuse('full');
-      return undefined;
     });
+
+  /** Waits for a short pause to end and for a share. @throws UpstreamError or the abort reason */
+  const waitForTurn = async (call: LimitedCall): Promise<void> => {
+    const { signal } = call;
+    for (let pauseMs = pauseBefore(call); pauseMs > 0; pauseMs = pauseBefore(call)) {
+      await sleep(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
+    }
+    if (call.isUrgent) return;
+    if (hasShare(call)) count(call, 1);
+    else await waitForShare(call);
+  };
 
   return {
     async enter(call) {
       for (;;) {
-        const pauseMs = pauseBefore(call);
-        if (pauseMs > 0) {
-          await sleep(pauseMs, undefined, { signal: call.signal }).catch(() => {
-            throw call.signal?.reason;
-          });
-          continue;
-        }
-        if (call.isUrgent) return createPermit(call);
-        if (hasShare(call)) count(call, 1);
-        else await waitForShare(call);
+        await waitForTurn(call);
         // The breaker may have opened, or a pause begun, while it waited.
-        let isPermitted = false;
+        let isPermitted = call.isUrgent;
         try {
-          isPermitted = pauseBefore(call) === 0;
+          isPermitted ||= pauseBefore(call) === 0;
         } finally {
           if (!isPermitted) leave(call);
         }

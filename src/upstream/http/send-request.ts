@@ -1,7 +1,7 @@
 // Sends one HTTP request through its host's limiter, within the operation's time limits, and
 // reports its end. `withRetry` repeats reads; calls that are not safe to repeat (Submit above all)
 // never use it.
-import { pipeline, type Readable, Transform } from 'node:stream';
+import { pipeline, Transform } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import type { Dispatcher } from 'undici';
@@ -13,41 +13,29 @@ import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
 import { tooLarge } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
-const TRIES = 3;
-const FIRST_PAUSE_MS = 150;
+const MAX_TRIES = 3;
+const FIRST_BACKOFF_MS = 150;
 /** The longest Retry-After that a request waits for; a longer one goes to the caller. */
-const MAX_PAUSE_MS = 5_000;
-
-/**
- * Milliseconds to wait before trying a failed read again; null when it should not be.
- *
- * @param tried - how often it has been tried, 1 after the first failure
- */
-function retryPause({ failure }: UpstreamError, tried: number): number | null {
-  if (!failure.retryable || tried >= TRIES) return null;
-  if (failure.retryAfterSeconds !== undefined) {
-    const asked = failure.retryAfterSeconds * 1000;
-    return asked > MAX_PAUSE_MS ? null : asked;
-  }
-  // At random: callers that failed together do not come back together.
-  return FIRST_PAUSE_MS * 2 ** (tried - 1) * (0.5 + Math.random());
-}
+const MAX_RETRY_AFTER_MS = 5_000;
 
 /** Runs `once` up to three times. @throws the last failure; any but an UpstreamError at once */
 export async function withRetry<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
   let last: UpstreamError | undefined;
-  for (let tried = 1; ; tried += 1) {
+  for (let tries = 1; ; tries += 1) {
     try {
       return await once();
     } catch (error) {
       if (!(error instanceof UpstreamError)) throw error;
-      // That it was held back tells less than the failure before it.
+      // A call that was held back says less than the failure before it.
       if (error.failure.heldBack === true) throw last ?? error;
       last = error;
     }
-    const pause = retryPause(last, tried);
-    if (pause === null) throw last;
-    await sleep(pause, undefined, { signal });
+    const { retryable, retryAfterSeconds } = last.failure;
+    // At random: callers that failed together do not come back together.
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+    const waitMs = retryAfterSeconds === undefined ? backoffMs : retryAfterSeconds * 1000;
+    if (!retryable || tries === MAX_TRIES || waitMs > MAX_RETRY_AFTER_MS) throw last;
+    await sleep(waitMs, undefined, { signal });
   }
 }
 
@@ -69,41 +57,25 @@ const NO_SOURCE: CallSource = { caller: '' };
 
 const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
-/** What an error shows of the host; nothing for an abort or an error of the gateway itself. */
+/** What an error shows of the host; an abort, and an error of the gateway itself, show nothing. */
 function toFailedOutcome(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'unknown';
   return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
 
-const DECODERS: Readonly<Record<string, () => ReturnType<typeof createGunzip>>> = {
+const DECODERS: Readonly<Record<string, () => Transform>> = {
   gzip: createGunzip,
-  'x-gzip': createGunzip,
   deflate: createInflate,
   br: createBrotliDecompress,
 };
 
-type Headers = StreamedResponse['headers'];
-
-/** The decoder of a compressed body; undefined for an uncompressed one. */
-function createDecoder(headers: Headers, status: number): ReturnType<typeof createGunzip> | undefined {
-  const encoding = headers['content-encoding'];
-  const decoder = typeof encoding === 'string' ? DECODERS[encoding.trim().toLowerCase()] : undefined;
-  // A range of compressed bytes cannot be read by itself.
-  return status === 206 ? undefined : decoder?.();
-}
-
-/** An answer that was compressed as if it had not been. */
-function decompress(
-  status: number,
-  headers: Headers,
-  body: Readable,
-  call: StreamedResponse['call'],
-): StreamedResponse {
-  const decoder = createDecoder(headers, status);
-  if (decoder === undefined) return { status, headers, body, call };
-  const { 'content-encoding': _, 'content-length': __, ...rest } = headers;
+/** Decompresses an answer, but not a range: compressed bytes cannot be read from their middle. */
+function decompress(answer: StreamedResponse): StreamedResponse {
+  const { 'content-encoding': encoding, 'content-length': _, ...headers } = answer.headers;
+  const createDecoder = DECODERS[String(encoding).trim().toLowerCase()];
+  if (createDecoder === undefined || answer.status === 206) return answer;
   // A failure reaches the reader through the decoder.
-  return { status, headers: rest, body: pipeline(body, decoder, () => undefined), call };
+  return { ...answer, headers, body: pipeline(answer.body, createDecoder(), () => undefined) };
 }
 
 /** Bytes that come within {@link STALL_MS} at least while the client waits for them. */
@@ -142,12 +114,6 @@ function limitPace(answer: StreamedResponse, patience: number): StreamedResponse
 /** Bytes of an answer that says why there is none. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
-/** What the reader of an answer is to know of the call. */
-function toCallLimits({ operation, maxBytes }: OutgoingRequest, status: number): StreamedResponse['call'] {
-  const most = maxBytes ?? limitsOf(operation).bytes;
-  return { operation, maxBytes: status >= 400 ? Math.min(most, MAX_REFUSAL_BYTES) : most };
-}
-
 /**
  * Sends a request once. Returns the answer of any status, its body unread.
  *
@@ -158,6 +124,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
   const { operation, origin, path, method, headers, body: json, dispatcher, limiter, scope } = wanted;
   const { patience = 1 } = up.settings;
   const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
+  const mostBytes = wanted.maxBytes ?? limitsOf(operation).bytes;
   const permit = await limiter?.enter({
     ...(up.source ?? NO_SOURCE),
     operation,
@@ -181,11 +148,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     return milliseconds;
   };
   try {
-    const {
-      statusCode,
-      headers: received,
-      body,
-    } = await dispatcher.request({
+    const received = await dispatcher.request({
       origin,
       path,
       method,
@@ -198,16 +161,18 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
       bodyTimeout: STALL_MS * patience,
       signal: deadline.signal,
     });
-    const passed = report(statusCode);
-    body.once('close', () => end(toOutcome(statusCode)));
-    const answer = decompress(statusCode, received, body, toCallLimits(wanted, statusCode));
+    const { statusCode: status, headers: answered, body } = received;
+    const passed = report(status);
+    body.once('close', () => end(toOutcome(status)));
+    const maxBytes = status >= 400 ? Math.min(mostBytes, MAX_REFUSAL_BYTES) : mostBytes;
+    const answer = decompress({ status, headers: answered, body, call: { operation, maxBytes } });
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
       return answer;
     }
     // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
-    permit?.(toOutcome(statusCode));
+    permit?.(toOutcome(status));
     return limitPace(answer, patience);
   } catch (error) {
     const failure = networkFailure(operation, error, up.signal);
