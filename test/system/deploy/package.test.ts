@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
+import { readGuide } from '../../docs/guides.ts';
 import { ROOT } from '../../root.ts';
 
 const run = promisify(execFile);
@@ -84,6 +85,28 @@ describe('the package', () => {
     });
     const answer = { data: { uniprotEntry: { name: 'Insulin' } } };
     expect(JSON.parse(stdout)).toEqual([answer, answer]);
+  });
+
+  it('is embedded as docs/operators.md shows', async () => {
+    const shown = readGuide('docs/operators.md').blocks.filter(({ language }) => language === 'js');
+    expect(shown).toHaveLength(1);
+    const program = `${shown[0]?.text}
+await new Promise((resolve) => server.once('listening', resolve));
+const address = 'http://127.0.0.1:' + server.address().port;
+const ask = address + '/graphql?query={uniprotEntry(id:"P01308"){name}}';
+const answer = await fetch(ask, { headers: { accept: 'application/json' } });
+console.log(await answer.text());
+process.kill(process.pid, 'SIGTERM');
+`;
+    const here = program
+      .replace('https://api.example.org', sandbox.url)
+      .replace('listen(4000)', "listen(0, '127.0.0.1')");
+    writeFileSync(join(folder, 'shown.mjs'), here);
+    const { stdout } = await run(process.execPath, ['--preserve-symlinks', join(folder, 'shown.mjs')], {
+      cwd: folder,
+      env: { PATH: process.env.PATH },
+    });
+    expect(stdout).toContain('{"data":{"uniprotEntry":{"name":"Insulin"}}}');
   });
 
   it('says what is wrong with its settings', async () => {

@@ -13,7 +13,7 @@ import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 const run = promisify(execFile);
 const TOKEN = 'sandbox';
 /** Guides whose blocks have a test that looks at what comes out, test/system/cli/docs.test.ts, and how many it knows. */
-const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/command-line.md': 2, 'docs/doctor.md': 1 };
+const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/doctor.md': 1 };
 
 let place: Place;
 let batchId = '';
@@ -61,13 +61,14 @@ const here = (text: string): string =>
     .replaceAll(/https:\/\/(api|your-deployment)\.example\.org/g, place.world.sandboxUrl)
     .replaceAll('…', batchId);
 
-/** A folder as a reader has it: the examples, the packages, and the files that the guide shows, named in their first line. */
+/** A folder as a reader has it: clients, examples, packages, and what the guide shows and names in a first line. */
 function folderFor({ path, blocks }: GuideText): string {
   const folder = join(scratch, path.replaceAll('/', '-'));
   // A second try starts afresh.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const name of ['examples', 'node_modules']) symlinkSync(`${ROOT}${name}`, join(folder, name));
+  for (const name of ['clients', 'examples', 'node_modules'])
+    symlinkSync(`${ROOT}${name}`, join(folder, name));
   for (const { language, text } of blocks) {
     const name = /^# ([\w.-]+\.(?:ya?ml|graphql))\b/.exec(text)?.[1];
     if (/^(yaml|graphql)$/.test(language) && name !== undefined) writeFileSync(join(folder, name), text);
@@ -115,7 +116,8 @@ describe('the commands of', () => {
   it('every guide are blocks of sh, run or with a reason', () => {
     const all = guides.flatMap(({ blocks }) => blocks);
     expect(all.filter(({ language }) => language === 'sh').length).toBeGreaterThan(10);
-    const known = ['sh', 'graphql', 'json', 'yaml', 'ts', 'text', ''];
+    // `ts` is compared by test/docs/truth.test.ts, `js` is run by test/system/deploy/package.test.ts.
+    const known = ['sh', 'graphql', 'json', 'yaml', 'ts', 'js', 'text', ''];
     expect(all.map(({ language }) => language).filter((language) => !known.includes(language))).toEqual([]);
     for (const [path, count] of Object.entries(ELSEWHERE))
       expect(guides.filter((guide) => guide.path === path).flatMap(shell)).toHaveLength(count);
