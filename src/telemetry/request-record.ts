@@ -2,6 +2,7 @@
 // route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
 import { redact } from './redact.ts';
+import { toMethodLabel, toRouteLabel } from './request-labels.ts';
 import { readTraceparent, readTracestate, type TraceSpan, type Tracing } from './trace-context.ts';
 import type { CallRecord } from './upstream-calls.ts';
 
@@ -59,36 +60,15 @@ export interface OperationInfo {
   readonly name: string | null;
 }
 
-const ROUTES: readonly (readonly [RegExp, string])[] = [
-  [/^\/assets\//, '/assets/{file}'],
-  [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
-  [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
-  [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
-  [/^\/batches\/[^/]+\/[^/]+$/, '/batches/{batchId}/{file}'],
-  [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
-  [/^\/export\.(tsv|ndjson)$/, '/export.{format}'],
-  [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
-];
-const FIXED_ROUTES = new Set([
-  ...['/', '/graphql', '/llms.txt', '/schema.graphql', '/health', '/ready', '/metrics'],
-]);
-const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
-
-/** The template of a path: one of a fixed set. */
-function toRoute(pathname: string): string {
-  if (FIXED_ROUTES.has(pathname)) return pathname;
-  return ROUTES.find(([pattern]) => pattern.test(pathname))?.[1] ?? 'other';
-}
-
 export function createRequestRecord(tracing: Tracing, request: IncomingRequest): RequestRecord {
-  const { method = '', pathname, header, startedAt = performance.now() } = request;
-  const route = toRoute(pathname);
+  const { method, pathname, header, startedAt = performance.now() } = request;
+  const route = toRouteLabel(pathname);
   const parent = readTraceparent(header('traceparent'));
   return {
     requestId: makeRequestId(header('x-request-id'), header('authorization')),
     span: tracing.begin('SERVER', route, parent),
     tracestate: parent === undefined ? undefined : readTracestate(header('tracestate')),
-    method: METHODS.has(method) ? method : 'other',
+    method: toMethodLabel(method),
     route,
     startedAt,
     operation: undefined,

@@ -65,43 +65,40 @@ export interface CallRecord {
 
 export function createCallRecord(): CallRecord {
   const operations = new Map<string, OperationCost>();
-  const hits = new Map<string, number>();
+  const cacheHits = new Map<string, number>();
   let cost = 0;
-  const costOf = (operation: string): OperationCost => {
-    const known = operations.get(operation) ?? { calls: 0, milliseconds: 0, bytes: 0 };
-    operations.set(operation, known);
-    return known;
-  };
+
+  function add(operation: string, calls: number, milliseconds: number, bytes: number): void {
+    const sum = operations.get(operation) ?? { calls: 0, milliseconds: 0, bytes: 0 };
+    operations.set(operation, {
+      calls: sum.calls + calls,
+      milliseconds: sum.milliseconds + milliseconds,
+      bytes: sum.bytes + bytes,
+    });
+  }
   return {
     hooks: {
-      onCall({ operation, milliseconds }: CallReport) {
-        const known = costOf(operation);
-        known.calls += 1;
-        known.milliseconds += milliseconds;
-      },
-      onBytes(operation: string, bytes: number) {
-        costOf(operation).bytes += bytes;
-      },
-      onCost: (calls: number) => {
+      onCall: ({ operation, milliseconds }) => add(operation, 1, milliseconds, 0),
+      onBytes: (operation, bytes) => add(operation, 0, 0, bytes),
+      onCost(calls) {
         cost += calls;
       },
-      onCacheHit: (what: string, count: number) => void hits.set(what, (hits.get(what) ?? 0) + count),
+      onCacheHit: (what, count) => void cacheHits.set(what, (cacheHits.get(what) ?? 0) + count),
     },
     read() {
-      const all = [...operations.values()];
-      const sum = (key: keyof OperationCost) => all.reduce((total, cost) => total + cost[key], 0);
+      const all = [...operations];
+      const sum = (key: keyof OperationCost) => all.reduce((total, [, one]) => total + one[key], 0);
+      const rounded = all.map(([name, one]) => [
+        name,
+        { ...one, milliseconds: Math.round(one.milliseconds) },
+      ]);
       return {
         cost,
         calls: sum('calls'),
         bytes: sum('bytes'),
         milliseconds: Math.round(sum('milliseconds')),
-        operations: Object.fromEntries(
-          [...operations].map(([name, cost]) => [
-            name,
-            { ...cost, milliseconds: Math.round(cost.milliseconds) },
-          ]),
-        ),
-        cacheHits: Object.fromEntries(hits),
+        operations: Object.fromEntries(rounded),
+        cacheHits: Object.fromEntries(cacheHits),
       };
     },
   };
