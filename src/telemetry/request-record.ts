@@ -102,7 +102,8 @@ export const accessLogFields = (
   { status, bytes, isDisconnected }: RequestEnd,
   milliseconds: number,
 ) => ({
-  ...requestLogFields(record),
+  requestId: record.requestId,
+  traceId: record.span.context.traceId,
   method: record.method,
   route: record.route,
   status: record.method === 'WS' ? undefined : status,
