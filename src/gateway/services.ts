@@ -1,5 +1,5 @@
-// What all requests of a gateway share: stores, read caches, batch progress and bulk look-ups; and what a
-// gateway is made of besides its configuration.
+// The services that all requests of a gateway share: stores, read caches, batch progress and bulk
+// look-ups; and the options of a gateway besides its configuration.
 import { createPendingWork } from '../async/pending-work.ts';
 import { createSingleFlight } from '../async/single-flight.ts';
 import type { GatewayLimits } from '../config/limits.ts';

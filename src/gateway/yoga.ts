@@ -56,7 +56,7 @@ const createDocumentCache = <T extends object>() =>
  * The plugins in the order in which they see a request. It is part of the behaviour: a refusal must
  * come before the work it saves.
  */
-function pluginsOf(sources: YogaSources, documents: PersistedDocuments, cache: ResponseCache) {
+function createPlugins(sources: YogaSources, documents: PersistedDocuments, cache: ResponseCache) {
   const { config, log, metrics, telemetry } = sources;
   const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
   const openOperation = createOperationOpener(config, sources.openContext);
@@ -86,7 +86,7 @@ export function openYoga(sources: YogaSources) {
     telemetry: sources.telemetry,
     onFault: (error) => sources.log.error({ error }, 'request'),
   });
-  const { plugins, errors } = pluginsOf(sources, documents, cache);
+  const { plugins, errors } = createPlugins(sources, documents, cache);
   const yoga: GatewayYoga = createYoga<object, object>({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).

@@ -57,7 +57,7 @@ export interface AccessControl {
 }
 
 /**
- * All tokens of one address that nobody has verified may make as many requests as so many callers.
+ * Unverified tokens of one address share the rate limits of this many callers.
  */
 const CALLERS_PER_ADDRESS = 10;
 

@@ -1,4 +1,4 @@
-// A small query for a protein that nobody has asked for before, so that no cache helps anybody.
+// A small query for one new protein: no contestant has it in a cache.
 import { operationBytes } from '../load/connection.ts';
 import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';

@@ -11,14 +11,14 @@ const DAY = 86_400_000;
 const TOKENS = 24;
 
 /** The scores of a task's result, by its number in the batch. An ipTM of 0 says that a single chain has none. */
-const scoresOf = (number: number) => ({
+const taskScores = (number: number) => ({
   ptm: (number % 100) / 100,
   iptm: (((number * 7) % 100) + 1) / 100,
 });
 
 function resultJson(number: number): string {
   const list = <T>(make: (n: number) => T): T[] => Array.from({ length: TOKENS }, (_, n) => make(n));
-  const { ptm, iptm } = scoresOf(number);
+  const { ptm, iptm } = taskScores(number);
   return JSON.stringify({
     complex: {
       id: `task ${number}`,

@@ -57,9 +57,9 @@ function knownParts(record: CachedProtein): CachedProtein {
 
 /** A cached record as a part of this request. */
 function toRecord(hash: string, cached: CachedProtein): ProteinRecord {
-  const record: ProteinRecord = { ...emptyRecord(hash), ...cached };
-  const source = partValue(record.from);
-  return { ...record, from: source === undefined ? UNKNOWN : { ...source, fromCache: true } };
+  const source = partValue(cached.from ?? UNKNOWN);
+  const from = source === undefined ? UNKNOWN : { ...source, fromCache: true };
+  return { ...emptyRecord(hash), ...cached, from };
 }
 
 /** What an entry takes beside its data. */

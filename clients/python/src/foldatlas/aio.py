@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 import asyncio
-import os
-from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar, Union
+from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar
 
-from .client import FoldAtlas
+from .client import FoldAtlas, Path
 from .submission import Items
 from .table import Table
 
 T = TypeVar("T")
-Path = Union[str, "os.PathLike[str]"]
 _END = object()
 
 

@@ -14,14 +14,13 @@ from .journal import Journal
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
 from .text import plain_text
-from .transport import Transport
+from .transport import DOWNLOADS_AT_ONCE, Transport
 
 #: 5,000 ids fit in one look-up, but not with all that a row selects.
 LOOKUP_SIZE = 200
 PROTEINS_SIZE = 100
 #: How long `watch` opens a broken stream again without any news.
 WATCH_AGAIN_SECONDS = 240.0
-DOWNLOADS_AT_ONCE = 4
 #: Values of one request for a block of PAE.
 PAE_POINTS = 250_000
 

@@ -9,11 +9,11 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
 
 from .journal import Journal
+from .transport import DOWNLOADS_AT_ONCE
 
 if TYPE_CHECKING:
     from .client import FoldAtlas
 
-DOWNLOADS_AT_ONCE = 4
 #: What is saved of each task: the file at the gateway, and the ending of its name here.
 FILES = (("result.json", "json"), ("structure.cif", "cif"))
 

@@ -21,6 +21,8 @@ MAX_PAUSE_SECONDS = 60.0
 #: The gateway sends a sign of life every 12 seconds.
 STREAM_TIMEOUT_SECONDS = 60.0
 FILE_CHUNK_BYTES = 256 * 1024
+#: Files that are downloaded at the same time.
+DOWNLOADS_AT_ONCE = 4
 
 Answer = Tuple[Optional[Dict[str, Any]], List[Dict[str, Any]]]
 
