@@ -1,6 +1,6 @@
 // What is answered when the time of a request is up, and what goes on when its client has left.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
-import { until } from '../subscriptions/support.ts';
+import { clearFaults, fault, until } from '../subscriptions/support.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
@@ -13,19 +13,13 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const control = (method: string, rule?: object) =>
-  fetch(`${world.sandboxUrl}/control/faults`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(rule === undefined ? {} : { body: JSON.stringify(rule) }),
-  });
 beforeEach(async () => {
-  await control('DELETE');
+  await clearFaults(world.sandboxUrl);
   world.forget();
 });
 
 it('what is there when the time is up is answered, what is not is an error at its path', async () => {
-  await control('POST', { operation: 'similarity', delay_ms: 20_000, times: 10 });
+  await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 20_000, times: 10 });
   const { data, errors } = await world.query(
     `{ protein(hash: "${HASH}") { hash ptm similar(first: 3) { hits { score } } } }`,
   );
@@ -36,8 +30,8 @@ it('what is there when the time is up is answered, what is not is an error at it
 });
 
 it('what a mutation has done is told when the time is up for the next one', async () => {
-  await control('POST', { operation: 'submit', delay_ms: 1200, times: 1 });
-  await control('POST', { operation: 'status', delay_ms: 20_000, times: 10 });
+  await fault(world.sandboxUrl, { operation: 'submit', delay_ms: 1200, times: 1 });
+  await fault(world.sandboxUrl, { operation: 'status', delay_ms: 20_000, times: 10 });
   const items = '[{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }]';
   const { data } = await world.query(
     `mutation {
@@ -53,7 +47,7 @@ it('what a mutation has done is told when the time is up for the next one', asyn
 it('makes no further call for a client that has left, and leaves no rejection unhandled', async () => {
   const unhandled = vi.fn();
   process.on('unhandledRejection', unhandled);
-  await control('POST', { operation: 'feature', delay_ms: 20_000, times: 1000 });
+  await fault(world.sandboxUrl, { operation: 'feature', delay_ms: 20_000, times: 1000 });
   const leaving = new AbortController();
   const links = 'a: nearestNeighbors { index summary } b: nearestNeighbors { index } c: summary';
   const answer = world.gateway.fetch(
@@ -79,7 +73,7 @@ it('makes no further call for a client that has left, and leaves no rejection un
 });
 
 it('each failure in a list is an error at its path', async () => {
-  await control('POST', { operation: 'feature', status: 503, times: 1000 });
+  await fault(world.sandboxUrl, { operation: 'feature', status: 503, times: 1000 });
   const { data, errors } = await world.query('{ features(first: 30) { nodes { index summary } } }');
   expect(listAt(data, 'features.nodes')).toHaveLength(30);
   expect(errors?.map(({ path }) => path?.at(-1))).toEqual(Array(30).fill('summary'));

@@ -8,7 +8,7 @@ import { createClient as createUrql, fetchExchange } from '@urql/core';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { joinParts } from '../oracle/parts.ts';
-import { until } from '../subscriptions/support.ts';
+import { clearFaults, fault, until } from '../subscriptions/support.ts';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';
 
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
@@ -30,14 +30,8 @@ afterAll(async () => {
   await new Promise((resolve) => server.close(resolve));
   await world.close();
 });
-const control = (method: string, rule?: object, { sandboxUrl } = world) =>
-  fetch(`${sandboxUrl}/control/faults`, {
-    method,
-    headers: { 'content-type': 'application/json' },
-    ...(rule === undefined ? {} : { body: JSON.stringify(rule) }),
-  });
 beforeEach(async () => {
-  await control('DELETE');
+  await clearFaults(world.sandboxUrl);
   world.forget();
 });
 
@@ -86,7 +80,7 @@ const all = async (response: Response): Promise<Part[]> => {
 
 describe('a deferred part', () => {
   it('comes after the rest, which does not wait for it', async () => {
-    await control('POST', { operation: 'similarity', delay_ms: 1500 });
+    await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 1500 });
     const response = await send(CARD);
     expect(response.headers.get('content-type')).toBe('multipart/mixed; boundary="-"; deferSpec=20220824');
     expect(response.headers.get('cache-control')).toBe('private, no-store');
@@ -161,7 +155,7 @@ describe('a deferred part', () => {
   });
 
   it('tells its errors masked, with codes, and leaves the rest alone', async () => {
-    await control('POST', {
+    await fault(world.sandboxUrl, {
       operation: 'similarity',
       status: 503,
       times: 10,
@@ -193,7 +187,7 @@ describe('a deferred part', () => {
   });
 
   it('ends with the client that leaves', async () => {
-    await control('POST', { operation: 'similarity', delay_ms: 20_000 });
+    await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 20_000 });
     const leaving = new AbortController();
     const parts = partsOf(await send(CARD, {}, leaving.signal));
     await parts.next();
@@ -267,7 +261,7 @@ describe('a list beside a deferred part', () => {
   it('does not end the process when its items fail', async () => {
     const unhandled = vi.fn();
     process.on('unhandledRejection', unhandled);
-    await control('POST', { operation: 'feature', status: 503, delay_ms: 50, times: 1000 });
+    await fault(world.sandboxUrl, { operation: 'feature', status: 503, delay_ms: 50, times: 1000 });
     const links = Array.from({ length: 4 }, (_, i) => `n${i}: nearestNeighbors { index }`).join(' ');
     const list = `features(first: 20) { nodes { index ${links} } }`;
     const [first] = await all(await send(`{ ${list} ... @defer { limits { maxItems } } }`));
@@ -300,7 +294,7 @@ describe('a streamed list', () => {
 
 describe('clients', () => {
   it('Apollo Client shows the card first and adds the search', async () => {
-    await control('POST', { operation: 'similarity', delay_ms: 400 });
+    await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 400 });
     const client = new ApolloClient({
       link: new HttpLink({ uri: url }),
       cache: new InMemoryCache(),
@@ -323,7 +317,7 @@ describe('clients', () => {
   });
 
   it('urql does too', async () => {
-    await control('POST', { operation: 'similarity', delay_ms: 400 });
+    await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 400 });
     const client = createUrql({ url, exchanges: [fetchExchange], preferGetMethod: false });
     const seen: string[] = [];
     await new Promise<void>((resolve, reject) => {

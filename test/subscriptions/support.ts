@@ -139,3 +139,8 @@ export async function fault(sandboxUrl: string, rule: Record<string, unknown>): 
   const answer = await fetch(`${sandboxUrl}/control/faults`, { method: 'POST', body: JSON.stringify(rule) });
   if (!answer.ok) throw new Error(await answer.text());
 }
+
+/** Ends the faults of a sandbox. */
+export async function clearFaults(sandboxUrl: string): Promise<void> {
+  await fetch(`${sandboxUrl}/control/faults`, { method: 'DELETE' });
+}
