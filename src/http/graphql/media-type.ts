@@ -33,10 +33,14 @@ const isOffered = (parameters: readonly string[]): boolean =>
       /^(charset="?utf-8"?|deferspec="?20220824"?)$/.test(parameter),
   );
 
+/** Clients send fewer than ten; the rest of a longer header is not read. */
+const MAX_RANGES = 50;
+const MAX_PARAMETERS = 10;
+
 function parseAccept(accept: string | null): readonly MediaRange[] {
-  const members = (accept || '*/*').toLowerCase().split(',');
+  const members = (accept || '*/*').toLowerCase().split(',', MAX_RANGES);
   return members
-    .map((member) => member.split(';').map((part) => part.trim()))
+    .map((member) => member.split(';', MAX_PARAMETERS).map((part) => part.trim()))
     .filter(([, ...parameters]) => isOffered(parameters))
     .map(([type = '', ...parameters]) => {
       const weight = Number(parameters.find((parameter) => parameter.startsWith('q='))?.slice(2) ?? 1);
