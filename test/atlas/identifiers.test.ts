@@ -169,6 +169,32 @@ describe('what people paste', () => {
   });
 
   it.each([
+    'P69905:PRO_0000052653',
+    'sp|P69905|HBA_HUMAN#PRO_0000052653',
+    'P69905; VAR_002719',
+    'https://www.uniprot.org/uniprotkb/P69905/entry#PRO_0000052653',
+    'P69905/25-54',
+    'P69905 (25–54)',
+    'HBA_HUMAN/25..54',
+    'AF-P69905-F1-model_v4:25-54',
+    `${HBA}/25-54`,
+  ])('is refused where it names a part of a protein: %s', async (id) => {
+    world.forget();
+    const { data } = await world.query(
+      'query ($id: String!) { lookup(ids: [$id]) { status problem { message hint } } }',
+      { id },
+    );
+    expect(at(data, 'lookup.0')).toEqual({
+      status: 'NOT_AN_IDENTIFIER',
+      problem: {
+        message: expect.stringContaining('names a part of a protein'),
+        hint: 'Give the accession alone for the whole protein, or the sequence of the part.',
+      },
+    });
+    expect(world.counts()).toEqual({});
+  });
+
+  it.each([
     ['pyrrolysine and ambiguous residues', 'MTFRKSFDCYDFYDRAKVGEKCTQDDWDLMKIPMKAMELKQKYGLDFKGEFIOBJZUX'],
     ['FASTA', `>sp|P69905|HBA_HUMAN\n${HBA_SEQUENCE.replace('M', 'B')}`],
   ])('is a sequence also with %s', async (_, id) => {

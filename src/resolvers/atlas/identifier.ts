@@ -27,6 +27,10 @@ const ALPHAFOLD = /^AF-(.{6,16})-F1(?:-[\w-]{1,40})?$/i;
 /** The accession of an entry, and which of its sequences. */
 const ISOFORM = /^([A-Z\d]{6,10})-\d{1,3}$/;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
+/** A chain, variant or splice form of UniProt, anywhere in a text. */
+const PART_ID = /^(?:PRO|VAR|VSP)_\d{6,10}$/i;
+/** Residues of a protein, behind its identifier: `P01308/25-54`, as Pfam and Stockholm files write them. */
+const RESIDUE_RANGE = /^\d{1,5}(?:-|–|\.\.)\d{1,5}$/;
 /** Other databases whose accessions the Atlas names as `accession`. */
 const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
   [/^MGYP\d{6,}/i, 'MGnify'],
@@ -109,6 +113,11 @@ const severalFault = (what: string): Identifier => ({
   hint: 'Give each as an item of its own.',
 });
 
+const PART_OF_PROTEIN: Identifier = {
+  fault: 'names a part of a protein: some residues, a mature chain or a variant.',
+  hint: 'Give the accession alone for the whole protein, or the sequence of the part.',
+};
+
 export function readIdentifier(requested: string): Identifier {
   if (requested.length > MAX_CHARACTERS) return { fault: 'is longer than any protein.', hint: HINT };
   const record = withoutEdges(requested);
@@ -129,11 +138,14 @@ export function readIdentifier(requested: string): Identifier {
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
   const hashes = new Set<string>();
   const accessions = new Set<string>();
+  let followsName = false;
   for (const word of words) {
+    if (PART_ID.test(word) || (followsName && RESIDUE_RANGE.test(word))) return PART_OF_PROTEIN;
     const name = word.replace(FILE_ENDING, '');
     if (HASH.test(name)) hashes.add(name.toLowerCase());
     const accession = ACCESSION.exec(name.replace(ALPHAFOLD, '$1'))?.[1];
     if (accession !== undefined) accessions.add(accession.toUpperCase());
+    followsName = accession !== undefined || HASH.test(name) || ENTRY_NAME.test(name);
   }
   const [hash] = hashes;
   if (hashes.size > 1) return severalFault('hashes');
