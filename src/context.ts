@@ -64,7 +64,11 @@ export interface LinkClaim {
 export type LinkRefusal = 'invalid' | 'expired';
 
 export interface SignedLinks {
-  /** The signature of a claim. @param path - of the file, such as /tasks/{id}/structure.cif */
+  /**
+   * The path that opens a file without a token: /signed/{signature}, then the path of the file.
+   *
+   * @param path - of the file, such as /tasks/{id}/structure.cif
+   */
   seal(path: string, claim: LinkClaim): string;
   /** What a signature grants at a path; the reason when it grants nothing. */
   open(path: string, signature: string): LinkClaim | LinkRefusal;

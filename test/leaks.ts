@@ -2,7 +2,7 @@
 
 /** A run of residues that is long enough to be somebody's sequence. */
 const RESIDUES = /(?<![A-Za-z])[ACDEFGHIKLMNPQRSTVWYBXZUO]{20,}(?![A-Za-z])/g;
-const SIGNED = /[?&](?:signature|sig|x-amz-[a-z]+|token)=[^\s"'&[]+/gi;
+const SIGNED = /[?&](?:signature|sig|x-amz-[a-z]+|token)=[^\s"'&[]+|\/signed\/[^\s"'/[]+/gi;
 
 /**
  * A signature of the sandbox. All tests together know thousands: one pass over the text finds them

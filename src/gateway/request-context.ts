@@ -147,9 +147,8 @@ export function createContexts(sources: ContextSources): Contexts {
     return new RequestContext(sources, request, caller, limit.signal);
   }
 
-  const openLink: OpenLink = (request, path) => {
-    const signature = new URL(request.url).searchParams.get('signature');
-    if (signature === null) return null;
+  const openLink: OpenLink = (request, signature, path) => {
+    if (signature === undefined) return null;
     const claim = services.links.open(path, signature);
     if (typeof claim === 'string') return claim;
     const { principal } = claim;

@@ -21,6 +21,7 @@ const RULES: readonly ((text: string) => string)[] = [
   (text) => text.replace(SEQUENCE, '[sequence]'),
   (text) => text.replace(/\b(?:https?|wss?):\/\/[^\s"'<>]+/gi, '[URL]'),
   (text) => text.replace(/[^\s"'<>]+/g, withoutQuery),
+  (text) => text.replace(/\/signed\/[^\s"'<>/]+/g, '/signed/[removed]'),
   (text) => text.replace(/\b(bearer|basic)\s+[^\s"',;]+/gi, '$1 [token]'),
   (text) => text.replace(/\beyJ[\w.-]{8,}/g, '[token]'),
   (text) =>

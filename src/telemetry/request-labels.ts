@@ -4,8 +4,8 @@
 const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/assets\//, '/assets/{file}'],
   [/^\/thumbnails\/[^/]+\/[^/]+$/, '/thumbnails/{hash}/{type}.png'],
-  [/^\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
-  [/^\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
+  [/^(\/signed\/[^/]*)?\/structures\/[^/]+$/, '/structures/{hash}.{format}'],
+  [/^(\/signed\/[^/]*)?\/tasks\/[^/]+\/[^/]+$/, '/tasks/{taskId}/{file}'],
   [/^\/batches\/[^/]+\/[^/]+$/, '/batches/{batchId}/{file}'],
   [/^\/bulk\/[^/]+\/[^/]+$/, '/bulk/{lookupId}/{part}.zip'],
   [/^\/export\.(tsv|ndjson)$/, '/export.{format}'],

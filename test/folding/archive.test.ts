@@ -124,12 +124,19 @@ describe('results.zip', () => {
     expect(row?.[head.indexOf('file')]).toBe('');
   });
 
-  it('has a result and a manifest, also of an item that is called manifest', async () => {
-    const own = await bench.submit({ items: [protein('MQIFVKTLTGK', 'Manifest')] });
+  it('has a result and a manifest, also of items that are called manifest or have letters of any script', async () => {
+    const own = await bench.submit({
+      items: [protein('MQIFVKTLTGK', 'Manifest'), protein('MQIFVKTLTGK', '蛋白一')],
+    });
     await bench.pass(60_000);
     const files = await unzip(await get('results.zip', own));
-    expect(Object.keys(files)).toEqual(['Manifest-2.json', 'Manifest-2.cif', 'scores.tsv', 'manifest.json']);
-    expect(manifestOf(files)).toMatchObject({ batchId: own, tasks: [{ name: 'Manifest' }] });
+    expect(Object.keys(files)).toEqual([
+      ...['Manifest-2.json', 'Manifest-2.cif', '蛋白一.json', '蛋白一.cif', 'scores.tsv', 'manifest.json'],
+    ]);
+    expect(manifestOf(files)).toMatchObject({
+      batchId: own,
+      tasks: [{ name: 'Manifest' }, { name: '蛋白一' }],
+    });
   });
 
   it('reads no faster than the client, and ends when the client leaves', async () => {

@@ -74,6 +74,21 @@ it('a table puts tasks without scores behind those whose result has none of its 
   ]);
 });
 
+// The Python client has the same rule, and the same cases in clients/python/tests/test_inputs.py.
+it.each([
+  ['蛋白一', '蛋白一'],
+  ['белок №1', 'белок_1'],
+  ['cafe\u0301', 'caf\u00e9'],
+  ['प्रोटीन', 'प्रोटीन'],
+  ['..\\α/β', '_α_β'],
+  ['😀\ud83d', '_'],
+  ['con.pdb', 'con_.pdb'],
+  ['あ'.repeat(90), 'あ'.repeat(80)],
+  [`${'a'.repeat(79)}𠮷`, 'a'.repeat(79)],
+])('%s is a file name that every system takes', (name, file) => {
+  expect(fileNames([{ taskId: 'b-00000', name, inputIndex: 0, repeatIndex: 0 }])).toEqual([file]);
+});
+
 it('files of equal names are those of the same tasks in whatever order they come', () => {
   const tasks = [0, 1, 2].map((inputIndex) => ({
     taskId: `b-0000${inputIndex}`,

@@ -46,6 +46,7 @@ const linkOf = async (path = 'cif.signedUrl', id = taskId): Promise<string> =>
   String(at(await links(id), path));
 const open = (url: string, init?: RequestInit, gateway: Gateway = bench.gateway) =>
   gateway.fetch(new Request(url, init));
+const signatureIn = (link: string): string => /\/signed\/([^/]*)\//.exec(link)?.[1] ?? '';
 /** The same, with the token. */
 const withToken = (url: unknown) =>
   open(String(url), { headers: { authorization: `Bearer ${TOKEN}` } }).then((response) => response.text());
@@ -62,6 +63,13 @@ describe('a signed link', () => {
       expect(await answer.text()).toBe(await withToken(at(all, plain)));
     }
     expect(await (await open(String(at(all, 'pdb.signedUrl')))).text()).toMatch(/^ATOM/m);
+    // Viewers read the format from the end of the address.
+    for (const [path, name] of [
+      ['signedUrl', 'result.json'],
+      ['cif.signedUrl', 'structure.cif'],
+      ['pdb.signedUrl', 'structure.pdb'],
+    ] as const)
+      expect(String(at(all, path))).toMatch(new RegExp(`/${name}$`));
     const archive = new Uint8Array(await (await open(String(at(all, 'embeddings.signedUrl')))).arrayBuffer());
     expect([...archive.subarray(0, 2)]).toEqual([0x50, 0x4b]);
   });
@@ -112,7 +120,7 @@ describe('a signed link', () => {
       body: JSON.stringify({ task_id: taskId }),
     });
     const upstream = new URL(String(at(await status.json(), 'data.response')));
-    const sealed = Buffer.from((new URL(link).searchParams.get('signature') ?? '').slice(2), 'base64url');
+    const sealed = Buffer.from(signatureIn(link).slice(2), 'base64url');
     for (const text of [link, sealed.toString('latin1')])
       for (const secret of [TOKEN, upstream.host, upstream.search.slice(1)])
         expect(text).not.toContain(secret);
@@ -132,11 +140,11 @@ describe('a signed link', () => {
     expect(await refused(link.replace('structure.cif', 'structure.pdb'))).toBe(403);
     expect(await refused(link.replace('structure.cif', 'result.json'))).toBe(403);
     expect(await refused(link.replace('-00000/', '-00001/'))).toBe(403);
-    const at10 = link.indexOf('signature=') + 30;
+    const at10 = link.indexOf('/signed/') + 30;
     const other = link.charAt(at10) === 'A' ? 'B' : 'A';
     expect(await refused(link.slice(0, at10) + other + link.slice(at10 + 1))).toBe(403);
     for (const wrong of ['', '1.', '2.AAAA', `1.${'A'.repeat(100)}`, '%00', 'x'.repeat(5000)])
-      expect(await refused(link.replace(/signature=.*/, `signature=${wrong}`))).toBe(403);
+      expect(await refused(link.replace(/signed\/[^/]*/, `signed/${wrong}`))).toBe(403);
     expect(bench.counts()).toEqual({});
     // A link grants nothing but its file: neither the task nor its batch.
     const { headers } = await open(link);
@@ -221,7 +229,7 @@ describe('the replicas of a gateway', () => {
   it('write no signature down, whatever comes of a link', async () => {
     const gateway = replica(FIRST);
     const link = await linkAt(gateway);
-    const signature = new URL(link).searchParams.get('signature') ?? '';
+    const signature = signatureIn(link);
     lines.length = 0;
     const served = await serve(gateway);
     const there = link.replace('http://gateway.test', new URL(served.url).origin);

@@ -132,6 +132,8 @@ async function run(query: string, variables: Record<string, unknown>): Promise<S
 
 const FILES = [
   `/tasks/${TOKEN}/result.json?signature=${SIGNATURE}`,
+  `/signed/1.${SIGNATURE}/tasks/${TOKEN}/result.json`,
+  `/signed/1.${SIGNATURE}/structures/${HASH}.pdb`,
   `/thumbnails/${HASH}/plddt.png?token=${TOKEN}`,
   `/structures/${HASH}.pdb`,
   `/structures/${SEQUENCE}.pdb`,
@@ -177,6 +179,7 @@ describe('secrets', () => {
     for (const text of [
       `GET ${SIGNED} failed`,
       `files.example.org/x.json?expires=1&signature=${SIGNATURE} has expired`,
+      `GET /signed/1.${SIGNATURE}/tasks/x/result.json failed`,
       `authorization: Bearer ${TOKEN}`,
       `{"authorization":"Bearer ${TOKEN}","sequence":"${SEQUENCE}"}`,
       `token=${TOKEN}&x=1`,

@@ -4,12 +4,31 @@ import json
 import unittest
 
 from foldatlas import InputError, parse_input
+from foldatlas.saver import file_names
 from foldatlas.submission import make_submission, submission_key
 
 
 def chains(text, name="input"):
     (item,) = parse_input(text, name).items
     return item["chains"]
+
+
+class FileNames(unittest.TestCase):
+    # The gateway has the same rule, and the same cases in test/folding/ranking.test.ts.
+    def test_every_system_takes_them(self):
+        for name, file in [
+            ("蛋白一", "蛋白一"),
+            ("белок №1", "белок_1"),
+            ("cafe\u0301", "caf\u00e9"),
+            ("प्रोटीन", "प्रोटीन"),
+            ("..\\α/β", "_α_β"),
+            ("😀\ud83d", "_"),
+            ("con.pdb", "con_.pdb"),
+            ("あ" * 90, "あ" * 80),
+            ("a" * 79 + "𠮷", "a" * 79),
+        ]:
+            task = {"taskId": "b-00000", "name": name, "inputIndex": 0, "repeatIndex": 0}
+            self.assertEqual(file_names([task]), {"b-00000": file})
 
 
 class Fasta(unittest.TestCase):

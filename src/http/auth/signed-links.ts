@@ -24,14 +24,15 @@ const sealedClaim = z.object({
 });
 
 /**
- * Opens a request with a signature in its query, as the caller for whom the link was made, without
- * a token.
+ * Opens a request by its signature, as the caller for whom the link was made, without a token.
  *
+ * @param signature - of the address; undefined where it has none
  * @param path - of the file
  * @returns null without a signature; the refusal of a wrong one
  */
 export type OpenLink = (
   request: Request,
+  signature: string | undefined,
   path: string,
 ) => { readonly ctx: GatewayContext; readonly claim: LinkClaim } | LinkRefusal | null;
 
@@ -56,7 +57,9 @@ export function createSignedLinks(secret: string): SignedLinks {
       const cipher = createCipheriv(CIPHER, key, iv).setAAD(boundData(path));
       const text = JSON.stringify({ ...claim, expiresAt } satisfies z.input<typeof sealedClaim>);
       const sealed = Buffer.concat([cipher.update(text, 'utf8'), cipher.final()]);
-      return `${VERSION}.${Buffer.concat([salt, cipher.getAuthTag(), sealed]).toString('base64url')}`;
+      const signature = Buffer.concat([salt, cipher.getAuthTag(), sealed]).toString('base64url');
+      // Viewers read the format from the end of an address: the file's name stands last.
+      return `/signed/${VERSION}.${signature}${path}`;
     },
     open(path, signature) {
       const [version, body = ''] = signature.split('.');

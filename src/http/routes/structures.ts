@@ -51,8 +51,8 @@ export const structureRoute = (
   openLink: OpenLink,
   recordSeconds: number,
 ): Route => ({
-  path: /^\/structures\/([^/.]+)\.([a-z]+)$/,
-  async answer({ request, url, parts: [given = '', ending] }) {
+  path: /^(?:\/signed\/([^/]*))?\/structures\/([^/.]+)\.([a-z]+)$/,
+  async answer({ request, url, parts: [signature, given = '', ending] }) {
     const hash = given.toLowerCase();
     if (!HASH.test(hash)) return noHash();
     if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
@@ -60,7 +60,7 @@ export const structureRoute = (
     }
     const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
-    const link = openLink(request, url.pathname);
+    const link = openLink(request, signature, `/structures/${given}.${ending}`);
     if (typeof link === 'string') return refuseLink(link);
     const protein = await loadFile(link?.ctx ?? (await open(request)), hash);
     const structure = protein && readPart(protein.structure);

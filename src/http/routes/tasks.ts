@@ -183,11 +183,11 @@ export const taskRoutes = (
   open: (request: Request) => Promise<GatewayContext>,
   openLink: OpenLink,
 ): Route => ({
-  path: /^\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/,
-  async answer({ request, parts: [taskId = '', file = ''] }) {
+  path: /^(?:\/signed\/([^/]*))?\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/,
+  async answer({ request, parts: [signature, taskId = '', file = ''] }) {
     const id = decodeId(taskId);
     if (id === null) return textResponse(400, 'The task id cannot be read.');
-    const link = openLink(request, taskFilePath(id, file));
+    const link = openLink(request, signature, taskFilePath(id, file));
     if (link === null) return answer(await open(request), request, id, file);
     return typeof link === 'string' ? refuseLink(link) : linkedFile(link, request, id, file);
   },

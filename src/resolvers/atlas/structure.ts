@@ -80,10 +80,8 @@ interface StructureArgs {
 }
 
 /** An address that needs no token: what it opens is the same for every caller. */
-function signedUrl({ services, publicUrl, principal }: GatewayContext, path: string, query: string): string {
-  const signature = services.links.seal(path, { principal, url: null });
-  return `${publicUrl}${path}${query}${query === '' ? '?' : '&'}signature=${signature}`;
-}
+const signedUrl = ({ services, publicUrl, principal }: GatewayContext, path: string, query: string): string =>
+  `${publicUrl}${services.links.seal(path, { principal, url: null })}${query}`;
 
 function structureFile(
   ctx: GatewayContext,

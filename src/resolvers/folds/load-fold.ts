@@ -46,6 +46,6 @@ export async function signFileUrl(ctx: GatewayContext, task: TaskId, file: strin
   const url = await ctx.folds.url(task.taskId);
   if (url === null) return null;
   const { links } = ctx.services;
-  const seal = links.seal(taskFilePath(task.taskId, file), { principal: ctx.principal, url });
-  return `${fileUrl(ctx, task, file)}?signature=${seal}`;
+  const path = links.seal(taskFilePath(task.taskId, file), { principal: ctx.principal, url });
+  return `${ctx.publicUrl}${path}`;
 }

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import unicodedata
 import urllib.parse
 from concurrent.futures import Future, ThreadPoolExecutor
 from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
@@ -18,6 +19,14 @@ if TYPE_CHECKING:
 FILES = (("result.json", "json"), ("structure.cif", "cif"))
 
 
+def plain_file_name(name: str) -> str:
+    """A file name that every system takes; by the rules of the gateway, so that both agree."""
+    kept = (c if c in "_.-" or unicodedata.category(c)[0] in "LMN" else "\0" for c in unicodedata.normalize("NFC", name))
+    plain = re.sub(r"^[.-]+", "", re.sub("\0+", "_", "".join(kept)))
+    plain = plain.encode("utf-16-le")[:160].decode("utf-16-le", "ignore")
+    return re.sub(r"^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)", r"\g<0>_", plain, flags=re.ASCII | re.IGNORECASE) or "item"
+
+
 def file_names(tasks: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
     """Names without ending by task id, as in the column `file` of scores.tsv: the item's name, numbered where several share it."""
     has_repeats = any((task["repeatIndex"] or 0) > 0 for task in tasks)
@@ -26,7 +35,7 @@ def file_names(tasks: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
     for task in sorted(tasks, key=lambda one: one["taskId"]):
         index, repeat = task["inputIndex"], task["repeatIndex"]
         given = task["name"] if task["name"] is not None else task["taskId"] if index is None else "item%d" % index
-        plain = re.sub(r"^[.-]+", "", re.sub(r"[^\w.-]+", "_", given, flags=re.ASCII))[:80] or "item"
+        plain = plain_file_name(given)
         base = "%s_%d" % (plain, repeat) if has_repeats and repeat is not None else plain
         free, count = base, 2
         while free.lower() in taken:
