@@ -1,7 +1,8 @@
 // foldatlas doctor: examines the service (src/doctor) and prints what differs.
 import { randomUUID } from 'node:crypto';
 import type { Config } from '../config.ts';
-import { type CheckStatus, examine, reportText } from '../doctor/doctor.ts';
+import type { CheckStatus } from '../doctor/check.ts';
+import { examine, reportText } from '../doctor/doctor.ts';
 import { startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openServiceConnections } from '../upstream/http/connections.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';

@@ -1,33 +1,10 @@
 // Examines a service: calls every operation that costs nothing, reads the answers strictly, and reports
 // what differs. Nothing is submitted, and only ids that cannot exist are cancelled.
-import { errorText, UpstreamError } from '../upstream/errors.ts';
-import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
-import { callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
+import { errorText } from '../upstream/errors.ts';
+import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { type Api, shownUrl } from '../upstream/settings.ts';
-import {
-  type Answer,
-  ATLAS_OPERATIONS,
-  BATCH_OPERATIONS,
-  type FreeCall,
-  firstKnown,
-  type Known,
-  type Operation,
-  PREFIX_CALLS,
-} from './operations.ts';
-import { type Difference, readStrictly } from './strict-reading.ts';
-
-export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
-
-export interface Check {
-  readonly name: string;
-  readonly status: CheckStatus;
-  readonly http?: number;
-  /** Why it was skipped or is unreachable. */
-  readonly note?: string;
-  readonly differences?: readonly Difference[];
-  /** Paths of keys that are new: nothing is wrong. */
-  readonly added?: readonly string[];
-}
+import { type Answer, ask, type Check, type CheckStatus, checkCall, unreachable } from './check.ts';
+import { checkAtlas, checkBatch, PREFIX_CALLS, type RunCheck } from './operations.ts';
 
 export interface Report {
   readonly checkedAt: Date;
@@ -36,61 +13,6 @@ export interface Report {
   readonly sandbox: boolean;
   readonly status: CheckStatus;
   readonly checks: readonly Check[];
-}
-
-/** @throws what is no failure of the service */
-function unreachable(name: string, error: unknown): Check {
-  if (!(error instanceof UpstreamError)) throw error;
-  return { name, status: 'UNREACHABLE', note: error.failure.code };
-}
-
-/** Makes a call once, and reads its answer. @throws UpstreamError when no whole answer came */
-async function ask(up: Upstream, call: FreeCall): Promise<Answer> {
-  const response = await callAnyStatus(up, { ...call, repeatable: false });
-  const contentType = /^[\w.+/-]{1,60}/.exec(String(response.headers['content-type'] ?? ''))?.[0] ?? '';
-  const bytes = await readBytes(up, response);
-  const body = contentType.includes('json')
-    ? await parseJsonBody(call.operation, bytes).catch(() => undefined)
-    : undefined;
-  const { data } = Object(body);
-  const content = typeof data === 'object' && data !== null ? data : body;
-  return { status: response.status, contentType, bytes, body, content };
-}
-
-/** Compares an answer with what its operation expects. */
-async function compare(
-  { statuses = [200], schema, optional = [], setting, examine }: Operation,
-  answer: Answer,
-  known: Known,
-): Promise<Pick<Check, 'differences' | 'added'>> {
-  const { status, contentType, content } = answer;
-  if (!statuses.includes(status)) {
-    const other = { path: 'HTTP status', expected: statuses.join(' or '), seen: String(status) };
-    return { differences: [status === 400 || status === 422 ? { ...other, setting } : other] };
-  }
-  const own = (await examine?.(answer, known)) ?? [];
-  if (schema === undefined || status >= 300) return { differences: own };
-  if (content === undefined)
-    return { differences: [{ path: 'content-type', expected: 'JSON', seen: contentType || 'none' }] };
-  const { differences, added } = readStrictly(schema, content, optional);
-  return { differences: [...differences, ...own], added };
-}
-
-async function check(up: Upstream, operation: Operation, call: FreeCall, known: Known): Promise<Check> {
-  const { name } = operation;
-  if (call.api === 'batch' && up.token === undefined)
-    return { name, status: 'SKIPPED', note: 'needs a token' };
-  try {
-    const answer = await ask(up, call);
-    const { status: http } = answer;
-    if (http === 429 || http >= 500) return { name, status: 'UNREACHABLE', http, note: 'no usable answer' };
-    if (call.api === 'batch' && (http === 401 || http === 403))
-      return { name, status: 'SKIPPED', http, note: 'the token is refused' };
-    const compared = await compare(operation, answer, known);
-    return { name, status: compared.differences?.length === 0 ? 'OK' : 'CHANGED', http, ...compared };
-  } catch (error) {
-    return unreachable(name, error);
-  }
 }
 
 /**
@@ -127,20 +49,18 @@ export async function examine(
   up: Upstream,
   { sandbox, batchId }: { readonly sandbox: boolean; readonly batchId?: string | undefined },
 ): Promise<Report> {
-  const known = firstKnown(batchId);
   const checks: Check[] = [];
-  for (const [api, operations] of [
-    ['atlas', ATLAS_OPERATIONS],
-    ['batch', BATCH_OPERATIONS],
-  ] as const) {
-    const prefix = await checkPrefix(up, api);
-    checks.push(prefix);
-    if (prefix.status !== 'OK') continue;
-    for (const operation of operations) {
-      const call = operation.call(known, up.settings);
-      if (call !== null) checks.push(await check(up, operation, call, known));
-    }
-  }
+  const run: RunCheck = async (name, call, expected) => {
+    const { check, content } = await checkCall(up, name, call, expected);
+    checks.push(check);
+    return content;
+  };
+  const atlas = await checkPrefix(up, 'atlas');
+  checks.push(atlas);
+  if (atlas.status === 'OK') await checkAtlas(run, up.settings);
+  const batch = await checkPrefix(up, 'batch');
+  checks.push(batch);
+  if (batch.status === 'OK') await checkBatch(run, up.settings, batchId);
   const status = ORDER.find((one) => checks.some((done) => done.status === one)) ?? 'SKIPPED';
   return { checkedAt: new Date(), upstream: shownUrl(up.settings.baseUrl), sandbox, status, checks };
 }

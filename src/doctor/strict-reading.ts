@@ -39,8 +39,12 @@ function printableKey(key: string): string {
 const toPath = (steps: readonly PropertyKey[]): string =>
   `$${steps.map((step) => (typeof step === 'number' ? '[]' : `.${printableKey(String(step))}`)).join('')}`;
 
+/** The value at a path of an answer; undefined where there is none. */
+export const valueAt = (value: unknown, path: readonly PropertyKey[]): unknown =>
+  path.reduce<unknown>((here, step) => Object(here)[step], value);
+
 function kindAt(value: unknown, path: readonly PropertyKey[]): string {
-  const found = path.reduce<unknown>((here, step) => Object(here)[step], value);
+  const found = valueAt(value, path);
   if (found === undefined) return 'nothing';
   if (found === null) return 'null';
   return Array.isArray(found) ? 'array' : typeof found;
