@@ -16,14 +16,14 @@ import { COST, type CostSelection, type FieldCost, isCostRule } from '../schema/
 
 type Field = GraphQLField<unknown, unknown>;
 
-const fieldsOf = (type: GraphQLOutputType): Readonly<Record<string, Field>> => {
+const objectFields = (type: GraphQLOutputType): Readonly<Record<string, Field>> => {
   const named = getNamedType(type);
   return isObjectType(named) ? named.getFields() : {};
 };
 
 const selectAll = (fields: Readonly<Record<string, Field>>): CostSelection => ({
   names: new Set(Object.keys(fields)),
-  below: (name) => selectAll(fields[name] === undefined ? {} : fieldsOf(fields[name].type)),
+  below: (name) => selectAll(fields[name] === undefined ? {} : objectFields(fields[name].type)),
 });
 
 function usualCost({ extensions, args, type }: Field): FieldCost {
@@ -33,7 +33,7 @@ function usualCost({ extensions, args, type }: Field): FieldCost {
   if (typeof rule === 'object') return rule;
   try {
     const defaults = args.map(({ name, defaultValue }) => [name, defaultValue]);
-    return rule(Object.fromEntries(defaults), selectAll(fieldsOf(type)));
+    return rule(Object.fromEntries(defaults), selectAll(objectFields(type)));
   } catch {
     // It counts an argument that has no default.
     return { calls: 1 };
@@ -41,14 +41,14 @@ function usualCost({ extensions, args, type }: Field): FieldCost {
 }
 
 /** Calls for one object. A part of a call, the work of the gateway itself, counts as none. */
-const weightOf = ({ calls = 0, shared, once }: FieldCost): number =>
+const toWeight = ({ calls = 0, shared, once }: FieldCost): number =>
   Math.round([calls, ...Object.values({ ...shared, ...once })].reduce((sum, one) => sum + one, 0));
 
 const isList = (type: GraphQLOutputType): boolean => isListType(getNullableType(type));
 
 /** Lists below a field whose length the field decides, such as the edges of a connection. */
 const sizedFields = ({ type }: Field): string[] =>
-  Object.values(fieldsOf(type))
+  Object.values(objectFields(type))
     .filter((below) => isList(below.type) && isCompositeType(getNamedType(below.type)))
     .filter((below) => usualCost(below).items === undefined)
     .map(({ name }) => name);
@@ -72,7 +72,7 @@ export const withCostDirectives = (schema: GraphQLSchema): GraphQLSchema =>
       const field = isObjectType(type) ? type.getFields()[name] : undefined;
       if (field === undefined) return config;
       const cost = usualCost(field);
-      const weight = weightOf(cost);
+      const weight = toWeight(cost);
       const size = listSize(field, cost);
       const directives = {
         ...(weight > 0 ? { cost: { weight } } : {}),

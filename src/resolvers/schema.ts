@@ -18,6 +18,7 @@ import './folds/check-fold.ts';
 import './folds/cancel.ts';
 import './service.ts';
 import './relay/node.ts';
+import './federation.ts';
 import { GraphQLDeferDirective, GraphQLStreamDirective } from '@graphql-tools/utils';
 import { specifiedDirectives } from 'graphql';
 import { builder } from '../schema/builder.ts';
