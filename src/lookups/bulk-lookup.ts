@@ -1,6 +1,7 @@
 // Bulk look-ups: a stored list of the service's jobs. The state of a part is read from the service
 // whenever a client asks for it, and its archive is streamed through.
 import { randomBytes } from 'node:crypto';
+import { createConcurrencyLimit } from '../async/concurrency-limit.ts';
 import type { LeasedDocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, bulk, bulkJob, deleteBulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
@@ -61,24 +62,27 @@ const RESERVATION_MS = 120_000;
 /** Parts of one look-up that are sent at the same time. */
 const PARTS_IN_FLIGHT = 4;
 
-const slices = <T>(items: readonly T[], size: number): T[][] =>
-  Array.from({ length: Math.ceil(items.length / size) }, (_, i) => items.slice(i * size, (i + 1) * size));
-
 /** The different hashes in order of first appearance, in parts of 500. Hashes must be normalised. */
-export const splitHashes = (hashes: readonly string[]): string[][] => slices([...new Set(hashes)], PART_SIZE);
+export function splitHashes(hashes: readonly string[]): string[][] {
+  const different = [...new Set(hashes)];
+  const partCount = Math.ceil(different.length / PART_SIZE);
+  return Array.from({ length: partCount }, (_, i) => different.slice(i * PART_SIZE, (i + 1) * PART_SIZE));
+}
 
 /** The words for the state of a job differ between deployments. */
 const JOB_STATES: Readonly<Record<string, BulkLookupState>> = {
+  '': 'PENDING',
+  pending: 'PENDING',
+  queued: 'PENDING',
+  running: 'PENDING',
+  processing: 'PENDING',
+  in_progress: 'PENDING',
+  complete: 'PENDING',
+  completed: 'PENDING',
   failed: 'FAILED',
   expired: 'EXPIRED',
   cancelled: 'CANCELLED',
   canceled: 'CANCELLED',
-  ...Object.fromEntries(
-    ['', 'pending', 'queued', 'running', 'processing', 'in_progress', 'completed', 'complete'].map((word) => [
-      word,
-      'PENDING',
-    ]),
-  ),
 };
 const JOB_FAILED = 'The service could not finish this job. Look up its hashes again.';
 
@@ -168,23 +172,30 @@ export async function openPartArchive(
   throw noArchive();
 }
 
-interface SentPart {
-  readonly part: StoredPart;
-  readonly error?: UpstreamError;
+/** Sends a part. @throws UpstreamError when the service does not accept it */
+async function sendPart(up: Upstream, hashes: readonly string[], options: BulkOptions): Promise<StoredPart> {
+  const requestedCount = hashes.length;
+  const answer = await bulk(up, { hashes, ...options });
+  if (answer.kind === 'job') return { requestedCount, jobId: answer.jobId };
+  discard(answer.answer);
+  return { requestedCount, jobId: null, hashes };
 }
 
-/** Sends one part. A refusal stands in the part, beside its error. */
-async function sendPart(up: Upstream, hashes: readonly string[], options: BulkOptions): Promise<SentPart> {
-  const requestedCount = hashes.length;
-  try {
-    const answer = await bulk(up, { hashes, ...options });
-    if (answer.kind === 'job') return { part: { requestedCount, jobId: answer.jobId } };
-    discard(answer.answer);
-    return { part: { requestedCount, jobId: null, hashes } };
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    return { part: { requestedCount, jobId: null, problem: error.message }, error };
-  }
+/** Sends all parts, four at a time. @throws UpstreamError of the first part when none is accepted */
+async function sendParts(
+  up: Upstream,
+  parts: readonly (readonly string[])[],
+  options: BulkOptions,
+): Promise<StoredPart[]> {
+  const limited = createConcurrencyLimit(PARTS_IN_FLIGHT);
+  const sent = await Promise.allSettled(parts.map((part) => limited(() => sendPart(up, part, options))));
+  const isAccepted = sent.some(({ status }) => status === 'fulfilled');
+  return sent.map((result, i) => {
+    if (result.status === 'fulfilled') return result.value;
+    const reason: unknown = result.reason;
+    if (!isAccepted || !(reason instanceof UpstreamError)) throw reason;
+    return { requestedCount: parts[i]?.length ?? 0, jobId: null, problem: reason.message };
+  });
 }
 
 export interface BulkLookups {
@@ -224,12 +235,7 @@ export function createBulkLookups(
         parts: [],
       };
       await save(lookup, RESERVATION_MS);
-      const sent: SentPart[] = [];
-      for (const some of slices(parts, PARTS_IN_FLIGHT))
-        sent.push(...(await Promise.all(some.map((part) => sendPart(up, part, options)))));
-      const [first] = sent;
-      if (first?.error !== undefined && sent.every(({ error }) => error !== undefined)) throw first.error;
-      return save({ ...lookup, parts: sent.map(({ part }) => part) });
+      return save({ ...lookup, parts: await sendParts(up, parts, options) });
     },
     async get(lookupId) {
       const stored = await documents.get(key(lookupId));

@@ -13,16 +13,7 @@ import {
 } from '../lookups/bulk-lookup.ts';
 import { builder, enumValues } from '../schema/builder.ts';
 import { nonNull } from '../schema/field-options.ts';
-import {
-  InvalidInput,
-  type InvalidInputShape,
-  type IssueShape,
-  NotFound,
-  notFound,
-  notSent,
-  Refused,
-  type RefusedShape,
-} from '../schema/problem.ts';
+import { InvalidInput, type IssueShape, NotFound, notFound, notSent, Refused } from '../schema/problem.ts';
 import { badInput } from '../schema/scalars.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
@@ -217,12 +208,10 @@ const BulkLookupResult = builder.unionType('BulkLookupResult', {
   resolveType: (value) => ('kind' in value ? value.kind : 'BulkLookup'),
 });
 
-type Input = typeof BulkLookupInput.$inferInput;
-
 const MAX_FEATURES = 100;
 
 /** The options with their defaults, also for an explicit null. */
-const readOptions = (input: Input): BulkOptions => ({
+const readOptions = (input: typeof BulkLookupInput.$inferInput): BulkOptions => ({
   top: input.topFeatures ?? 10,
   structure: input.structure ?? true,
   cluster: input.clusterInfo ?? true,
@@ -259,15 +248,6 @@ function checkInput(hashes: readonly string[], { top, ...parts }: BulkOptions): 
   return issues;
 }
 
-/** The answer when the service refused what was asked; null for any other failure. */
-function toRefusal(error: unknown): RefusedShape | null {
-  if (!(error instanceof UpstreamError)) return null;
-  const { code } = error.failure;
-  if (code !== 'FORBIDDEN' && code !== 'BAD_USER_INPUT') return null;
-  const reason = code === 'FORBIDDEN' ? 'FORBIDDEN' : 'INVALID_REQUEST';
-  return { kind: 'Refused', message: error.message, reason, retryable: false };
-}
-
 const STORE_FAILED = notSent(
   "The gateway's store accepts no writes at present, so the look-up could not be kept.",
   'Try again in a while.',
@@ -275,8 +255,8 @@ const STORE_FAILED = notSent(
 
 async function startBulkLookup(
   { services, upstream, requestId }: GatewayContext,
-  input: Input,
-): Promise<BulkLookupRecord | InvalidInputShape | RefusedShape> {
+  input: typeof BulkLookupInput.$inferInput,
+): Promise<typeof BulkLookupResult.$inferType> {
   const options = readOptions(input);
   const issues = checkInput(input.hashes, options);
   if (issues.length > 0)
@@ -284,9 +264,12 @@ async function startBulkLookup(
   try {
     return await services.lookups.start(upstream, input.hashes, options);
   } catch (error) {
-    const refusal = toRefusal(error);
-    if (refusal !== null) return refusal;
-    if (error instanceof UpstreamError) throw error;
+    if (error instanceof UpstreamError) {
+      const { code } = error.failure;
+      if (code !== 'FORBIDDEN' && code !== 'BAD_USER_INPUT') throw error;
+      const reason = code === 'FORBIDDEN' ? 'FORBIDDEN' : 'INVALID_REQUEST';
+      return { kind: 'Refused', message: error.message, reason, retryable: false };
+    }
     services.storeFailed('documents', error, requestId);
     return STORE_FAILED;
   }
