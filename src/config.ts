@@ -1,7 +1,7 @@
 // The configuration: reads the environment and the files that it names, and reports all problems at
 // once.
 import { readFileSync } from 'node:fs';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';

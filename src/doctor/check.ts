@@ -1,5 +1,5 @@
 // One check of the doctor: makes a call once, and compares its answer with what is expected.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UpstreamError } from '../upstream/errors.ts';
 import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
 import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';

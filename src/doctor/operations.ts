@@ -1,6 +1,6 @@
 // Calls every operation of the service that costs nothing, and says what is expected of each answer.
 // Later calls use ids of earlier answers.
-import { z } from 'zod';
+import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
 import { isApiError } from '../upstream/errors.ts';
 import type { Call, UpstreamSettings } from '../upstream/http/upstream-client.ts';

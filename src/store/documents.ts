@@ -1,6 +1,6 @@
 // The interface of small documents that processes share: versioned (optimistic locking), with an
 // expiry, and with leases, so that one process at a time works on a document.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { OpenStoreOptions } from './ledger/open-ledger.ts';
 import { NOW, openRedis, timeArgument } from './redis-connection.ts';
 import { createSqliteStore, openDatabase, orInMemory, sqliteFileOf } from './sqlite-file.ts';

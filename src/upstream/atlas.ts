@@ -1,7 +1,7 @@
 // The Atlas API, one function for each operation; bulk look-ups are in atlas-bulk.ts. Public and
 // read-only: no token is sent. Absence (404) is null, everything else unexpected is thrown.
 import { setImmediate as turn } from 'node:timers/promises';
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { UpstreamError } from './errors.ts';
 import { parseJsonBody, readAnyJson, readBytes } from './http/response-body.ts';
 import { requestIdOf } from './http/response-error.ts';

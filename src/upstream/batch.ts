@@ -1,5 +1,5 @@
 // The Batch API, one function for each operation. The `Upstream` holds the caller's bearer token.
-import { z } from 'zod';
+import * as z from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { readCounts } from './folds/batch-states.ts';

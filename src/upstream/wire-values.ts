@@ -1,5 +1,5 @@
 // Values of the service: counts, states, shares, percentages, confidences as zod schemas, and times.
-import { z } from 'zod';
+import * as z from 'zod';
 import { isFields } from './json/is-fields.ts';
 
 /** States of tasks, batches and bulk jobs. */

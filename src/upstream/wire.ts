@@ -1,6 +1,6 @@
 // The shapes of every answer of the service, each wire name spelled once. Read liberally: what the
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
-import { z } from 'zod';
+import * as z from 'zod';
 import { errorText } from './errors.ts';
 import {
   count,

@@ -2,7 +2,7 @@
 // itself (AES-256-GCM, bound to the path): a reader sees neither the caller nor the service's
 // address in it. It never holds a token, so it grants this one file and nothing else.
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GatewayContext, LinkClaim, LinkRefusal, SignedLinks } from '../../context.ts';
 
 /** How long a link opens; the service's own address may expire sooner. */

@@ -3,7 +3,7 @@
 import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
 import { createIdentifierReader } from '../../lookups/identifier-list.ts';

@@ -1,5 +1,5 @@
 // The tasks of a batch: pages of List with cursors that are positions in them, or a ranking of all.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';

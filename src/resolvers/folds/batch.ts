@@ -1,7 +1,7 @@
 // Resolvers of Batch: name and time from the ledger, tasks from List. `myBatches` lists the caller's
 // submissions from the ledger, because the service cannot.
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder, pageArgs } from '../../schema/builder.ts';

@@ -1,5 +1,5 @@
 // A page of all tasks of a batch, filtered by states and scores, ordered by name or by score.
-import { z } from 'zod';
+import * as z from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskOrderName, TaskStatusName } from '../../schema/task.ts';

@@ -1,5 +1,5 @@
 // Relay pagination: pages of a list in memory, and cursors that hold a small value.
-import { z } from 'zod';
+import * as z from 'zod';
 import { badInput } from '../../schema/scalars.ts';
 
 export interface PageArgs {

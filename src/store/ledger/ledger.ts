@@ -1,6 +1,6 @@
 // The ledger's interface: which batches a principal submitted, under which names, and which
 // idempotency keys are spent, because the upstream cannot say. It stores no sequence and no token.
-import { z } from 'zod';
+import * as z from 'zod';
 
 /** A chain of an item as it is remembered. */
 export interface LedgerChain {

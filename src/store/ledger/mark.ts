@@ -2,7 +2,7 @@
 // gateway notices that the ledger has lost what it knew, or was written with another GATEWAY_SECRET:
 // in both cases an idempotency key that was paid before would be paid again.
 import { randomUUID } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { UnusableStoreError } from '../unusable-store.ts';
 import { formerSecret, type LedgerSecrets, principalName } from './principals.ts';
 

@@ -3,7 +3,7 @@
 
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import { openRedis, readMemoryUsage, timeArgument } from '../redis-connection.ts';
 import {
   type EarlierSubmission,

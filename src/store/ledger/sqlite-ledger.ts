@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 import { statfs } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';

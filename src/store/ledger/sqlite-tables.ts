@@ -1,6 +1,6 @@
 // The tables of the SQLite ledger.
 
-import { z } from 'zod';
+import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
 

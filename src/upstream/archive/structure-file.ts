@@ -1,5 +1,5 @@
 // Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
-import { z } from 'zod';
+import * as z from 'zod';
 import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';

@@ -1,5 +1,5 @@
 // Reads answers by their wire schemas. What differs is an UPSTREAM_DRIFT error with its path.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
 import { readAnyJson } from './response-body.ts';

@@ -1,6 +1,6 @@
 // Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large member
 // is an error of its part alone.
-import type { z } from 'zod';
+import type * as z from 'zod';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { readMatrix, readVector } from '../archive/sparse-activations.ts';
 import { asError } from '../errors.ts';
