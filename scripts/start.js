@@ -1,8 +1,8 @@
 // Runs a program of the checkout: node scripts/start.js dist/server.js [ARGUMENTS]. Builds first where
-// the source is newer than the last build. The npm scripts use no shell syntax, so that they work on
+// the source, or the list of packages, is newer than the last build. The npm scripts use no shell syntax, so that they work on
 // Windows.
 import { execFileSync } from 'node:child_process';
-import { existsSync, readdirSync, statSync } from 'node:fs';
+import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
@@ -16,10 +16,14 @@ const changedAt = (folder) =>
     ...['.', ...readdirSync(folder, { recursive: true })].map((name) => statSync(join(folder, name)).mtimeMs),
   );
 
-const isBuilt =
-  existsSync(BUILT) &&
-  ['src', 'sandbox/src'].every((folder) => changedAt(join(ROOT, folder)) <= statSync(BUILT).mtimeMs);
-if (!isBuilt) execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { stdio: 'inherit' });
+const isBuilt = () => {
+  const builtAt = statSync(BUILT, { throwIfNoEntry: false })?.mtimeMs ?? 0;
+  return (
+    statSync(join(ROOT, 'package-lock.json')).mtimeMs <= builtAt &&
+    ['src', 'sandbox/src'].every((folder) => changedAt(join(ROOT, folder)) <= builtAt)
+  );
+};
+if (!isBuilt()) execFileSync(process.execPath, [join(ROOT, 'scripts/build.js')], { stdio: 'inherit' });
 
 const [node, , program, ...args] = process.argv;
 const path = join(ROOT, program);
