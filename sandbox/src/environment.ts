@@ -37,6 +37,7 @@ const variables = z.object({
   SANDBOX_JOB_THRESHOLD: z.coerce.number().optional(),
   SANDBOX_PAE_ROWS: z.enum(['token', 'atom']).default('token'),
   SANDBOX_ENTITY_FORM: z.enum(['kind', 'polymer']).default('kind'),
+  SANDBOX_ATOM_FORM: z.enum(['full', 'sparse']).default('full'),
 });
 
 /** Which setting of the wire a variable is. */
@@ -89,7 +90,11 @@ export function readEnvironment(env: Record<string, string | undefined>) {
       dialect: data.SANDBOX_DIALECT,
       speed: data.SANDBOX_SPEED,
       control: data.SANDBOX_CONTROL,
-      resultForm: { rows: data.SANDBOX_PAE_ROWS, entities: data.SANDBOX_ENTITY_FORM },
+      resultForm: {
+        rows: data.SANDBOX_PAE_ROWS,
+        entities: data.SANDBOX_ENTITY_FORM,
+        atoms: data.SANDBOX_ATOM_FORM,
+      },
       manualClock: data.SANDBOX_CLOCK === 'manual',
       ...(data.SANDBOX_PUBLIC_URL === undefined ? {} : { publicUrl: data.SANDBOX_PUBLIC_URL }),
       dataDir: data.SANDBOX_DATA,

@@ -9,6 +9,7 @@ import { writeFoldFile } from '../../src/structure/fold/files.ts';
 import { paeBlock } from '../../src/structure/fold/pae.ts';
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { largeFold, smallFold } from '../structure/fold.ts';
+import { readCif } from '../structure/read-cif.ts';
 import { at, listAt } from '../support.ts';
 import { openBench } from './bench.ts';
 
@@ -53,7 +54,7 @@ interface Folded {
   readonly npz: Uint8Array;
 }
 
-async function folded(resultForm: ResultForm): Promise<Folded> {
+async function folded(resultForm: Partial<ResultForm>): Promise<Folded> {
   const bench = await openBench({}, { resultForm });
   const id = await bench.submit(COMPLEX);
   await bench.pass(120_000);
@@ -81,15 +82,20 @@ const said = (result: unknown) =>
     return value;
   });
 
+const atomRows = (one: unknown) => readCif(String(at(one, 'mmcif.text'))).get('atom_site') ?? [];
+const withoutB = ({ B_iso_or_equiv: _, ...row }: Record<string, string>) => row;
+
 describe('rows by token and rows by atom', () => {
   let plain: Folded;
   let byAtoms: Folded;
   let pipeline: Folded;
+  let sparse: Folded;
   // A thread that folds its first ligand loads a cheminformatics library, which takes seconds. One after the other, they share it.
   beforeAll(async () => {
     plain = await folded({ rows: 'token', entities: 'kind' });
     byAtoms = await folded({ rows: 'atom', entities: 'kind' });
     pipeline = await folded({ rows: 'atom', entities: 'polymer' });
+    sparse = await folded({ rows: 'atom', atoms: 'sparse' });
   }, 180_000);
 
   it('give the same chains, pLDDT, pairs, blocks, embeddings and files', async () => {
@@ -114,12 +120,33 @@ describe('rows by token and rows by atom', () => {
     expect(at(atom, 'embeddings.sequenceShape.0')).toBe(size);
     const header = new TextDecoder('latin1').decode(unzipSync(npz)['sequence.npy']?.slice(0, 128));
     expect(header).toContain(`'shape': (${size}, `);
-    const atoms = (one: unknown) =>
-      String(at(one, 'mmcif.text'))
-        .split('\n')
-        .filter((line) => /^(?:ATOM|HETATM) /.test(line));
-    expect(atoms(atom).length).toBe(atoms(token).length);
-    expect(atoms(atom).find((line, k) => line !== atoms(token)[k])).toBeUndefined();
+    expect(atomRows(atom).map(withoutB)).toEqual(atomRows(token).map(withoutB));
+  });
+
+  it('give B-factors of the atoms where the service sends rows for them, and the mean to their token', () => {
+    const b = (one: unknown, component: string) =>
+      atomRows(one)
+        .filter(({ label_comp_id }) => label_comp_id === component)
+        .map(({ B_iso_or_equiv }) => Number(B_iso_or_equiv));
+    for (const component of ['GOL', 'NAG', 'SEP', 'LIG']) {
+      const [mean = 0] = b(plain.result, component);
+      const values = b(byAtoms.result, component).slice(0, component === 'SEP' ? 10 : undefined);
+      expect(new Set(b(plain.result, component)).size, component).toBeLessThanOrEqual(2);
+      expect(new Set(values).size, component).toBeGreaterThan(3);
+      if (component === 'NAG') continue;
+      expect(values.reduce((sum, value) => sum + value, 0) / values.length).toBeCloseTo(mean, 1);
+    }
+    // The same in the PDB file, in its columns.
+    const inPdb = String(at(byAtoms.result, 'pdb.text')).match(/^(?:ATOM|HETATM).*/gm) ?? [];
+    expect(inPdb.map((line) => Number(line.slice(60, 66)))).toEqual(
+      atomRows(byAtoms.result).map(({ B_iso_or_equiv }) => Number(B_iso_or_equiv)),
+    );
+  });
+
+  it('give the same elements where the service leaves them out', () => {
+    expect(atomRows(sparse.result).map(({ type_symbol }) => type_symbol)).toEqual(
+      atomRows(plain.result).map(({ type_symbol }) => type_symbol),
+    );
   });
 
   it('polymer and non-polymer say the same of chains as kinds do, a ligand of two codes is one token', async () => {
@@ -136,6 +163,24 @@ describe('rows by token and rows by atom', () => {
       String(at(one, 'pdb.text')).match(/^HETATM.*(?:SEP|MSE|5MC)/gm)?.length;
     expect(modified(polymer)).toBe(modified(kind));
   });
+});
+
+it('a residue without coordinates is part of the sequence and of no file', async () => {
+  const bench = await openBench({}, { resultForm: { atoms: 'sparse' } });
+  const id = await bench.submit({
+    items: [{ chains: [{ protein: { sequence: 'MKTXAYIAKQ', ids: ['A'] } }], includePae: true }],
+  });
+  await bench.pass(120_000);
+  const { data, errors } = await bench.ask(RESULT, { id });
+  expect(errors).toBeUndefined();
+  const result = at(data, 'batch.tasks.nodes.0.result');
+  expect(at(result, 'chains.0.sequence')).toBe('MKTXAYIAKQ');
+  expect(at(result, 'pae.size')).toBe(10);
+  expect(new Set(atomRows(result).map(({ label_seq_id }) => label_seq_id)).size).toBe(9);
+  expect(at(result, 'mmcif.text')).toContain(' MKTXAYIAKQ ');
+  expect(at(result, 'pdb.text')).toMatch(/^SEQRES {3}1 A {3}10 {2}MET LYS THR UNK ALA/m);
+  expect(at(result, 'pdb.text')).not.toMatch(/^ATOM.{13}UNK/m);
+  await bench.close();
 });
 
 /** The small fold with a row for each atom of its ligands and its modified residue, the values of a token spread around its own. */

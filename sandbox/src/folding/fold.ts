@@ -98,7 +98,7 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   return {
     ok: true,
     result: {
-      complex: complexOf(id, placed, tokens, form.entities === 'polymer'),
+      complex: complexOf(id, placed, tokens, form),
       plddt: plddtWithBreaks(placed, tokens),
       ptm: scores.ptm,
       interface_ptm: scores.iptm,

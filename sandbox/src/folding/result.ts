@@ -1,7 +1,7 @@
 /** The folding-result JSON, field for field as the service's clients read it. Computes nothing of science. */
 import { round } from '../structure/confidence.ts';
 import type { ChainModel } from './model.ts';
-import type { ResultToken } from './rows.ts';
+import type { ResultForm, ResultToken } from './rows.ts';
 
 export interface FoldingResultJson {
   complex: {
@@ -9,7 +9,8 @@ export interface FoldingResultJson {
     /** Token names, such as MET, A, ATP: one a residue, a nucleotide or a ligand component. */
     sequence: string[];
     atom_positions: number[][];
-    atom_elements: string[];
+    /** Left out by some writers. */
+    atom_elements?: string[];
     atom_names: string[];
     atom_hetero: boolean[];
     /** Half-open ranges of atoms. */
@@ -40,13 +41,14 @@ export interface FoldingResultJson {
   warning_messages: string[];
 }
 
-/** @param polymersOnly whether entities are told as polymer or non-polymer, and modified residues are no hetero atoms */
+/** In the `polymer` form entities are polymer or non-polymer, and modified residues are no hetero atoms. */
 export function complexOf(
   id: string,
   chains: readonly ChainModel[],
   tokens: readonly ResultToken[],
-  polymersOnly: boolean,
+  form: ResultForm,
 ): FoldingResultJson['complex'] {
+  const polymersOnly = form.entities === 'polymer';
   const atoms = tokens.flatMap((token) => token.atoms.map((atom) => ({ atom, token })));
   const isHetero = ({ chain, hetero }: ResultToken): boolean =>
     polymersOnly ? chains[chain]?.kind === 'ligand' : hetero;
@@ -57,7 +59,7 @@ export function complexOf(
     id,
     sequence: tokens.map(({ name }) => name),
     atom_positions: atoms.map(({ atom }) => atom.at.map((x) => round(x, 3))),
-    atom_elements: atoms.map(({ atom }) => atom.element),
+    ...(form.atoms === 'full' && { atom_elements: atoms.map(({ atom }) => atom.element) }),
     atom_names: atoms.map(({ atom }) => atom.name),
     atom_hetero: atoms.map(({ token }) => isHetero(token)),
     token_to_atoms: tokens.map((token) => {

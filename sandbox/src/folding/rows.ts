@@ -1,5 +1,5 @@
 /**
- * The two forms of a result. Either every token has one row in confidences, PAE and embeddings; or ligands and modified residues
+ * The forms of a result. Either every token has one row in confidences, PAE and embeddings; or ligands and modified residues
  * have one for each atom, as in the open pipeline behind this format. And either each component of a ligand is a token, or a
  * whole ligand is one, named after its first component. Means are taken where several built tokens become one.
  */
@@ -12,9 +12,11 @@ export interface ResultForm {
   rows: 'token' | 'atom';
   /** `kind` names protein, rna, dna and ligand; `polymer` says polymer and non-polymer, and a ligand is one token. */
   entities: 'kind' | 'polymer';
+  /** `sparse` leaves out the elements of all atoms, and all atoms of unknown residues (X). */
+  atoms: 'full' | 'sparse';
 }
 
-export const DEFAULT_FORM: ResultForm = { rows: 'token', entities: 'kind' };
+export const DEFAULT_FORM: ResultForm = { rows: 'token', entities: 'kind', atoms: 'full' };
 
 /** A token as the result shows it. */
 export interface ResultToken {
@@ -40,7 +42,10 @@ const averaged = (behind: readonly number[], values: readonly number[]): number 
 };
 
 /** The tokens of the result with their rows. */
-export function resultTokens(chains: readonly ChainModel[], { rows, entities }: ResultForm): ResultToken[] {
+export function resultTokens(
+  chains: readonly ChainModel[],
+  { rows, entities, atoms: form }: ResultForm,
+): ResultToken[] {
   let next = 0;
   return chains.flatMap(({ kind, tokens }, chain) => {
     const first = next;
@@ -51,7 +56,8 @@ export function resultTokens(chains: readonly ChainModel[], { rows, entities }: 
         : tokens.map((_, k): number[] => [k]);
     return groups.map((group): ResultToken => {
       const built = group.flatMap((k) => tokens[k] ?? []);
-      const atoms = built.flatMap((token) => token.atoms);
+      const isLeftOut = form === 'sparse' && built[0]?.name === 'UNK';
+      const atoms = isLeftOut ? [] : built.flatMap((token) => token.atoms);
       const behind = group.flatMap((k) => (tokens[k]?.atoms ?? []).map(() => first + k));
       const hetero = built.some((token) => token.hetero);
       const weighted = built.flatMap((token) => token.atoms.map(() => token.plddt));
@@ -70,6 +76,11 @@ export function resultTokens(chains: readonly ChainModel[], { rows, entities }: 
   });
 }
 
+/** How far the confidences of the atoms of a token lie apart; their mean is that of the token. */
+const SPREAD = 0.08;
+
+const spread = (row: number, rowCount: number): number => (SPREAD * (row - (rowCount - 1) / 2)) / rowCount;
+
 /** One value for each row, and a null between chains. */
 export function plddtWithBreaks(
   chains: readonly ChainModel[],
@@ -78,7 +89,7 @@ export function plddtWithBreaks(
   const built = chains.flatMap((chain) => chain.tokens.map((token) => token.plddt));
   return tokens.flatMap(({ chain, rows }, k) => [
     ...(k > 0 && tokens[k - 1]?.chain !== chain ? [null] : []),
-    ...rows.map((behind) => averaged(behind, built)),
+    ...rows.map((behind, row) => Math.min(1, round(averaged(behind, built) + spread(row, rows.length), 4))),
   ]);
 }
 

@@ -35,7 +35,7 @@ function tokensOf({ complex }: FoldingResultJson) {
     chain: complex.chain_id[t] ?? -1,
     atoms: Array.from({ length: end - start }, (_, k) => ({
       name: complex.atom_names[start + k] ?? '',
-      element: complex.atom_elements[start + k] ?? '',
+      element: complex.atom_elements?.[start + k] ?? '',
       at: complex.atom_positions[start + k] ?? [],
     })),
   }));

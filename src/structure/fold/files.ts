@@ -3,9 +3,9 @@ import { writeMmcif } from '../mmcif.ts';
 import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { findResidue } from '../residues.ts';
-import type { FoldedComplex } from './fields.ts';
-import type { FoldingResult } from './result.ts';
-import { atomRange } from './rows.ts';
+import type { FoldedComplex, Numbers } from './fields.ts';
+import type { FoldingResult, TokenPlddt } from './result.ts';
+import { atomElement, atomRange, readWord } from './rows.ts';
 
 const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens or their scale and are left out.';
 
@@ -18,10 +18,17 @@ function readPosition(value: unknown): [number, number, number] | undefined {
   return Number.isFinite(x + y + z) ? [x, y, z] : undefined;
 }
 
-const readWord = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
-
-/** Reads the atoms of one token that have a position; a name that comes twice gets a number. */
-function readAtoms(complex: FoldedComplex, token: number, b: number): ModelAtom[] {
+/**
+ * Reads the atoms of one token that have a position; a name that comes twice gets a number.
+ *
+ * @param confidence - of the token, 0 to 100: the B-factor of atoms without a value of their own
+ */
+function readAtoms(
+  complex: FoldedComplex,
+  token: number,
+  confidence: number | null,
+  units: Numbers,
+): ModelAtom[] {
   const [start, end] = atomRange(complex, token);
   const used = new Set<string>();
   const atoms: ModelAtom[] = [];
@@ -29,7 +36,9 @@ function readAtoms(complex: FoldedComplex, token: number, b: number): ModelAtom[
     const position = readPosition(complex.atomPositions[k]);
     if (position === undefined) continue;
     const given = readWord(complex.atomNames[k]);
-    const element = (readWord(complex.atomElements[k]) || /[A-Za-z]/.exec(given)?.[0] || 'X').toUpperCase();
+    const element = atomElement(complex, token, k);
+    const unit = units[k] ?? null;
+    const b = (unit === null ? confidence : toPercent(unit)) ?? 0;
     let name = given || element;
     for (let n = 1; used.has(name); n++) name = `${given || element}${n}`;
     used.add(name);
@@ -42,9 +51,10 @@ function readAtoms(complex: FoldedComplex, token: number, b: number): ModelAtom[
 function toModelResidue(
   complex: FoldedComplex,
   token: number,
-  unit: number | null,
+  plddt: TokenPlddt,
   about: { readonly isLigand: boolean; readonly number: number },
 ): ModelResidue {
+  const unit = plddt.tokens[token] ?? null;
   const confidence = unit === null ? null : toPercent(unit);
   const name = readWord(complex.sequence[token]) || 'UNK';
   return {
@@ -54,7 +64,7 @@ function toModelResidue(
     // Some services leave `atom_hetero` false for modified residues.
     hetero: about.isLigand || findResidue(name)?.standard !== true,
     confidence,
-    atoms: readAtoms(complex, token, confidence ?? 0),
+    atoms: readAtoms(complex, token, confidence, plddt.atoms),
   };
 }
 
@@ -79,7 +89,7 @@ function toStructureModel(fold: FoldingResult, complex: FoldedComplex): Structur
       id,
       kind,
       residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) =>
-        toModelResidue(complex, tokenStart + k, plddt.tokens[tokenStart + k] ?? null, {
+        toModelResidue(complex, tokenStart + k, plddt, {
           isLigand: kind === 'ligand',
           number: k + 1,
         }),

@@ -5,12 +5,17 @@ import { type FoldedComplex, type Numbers, readFields, readMembers } from './fie
 import { averageByToken, type Matrix, type RowOffsets } from './matrix.ts';
 import { type ChainPair, iptmChainPairs, isChainPairMatrix } from './pae.ts';
 import { liftMatrices, type MatrixName, type RawFold } from './raw.ts';
-import { createRowFinder, type FindRows, type TokenSpan } from './rows.ts';
+import { createRowFinder, type FindRows, type TokenSpan, valuesByAtom } from './rows.ts';
 
 /** A pLDDT by token, and the same with a null between two chains where the service writes one. */
 export interface TokenPlddt {
   readonly tokens: Numbers;
   readonly slots: Numbers;
+  /**
+   * By atom of the structure: null where an atom has no row of its own. Empty where the service sent
+   * no rows for atoms.
+   */
+  readonly atoms: Numbers;
 }
 
 /** Why members cannot be trusted; null where they can. */
@@ -56,6 +61,7 @@ const averageValues = (values: Numbers, offsets: RowOffsets): Numbers =>
 
 /** Reads values with a null slot between chains. Undefined when the null slots are elsewhere. */
 function readWithBreaks(
+  complex: FoldedComplex,
   values: Numbers,
   spans: readonly TokenSpan[],
   findRows: FindRows,
@@ -64,29 +70,28 @@ function readWithBreaks(
   if (offsets === undefined) return undefined;
   const breaks = new Set(spans.slice(1).map(({ tokenStart }, k) => (offsets[tokenStart] ?? 0) + k));
   for (const slot of breaks) if (values[slot] !== null) return undefined;
-  const tokens = averageValues(
-    values.filter((_, slot) => !breaks.has(slot)),
-    offsets,
-  );
+  const rows = values.filter((_, slot) => !breaks.has(slot));
+  const tokens = averageValues(rows, offsets);
   const slots = spans.flatMap(({ tokenStart, tokenEnd }, k) => [
     ...(k > 0 ? [null] : []),
     ...tokens.slice(tokenStart, tokenEnd),
   ]);
-  return { tokens, slots };
+  return { tokens, slots, atoms: valuesByAtom(complex, rows, offsets) };
 }
 
 function readByToken(
+  complex: FoldedComplex,
   values: Numbers,
   spans: readonly TokenSpan[],
   findRows: FindRows,
 ): TokenPlddt | undefined {
-  const withBreaks = readWithBreaks(values, spans, findRows);
+  const withBreaks = readWithBreaks(complex, values, spans, findRows);
   if (withBreaks !== undefined) return withBreaks;
   for (const list of [values, values.filter((value) => value !== null)]) {
     const offsets = findRows(list.length);
     if (offsets !== undefined) {
       const tokens = averageValues(list, offsets);
-      return { tokens, slots: tokens };
+      return { tokens, slots: tokens, atoms: valuesByAtom(complex, list, offsets) };
     }
   }
   return undefined;
@@ -100,10 +105,10 @@ function readPlddt(
   findRows: FindRows,
 ): TokenPlddt | undefined {
   const own = complex.plddt.length === complex.sequence.length ? complex.plddt : undefined;
-  const read = given && readByToken(given, spans, findRows);
+  const read = given && readByToken(complex, given, spans, findRows);
   if (given !== undefined && read === undefined && own === undefined) return undefined;
   const tokens = own ?? read?.tokens ?? [];
-  return { tokens, slots: read?.slots ?? tokens };
+  return { tokens, slots: read?.slots ?? tokens, atoms: read?.atoms ?? [] };
 }
 
 interface FittedMatrix {
@@ -155,9 +160,9 @@ export function readFoldingResult(value: unknown): FoldingResult {
   const findRows = complex && createRowFinder(complex, named.chains);
   const tokenCount = complex?.sequence.length ?? 0;
 
-  const asGiven: TokenPlddt = { tokens: given.value ?? [], slots: given.value ?? [] };
+  const asGiven: TokenPlddt = { tokens: given.value ?? [], slots: given.value ?? [], atoms: [] };
   const found = complex && findRows ? readPlddt(given.value, complex, named.chains, findRows) : asGiven;
-  const plddt: TokenPlddt = found ?? { tokens: [], slots: [] };
+  const plddt: TokenPlddt = found ?? { tokens: [], slots: [], atoms: [] };
   const oddPlddt = plddt.tokens.length > 0 ? null : (given.misfit ?? complex?.plddtMisfit ?? null);
   const chains = named.chains.map((chain) => ({
     ...chain,

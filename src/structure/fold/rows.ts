@@ -1,9 +1,10 @@
 // The atoms and rows of each token. Confidences, PAE and embeddings have one row for each token, or
 // one for each heavy atom of ligands, of modified residues, or of both, which the service folds atom
 // by atom.
+import { guessElement } from '../elements.ts';
 import { findResidue } from '../residues.ts';
 import type { FoldedChain } from './chains.ts';
-import type { FoldedComplex } from './fields.ts';
+import type { FoldedComplex, Numbers } from './fields.ts';
 import type { RowOffsets } from './matrix.ts';
 
 /** The tokens of one chain, 0-based over all tokens, the end excluded. */
@@ -20,15 +21,22 @@ export function atomRange(
   return [start, Math.max(start, Math.min(end, atomPositions.length))];
 }
 
-/** Counts the atoms of a token without hydrogens, 1 at least. */
-function countHeavyAtoms(complex: FoldedComplex, token: number): number {
+export const readWord = (value: unknown): string => (typeof value === 'string' ? value.trim() : '');
+
+/** The element of an atom of a token, in upper case: as the result states it, else by its name. */
+export function atomElement(complex: FoldedComplex, token: number, atom: number): string {
+  const stated = readWord(complex.atomElements[atom]);
+  if (stated !== '') return stated.toUpperCase();
   const [start, end] = atomRange(complex, token);
-  let count = 0;
-  for (let atom = start; atom < end; atom++) {
-    const element = complex.atomElements[atom];
-    if (element !== 'H' && element !== 'D') count += 1;
-  }
-  return Math.max(1, count);
+  const about = { component: readWord(complex.sequence[token]), isAlone: end - start === 1 };
+  return guessElement(readWord(complex.atomNames[atom]), about);
+}
+
+/** The atoms of a token without hydrogens. */
+function heavyAtoms(complex: FoldedComplex, token: number): number[] {
+  const [start, end] = atomRange(complex, token);
+  const atoms = Array.from({ length: end - start }, (_, k) => start + k);
+  return atoms.filter((atom) => !/^[HD]$/.test(atomElement(complex, token, atom)));
 }
 
 type TokenClass = 'ligand' | 'modified' | 'standard';
@@ -49,7 +57,7 @@ export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpa
       for (let token = tokenStart; token < tokenEnd; token++) {
         const isStandard = findResidue(complex.sequence[token] ?? '')?.standard === true;
         const tokenClass = kind === 'ligand' ? kind : isStandard ? 'standard' : 'modified';
-        const rows = byAtom.includes(tokenClass) ? countHeavyAtoms(complex, token) : 1;
+        const rows = byAtom.includes(tokenClass) ? Math.max(1, heavyAtoms(complex, token).length) : 1;
         offsets.push((offsets.at(-1) ?? 0) + rows);
       }
     }
@@ -60,4 +68,19 @@ export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpa
     const [first] = found;
     return found.every((other) => other.every((row, token) => row === first?.[token])) ? first : undefined;
   };
+}
+
+/**
+ * The values of atoms, one for each atom of the structure: those of the rows of heavy atoms, null for
+ * hydrogens and for tokens with one row. Empty where no token has several rows.
+ */
+export function valuesByAtom(complex: FoldedComplex, values: Numbers, offsets: RowOffsets): Numbers {
+  if (offsets.length - 1 === values.length) return [];
+  const byAtom: (number | null)[] = complex.atomPositions.map(() => null);
+  for (let token = 0; token + 1 < offsets.length; token += 1) {
+    const [start = 0, end = 0] = [offsets[token], offsets[token + 1]];
+    if (end - start === 1) continue;
+    for (const [k, atom] of heavyAtoms(complex, token).entries()) byAtom[atom] = values[start + k] ?? null;
+  }
+  return byAtom;
 }
