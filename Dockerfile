@@ -14,10 +14,11 @@ RUN npm ci --no-audit --no-fund
 COPY scripts/build.js ./scripts/
 COPY sandbox/src ./sandbox/src
 COPY src ./src
-RUN npm run build
+# The prebuilt SQLite is for Node 20.
+RUN npm run build && rm -r dist/prebuilds sandbox/dist/prebuilds
 
 FROM packages AS gateway-packages
-RUN npm ci --omit=dev --workspaces=false --no-audit --no-fund
+RUN npm ci --omit=dev --omit=optional --workspaces=false --no-audit --no-fund
 
 FROM packages AS sandbox-packages
 RUN npm ci --omit=dev --workspace=foldatlas-sandbox --no-audit --no-fund

@@ -18,7 +18,7 @@ function readVersion(): string {
     : 'unknown';
 }
 
-/** The package's version, such as "0.1.0". */
+/** The package's version, such as "1.0.0". */
 export const VERSION = readVersion();
 
 /** Product and version. */

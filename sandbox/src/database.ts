@@ -1,6 +1,7 @@
 // How every SQLite file of the sandbox is opened. It must not know any table.
-import { DatabaseSync, type DatabaseSyncInstance } from '@photostructure/sqlite';
+
 import { makePrivate } from './private-file.ts';
+import { DatabaseSync, type DatabaseSyncInstance } from './sqlite.ts';
 
 /** An open database, as the parts of the sandbox hand it on. */
 export type Database = DatabaseSyncInstance;

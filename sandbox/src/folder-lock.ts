@@ -1,7 +1,7 @@
 // One sandbox a data folder: two would run every task twice. It must not know what is in the folder.
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { makePrivate } from './private-file.ts';
+import { DatabaseSync } from './sqlite.ts';
 
 /**
  * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so the system drops it

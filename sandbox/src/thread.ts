@@ -21,7 +21,9 @@ function fromSource(module: URL): string {
  */
 export function startThread(name: string, options: Omit<WorkerOptions, 'eval' | 'execArgv'> = {}): Worker {
   const extension = extname(import.meta.url);
-  const module = new URL(`${name}${extension}`, import.meta.url);
+  // The build puts this file into chunks/, and modules that are threads beside that folder.
+  const folder = new URL(extension === '.ts' ? './' : '../', import.meta.url);
+  const module = new URL(`${name}${extension}`, folder);
   return extension === '.ts'
     ? new Worker(fromSource(module), { ...options, eval: true })
     : new Worker(module, options);

@@ -7,7 +7,7 @@ import { CliExit, createSession, EXIT, type Session } from './session.ts';
 
 /** Each by its name, in the order of the help. */
 const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => Promise<Command>]>> = {
-  serve: ['Starts the gateway', async () => (await import('./start.ts')).serve],
+  serve: ['Starts the gateway; also without a command', async () => (await import('./start.ts')).serve],
   sandbox: ['Starts the stand-in of the service by itself', async () => (await import('./start.ts')).sandbox],
   doctor: ['Is the service as the gateway expects it?', async () => (await import('./doctor.ts')).default],
   'accept-ledger': [
@@ -21,7 +21,7 @@ function mainHelp(): string {
   const lines = Object.entries(COMMANDS).map(([name, [summary]]) => `  ${name.padEnd(width)}  ${summary}`);
   return `FoldAtlas: one GraphQL endpoint over a protein service's two APIs
 
-USAGE foldatlas COMMAND [OPTIONS]
+USAGE foldatlas [COMMAND] [OPTIONS]
 
 ${lines.join('\n')}
 
@@ -35,10 +35,10 @@ const wantsHelp = (words: readonly string[]): boolean => {
   return words.slice(0, end < 0 ? undefined : end).some((word) => word === '--help' || word === '-h');
 };
 
-async function run([name, ...rest]: readonly string[], session: Session): Promise<number> {
-  if (name === undefined || name === 'help' || name === '--help' || name === '-h') {
+async function run([name = 'serve', ...rest]: readonly string[], session: Session): Promise<number> {
+  if (name === 'help' || name === '--help' || name === '-h') {
     await session.out(mainHelp());
-    return name === undefined ? EXIT.usage : EXIT.ok;
+    return EXIT.ok;
   }
   if (name === '--version' || name === '-v') {
     await session.out(`${VERSION}\n`);

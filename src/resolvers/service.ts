@@ -108,7 +108,7 @@ const Service = builder.objectRef<Services>('Service').implement({
       resolve: ({ upstream }) => upstream.url,
     }),
     version: t.string({
-      ...publicNonNull('record', 'Version of this gateway, such as "0.1.0".'),
+      ...publicNonNull('record', 'Version of this gateway, such as "1.0.0".'),
       resolve: () => VERSION,
     }),
     isSandbox: t.boolean({

@@ -1,8 +1,8 @@
 // Opens the universe of a recipe, growing it when there is none yet. It must not know what is read from it, HTTP or jobs.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { LRUCache } from 'lru-cache';
 import { makePrivate } from '../private-file.ts';
+import { DatabaseSync } from '../sqlite.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import { readUniverse, type Universe } from './universe-reader.ts';
 

@@ -1,8 +1,8 @@
 // Files for browsers, from public/ and from the GraphiQL package, under URLs with a content hash,
 // so that caches may store them forever.
 import { createHash } from 'node:crypto';
-import { createRequire } from 'node:module';
 import { extname } from 'node:path';
+import manifest from '@graphql-yoga/render-graphiql/package.json' with { type: 'json' };
 import { readShippedFiles } from '../../package.ts';
 
 const TYPES: Readonly<Record<string, string>> = {
@@ -40,8 +40,7 @@ const ownFiles = (): [string, Asset][] =>
   });
 
 function graphiqlFiles(): [string, Asset][] {
-  const manifest: unknown = createRequire(import.meta.url)('@graphql-yoga/render-graphiql/package.json');
-  const version = String(Object(manifest).version).replaceAll('.', '-');
+  const version = manifest.version.replaceAll('.', '-');
   return Object.entries(GRAPHIQL).map(([name, part]) => [
     name,
     {

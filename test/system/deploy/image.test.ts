@@ -1,9 +1,9 @@
 // The image without a container: what the last stage of the Dockerfile copies is laid out in a folder, and its command and
-// health check are run there with its environment, so that a file that was forgotten is missed here. The sandbox and the packages
-// that only it needs are left out, as `npm ci --workspaces=false` does.
+// health check are run there with its environment, so that a file that was forgotten is missed here. The sandbox is left
+// out, as `npm ci --omit=optional` does.
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { basename, join } from 'node:path';
@@ -11,6 +11,7 @@ import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { ROOT } from '../../root.ts';
+import { INSTALLED_PACKAGES, linkInstalledPackages } from './installed-packages.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'foldatlas-image-'));
 const app = join(folder, 'app');
@@ -42,30 +43,6 @@ const freePort = async (): Promise<number> => {
   return typeof address === 'object' && address !== null ? address.port : 0;
 };
 
-const dependenciesOf = (path: string): string[] => {
-  const { dependencies }: { dependencies: Record<string, string> } = JSON.parse(
-    readFileSync(`${ROOT}${path}`, 'utf8'),
-  );
-  return Object.keys(dependencies);
-};
-const needed = dependenciesOf('package.json');
-const LEFT_OUT = [
-  'foldatlas-sandbox',
-  ...dependenciesOf('sandbox/package.json').filter((name) => !needed.includes(name)),
-];
-
-function linkPackages(target: string): void {
-  mkdirSync(target);
-  for (const entry of readdirSync(join(ROOT, 'node_modules'))) {
-    const within = entry.startsWith('@')
-      ? readdirSync(join(ROOT, 'node_modules', entry)).map((name) => `${entry}/${name}`)
-      : [entry];
-    if (entry.startsWith('@')) mkdirSync(join(target, entry));
-    for (const name of within)
-      if (!LEFT_OUT.includes(name)) symlinkSync(join(ROOT, 'node_modules', name), join(target, name));
-  }
-}
-
 let sandbox: Sandbox;
 
 /** One source of a COPY: a file, a folder, or the files of a folder by their ending. Into a folder when the target ends in a slash. */
@@ -92,7 +69,7 @@ beforeAll(async () => {
     const target = join(app, names.pop() ?? '');
     for (const name of names) {
       const source = flag === undefined ? name : name.replace('/app/', '');
-      if (source === 'node_modules') linkPackages(target);
+      if (source === 'node_modules') linkInstalledPackages(target);
       else if (flag !== undefined) cpSync(join(ROOT, source), target, { recursive: true });
       else copy(source, target);
     }
@@ -134,7 +111,7 @@ describe('the image', () => {
   });
 
   it('says that it needs UPSTREAM_URL, because it has no sandbox', async () => {
-    expect(LEFT_OUT).toContain('hono');
+    expect(INSTALLED_PACKAGES).not.toContain('foldatlas-sandbox');
     const env = { ...environment, PATH: process.env.PATH ?? '', PORT: '0', HOST: '127.0.0.1' };
     await expect(promisify(execFile)(command, args, { cwd: app, env })).rejects.toMatchObject({
       code: 78,

@@ -256,7 +256,7 @@ describe('the Kubernetes manifests', () => {
       name: 'gateway',
       port: { name: at(of('Service'), 'spec.ports.0.name') },
     });
-    expect(at(gateway, 'spec.template.spec.containers.0.image')).toBe('registry.example.org/foldatlas:0.1.0');
+    expect(at(gateway, 'spec.template.spec.containers.0.image')).toBe('registry.example.org/foldatlas:1.0.0');
     // Named by its content, so that another setting rolls the gateways out again.
     const settings = at(of('ConfigMap'), 'metadata.name');
     expect(settings).toMatch(/^foldatlas-\w+$/);

@@ -1,6 +1,14 @@
 // The package as another program imports it: packed, put into an empty folder, checked by the compiler of TypeScript and run.
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -8,6 +16,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { readGuide } from '../../docs/guides.ts';
 import { ROOT } from '../../root.ts';
+import { INSTALLED_PACKAGES, linkInstalledPackages } from './installed-packages.ts';
 
 const run = promisify(execFile);
 
@@ -36,7 +45,7 @@ await gateway.close();
 
 let folder: string;
 let sandbox: Sandbox;
-let packed: { readonly size: number; readonly files: readonly { readonly path: string }[] };
+let packed: { readonly unpackedSize: number; readonly files: readonly { readonly path: string }[] };
 
 beforeAll(async () => {
   sandbox = await startSandbox({ size: 'small' });
@@ -49,10 +58,11 @@ beforeAll(async () => {
   mkdirSync(join(place, 'foldatlas'), { recursive: true });
   const [archive = ''] = readdirSync(folder).filter((name) => name.endsWith('.tgz'));
   await run('tar', ['xzf', join(folder, archive), '-C', join(place, 'foldatlas'), '--strip-components=1']);
-  // Its packages are those of the checkout. The sandbox is not among them.
-  for (const name of readdirSync(join(ROOT, 'node_modules')))
-    if (!name.startsWith('.') && !name.startsWith('foldatlas'))
-      symlinkSync(join(ROOT, 'node_modules', name), join(place, name));
+  linkInstalledPackages(place);
+  // Of the compiler, for the program.
+  mkdirSync(join(place, '@types'));
+  symlinkSync(join(ROOT, 'node_modules/@types/node'), join(place, '@types/node'));
+  symlinkSync(join(ROOT, 'node_modules/undici-types'), join(place, 'undici-types'));
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   writeFileSync(join(folder, 'program.ts'), PROGRAM);
 });
@@ -66,7 +76,22 @@ describe('the package', () => {
     const paths = packed.files.map(({ path }) => path);
     expect(paths).toEqual(expect.arrayContaining(['dist/index.js', 'dist/index.d.ts', 'schema.graphql']));
     expect(paths.filter((path) => /\.map$|^(src|test|node_modules)\//.test(path))).toEqual([]);
-    expect(packed.size).toBeLessThan(1_000_000);
+  });
+
+  it('needs less than 60 MB without the sandbox, and no package that runs a script while it is installed', async () => {
+    const { stdout } = await run('du', [
+      '-skLc',
+      ...INSTALLED_PACKAGES.map((name) => join(ROOT, 'node_modules', name)),
+    ]);
+    const kilobytes = Number(/(\d+)\ttotal/.exec(stdout)?.[1]);
+    expect(kilobytes * 1024 + packed.unpackedSize).toBeLessThan(60e6);
+    const scripts = INSTALLED_PACKAGES.filter((name) => {
+      const { scripts = {} } = JSON.parse(
+        readFileSync(join(ROOT, 'node_modules', name, 'package.json'), 'utf8'),
+      );
+      return 'install' in scripts || 'preinstall' in scripts || 'postinstall' in scripts;
+    });
+    expect(scripts).toEqual([]);
   });
 
   it('has types that hold in a program of others, and runs there without its sandbox', async () => {
