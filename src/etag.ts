@@ -6,6 +6,6 @@ export const createEtag = (content: string | Uint8Array): string =>
   `"${hash('sha256', content, 'base64url').slice(0, 27)}"`;
 
 /** Whether an If-None-Match header names a tag, or any. */
-export const matchesIfNoneMatch = (ifNoneMatch: string | null, etag: string): boolean =>
+export const matchesIfNoneMatch = (ifNoneMatch: string | null | undefined, etag: string): boolean =>
   ifNoneMatch?.split(',').some((tag) => tag.trim().replace(/^W\//, '') === etag || tag.trim() === '*') ??
   false;

@@ -113,15 +113,15 @@ export function createGateway(given: GatewayOptions): Gateway {
     examples,
   );
   const { openContext } = contexts;
-  const { yoga, documents, listener } = openYoga({
+  const { yoga, documents, handler } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
   return {
     accessControl,
     connections: accessControl.connections,
-    fetch: async (request) => yoga.fetch(request),
-    listener,
+    fetch: handler.fetch,
+    listener: handler.listener,
     getEnveloped: yoga.getEnveloped,
     documentText: documents.documentText,
     upstream: limiters.state,
@@ -193,7 +193,6 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     exportRoute({
       schema,
       config,
-      callers: sources.accessControl.callers,
       open: openContext,
       spend: sources.accessControl.countAgain,
     }),

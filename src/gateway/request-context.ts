@@ -3,10 +3,10 @@
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
 import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
-import { clientAddress } from '../http/auth/client-address.ts';
 import { isFederationRouter } from '../http/auth/shared-secrets.ts';
 import type { OpenLink } from '../http/auth/signed-links.ts';
 import { httpError } from '../http/errors.ts';
+import { getExchange, identifyCaller } from '../http/exchange.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createCallRecord } from '../telemetry/upstream-calls.ts';
@@ -63,9 +63,9 @@ class RequestContext implements GatewayContext {
 
   /** @param signal - aborted when the time is up, or when the client has left */
   constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
-    const { services, loaders, telemetry, openUpstream } = sources;
+    const { services, loaders, openUpstream } = sources;
     const { token, principal } = caller;
-    const record = telemetry.requestRecord(request);
+    const { record, address } = getExchange(request);
     if (record.isReported) record.report ??= createCallRecord();
     record.principal = principal;
     this.#sources = sources;
@@ -74,7 +74,7 @@ class RequestContext implements GatewayContext {
     this.requestId = record.requestId;
     this.principal = principal;
     this.clientSignal = request.signal;
-    const source = callSource(caller, clientAddress(request));
+    const source = callSource(caller, address);
     this.upstream = openUpstream(record.requestId, token, signal, record, source);
     this.#loaders = loaders(this.upstream);
   }
@@ -138,12 +138,13 @@ class RequestContext implements GatewayContext {
 }
 
 export function createContexts(sources: ContextSources): Contexts {
-  const { services, callers, telemetry } = sources;
+  const { services, telemetry } = sources;
 
   function open(request: Request, caller: Caller): GatewayContext {
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
+    const { address, record } = getExchange(request);
     // For a request that came over no connection, nothing tells when the last byte has gone.
-    if (clientAddress(request) !== undefined) telemetry.requestRecord(request).onEnd.push(limit.end);
+    if (address !== undefined) record.onEnd.push(limit.end);
     return new RequestContext(sources, request, caller, limit.signal);
   }
 
@@ -156,7 +157,7 @@ export function createContexts(sources: ContextSources): Contexts {
   };
   return {
     async openContext(request) {
-      const caller = await callers.identify(request);
+      const caller = identifyCaller(request);
       await sources.movePrincipal(caller).catch((error: unknown) => {
         telemetry.storeFailed('ledger', error);
         throw httpError(503, 'The store of the gateway does not answer. Try again in a moment.', {

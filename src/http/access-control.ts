@@ -7,7 +7,8 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type Authenticator, type Caller, createAuthenticator } from './auth/authenticate.ts';
-import { clientAddress, readClientAddress, setClientAddress } from './auth/client-address.ts';
+import { readClientAddress } from './auth/client-address.ts';
+import { getExchange } from './exchange.ts';
 import type { ConnectionMetrics } from './limits/http-server.ts';
 import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
 import { openRateLimiters, type RateLimitResult, rateLimitError } from './limits/rate-limit.ts';
@@ -31,7 +32,6 @@ export interface Client {
 
 /** What the checks have found out about a client. */
 export interface AccessCheck {
-  readonly address: string | undefined;
   /** Who it is, or why its credentials are refused. */
   readonly caller: Caller | GraphQLError;
   /** What is left of its rate limit; null where nothing is counted. */
@@ -47,8 +47,6 @@ export interface AccessControl {
   clientAddress(incoming: Pick<IncomingMessage, 'headers' | 'socket'>): string;
   /** Authenticates a client and counts its request against the rate limits. */
   check(client: Client): Promise<AccessCheck>;
-  /** Remembers the address and the caller of a request. */
-  remember(request: Request, check: AccessCheck): void;
   /** Counts another request of the same caller. */
   countAgain(request: Request): Promise<RateLimitResult | null>;
   /** HTTP connections and WebSockets that are open. */
@@ -117,21 +115,16 @@ export function createAccessControl(
     async check({ method, authorization, address }) {
       const caller = await callers.authenticate(authorization, address);
       const rate = method === 'OPTIONS' ? null : await count(caller, address);
-      const found = { address, caller, rate };
-      if (rate?.allowed === false)
-        return { ...found, refusal: { reason: 'rate', error: rateLimitError(rate) } };
+      let refusal: Refusal | null = null;
+      if (rate?.allowed === false) refusal = { reason: 'rate', error: rateLimitError(rate) };
       // Pages and public files are read without credentials.
-      if (proofNeeded && method === 'POST' && caller instanceof GraphQLError)
-        return { ...found, refusal: { reason: 'credentials', error: caller } };
-      return { ...found, refusal: null };
+      else if (proofNeeded && method === 'POST' && caller instanceof GraphQLError)
+        refusal = { reason: 'credentials', error: caller };
+      return { caller, rate, refusal };
     },
-    remember(request, { address, caller }) {
-      if (address !== undefined) setClientAddress(request, address);
-      callers.remember(request, caller);
-    },
-    async countAgain(request) {
-      const caller = await callers.identify(request);
-      return count(caller, clientAddress(request));
+    countAgain(request) {
+      const { caller, address } = getExchange(request);
+      return count(caller, address);
     },
     openConnections: () => openConnections,
     async close() {

@@ -58,8 +58,12 @@ export const bodyTooLarge = (maxBytes: number): GraphQLError =>
       'MAX_BODY_BYTES, others at most 1 MiB of it.)',
   );
 
-/** What failures are as HTTP statuses where nothing was executed. */
-export const STATUS_OF_CODE: Readonly<Record<string, number>> = {
+/** The codes of the README with their HTTP statuses, for responses to what was not executed. */
+export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
+  BAD_USER_INPUT: 400,
+  QUERY_TOO_EXPENSIVE: 400,
+  NOT_FOUND: 404,
+  RESULT_EXPIRED: 410,
   UNAUTHENTICATED: 401,
   FORBIDDEN: 403,
   RATE_LIMITED: 429,

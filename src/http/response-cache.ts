@@ -1,7 +1,7 @@
 // The response cache in front of Yoga. It answers a stored response with its bytes, and lets identical
 // requests at the same time wait for one execution. It stores the responses of public operations and public
 // files. A request with a header that is not listed here is never answered from the cache.
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { ServerResponse } from 'node:http';
 import { memoize2 } from '@graphql-tools/utils';
 import {
   type DocumentNode,
@@ -16,15 +16,11 @@ import type { Config } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../etag.ts';
 import { REPORT_HEADER } from '../telemetry/request-record.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
 import { traceparent } from '../telemetry/trace-context.ts';
-import { nodeRequestOf } from './auth/node-request.ts';
-import { destroyResponse } from './limits/http-server.ts';
+import { type Exchange, getExchange, type HttpResponse, type ShareableResponse } from './exchange.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
-import { type LimitCheck, limitCheck } from './limits/request-limits.ts';
-import { addVary, corsHeaders } from './plugins/response-headers.ts';
 import { publicLifetime } from './public-operations.ts';
-import { requestPath } from './request-target.ts';
+import { addVary, corsHeaders } from './response-headers.ts';
 
 /** Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored. */
 const HEADERS_IN_KEY = [
@@ -50,32 +46,33 @@ const MAX_KEY_BODY_BYTES = 262_144;
 const PATHS = /^\/(?:graphql(?:\?|$)|thumbnails\/|structures\/)/;
 
 /** The key of a request; undefined where it must not be answered from the cache. */
-function cacheKey(
-  { method, url = '', headers }: IncomingMessage,
-  body: Buffer | undefined,
-): string | undefined {
-  if (!PATHS.test(url)) return undefined;
-  if ((method !== 'POST' || body === undefined) && method !== 'GET') return undefined;
+function cacheKey({ method, url, headers, address, caller, body }: Exchange): string | undefined {
+  if (address === undefined || !PATHS.test(url)) return undefined;
+  if (method !== 'GET' && (method !== 'POST' || body === undefined)) return undefined;
+  // Yoga answers a caller whose credentials are missing or wrong, and a body that is too large.
+  if (caller instanceof GraphQLError || body instanceof GraphQLError) return undefined;
   if (body !== undefined && body.length > MAX_KEY_BODY_BYTES) return undefined;
   // Without a host, addresses in the response begin with that of the connection.
   if (headers.host === undefined) return undefined;
   for (const name in headers) if (!KNOWN_HEADERS.has(name) && !FAMILIES.test(name)) return undefined;
   const isForeignPage = headers['sec-fetch-site'] === 'cross-site';
-  const values = HEADERS_IN_KEY.map((name) => (name === 'origin' && !isForeignPage ? '' : headers[name]));
+  let key = `${method}\n${url}`;
+  for (const name of HEADERS_IN_KEY)
+    key += `\n${name === 'origin' && !isForeignPage ? '' : (headers[name] ?? '')}`;
   // One character for each byte: another body is another key, whatever it is.
-  return [method, url, ...values, body?.toString('latin1')].join('\n');
+  return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
 }
 
 /** A response that every caller may get. */
 interface StoredResponse {
   /** Names and values in turn, as node:http takes them; without those of a single request. */
   readonly headers: readonly string[];
-  readonly body: Buffer;
+  /** Text has one character for each byte: node:http writes it together with the headers. */
+  readonly body: string | Buffer;
   /** Such as `"abc"`; undefined where clients may not store the response. */
   readonly etag: string | undefined;
   /** Whether caches between here and the caller may store it. */
   readonly isPublic: boolean;
-  /** Of the operation; null for one without, undefined for a file. */
   readonly operationName: string | null | undefined;
 }
 
@@ -95,33 +92,14 @@ const REQUEST_HEADERS: ReadonlySet<string> = new Set(
 );
 
 /** The headers to store as names and values in turn; null when one of them must not be stored. */
-function storedHeaders(headers: Headers): string[] | null {
+function storedHeaders(headers: HttpResponse['headers']): string[] | null {
   const stored: string[] = [];
-  for (const [name, value] of headers) {
+  for (const [name, value] of Object.entries(headers)) {
     if (STORED_HEADERS.has(name)) stored.push(name, value);
     else if (!REQUEST_HEADERS.has(name)) return null;
   }
   return stored;
 }
-
-/** What was found out about a response that may be shared. */
-interface Shareable extends Pick<StoredResponse, 'operationName'> {
-  readonly seconds: number;
-  /** Whether it has addresses that begin with the request's Host header: for no shared cache. */
-  readonly dependsOnHost: boolean;
-}
-
-const shareables = new WeakMap<Request, Shareable>();
-const bodies = new WeakMap<Response, string | Buffer>();
-
-/** Remembers the body of a response, so that it need not be read from it. */
-export function rememberBody<T extends Response>(response: T, body: string | Buffer): T {
-  bodies.set(response, body);
-  return response;
-}
-
-/** The body of a response that was remembered. */
-export const knownBody = (response: Response): string | Buffer | undefined => bodies.get(response);
 
 /**
  * Says that a file is the same for every caller who may read it.
@@ -130,8 +108,8 @@ export const knownBody = (response: Response): string | Buffer | undefined => bo
  * @param seconds - how long it may be stored
  */
 export function shareFile(request: Request, response: Response, content: Buffer, seconds: number): Response {
-  shareables.set(request, { seconds, operationName: undefined, dependsOnHost: false });
-  return rememberBody(response, content);
+  getExchange(request).shareable = { seconds, operationName: undefined, dependsOnHost: false, content };
+  return response;
 }
 
 /** What is absent may be there any moment. */
@@ -152,25 +130,28 @@ export interface ResponseCacheOptions {
   readonly config: Pick<Config, 'CACHE_RECORDS_SECONDS' | 'CORS_ORIGINS' | 'proofNeeded'>;
   /** Bytes of all stored responses together; 0 stores none. */
   readonly maxBytes: number;
-  readonly telemetry: Telemetry;
-  /** Called with internal errors. */
-  readonly onFault: (error: unknown) => void;
 }
 
 export interface ResponseCache {
   /** Decides which GraphQL responses may be stored. */
   readonly plugin: Plugin;
-  /** The listener behind the cache. */
-  wrap(next: RequestListener): RequestListener;
+  /**
+   * The stored response to a request, or that to an identical one in flight; null when it has to be
+   * executed. Identical requests then wait for it until `finish` or `abandon`.
+   */
+  find(exchange: Exchange): Promise<StoredResponse | null>;
+  /** Sends a stored response with the headers of this request. */
+  send(exchange: Exchange, connection: ServerResponse, response: StoredResponse): void;
   /** Sets Cache-Control and ETag, and stores the response. @returns the response, or a 304 in its place */
-  finish(request: Request, response: Response, serverContext: unknown): Response;
+  finish(exchange: Exchange, response: HttpResponse): HttpResponse;
+  /** Lets the requests that wait for this one be executed each by itself. */
+  abandon(exchange: Exchange): void;
 }
 
 /** A request whose response others wait for. */
-interface Leader {
-  readonly key: string;
-  /** Gives the others the response, once; with null each of them is executed by itself. */
-  settle(response: StoredResponse | null): void;
+interface Flight {
+  readonly response: Promise<StoredResponse | null>;
+  readonly settle: (response: StoredResponse | null) => void;
 }
 
 /** Seconds that a response is served from here. */
@@ -180,8 +161,7 @@ const MAX_ENTRY_SHARE = 1 / 16;
 /** What an entry takes beside its key and body, about. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
-export function createResponseCache(options: ResponseCacheOptions): ResponseCache {
-  const { config, maxBytes, telemetry, onFault } = options;
+export function createResponseCache({ config, maxBytes }: ResponseCacheOptions): ResponseCache {
   const { CACHE_RECORDS_SECONDS, CORS_ORIGINS, proofNeeded } = config;
   const lifetime = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
     publicLifetime(schema, document, CACHE_RECORDS_SECONDS),
@@ -192,79 +172,69 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
       : new LRUCache<string, StoredResponse>({
           maxSize: maxBytes,
           maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
-          sizeCalculation: ({ body }, key) => key.length + body.byteLength + ENTRY_OVERHEAD_BYTES,
+          sizeCalculation: ({ body }, key) => key.length + body.length + ENTRY_OVERHEAD_BYTES,
         });
-  const flights = new Map<string, Promise<StoredResponse | null>>();
-  const leaders = new WeakMap<IncomingMessage, Leader>();
-
-  const findLeader = (serverContext: unknown): Leader | undefined => {
-    const incoming = nodeRequestOf(serverContext);
-    return incoming && leaders.get(incoming);
-  };
+  const flights = new Map<string, Flight>();
 
   /** Lets identical requests wait for the response to this one. */
-  function lead(req: IncomingMessage, res: ServerResponse, key: string): void {
-    const flight = new Promise<StoredResponse | null>((resolve) => {
-      const settle = (response: StoredResponse | null): void => {
-        if (flights.get(key) === flight) flights.delete(key);
-        resolve(response);
-      };
-      leaders.set(req, { key, settle });
-      res.once('close', () => settle(null));
+  function lead(exchange: Exchange, key: string): void {
+    let settle: Flight['settle'] = () => undefined;
+    const response = new Promise<StoredResponse | null>((resolve) => {
+      settle = resolve;
     });
-    flights.set(key, flight);
+    flights.set(key, { response, settle });
+    exchange.key = key;
   }
 
-  /** Answers with a stored response, with the headers of this request. */
-  function send(
-    req: IncomingMessage,
-    res: ServerResponse,
-    { caller, rate }: LimitCheck,
-    { headers: shared, body, etag, isPublic, operationName }: StoredResponse,
-    startedAt: number,
-  ): void {
-    const { origin } = req.headers;
-    const header = (name: string): string | null => req.headers[name]?.toString() ?? null;
-    const record = telemetry.beginIncoming({
-      method: req.method,
-      pathname: requestPath(req),
-      header,
-      startedAt,
-    });
-    record.principal = caller instanceof GraphQLError ? undefined : caller.principal;
-    telemetry.endOnClose(record, res);
-    if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
-    const headers = [...shared, 'x-request-id', record.requestId];
-    headers.push('traceresponse', traceparent(record.span.context));
-    headers.push(...Object.entries(corsHeaders(origin ?? null, CORS_ORIGINS)).flat());
-    // A response that caches may store says nothing of a single caller.
-    if (rate !== null && !isPublic) headers.push(...Object.entries(rateLimitHeaders(rate)).flat());
-    if (etag !== undefined && matchesIfNoneMatch(header('if-none-match'), etag)) {
-      res.writeHead(304, headers).end();
-      return;
-    }
-    res.writeHead(200, [...headers, 'content-length', String(body.byteLength)]).end(body);
+  /** Gives the response to the requests that wait for it, once. */
+  function settle(exchange: Exchange, response: StoredResponse | null): void {
+    const { key } = exchange;
+    if (key === undefined) return;
+    exchange.key = undefined;
+    flights.get(key)?.settle(response);
+    flights.delete(key);
   }
 
   /** Lets clients store the response to a GET. @returns its ETag */
-  function allowCaching({ headers }: Response, body: string | Buffer, shareable: Shareable): string {
+  function allowCaching(
+    headers: HttpResponse['headers'],
+    body: string | Buffer,
+    shareable: ShareableResponse,
+  ): string {
     const etag = createEtag(body);
     const scope = proofNeeded || shareable.dependsOnHost ? 'private' : 'public';
-    headers.set('cache-control', `${scope}, max-age=${shareable.seconds}`);
-    headers.set('etag', etag);
+    headers['cache-control'] = `${scope}, max-age=${shareable.seconds}`;
+    headers.etag = etag;
     addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
     return etag;
   }
 
+  /** Stores a response and gives it to the requests that wait for it. */
+  function share(
+    exchange: Exchange,
+    { seconds, operationName }: ShareableResponse,
+    headers: HttpResponse['headers'],
+    body: string | Buffer,
+    etag: string | undefined,
+  ): void {
+    const shared = storedHeaders(headers);
+    if (exchange.key === undefined || shared === null) return;
+    const isPublic = headers['cache-control']?.includes('public') === true;
+    const bytes = typeof body === 'string' ? Buffer.from(body).toString('latin1') : body;
+    const entry = { headers: shared, body: bytes, etag, isPublic, operationName };
+    const ttl = Math.min(seconds, MAX_STORED_SECONDS) * 1000;
+    if (ttl > 0) stored?.set(exchange.key, entry, { ttl });
+    settle(exchange, entry);
+  }
+
   return {
     plugin: {
-      onExecute({ args, context }) {
-        const { request } = context;
+      onExecute({ args, context: { request } }) {
         const { schema, document, operationName, variableValues } = args;
-        const isReported = request.headers.get(REPORT_HEADER) === '1';
-        const seconds = isReported ? null : lifetime(schema, document)(variableValues ?? {});
+        const exchange = getExchange(request);
+        const seconds = exchange.record.isReported ? null : lifetime(schema, document)(variableValues ?? {});
         if (seconds === null) {
-          findLeader(context)?.settle(null);
+          settle(exchange, null);
           return undefined;
         }
         return {
@@ -273,69 +243,57 @@ export function createResponseCache(options: ResponseCacheOptions): ResponseCach
             const { upstream, dependsOnHost = false }: object & Partial<GatewayContext> = contextValue;
             const whole =
               Symbol.asyncIterator in result ? null : storableSeconds(result, seconds, upstream?.absences);
-            if (whole === null) return findLeader(context)?.settle(null);
+            if (whole === null) return settle(exchange, null);
             const name = getOperationAST(document, operationName)?.name?.value ?? null;
-            shareables.set(request, { seconds: whole, operationName: name, dependsOnHost });
+            exchange.shareable = { seconds: whole, operationName: name, dependsOnHost };
           },
         };
       },
     },
-    wrap: (next) => (req, res) => {
-      const check = limitCheck(req);
-      // Yoga answers a caller whose credentials are missing or wrong.
-      const isRefused = check?.refusal !== null || check.caller instanceof GraphQLError;
-      if (check === undefined || isRefused || check.body instanceof GraphQLError) return next(req, res);
-      const key = cacheKey(req, check.body);
-      if (key === undefined) return next(req, res);
-      const startedAt = performance.now();
-      const answer = (response: StoredResponse | null): void => {
-        if (res.closed) return;
-        try {
-          if (response === null) next(req, res);
-          else send(req, res, check, response, startedAt);
-        } catch (error) {
-          if (res.closed) return;
-          onFault(error);
-          destroyResponse(res);
-        }
-      };
+    async find(exchange) {
+      const key = cacheKey(exchange);
+      if (key === undefined) return null;
       const response = stored?.get(key);
-      if (response !== undefined) return answer(response);
+      if (response !== undefined) return response;
       const flight = flights.get(key);
-      if (flight !== undefined) return void flight.then(answer);
-      lead(req, res, key);
-      answer(null);
+      if (flight !== undefined) return flight.response;
+      lead(exchange, key);
+      return null;
     },
-    finish(request, response, serverContext) {
+    send({ headers: asked, record, rate, caller }, connection, response) {
+      const { headers: shared, body, etag, isPublic, operationName } = response;
+      const { origin } = asked;
+      if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
+      if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
+      const headers = [...shared, 'x-request-id', record.requestId];
+      headers.push('traceresponse', traceparent(record.span.context));
+      if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin, CORS_ORIGINS)).flat());
+      // A response that caches may store says nothing of a single caller.
+      if (rate !== null && !isPublic) headers.push(...Object.entries(rateLimitHeaders(rate)).flat());
+      if (etag !== undefined && matchesIfNoneMatch(asked['if-none-match'], etag)) {
+        connection.writeHead(304, headers).end();
+        return;
+      }
+      headers.push('content-length', String(body.length));
+      connection.writeHead(200, headers).end(body, 'latin1');
+    },
+    finish(exchange, response) {
       const { headers, status } = response;
       // A file that the client has is stored with the headers of its 304.
-      const shareable = status === 200 || status === 304 ? shareables.get(request) : undefined;
-      const body = bodies.get(response);
+      const shareable = status === 200 || status === 304 ? exchange.shareable : undefined;
+      const body = shareable?.content ?? (response.body instanceof ReadableStream ? null : response.body);
       let etag: string | undefined;
-      if (headers.has('cache-control')) etag = headers.get('etag') ?? undefined;
-      else if (shareable !== undefined && body !== undefined && request.method === 'GET')
-        etag = allowCaching(response, body, shareable);
-      else headers.set('cache-control', 'private, no-store');
-      const leader = findLeader(serverContext);
-      const shared = shareable === undefined || body === undefined ? null : storedHeaders(headers);
-      if (leader !== undefined && shareable !== undefined && body !== undefined && shared !== null) {
-        const isPublic = headers.get('cache-control')?.includes('public') === true;
-        const { operationName } = shareable;
-        const entry = {
-          headers: shared,
-          body: typeof body === 'string' ? Buffer.from(body) : body,
-          etag,
-          isPublic,
-          operationName,
-        };
-        const seconds = Math.min(shareable.seconds, MAX_STORED_SECONDS);
-        if (seconds > 0) stored?.set(leader.key, entry, { ttl: seconds * 1000 });
-        leader.settle(entry);
-      } else leader?.settle(null);
-      if (etag === undefined || body === undefined) return response;
-      if (!matchesIfNoneMatch(request.headers.get('if-none-match'), etag)) return response;
-      headers.delete('content-length');
-      return rememberBody(new Response(null, { status: 304, headers }), body);
+      if (headers['cache-control'] !== undefined) etag = headers.etag;
+      else if (shareable !== undefined && body !== null && exchange.method !== 'POST')
+        etag = allowCaching(headers, body, shareable);
+      else headers['cache-control'] = 'private, no-store';
+      if (shareable !== undefined && body !== null) share(exchange, shareable, headers, body, etag);
+      settle(exchange, null);
+      if (etag === undefined || body === null) return response;
+      if (!matchesIfNoneMatch(exchange.headers['if-none-match'], etag)) return response;
+      delete headers['content-length'];
+      return { status: 304, headers, body: null };
     },
+    abandon: (exchange) => settle(exchange, null),
   };
 }

@@ -1,6 +1,7 @@
 // The record of one request for logs, metrics and traces. It holds only what a log line may show: the
 // route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
+import type { IncomingHttpHeaders } from 'node:http';
 import { redact } from './redact.ts';
 import { toMethodLabel, toRouteLabel } from './request-labels.ts';
 import { readTraceparent, readTracestate, type TraceSpan, type Tracing } from './trace-context.ts';
@@ -38,12 +39,9 @@ export interface RequestRecord {
 
 export interface IncomingRequest {
   /** HTTP's, or WS for an operation over WebSocket. */
-  readonly method: string | undefined;
-  readonly pathname: string;
-  /** A header of the request; null when absent. */
-  readonly header: (name: string) => string | null;
-  /** On the clock of `performance.now()`; now when absent. */
-  readonly startedAt?: number;
+  readonly method: string;
+  readonly path: string;
+  readonly headers: IncomingHttpHeaders;
 }
 
 export interface RequestEnd {
@@ -60,21 +58,25 @@ export interface OperationInfo {
   readonly name: string | null;
 }
 
+/** A header with one value. Node joins those of a repeated header. */
+const readHeader = (headers: IncomingHttpHeaders, name: string): string | undefined =>
+  headers[name]?.toString();
+
 export function createRequestRecord(tracing: Tracing, request: IncomingRequest): RequestRecord {
-  const { method, pathname, header, startedAt = performance.now() } = request;
-  const route = toRouteLabel(pathname);
-  const parent = readTraceparent(header('traceparent'));
+  const { method, path, headers } = request;
+  const route = toRouteLabel(path);
+  const parent = readTraceparent(readHeader(headers, 'traceparent'));
   return {
-    requestId: makeRequestId(header('x-request-id'), header('authorization')),
+    requestId: makeRequestId(readHeader(headers, 'x-request-id'), headers.authorization),
     span: tracing.begin('SERVER', route, parent),
-    tracestate: parent === undefined ? undefined : readTracestate(header('tracestate')),
+    tracestate: parent === undefined ? undefined : readTracestate(readHeader(headers, 'tracestate')),
     method: toMethodLabel(method),
     route,
-    startedAt,
+    startedAt: performance.now(),
     operation: undefined,
     principal: undefined,
     upstreamCalls: 0,
-    isReported: header(REPORT_HEADER) === '1',
+    isReported: headers[REPORT_HEADER] === '1',
     report: undefined,
     errors: 0,
     hasEnded: false,
@@ -123,8 +125,8 @@ export const accessLogFields = (
  *
  * @param authorization - the header of the same request
  */
-export const makeRequestId = (given: string | null | undefined, authorization?: string | null): string =>
-  given != null &&
+export const makeRequestId = (given: string | undefined, authorization?: string): string =>
+  given !== undefined &&
   /^[\w.:-]{8,128}$/.test(given) &&
   redact(given) === given &&
   !authorization?.includes(given)

@@ -1,6 +1,5 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and traces.
 // Logs, metrics and traces may fail: the error is logged, and no response changes.
-import type { ServerResponse } from 'node:http';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -16,23 +15,13 @@ import { noopTracing, type Tracing, traceparent } from './trace-context.ts';
 import type { CallHooks, CallReport } from './upstream-calls.ts';
 
 export interface Telemetry {
-  /**
-   * Begins a request that will end.
-   *
-   * @param method - where it is not that of the request: WS, or HEAD of GraphQL
-   */
-  begin(request: Request, method?: string): RequestRecord;
-  /** Begins a request that has no `Request`. */
-  beginIncoming(request: IncomingRequest): RequestRecord;
-  /** The record of a request, begun or not. */
-  requestRecord(request: Request): RequestRecord;
+  /** Begins a request, which `end` ends. */
+  begin(request: IncomingRequest): RequestRecord;
   /** Counts an error that a caller is shown. */
   countError(code: string, record: RequestRecord | undefined): void;
   /** Counts a change of the service that a caller was shown. Other failures are ignored. */
   countDrift(failure: DriftFailure): void;
   end(record: RequestRecord, end: RequestEnd): void;
-  /** Ends a request when its response is sent, or its client has disconnected. */
-  endOnClose(record: RequestRecord, response: ServerResponse): void;
   /** What the service client calls while it works for a request, or for none. */
   upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
   cacheLookup(kind: string, found: { memory: number; store: number; missing: number }): void;
@@ -68,7 +57,6 @@ export function createTelemetry(
   tracing: Tracing = noopTracing,
 ): Telemetry {
   const driftPaths = new Set<string>();
-  const records = new WeakMap<Request, RequestRecord>();
 
   /** The guard around all that observes: an error in it is logged, and reaches nothing that is observed. */
   function observe<T>(action: () => T): T | undefined {
@@ -83,20 +71,6 @@ export function createTelemetry(
     ...tracing,
     begin: (...span) => observe(() => tracing.begin(...span)) ?? noopTracing.begin(...span),
   };
-
-  function requestRecord(request: Request, method = request.method): RequestRecord {
-    const known = records.get(request);
-    if (known !== undefined) return known;
-    const header = (name: string) => request.headers.get(name);
-    const { pathname } = new URL(request.url);
-    const record = createRequestRecord(safeTracing, { method, pathname, header });
-    records.set(request, record);
-    return record;
-  }
-  function begin(record: RequestRecord): RequestRecord {
-    observe(() => metrics.inFlight.inc());
-    return record;
-  }
 
   function nameLabel(name: string | null): string {
     if (name === null) return 'anonymous';
@@ -186,9 +160,10 @@ export function createTelemetry(
   }
 
   return {
-    begin: (request, method) => begin(requestRecord(request, method)),
-    beginIncoming: (request) => begin(createRequestRecord(safeTracing, request)),
-    requestRecord: (request) => requestRecord(request),
+    begin(request) {
+      observe(() => metrics.inFlight.inc());
+      return createRequestRecord(safeTracing, request);
+    },
     countError(code, record) {
       if (record !== undefined) record.errors += 1;
       observe(() => metrics.errors.inc({ code }));
@@ -200,14 +175,6 @@ export function createTelemetry(
       observe(() => metrics.drifts.inc({ operation, path: driftPaths.has(place) ? place : 'other' }));
     },
     end,
-    endOnClose(record, response) {
-      const { socket } = response.req;
-      const before = socket.bytesWritten;
-      response.once('close', () => {
-        const bytes = socket.bytesWritten - before;
-        end(record, { status: response.statusCode, bytes, isDisconnected: !response.writableFinished });
-      });
-    },
     upstreamHooks,
     cacheLookup: (kind, { memory, store, missing }) =>
       observe(() => {

@@ -53,16 +53,17 @@ const MAX_TRACESTATE_CHARACTERS = 512;
  *
  * @returns undefined for an invalid one, which the standard says to ignore
  */
-export function readTraceparent(header: string | null): TraceContext | undefined {
-  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header ?? '') ?? [];
+export function readTraceparent(header: string | undefined): TraceContext | undefined {
+  if (header === undefined) return undefined;
+  const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
   if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
   return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
 }
 
 /** Reads a `tracestate` header, which is passed on as it is; undefined for an invalid one. */
-export const readTracestate = (header: string | null): string | undefined =>
-  header !== null && header.length <= MAX_TRACESTATE_CHARACTERS && /^[\x20-\x7e]+$/.test(header)
+export const readTracestate = (header: string | undefined): string | undefined =>
+  header !== undefined && header.length <= MAX_TRACESTATE_CHARACTERS && /^[\x20-\x7e]+$/.test(header)
     ? header
     : undefined;
 

@@ -1,7 +1,6 @@
 // Sends streams over node:http by the server adapter that the gateway itself uses.
-import type { RequestListener, ServerResponse } from 'node:http';
+import { type RequestListener, ServerResponse } from 'node:http';
 import { createSchema, createYoga } from 'graphql-yoga';
-import { nodeResponseOf } from '../../src/http/auth/node-request.ts';
 
 /** Answers every request with a stream that is made for its response. */
 export const streamListener = (
@@ -12,8 +11,10 @@ export const streamListener = (
     logging: false,
     plugins: [
       {
-        onRequest: ({ serverContext, endResponse, fetchAPI }) =>
-          endResponse(new fetchAPI.Response(open(nodeResponseOf(serverContext)))),
+        onRequest({ serverContext, endResponse, fetchAPI }) {
+          const response = 'res' in serverContext ? serverContext.res : undefined;
+          endResponse(new fetchAPI.Response(open(response instanceof ServerResponse ? response : undefined)));
+        },
       },
     ],
   });

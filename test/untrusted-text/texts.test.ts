@@ -10,8 +10,8 @@ import { isLocalHost } from '../../src/http/auth/loopback.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
 import { parseBody, parseSearch } from '../../src/http/graphql/request-params.ts';
 import { pageCsp } from '../../src/http/pages/html.ts';
-import { maskError, withErrorCode } from '../../src/http/plugins/errors.ts';
-import { addVary } from '../../src/http/plugins/response-headers.ts';
+import { maskError, withErrorCode } from '../../src/http/plugins/mask-error.ts';
+import { addVary } from '../../src/http/response-headers.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
 import { plainText, tableRow } from '../../src/plain-text.ts';
 import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
@@ -62,7 +62,7 @@ const READERS: Readonly<Record<string, Read>> = {
   Accept: (text) => [negotiateResponseType(text), negotiateEventStreamType(text)],
   'If-None-Match': (text) => matchesIfNoneMatch(text, '"an-etag"'),
   Range: (text) => byteRange(text, 1_000_000),
-  Vary: (text) => addVary(new Headers({ vary: text }), ['accept']),
+  Vary: (text) => addVary({ vary: text }, ['accept']),
   traceparent: (text) => readTraceparent(text),
   'x-request-id': (text) => makeRequestId(text),
   'a query string': (text) => parseSearch(`query=${text}&variables=${text}`),

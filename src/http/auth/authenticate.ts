@@ -5,9 +5,9 @@ import type { Config } from '../../config.ts';
 import { principalName } from '../../store/ledger/principals.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
+import { getExchange } from '../exchange.ts';
 import type { RateLimiter } from '../limits/rate-limit.ts';
 import { openApiKeys } from './api-keys.ts';
-import { clientAddress } from './client-address.ts';
 import { createJwtVerifier, InvalidTokenError } from './jwt.ts';
 
 export interface Caller {
@@ -39,19 +39,10 @@ export interface Authenticator {
     authorization: string | undefined,
     address: string | undefined,
   ): Promise<Caller | GraphQLError>;
-  /** Remembers what `authenticate` returned for a request. */
-  remember(request: Request, caller: Caller | GraphQLError): void;
-  /**
-   * The caller of a request, authenticated once.
-   *
-   * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be
-   *   checked
-   */
-  identify(request: Request): Promise<Caller>;
   /**
    * Authenticates again, to see whether an open stream may continue.
    *
-   * @throws GraphQLError as `identify`
+   * @throws GraphQLError as `identifyCaller`
    */
   reauthenticate(request: Request): Promise<Caller>;
   /** Reads the file of keys again. */
@@ -62,7 +53,7 @@ export interface Authenticator {
 /** Seconds after which a token that could not be checked is worth another try. */
 const RETRY_SECONDS = 5;
 
-const ANONYMOUS: Caller = { token: undefined, identity: null, principal: null, proven: false };
+export const ANONYMOUS: Caller = { token: undefined, identity: null, principal: null, proven: false };
 
 /**
  * Creates the authenticator.
@@ -79,7 +70,6 @@ export function createAuthenticator(
 ): Authenticator {
   const { UPSTREAM_API_KEY: upstreamKey, GATEWAY_API_KEYS_FILE: file, GATEWAY_JWKS_URL: jwksUrl } = config;
   const { GATEWAY_JWT_ISSUER: issuer = '', GATEWAY_JWT_AUDIENCE: audience } = config;
-  const callers = new WeakMap<Request, Caller | GraphQLError>();
   const keys = openApiKeys({
     keys: config.GATEWAY_API_KEYS,
     file,
@@ -147,16 +137,9 @@ export function createAuthenticator(
             resetSeconds,
           );
     },
-    remember: (request, caller) => void callers.set(request, caller),
-    async identify(request) {
-      const caller = callers.get(request);
-      if (caller === undefined) return authenticator.reauthenticate(request);
-      if (caller instanceof GraphQLError) throw caller;
-      return caller;
-    },
     async reauthenticate(request) {
-      const authorization = request.headers.get('authorization') ?? undefined;
-      const caller = await authenticator.authenticate(authorization, clientAddress(request));
+      const { headers, address } = getExchange(request);
+      const caller = await authenticator.authenticate(headers.authorization, address);
       if (caller instanceof GraphQLError) throw caller;
       return caller;
     },

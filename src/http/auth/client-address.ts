@@ -1,15 +1,7 @@
 // The address that limits count a client under: its network, from `x-forwarded-for` as far as the
 // proxies in front are trusted (TRUST_PROXY).
 import type { IncomingMessage } from 'node:http';
-import { isIP } from 'node:net';
-
-const addresses = new WeakMap<Request, string>();
-
-export const setClientAddress = (request: Request, address: string): void =>
-  void addresses.set(request, address);
-
-/** The address of a request; undefined for one that came over no connection. */
-export const clientAddress = (request: Request): string | undefined => addresses.get(request);
+import { isIP, isIPv4 } from 'node:net';
 
 /**
  * Reads the address of a client.
@@ -29,6 +21,7 @@ export function readClientAddress(
 
 /** Parses an address, without port, brackets and the IPv4-in-IPv6 prefix; null when it is none. */
 function parseAddress(text = ''): string | null {
+  if (isIPv4(text)) return text;
   const [, bracketed] = /^\[([^\]]+)\](?::\d+)?$/.exec(text.trim()) ?? [];
   const [, withPort] = /^(\d+\.\d+\.\d+\.\d+):\d+$/.exec(text.trim()) ?? [];
   const plain = (bracketed ?? withPort ?? text.trim()).replace(/%.*/, '').replace(/^::ffff:(?=\d+\.)/i, '');

@@ -1,7 +1,7 @@
 // What a result is as an HTTP response (GraphQL over HTTP): its status, its headers, and its errors without
 // what is only for the gateway.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { STATUS_OF_CODE } from '../errors.ts';
+import { STATUS_BY_CODE } from '../errors.ts';
 
 /** A result, or one part of one: `incremental` holds what came later. */
 export interface ResultPart extends ExecutionResult {
@@ -29,11 +29,21 @@ const readHttp = (extensions: Extensions): HttpExtension => {
   return typeof http === 'object' && http !== null ? http : {};
 };
 
-function statusOfError({ extensions }: GraphQLError, mediaType: string): number {
+/** Codes of errors in documents and variables, which are 200 in plain JSON. */
+const DOCUMENT_CODES = new Set<unknown>([
+  'BAD_USER_INPUT',
+  'QUERY_TOO_EXPENSIVE',
+  'NOT_FOUND',
+  'RESULT_EXPIRED',
+]);
+
+function errorStatus({ extensions }: GraphQLError, mediaType: string): number {
   const { status, spec } = readHttp(extensions);
   if (status !== undefined && spec !== true) return status;
-  const byCode = STATUS_OF_CODE[String(extensions.code)];
-  return byCode ?? (mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200);
+  const { code } = extensions;
+  if (!DOCUMENT_CODES.has(code) && STATUS_BY_CODE[String(code)] !== undefined)
+    return STATUS_BY_CODE[String(code)] ?? 500;
+  return mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200;
 }
 
 /**
@@ -44,7 +54,7 @@ function toStatus({ data, errors, extensions }: ResultPart, mediaType: string): 
   const { status } = readHttp(extensions);
   if (status !== undefined) return status;
   if (data !== undefined || errors === undefined) return 200;
-  return Math.max(200, ...errors.map((error) => statusOfError(error, mediaType)));
+  return Math.max(200, ...errors.map((error) => errorStatus(error, mediaType)));
 }
 
 /** Status and headers of a response. @param result - the first part, where there are several */

@@ -96,9 +96,9 @@ function withoutPipelining(listener: RequestListener): RequestListener {
   };
 }
 
-const INTERNAL_ERROR =
+export const INTERNAL_ERROR =
   'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.\n';
-const PLAIN = {
+export const PLAIN_HEADERS = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',
@@ -106,10 +106,10 @@ const PLAIN = {
 
 /** Answers 500, or cuts an answer that has begun. */
 export const destroyResponse = (response: ServerResponse): void =>
-  void (response.headersSent ? response.destroy() : response.writeHead(500, PLAIN).end(INTERNAL_ERROR));
-
-export const brokenResponse = (): Response => new Response(INTERNAL_ERROR, { status: 500, headers: PLAIN });
+  void (response.headersSent
+    ? response.destroy()
+    : response.writeHead(500, PLAIN_HEADERS).end(INTERNAL_ERROR));
 
 /** Answers a request whose target cannot be read, and closes its connection. */
 export const refuseTarget = (response: ServerResponse): void =>
-  void response.writeHead(400, { ...PLAIN, connection: 'close' }).end(INVALID_TARGET);
+  void response.writeHead(400, { ...PLAIN_HEADERS, connection: 'close' }).end(INVALID_TARGET);

@@ -1,6 +1,6 @@
 // Reads bodies into memory, with a limit for each and one for all together. `requestTimeout` of the
 // server bounds the time.
-import type { IncomingMessage, ServerResponse } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 
 /** Bytes of a body that a caller without credentials may send, and of a message over WebSocket. */
 export const MAX_ANONYMOUS_BODY_BYTES = 1024 * 1024;
@@ -18,47 +18,51 @@ const [BRACKET, BRACE] = Buffer.from('[{');
  */
 export type BodyFailure = 'too_large' | 'too_many_brackets' | 'no_memory' | 'disconnected';
 
-/** Reads the whole body of a request. After a failure node:http drops the rest of the body. */
-export type BodyReader = (
-  incoming: IncomingMessage,
-  response: ServerResponse,
-  maxBytes: number,
-) => Promise<Buffer | BodyFailure>;
+export interface BodyReader {
+  /** Reads the whole body of a request. After a failure node:http drops the rest of the body. */
+  read(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | BodyFailure>;
+  /** Releases the memory of a body that was read, when its response is closed. */
+  release(body: Buffer): void;
+}
 
 export function createBodyReader(maxTotalBytes = MAX_TOTAL_BYTES): BodyReader {
   let totalBytes = 0;
-  return (incoming, response, maxBytes) =>
-    new Promise((resolve) => {
-      if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return resolve('too_large');
-      const chunks: Buffer[] = [];
-      let bytes = 0;
-      const release = (): void => {
-        totalBytes -= bytes;
-        bytes = 0;
-        chunks.length = 0;
-      };
-      const add = (chunk: Buffer): void => {
-        bytes += chunk.length;
-        totalBytes += chunk.length;
-        chunks.push(chunk);
-        if (bytes <= maxBytes && totalBytes <= maxTotalBytes) return;
-        resolve(bytes > maxBytes ? 'too_large' : 'no_memory');
-        incoming.off('data', add);
-        release();
-      };
-      incoming
-        .on('data', add)
-        .once('end', () => {
-          const body = Buffer.concat(chunks);
-          resolve(hasTooManyBrackets(body) ? 'too_many_brackets' : body);
-        })
-        .once('close', () => resolve('disconnected'))
-        .on('error', () => undefined);
-      response.once('close', release);
-    });
+  return {
+    read: (incoming, maxBytes) =>
+      new Promise((resolve) => {
+        if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return resolve('too_large');
+        const chunks: Buffer[] = [];
+        let bytes = 0;
+        const end = (result: Buffer | BodyFailure): void => {
+          incoming.off('data', add).off('end', finish).off('close', leave);
+          if (!Buffer.isBuffer(result)) totalBytes -= bytes;
+          resolve(result);
+        };
+        const add = (chunk: Buffer): void => {
+          bytes += chunk.length;
+          totalBytes += chunk.length;
+          chunks.push(chunk);
+          if (bytes > maxBytes) end('too_large');
+          else if (totalBytes > maxTotalBytes) end('no_memory');
+        };
+        const finish = (): void => {
+          const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
+          end(hasTooManyBrackets(body) ? 'too_many_brackets' : body);
+        };
+        const leave = (): void => end('disconnected');
+        incoming
+          .on('data', add)
+          .on('end', finish)
+          .on('close', leave)
+          .on('error', () => undefined);
+      }),
+    release({ length }) {
+      totalBytes -= length;
+    },
+  };
 }
 
-function hasTooManyBrackets(body: Buffer): boolean {
+export function hasTooManyBrackets(body: Uint8Array): boolean {
   if (body.length <= MAX_BODY_BRACKETS) return false;
   let brackets = 0;
   for (const byte of body) if (byte === BRACKET || byte === BRACE) brackets += 1;

@@ -1,25 +1,18 @@
 // Reads GraphQL requests in place of Yoga's parsers: bodies were read within the limits already, and only
 // JSON may run, because browsers send every other content type to foreign sites without asking.
-import type { IncomingMessage } from 'node:http';
-import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import { nodeRequestOf } from '../auth/node-request.ts';
-import { bodyTooLarge, httpError } from '../errors.ts';
+import { httpError } from '../errors.ts';
+import { readBody } from '../exchange.ts';
 import { negotiateResponseType } from '../graphql/media-type.ts';
 import { parseBody, parseSearch } from '../graphql/request-params.ts';
-import { limitCheck, maxBodyBytes } from '../limits/request-limits.ts';
-import { isListed } from './response-headers.ts';
+import { isListed } from '../response-headers.ts';
 
-export const useRequestReader = (config: Config, callers: Pick<Authenticator, 'identify'>): Plugin => ({
-  onRequestParse({ request, url, serverContext, setRequestParser }) {
-    checkRequest(request, config.CORS_ORIGINS);
-    setRequestParser(async () =>
-      request.method === 'GET'
-        ? parseSearch(url.search)
-        : parseBody(await readBytes(request, nodeRequestOf(serverContext), callers, config)),
+export const useRequestReader = ({ CORS_ORIGINS }: Pick<Config, 'CORS_ORIGINS'>): Plugin => ({
+  onRequestParse({ request, url, setRequestParser }) {
+    checkRequest(request, CORS_ORIGINS);
+    setRequestParser(() =>
+      request.method === 'GET' ? parseSearch(url.search) : parseBody(readBody(request)),
     );
   },
 });
@@ -51,7 +44,7 @@ function checkRequest({ method, headers }: Request, corsOrigins: readonly string
  */
 export const isCrossSiteRequest = (headers: Headers, corsOrigins: readonly string[]): boolean =>
   headers.get('sec-fetch-site') === 'cross-site' &&
-  (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin'), corsOrigins));
+  (headers.get('sec-fetch-mode') !== 'cors' || !isListed(headers.get('origin') ?? undefined, corsOrigins));
 
 function checkContentType(headers: Headers): void {
   const contentType = headers.get('content-type') ?? '';
@@ -63,23 +56,4 @@ function checkContentType(headers: Headers): void {
     throw httpError(415, 'Send the request in UTF-8; no other charset is read.');
   if (!/^(identity)?$/i.test(headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the request without content-encoding; compressed requests are not read.');
-}
-
-/**
- * The whole body. The limits have read it for a request that came over a connection.
- *
- * @throws GraphQLError (413) when it is too large for this caller
- */
-export async function readBytes(
-  request: Request,
-  incoming: IncomingMessage | undefined,
-  callers: Pick<Authenticator, 'identify'>,
-  config: Config,
-): Promise<Uint8Array> {
-  const read = limitCheck(incoming)?.body;
-  if (read instanceof GraphQLError) throw read;
-  if (incoming !== undefined) return read ?? new Uint8Array();
-  const maxBytes = maxBodyBytes(await callers.identify(request), config);
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw bodyTooLarge(maxBytes);
-  return readAtMost(request.body, maxBytes, () => bodyTooLarge(maxBytes));
 }

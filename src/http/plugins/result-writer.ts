@@ -1,10 +1,10 @@
 // Writes results in the media type that the client prefers, in place of Yoga's processors: these ignore
 // weights of Accept, and write each result as one string.
 import { GraphQLError } from 'graphql';
-import type { FetchAPI, Plugin } from 'graphql-yoga';
+import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
-import { nodeResponseOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
+import { getExchange, type HttpResponse } from '../exchange.ts';
 import { type ResultPart, toClientResult, toResponseInit } from '../graphql/http-result.ts';
 import {
   chooseFraming,
@@ -15,7 +15,6 @@ import {
   negotiateResponseType,
 } from '../graphql/media-type.ts';
 import { frameParts, limitBytes, toBodyStream, toJsonPieces } from '../graphql/result-stream.ts';
-import { rememberBody } from '../response-cache.ts';
 
 /** Larger responses are written while they are serialized, and never stored. */
 const MAX_BUFFERED_CHARACTERS = 2_000_000;
@@ -34,6 +33,53 @@ export function useResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs:
     return negotiate(accept) ?? 'text/event-stream';
   }
 
+  /** @param first - decides the status */
+  function respondInParts(
+    request: Request,
+    mediaType: MediaType,
+    parts: AsyncIterable<ResultPart>,
+    first: ResultPart,
+  ): HttpResponse {
+    const framing = chooseFraming(mediaType, subscriptions.has(request));
+    const toPieces = (part: ResultPart) => toLimitedPieces(part, framing.head, framing.tail);
+    const { status, headers } = toResponseInit(first, mediaType);
+    const pieces = frameParts(parts, { framing, toPieces, pulseMs });
+    const body = toBodyStream(pieces, getExchange(request).connection);
+    return { status, headers: { ...headers, ...framing.headers }, body };
+  }
+
+  function respondWhole(request: Request, mediaType: MediaType, result: ResultPart): HttpResponse {
+    const { connection, isSmall } = getExchange(request);
+    const { status, headers } = toResponseInit(result, mediaType);
+    headers['content-type'] = `${mediaType}; charset=utf-8`;
+    if (isSmall === true) return { status, headers, body: JSON.stringify(toClientResult(result)) };
+    const pieces = toLimitedPieces(result);
+    const buffered: string[] = [];
+    let length = 0;
+    for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
+      buffered.push(next.value);
+      length += next.value.length;
+      if (length > MAX_BUFFERED_CHARACTERS)
+        return { status, headers, body: toBodyStream(chain(buffered, pieces), connection) };
+    }
+    const [only = '', ...more] = buffered;
+    const body = more.length === 0 ? only : Buffer.concat(buffered.map((piece) => Buffer.from(piece)));
+    return { status, headers, body };
+  }
+
+  function respond(request: Request, result: ResultPart | AsyncIterable<ResultPart>): HttpResponse {
+    const isStream = Symbol.asyncIterator in result;
+    const mediaType = chooseMediaType(request, isStream);
+    if (isStream) return respondInParts(request, mediaType, result, { data: {} });
+    if (!isJson(mediaType)) return respondInParts(request, mediaType, chain([result]), result);
+    try {
+      return respondWhole(request, mediaType, result);
+    } catch (error) {
+      if (!(error instanceof GraphQLError)) throw error;
+      return respondWhole(request, mediaType, { data: null, errors: [error] });
+    }
+  }
+
   return {
     onSubscribe({ context: { request }, setResultAndStopExecution }) {
       if (negotiateEventStreamType(request.headers.get('accept')) !== null) subscriptions.add(request);
@@ -44,49 +90,13 @@ export function useResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs:
           ],
         });
     },
-    onResultProcess({ request, result: given, serverContext, setResultProcessor }) {
-      const mediaType = chooseMediaType(request, Symbol.asyncIterator in given);
-      const connection = nodeResponseOf(serverContext);
-
-      /** @param first - decides the status */
-      function respondInParts({ Response }: FetchAPI, parts: AsyncIterable<ResultPart>, first: ResultPart) {
-        const framing = chooseFraming(mediaType, subscriptions.has(request));
-        const toPieces = (part: ResultPart) => toLimitedPieces(part, framing.head, framing.tail);
-        const { status, headers } = toResponseInit(first, mediaType);
-        return new Response(toBodyStream(frameParts(parts, { framing, toPieces, pulseMs }), connection), {
-          status,
-          headers: { ...headers, ...framing.headers },
-        });
-      }
-
-      function respondWhole({ Response }: FetchAPI, result: ResultPart) {
-        const { status, headers } = toResponseInit(result, mediaType);
-        const init = { status, headers: { ...headers, 'content-type': `${mediaType}; charset=utf-8` } };
-        const pieces = toLimitedPieces(result);
-        const buffered: string[] = [];
-        let length = 0;
-        for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
-          buffered.push(next.value);
-          length += next.value.length;
-          if (length > MAX_BUFFERED_CHARACTERS)
-            return new Response(toBodyStream(chain(buffered, pieces), connection), init);
-        }
-        const [only = '', ...more] = buffered;
-        const body = more.length === 0 ? only : Buffer.concat(buffered.map((piece) => Buffer.from(piece)));
-        return rememberBody(new Response(body, init), body);
-      }
-
-      setResultProcessor((result, fetchAPI) => {
+    onResultProcess({ request, setResultProcessor }) {
+      setResultProcessor((result, { Response }) => {
         if (Array.isArray(result)) throw new Error('Batches are refused before they are executed.');
-        if (Symbol.asyncIterator in result) return respondInParts(fetchAPI, result, { data: {} });
-        if (!isJson(mediaType)) return respondInParts(fetchAPI, chain([result]), result);
-        try {
-          return respondWhole(fetchAPI, result);
-        } catch (error) {
-          if (!(error instanceof GraphQLError)) throw error;
-          return respondWhole(fetchAPI, { data: null, errors: [error] });
-        }
-      }, mediaType);
+        getExchange(request).response = respond(request, result);
+        // Yoga wants a Response; the one of the exchange is sent.
+        return new Response();
+      }, 'application/json');
     },
   };
 }

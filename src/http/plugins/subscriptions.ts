@@ -12,9 +12,8 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import { clientAddress } from '../auth/client-address.ts';
 import { rateLimited } from '../errors.ts';
+import { getExchange, identifyCaller } from '../exchange.ts';
 import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import type { OpenOperation } from './use-execution.ts';
 
@@ -27,11 +26,7 @@ const RETRY_SECONDS = 10;
 const tooManyOpen = (most: number): string =>
   `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
 
-export function useSubscriptions(
-  { MAX_SUBSCRIPTIONS }: Config,
-  openOperation: OpenOperation,
-  callers: Pick<Authenticator, 'identify'>,
-): Plugin {
+export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: OpenOperation): Plugin {
   const places = createConcurrencyQuota(MAX_SUBSCRIPTIONS);
 
   async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
@@ -45,8 +40,8 @@ export function useSubscriptions(
     onSubscribe({ setSubscribeFn, args: { contextValue } }) {
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const { principal } = await callers.identify(request);
-        const leave = places.take(principal ?? clientAddress(request) ?? 'anonymous');
+        const { principal } = identifyCaller(request);
+        const leave = places.take(principal ?? getExchange(request).address ?? 'anonymous');
         if (leave === null) return { errors: [rateLimited(tooManyOpen(MAX_SUBSCRIPTIONS), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
         request.signal.addEventListener('abort', leave, { once: true });

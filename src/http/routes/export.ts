@@ -19,19 +19,17 @@ import {
   tableLine,
 } from '../../lookups/protein-columns.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
-import type { Authenticator } from '../auth/authenticate.ts';
-import { nodeRequestOf } from '../auth/node-request.ts';
 import { httpError } from '../errors.ts';
+import { readBody } from '../exchange.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { costError, estimateCost } from '../plugins/cost-limit.ts';
-import { maskError } from '../plugins/errors.ts';
-import { isCrossSiteRequest, readBytes } from '../plugins/request-reader.ts';
+import { maskError } from '../plugins/mask-error.ts';
+import { isCrossSiteRequest } from '../plugins/request-reader.ts';
 import type { Route, RouteAnswer, RouteRequest } from './route.ts';
 
 export interface ExportSources {
   readonly schema: GraphQLSchema;
   readonly config: Config;
-  readonly callers: Pick<Authenticator, 'identify'>;
   open(request: Request): Promise<GatewayContext>;
   /** Counts a request against the rate limit of its caller. */
   spend(request: Request): Promise<RateLimitResult | null>;
@@ -111,13 +109,10 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
 }
 
 /** @throws GraphQLError (400, 413, 415) that says what is wrong with it */
-async function readRequest(
-  { request, url, serverContext }: RouteRequest,
-  { config, callers }: ExportSources,
-): Promise<ExportRequest> {
+function readRequest({ request, url }: RouteRequest): ExportRequest {
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
-  const bytes = await readBytes(request, nodeRequestOf(serverContext), callers, config);
+  const bytes = readBody(request);
   const text = new TextDecoder().decode(bytes);
   if (!isUtf8(bytes) || text.includes('\0'))
     throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
@@ -201,7 +196,7 @@ async function answer(
   if (isCrossSiteRequest(request.headers, sources.config.CORS_ORIGINS))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
   const ctx = await sources.open(request);
-  const wanted = await readRequest(asked, sources);
+  const wanted = readRequest(asked);
   const body = lines(sources, ctx, request, wanted, format);
   // A refusal of everything comes with the first lines, and has an HTTP status of its own.
   const first = await body.next();

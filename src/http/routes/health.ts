@@ -1,7 +1,7 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
-import { nodeResponseOf } from '../auth/node-request.ts';
 import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
+import { getExchange } from '../exchange.ts';
 import { textResponse } from './responses.ts';
 import type { Route } from './route.ts';
 
@@ -128,9 +128,9 @@ export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
 /** Sends the metrics, or a refusal to clients that may not read them. */
 export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Route => ({
   path: /^\/metrics$/,
-  async answer({ request, serverContext }) {
-    const remote = nodeResponseOf(serverContext)?.req.socket.remoteAddress;
-    const refusal = refuseMetrics(access, Object.fromEntries(request.headers), remote);
+  async answer({ request }) {
+    const { headers, connection } = getExchange(request);
+    const refusal = refuseMetrics(access, headers, connection?.req.socket.remoteAddress);
     if (refusal !== undefined)
       return textResponse(
         refusal,

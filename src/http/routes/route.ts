@@ -3,10 +3,10 @@
 import { GraphQLError } from 'graphql';
 import { StoreError } from '../../store/redis-connection.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import { nodeResponseOf } from '../auth/node-request.ts';
-import { STATUS_OF_CODE } from '../errors.ts';
+import { STATUS_BY_CODE } from '../errors.ts';
+import { getExchange } from '../exchange.ts';
 import { leaveSource, toBodyStream } from '../graphql/result-stream.ts';
-import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/errors.ts';
+import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/mask-error.ts';
 import { textResponse } from './responses.ts';
 
 /**
@@ -27,8 +27,6 @@ export interface RouteRequest {
   readonly url: URL;
   /** The groups of the route's path. */
   readonly parts: readonly string[];
-  /** The server adapter's. */
-  readonly serverContext: unknown;
 }
 
 /** Answers the requests for some paths. */
@@ -41,14 +39,6 @@ export interface Route {
   readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
 }
 
-const STATUSES: Readonly<Record<string, number>> = {
-  ...STATUS_OF_CODE,
-  BAD_USER_INPUT: 400,
-  QUERY_TOO_EXPENSIVE: 400,
-  NOT_FOUND: 404,
-  RESULT_EXPIRED: 410,
-};
-
 /** A failure with a code as an HTTP answer; undefined for any other error. */
 function failureResponse(error: unknown): Response | undefined {
   if (error instanceof StoreError) return textResponse(503, STORE_AWAY, { 'retry-after': '5' });
@@ -57,7 +47,7 @@ function failureResponse(error: unknown): Response | undefined {
     error instanceof UpstreamError ? { ...error.failure } : error.extensions;
   if (typeof code !== 'string') return undefined;
   const own = error instanceof GraphQLError ? error.extensions.http?.status : undefined;
-  const status = own ?? STATUSES[code] ?? 502;
+  const status = own ?? STATUS_BY_CODE[code] ?? 502;
   return textResponse(status, error.message, {
     ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
@@ -93,20 +83,15 @@ async function runRoute({ method = 'GET', answer }: Route, asked: RouteRequest):
 }
 
 /** The answer of the first route that takes the request; undefined where none does. */
-export async function answerRoute(
-  routes: readonly Route[],
-  request: Request,
-  serverContext: unknown,
-): Promise<Response | undefined> {
+export async function answerRoute(routes: readonly Route[], request: Request): Promise<Response | undefined> {
   const url = new URL(request.url);
   for (const route of routes) {
     const [found, ...parts] = route.path.exec(url.pathname) ?? [];
     if (found === undefined || route.takes?.(request) === false) continue;
-    const answered = await runRoute(route, { request, url, parts, serverContext });
+    const answered = await runRoute(route, { request, url, parts });
     if (answered instanceof Response) return answered;
     const { body, status, headers } = answered;
-    const connection = nodeResponseOf(serverContext);
-    return new Response(toBodyStream(body, connection), { status, headers });
+    return new Response(toBodyStream(body, getExchange(request).connection), { status, headers });
   }
   return undefined;
 }

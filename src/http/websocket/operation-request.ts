@@ -16,17 +16,22 @@ export function readAuthorization(params: Readonly<Record<string, unknown>> = {}
   return given === header ? given : `Bearer ${given}`;
 }
 
-/** @param signal - aborted when the client leaves the operation */
-export function toRequest(
-  upgrade: IncomingMessage,
+/** The headers of an operation: those that say who asks, and in which trace. */
+export function operationHeaders(
+  { headers: given }: IncomingMessage,
   authorization: string | undefined,
-  signal: AbortSignal,
-): Request {
-  const { host = 'localhost', ...given } = upgrade.headers;
-  const headers = new Headers(authorization === undefined ? {} : { authorization });
+): Record<string, string> {
+  const headers: Record<string, string> = authorization === undefined ? {} : { authorization };
   for (const name of ['x-request-id', 'traceparent', 'tracestate']) {
     const value = given[name];
-    if (typeof value === 'string') headers.set(name, value);
+    if (typeof value === 'string') headers[name] = value;
   }
-  return new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });
+  return headers;
 }
+
+/** @param signal - aborted when the client leaves the operation */
+export const toRequest = (
+  { headers: { host = 'localhost' } }: IncomingMessage,
+  headers: Record<string, string>,
+  signal: AbortSignal,
+): Request => new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });

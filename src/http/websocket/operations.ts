@@ -10,10 +10,12 @@ import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { AccessControl } from '../access-control.ts';
 import { overloaded } from '../errors.ts';
+import { setExchange } from '../exchange.ts';
 import { toClientError } from '../graphql/http-result.ts';
 import { type RequestParams, readParams } from '../graphql/request-params.ts';
-import { maskError, withErrorCode } from '../plugins/errors.ts';
-import { readAuthorization, toRequest } from './operation-request.ts';
+import { maskError, withErrorCode } from '../plugins/mask-error.ts';
+import { operationHeaders, readAuthorization, toRequest } from './operation-request.ts';
+import { PATH } from './upgrade.ts';
 
 /** What sockets need of a gateway. */
 export interface SocketGateway {
@@ -89,14 +91,6 @@ export function createSocketOperations(
     return acknowledged.has(socket);
   };
 
-  /** Authenticates again, and counts the operation like a POST. */
-  async function checkAccess({ authorization, request }: SocketExtra, operation: Request) {
-    const address = accessControl.clientAddress(request);
-    const check = await accessControl.check({ method: 'POST', authorization, address });
-    accessControl.remember(operation, check);
-    return check.refusal;
-  }
-
   /** Parses and validates an operation. @throws GraphQLError */
   async function prepare(
     request: Request,
@@ -135,26 +129,35 @@ export function createSocketOperations(
   const onSubscribe: Hooks['onSubscribe'] = async ({ extra, subscriptions }, id, payload) => {
     if (isStopped) return new Promise<never>(() => undefined);
     const client = new AbortController();
-    const request = toRequest(extra.request, extra.authorization, client.signal);
-    const record = telemetry.begin(request, 'WS');
+    const { authorization, request: upgrade } = extra;
+    const headers = operationHeaders(upgrade, authorization);
+    const record = telemetry.begin({ method: 'WS', path: PATH, headers });
     const operation: Operation = { client, record, leave: () => undefined };
     extra.operations?.set(id, operation);
     openCount += 1;
     subscriptions[id] = untilStreamed(() => end(extra, id, true));
     try {
-      const refusal = await checkAccess(extra, request);
+      // Authenticated again, and counted like a POST.
+      const method = 'POST';
+      const address = accessControl.clientAddress(upgrade);
+      const check = await accessControl.check({ method, authorization, address });
+      const { refusal } = check;
       if (refusal?.reason === 'credentials') {
         // The token has expired since the acknowledgement: only a new connection can bring another.
         setImmediate(() => extra.socket.close(CloseCode.Unauthorized, 'Unauthorized'));
         return [refusal.error];
       }
       if (refusal !== null) return refuse('rate', refusal.error);
+      const request = toRequest(upgrade, headers, client.signal);
+      setExchange(request, {
+        ...{ method, url: PATH, headers, address, record, leave: () => undefined },
+        ...{ ...check, connection: undefined, body: undefined },
+      });
       const prepared = await prepare(request, payload);
       const isBusy = 'schema' in prepared && !enter(prepared, operation);
       return isBusy ? refuse('busy', overloaded()) : prepared;
     } catch (error) {
-      const shown = maskError(error, onFault, false);
-      return [shown instanceof GraphQLError ? shown : new GraphQLError(shown.message)];
+      return [maskError(error, onFault, false)];
     }
   };
 

@@ -2,8 +2,8 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { loopbackRefusal } from '../auth/loopback.ts';
-import { isListed } from '../plugins/response-headers.ts';
 import { INVALID_TARGET, normalizeTarget, requestPath } from '../request-target.ts';
+import { isListed } from '../response-headers.ts';
 
 /** Path that WebSockets are served at. */
 export const PATH = '/graphql';

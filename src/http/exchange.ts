@@ -1,0 +1,80 @@
+// One request with what the layers have found out about it. Yoga and the routes know a request by its
+// `Request`; everything else about it is found here.
+import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
+import { GraphQLError } from 'graphql';
+import type { RequestRecord } from '../telemetry/request-record.ts';
+import type { AccessCheck } from './access-control.ts';
+import type { Caller } from './auth/authenticate.ts';
+
+/** A response before the headers that every response has. */
+export interface HttpResponse {
+  readonly status: number;
+  /** Names in lower case. */
+  readonly headers: Record<string, string>;
+  readonly body: string | Buffer | ReadableStream<Uint8Array> | null;
+}
+
+/** A result or a file that may be the same for every caller. */
+export interface ShareableResponse {
+  /** How long it may be stored. */
+  readonly seconds: number;
+  /** Whether it has addresses that begin with the request's Host header: for no shared cache. */
+  readonly dependsOnHost: boolean;
+  /** Of the operation; null for one without, undefined for a file. */
+  readonly operationName: string | null | undefined;
+  /** The whole file, of which the response may be a part. */
+  readonly content?: Buffer;
+}
+
+export interface Exchange extends AccessCheck {
+  readonly method: string;
+  /** Path and search. */
+  readonly url: string;
+  readonly headers: IncomingHttpHeaders;
+  /** Address of the client, as limits count it; undefined for a request made by `gateway.fetch`. */
+  readonly address: string | undefined;
+  /** Undefined for a request made by `gateway.fetch`, and over WebSocket. */
+  readonly connection: ServerResponse | undefined;
+  readonly record: RequestRecord;
+  /** The body of a POST; an error when it is too large. */
+  readonly body: Buffer | GraphQLError | undefined;
+  /** Ends its count among the requests in flight before its response is closed: of a subscription. */
+  readonly leave: () => void;
+  /** Whether the GraphQL result has few values, by their estimate: it is serialized in one piece. */
+  isSmall?: boolean;
+  /** The GraphQL response, as the result writer made it. */
+  response?: HttpResponse;
+  shareable?: ShareableResponse;
+  /** Key in the response cache, where other requests wait for this response. */
+  key?: string | undefined;
+}
+
+const exchanges = new WeakMap<Request, Exchange>();
+
+export const setExchange = (request: Request, exchange: Exchange): void =>
+  void exchanges.set(request, exchange);
+
+/** @throws Error for a request that has passed no limits */
+export function getExchange(request: Request): Exchange {
+  const exchange = exchanges.get(request);
+  if (exchange === undefined) throw new Error('This request has passed no limits.');
+  return exchange;
+}
+
+/**
+ * The caller of a request.
+ *
+ * @throws GraphQLError UNAUTHENTICATED, or UPSTREAM_UNAVAILABLE when no credentials can be checked
+ */
+export function identifyCaller(request: Request): Caller {
+  const { caller } = getExchange(request);
+  if (caller instanceof GraphQLError) throw caller;
+  return caller;
+}
+
+/** The whole body of a request. @throws GraphQLError (400, 413) when it is too large for its caller */
+export function readBody(request: Request): Uint8Array {
+  const { body } = getExchange(request);
+  if (body instanceof GraphQLError) throw body;
+  return body ?? new Uint8Array();
+}

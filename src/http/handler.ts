@@ -1,0 +1,257 @@
+// The way of every HTTP request: limits, then the response cache, then Yoga, whose plugins run the
+// routes and GraphQL. Requests of `gateway.fetch` go the same way, without a connection.
+import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import { pipeline } from 'node:stream/promises';
+import { GraphQLError } from 'graphql';
+import type { YogaServerInstance } from 'graphql-yoga';
+import { readAtMost } from '../async/read-at-most.ts';
+import type { Config } from '../config.ts';
+import type { Logger } from '../telemetry/log.ts';
+import type { Telemetry } from '../telemetry/telemetry.ts';
+import { traceparent } from '../telemetry/trace-context.ts';
+import type { AccessCheck, AccessControl } from './access-control.ts';
+import { ANONYMOUS, type Caller } from './auth/authenticate.ts';
+import { loopbackRefusal } from './auth/loopback.ts';
+import { bodyTooLarge, httpError, overloaded } from './errors.ts';
+import type { Exchange, HttpResponse } from './exchange.ts';
+import { toClientError, toResponseInit } from './graphql/http-result.ts';
+import { isJson, negotiateResponseType } from './graphql/media-type.ts';
+import { destroyResponse, INTERNAL_ERROR, PLAIN_HEADERS, refuseTarget } from './limits/http-server.ts';
+import { rateLimitHeaders } from './limits/rate-limit.ts';
+import {
+  type BodyFailure,
+  createBodyReader,
+  hasTooManyBrackets,
+  MAX_ANONYMOUS_BODY_BYTES,
+  MAX_BODY_BRACKETS,
+} from './limits/read-body.ts';
+import type { ClientErrors } from './plugins/client-errors.ts';
+import { isMonitoring, normalizeTarget, requestPath } from './request-target.ts';
+import type { ResponseCache } from './response-cache.ts';
+import { addCors, isListed, optionsHeaders, setCommonHeaders } from './response-headers.ts';
+
+/** What Yoga is given with a request. */
+export interface ServerContext {
+  /** Always there; optional because plugins of libraries do not know of it. */
+  readonly exchange?: Exchange;
+}
+
+export interface HttpHandler {
+  readonly listener: RequestListener;
+  fetch(request: Request): Promise<Response>;
+}
+
+export interface HandlerSources {
+  readonly config: Config;
+  readonly log: Logger;
+  readonly telemetry: Telemetry;
+  readonly accessControl: AccessControl;
+  readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
+  readonly cache: ResponseCache;
+  readonly yoga: YogaServerInstance<ServerContext, object>;
+  readonly isSandbox: () => boolean;
+}
+
+/** Bytes that the body of a caller may have. */
+const maxBodyBytes = (caller: Caller | GraphQLError, { MAX_BODY_BYTES }: Config): number =>
+  caller instanceof GraphQLError || caller.principal === null
+    ? Math.min(MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES)
+    : MAX_BODY_BYTES;
+
+const tooManyBrackets = (): GraphQLError =>
+  httpError(400, `The body has more than ${MAX_BODY_BRACKETS} objects and lists; send less at once.`);
+
+/** The check of a request for monitoring, which is always answered. */
+const UNCHECKED: AccessCheck = { caller: ANONYMOUS, rate: null, refusal: null };
+
+const nothing = (): void => undefined;
+
+/** The answer to a refused request. @param error - with `extensions.http` */
+function refusalResponse({ url, headers: asked }: Exchange, error: GraphQLError): HttpResponse {
+  const accepted = negotiateResponseType(asked.accept ?? null);
+  const mediaType = isJson(accepted) ? accepted : 'application/json';
+  const { status, headers } = toResponseInit({ errors: [error] }, mediaType);
+  const isGraphql = url.startsWith('/graphql');
+  const body = isGraphql ? JSON.stringify({ errors: [toClientError(error)] }) : `${error.message}\n`;
+  const type = { 'content-type': `${isGraphql ? mediaType : 'text/plain'}; charset=utf-8` };
+  return { status, headers: { 'cache-control': 'no-store', ...headers, ...type }, body };
+}
+
+/** The same response to HEAD, without its body. Its stream ends, and with it a subscription. */
+async function withoutBody({ status, headers, body }: HttpResponse): Promise<HttpResponse> {
+  if (body instanceof ReadableStream) await body.cancel();
+  else if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
+  return { status, headers, body: null };
+}
+
+/** Sends a response over its connection. */
+async function send(connection: ServerResponse, { status, headers, body }: HttpResponse): Promise<void> {
+  if (body instanceof ReadableStream) {
+    connection.writeHead(status, headers);
+    // It ends early with the connection, and cuts the connection when it fails.
+    return pipeline(body, connection).catch(nothing);
+  }
+  if (body !== null) headers['content-length'] = String(Buffer.byteLength(body));
+  connection.writeHead(status, headers).end(body);
+}
+
+export function createHttpHandler(sources: HandlerSources): HttpHandler {
+  const { config, log, telemetry, accessControl, errors, cache, yoga, isSandbox } = sources;
+  const { CORS_ORIGINS: origins, PUBLIC_URL, keyForLoopback, proofNeeded } = config;
+  const bodies = createBodyReader();
+
+  /** Checks a client, and reads its body where it may send one. */
+  async function check(
+    { method, url, headers, address }: Pick<Exchange, 'method' | 'url' | 'headers' | 'address'>,
+    read: (maxBytes: number) => Promise<Buffer | BodyFailure>,
+  ): Promise<(AccessCheck & Pick<Exchange, 'body'>) | 'disconnected'> {
+    if (isMonitoring(requestPath({ url }))) return { ...UNCHECKED, body: undefined };
+    const { authorization } = headers;
+    const { caller, rate, refusal } = await accessControl.check({ method, authorization, address });
+    if (method !== 'POST' || refusal !== null) return { caller, rate, refusal, body: undefined };
+    const maxBytes = maxBodyBytes(caller, config);
+    const body = await read(maxBytes);
+    if (body === 'disconnected') return body;
+    if (body === 'no_memory')
+      return { caller, rate, refusal: { reason: 'busy', error: overloaded() }, body: undefined };
+    if (body === 'too_large') return { caller, rate, refusal, body: bodyTooLarge(maxBytes) };
+    return { caller, rate, refusal, body: body === 'too_many_brackets' ? tooManyBrackets() : body };
+  }
+
+  let hasWarned = false;
+  /** Tells the operator once why a page of another origin sees a CORS error. */
+  function warnOfForeignPage({ origin, host }: Exchange['headers']): void {
+    if (hasWarned || origin === undefined || isListed(origin, origins)) return;
+    const own = [host, ...(PUBLIC_URL === undefined ? [] : [new URL(PUBLIC_URL).host])];
+    if (URL.canParse(origin) && own.includes(new URL(origin).host)) return;
+    hasWarned = true;
+    const hint = 'browsers keep answers from pages of this origin; list it in CORS_ORIGINS if it is yours';
+    log.warn({ origin: origin.slice(0, 200) }, hint);
+  }
+
+  /** The response to a request that neither the cache nor Yoga is to see. */
+  function answerEarly(exchange: Exchange): HttpResponse | undefined {
+    const { method, headers, connection, refusal, record } = exchange;
+    const notLocal = keyForLoopback && connection !== undefined ? loopbackRefusal(headers) : null;
+    if (notLocal !== null) return refusalResponse(exchange, httpError(403, notLocal, { code: 'FORBIDDEN' }));
+    if (method === 'OPTIONS') return { status: 204, headers: optionsHeaders(headers, origins), body: null };
+    if (refusal === null) return undefined;
+    const { reason, error } = refusal;
+    if (reason === 'credentials') errors.count(error, record);
+    else errors.countRefusal(reason, error, record);
+    return refusalResponse(exchange, error);
+  }
+
+  /** The response of Yoga. @param run - hands the request to it */
+  async function execute(exchange: Exchange, run: () => Promise<Response> | Response): Promise<HttpResponse> {
+    try {
+      const response = await run();
+      if (exchange.response !== undefined) return exchange.response;
+      const { status } = response;
+      const content = status === 200 && exchange.method === 'GET' ? exchange.shareable?.content : undefined;
+      return { status, headers: Object.fromEntries(response.headers), body: content ?? response.body };
+    } catch (error) {
+      // A browser that scrolls past a picture ends its request: no fault, and no reader.
+      if (exchange.connection?.destroyed !== true) log.error({ error }, 'request');
+      return { status: 500, headers: { ...PLAIN_HEADERS }, body: INTERNAL_ERROR };
+    }
+  }
+
+  /** A response with the headers that every response has. */
+  async function finish(exchange: Exchange, given: HttpResponse): Promise<HttpResponse> {
+    const { record, rate } = exchange;
+    // Subscriptions have a limit of their own.
+    if (record.operation?.type === 'subscription') exchange.leave();
+    given.headers['x-request-id'] = record.requestId;
+    given.headers.traceresponse = traceparent(record.span.context);
+    // First what is the same for every caller, and may be stored.
+    setCommonHeaders(given.headers, isSandbox(), proofNeeded);
+    addCors(exchange, given.headers, origins);
+    warnOfForeignPage(exchange.headers);
+    const response = cache.finish(exchange, given);
+    const { headers } = response;
+    // A response that caches may store says nothing of a single caller.
+    if (rate !== null && headers['cache-control']?.includes('public') !== true)
+      Object.assign(headers, rateLimitHeaders(rate));
+    return exchange.method === 'HEAD' ? withoutBody(response) : response;
+  }
+
+  async function handle(incoming: IncomingMessage, connection: ServerResponse & { req: IncomingMessage }) {
+    const { method = 'GET', url = '/', headers, socket } = incoming;
+    const client = { method, url, headers, address: accessControl.clientAddress(incoming) };
+    const checked = await check(client, (maxBytes) => bodies.read(incoming, maxBytes));
+    if (checked === 'disconnected') return;
+    const { caller, rate, body } = checked;
+    let { refusal } = checked;
+    const path = requestPath(client);
+    const leave = isMonitoring(path) ? nothing : accessControl.loadShedder.enter();
+    if (leave === null) refusal ??= { reason: 'busy', error: overloaded() };
+    const record = telemetry.begin({ method, path, headers });
+    const exchange: Exchange = {
+      method,
+      url,
+      headers,
+      address: client.address,
+      caller,
+      rate,
+      refusal,
+      body,
+      connection,
+      record,
+      leave: leave ?? nothing,
+    };
+    const bytesBefore = socket.bytesWritten;
+    const end = (): void => {
+      exchange.leave();
+      cache.abandon(exchange);
+      if (Buffer.isBuffer(body)) bodies.release(body);
+      const bytes = socket.bytesWritten - bytesBefore;
+      const isDisconnected = !connection.writableFinished;
+      telemetry.end(record, { status: connection.statusCode, bytes, isDisconnected });
+    };
+    if (connection.closed) return end();
+    connection.once('close', end);
+    const early = answerEarly(exchange);
+    if (early !== undefined) return send(connection, await finish(exchange, early));
+    const stored = await cache.find(exchange);
+    if (connection.closed) return;
+    if (stored !== null) return cache.send(exchange, connection, stored);
+    const run = () => yoga.handleNodeRequestAndResponse(incoming, connection, { exchange });
+    const response = await finish(exchange, await execute(exchange, run));
+    if (!connection.closed) await send(connection, response);
+  }
+
+  return {
+    listener: (incoming, connection) => {
+      if (!normalizeTarget(incoming)) return refuseTarget(connection);
+      handle(incoming, connection).catch((error: unknown) => {
+        if (connection.closed) return;
+        log.error({ error }, 'request');
+        destroyResponse(connection);
+      });
+    },
+    async fetch(request) {
+      const { method, signal } = request;
+      const { pathname, search } = new URL(request.url);
+      const headers = Object.fromEntries(request.headers);
+      const client = { method, url: pathname + search, headers, address: undefined };
+      const checked = await check(client, async (maxBytes) => {
+        if (Number(headers['content-length'] ?? 0) > maxBytes) return 'too_large';
+        const tooLarge = bodyTooLarge(maxBytes);
+        const body = await readAtMost(request.body, maxBytes, () => tooLarge).catch((error: unknown) => {
+          if (error === tooLarge) return 'too_large' as const;
+          throw error;
+        });
+        return body !== 'too_large' && hasTooManyBrackets(body) ? 'too_many_brackets' : body;
+      });
+      if (checked === 'disconnected') throw signal.reason;
+      const record = telemetry.begin({ method, path: pathname, headers });
+      const exchange: Exchange = { ...client, ...checked, connection: undefined, record, leave: nothing };
+      const run = () => yoga.fetch(request, { exchange });
+      const given = answerEarly(exchange) ?? (await execute(exchange, run));
+      telemetry.end(record, { status: given.status });
+      const { status, headers: all, body } = await finish(exchange, given);
+      return new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body, { status, headers: all });
+    },
+  };
+}

@@ -1,0 +1,123 @@
+// Masks the errors of results, and counts each error that a client sees once, for metrics and the log
+// line of its request.
+import type { GraphQLError } from 'graphql';
+import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import type { RefusalReason } from '../access-control.ts';
+import { getExchange } from '../exchange.ts';
+import type { ResultPart } from '../graphql/http-result.ts';
+import { findCause, maskError, withErrorCode } from './mask-error.ts';
+
+export interface ClientErrors {
+  readonly plugin: Plugin;
+  /** Counts an error that is shown as it is. */
+  count(error: GraphQLError, record: RequestRecord): void;
+  /** Counts a request that is refused before it runs, and logs such refusals now and then. */
+  countRefusal(reason: RefusalReason, error: GraphQLError, record: RequestRecord): void;
+  /** The error that a client sees instead of one outside of an execution. */
+  mask(error: unknown): Error;
+}
+
+interface RefusalCount {
+  requests: number;
+  loggedAt: number;
+}
+
+/** How often refusals of one kind are logged at most. */
+const LOG_INTERVAL_MS = 10_000;
+
+/** @param suggestions - whether errors may suggest names, which reveals the schema piece by piece */
+export function createClientErrors(
+  log: Logger,
+  metrics: Metrics,
+  telemetry: Telemetry,
+  suggestions: boolean,
+): ClientErrors {
+  /** Errors of executions, as they are shown: they are counted, and seen again in the answer. */
+  const counted = new WeakSet<Error>();
+  const refusals = new Map<RefusalReason, RefusalCount>();
+
+  function count({ extensions }: GraphQLError, record: RequestRecord): void {
+    if (!record.isDisconnected) telemetry.countError(String(extensions.code), record);
+  }
+
+  function maskAndLog(error: unknown, record?: RequestRecord): GraphQLError {
+    const fields = record === undefined ? {} : requestLogFields(record);
+    return maskError(
+      error,
+      (cause) => {
+        // What breaks when a client has left is no fault of the gateway.
+        if (record?.isDisconnected !== true) log.error({ ...fields, error: cause }, 'masked error');
+      },
+      suggestions,
+    );
+  }
+
+  function maskAndCount(error: GraphQLError, record: RequestRecord): GraphQLError {
+    const shown = withErrorCode(maskAndLog(error, record));
+    counted.add(shown);
+    count(shown, record);
+    const cause = findCause(error);
+    if (cause instanceof UpstreamError && !record.isDisconnected) telemetry.countDrift(cause.failure);
+    return shown;
+  }
+
+  const withMaskedErrors = <T extends Pick<ResultPart, 'errors'>>(result: T, record: RequestRecord): T =>
+    result.errors === undefined
+      ? result
+      : { ...result, errors: result.errors.map((error) => maskAndCount(error, record)) };
+
+  /** The hook for the results of an operation, and each part of one. */
+  const maskResults =
+    ({ context: { request } }: { context: YogaInitialContext }) =>
+    (done: Parameters<typeof handleStreamOrSingleExecutionResult>[0]) =>
+      handleStreamOrSingleExecutionResult(done, ({ result, setResult }) => {
+        const { record } = getExchange(request);
+        const { incremental, ...rest }: ResultPart = result;
+        if (incremental !== undefined) {
+          const parts = incremental.map((part) => withMaskedErrors(part, record));
+          const masked: ResultPart = { ...withMaskedErrors(rest, record), incremental: parts };
+          setResult(masked);
+        } else if (result.errors !== undefined) setResult(withMaskedErrors(result, record));
+      });
+
+  const mask = (error: unknown): Error =>
+    error instanceof Error && counted.has(error) ? error : maskAndLog(error);
+
+  return {
+    plugin: {
+      onValidate:
+        () =>
+        ({ valid, result, setResult }) => {
+          if (!valid) setResult(result.map(mask));
+        },
+      onExecute: (payload) => ({ onExecuteDone: maskResults(payload) }),
+      onSubscribe: (payload) => ({ onSubscribeResult: maskResults(payload) }),
+      onResultProcess({ request, result, setResult }) {
+        if (!('errors' in result) || result.errors === undefined) return;
+        const { record } = getExchange(request);
+        const errors = result.errors.map(withErrorCode);
+        for (const error of errors) if (!counted.has(error)) count(error, record);
+        setResult({ ...result, errors });
+      },
+    },
+    count,
+    mask,
+    countRefusal(reason, error, record) {
+      metrics.refused.inc({ reason });
+      count(error, record);
+      const refused = refusals.get(reason) ?? { requests: 0, loggedAt: Number.NEGATIVE_INFINITY };
+      refused.requests += 1;
+      refusals.set(reason, refused);
+      // The first refusal of a kind is logged at once, later ones together.
+      if (performance.now() - refused.loggedAt < LOG_INTERVAL_MS) return;
+      log.warn({ reason, requests: refused.requests }, 'requests are refused');
+      refused.requests = 0;
+      refused.loggedAt = performance.now();
+    },
+  };
+}
