@@ -13,8 +13,9 @@ import {
 } from '../lookups/bulk-lookup.ts';
 import { builder, enumValues } from '../schema/builder.ts';
 import { nonNull } from '../schema/field-options.ts';
-import { InvalidInput, type IssueShape, NotFound, notFound, notSent, Refused } from '../schema/problem.ts';
+import { InvalidInput, invalidInput, NotFound, notFound, notSent, Refused } from '../schema/problem.ts';
 import { badInput } from '../schema/scalars.ts';
+import { createAddIssue, type Issue } from '../submission/issues.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { BULK_HASHES } from '../upstream/proteins/plan.ts';
@@ -220,31 +221,24 @@ const readOptions = (input: typeof BulkLookupInput.$inferInput): BulkOptions => 
   residueFeatures: input.residueFeatures ?? true,
 });
 
-function checkInput(hashes: readonly string[], { top, ...parts }: BulkOptions): IssueShape[] {
-  const issues: IssueShape[] = [];
-  if (hashes.length === 0)
-    issues.push({ path: 'hashes', code: 'TOO_FEW', message: 'There are no proteins to look up.' });
-  if (hashes.length > MAX_LOOKUP_HASHES)
-    issues.push({
-      path: 'hashes',
-      code: 'TOO_MANY',
-      message: `There are ${hashes.length} hashes; one look-up takes ${MAX_LOOKUP_HASHES}.`,
-      hint: 'Start several.',
-    });
-  if (!(top >= 1 && top <= MAX_FEATURES))
-    issues.push({
-      path: 'topFeatures',
-      code: 'OUT_OF_RANGE',
-      message: `topFeatures must be between 1 and ${MAX_FEATURES}; it is ${top}.`,
-      hint: 'To have no features, set proteinFeatures and residueFeatures to false.',
-    });
-  if (!Object.values(parts).includes(true))
-    issues.push({
-      path: '',
-      code: 'NOTHING_ASKED',
-      message: 'Everything is left out, so that there is nothing to look up.',
-      hint: 'Leave `sequence` on to find out which proteins exist.',
-    });
+function checkInput(hashes: readonly string[], { top, ...parts }: BulkOptions): readonly Issue[] {
+  const issues: Issue[] = [];
+  const add = createAddIssue(issues);
+  const { length } = hashes;
+  if (length === 0) add('hashes', 'TOO_FEW', 'There are no proteins to look up.');
+  if (length > MAX_LOOKUP_HASHES) {
+    const message = `There are ${length} hashes; one look-up takes ${MAX_LOOKUP_HASHES}.`;
+    add('hashes', 'TOO_MANY', message, 'Start several.');
+  }
+  if (!(top >= 1 && top <= MAX_FEATURES)) {
+    const message = `topFeatures must be between 1 and ${MAX_FEATURES}; it is ${top}.`;
+    const hint = 'To have no features, set proteinFeatures and residueFeatures to false.';
+    add('topFeatures', 'OUT_OF_RANGE', message, hint);
+  }
+  if (!Object.values(parts).includes(true)) {
+    const message = 'Everything is left out, so that there is nothing to look up.';
+    add('', 'NOTHING_ASKED', message, 'Leave `sequence` on to find out which proteins exist.');
+  }
   return issues;
 }
 
@@ -259,8 +253,7 @@ async function startBulkLookup(
 ): Promise<typeof BulkLookupResult.$inferType> {
   const options = readOptions(input);
   const issues = checkInput(input.hashes, options);
-  if (issues.length > 0)
-    return { kind: 'InvalidInput', message: issues.map(({ message }) => message).join(' '), issues };
+  if (issues.length > 0) return invalidInput(issues, issues.map(({ message }) => message).join(' '));
   try {
     return await services.lookups.start(upstream, input.hashes, options);
   } catch (error) {

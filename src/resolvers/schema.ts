@@ -10,7 +10,6 @@ import './atlas/similarity.ts';
 import './atlas/lookup.ts';
 import './folds/batch.ts';
 import './folds/batch-progress.ts';
-import './folds/batch-record.ts';
 import './bulk-lookup.ts';
 import './folds/task.ts';
 import './folds/submit.ts';

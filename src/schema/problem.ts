@@ -1,35 +1,40 @@
-// Problems: typed reasons why an operation was not done. `kind` is the name of the GraphQL type.
-// submit.ts and cancel.ts have those that carry a batch.
+// Problems: typed reasons why an operation was not done. resolvers/folds/submit-result.ts and cancel.ts
+// have those that carry a batch.
 import { GraphQLError } from 'graphql';
-import { ISSUE_CODES, type IssueCode } from '../submission/issue-codes.ts';
+import { ISSUE_CODES } from '../submission/issue-codes.ts';
+import type { Issue } from '../submission/issues.ts';
 import { builder, enumValues } from './builder.ts';
 import { nonNull, publicNonNull, publicNullable } from './field-options.ts';
 
 /** What every problem has. `kind` is the name of its GraphQL type. */
-export interface ProblemBase<Kind extends string> {
+export interface ProblemShape<Kind extends string = string> {
   readonly kind: Kind;
   readonly message: string;
   readonly hint?: string | null;
 }
 
-/** A problem that the upstream itself reported. */
-export interface ReportedProblem<Kind extends string> extends ProblemBase<Kind> {
+export interface InvalidInputShape extends ProblemShape<'InvalidInput'> {
+  readonly issues: readonly Issue[];
+}
+
+/** A refusal by the upstream, which queued nothing. */
+export interface RefusedShape extends ProblemShape<'Refused'> {
+  readonly reason: typeof RefusalReason.$inferType;
+  readonly retryable: boolean;
+  readonly retryAfterSeconds?: number | null;
   readonly upstreamRequestId?: string | null;
 }
 
-export interface IssueShape {
-  /** Path in the GraphQL input, dotted, such as `items.3.chains.0.protein.sequence`. */
-  readonly path: string;
-  readonly code: IssueCode;
-  readonly message: string;
-  readonly hint?: string | null;
-}
-
-export interface InvalidInputShape extends ProblemBase<'InvalidInput'> {
-  readonly issues: readonly IssueShape[];
-}
-
-export type NotFoundShape = ProblemBase<'NotFound'>;
+export const invalidInput = (
+  issues: readonly Issue[],
+  message: string,
+  hint?: string,
+): InvalidInputShape => ({
+  kind: 'InvalidInput',
+  message,
+  hint: hint ?? null,
+  issues,
+});
 
 const HINTS = {
   batch: 'Check the id, and send the token that the batch was submitted with.',
@@ -38,7 +43,7 @@ const HINTS = {
 } as const;
 
 /** What a mutation answers for an id that names nothing. */
-export const notFound = (what: keyof typeof HINTS, id: string): NotFoundShape => ({
+export const notFound = (what: keyof typeof HINTS, id: string): ProblemShape<'NotFound'> => ({
   kind: 'NotFound',
   message:
     `There is no ${what} ${JSON.stringify(id.slice(0, 60))}` +
@@ -52,13 +57,6 @@ export function notFoundError(what: keyof typeof HINTS, id: string): GraphQLErro
   return new GraphQLError(`${message} ${hint}`, { extensions: { code: 'NOT_FOUND', retryable: false } });
 }
 
-/** A refusal by the upstream, which queued nothing. */
-export interface RefusedShape extends ReportedProblem<'Refused'> {
-  readonly reason: typeof RefusalReason.$inferType;
-  readonly retryable: boolean;
-  readonly retryAfterSeconds?: number | null;
-}
-
 /** A refusal of the gateway itself, which sent nothing; the same may succeed later. */
 export const notSent = (message: string, hint: string): RefusedShape => ({
   kind: 'Refused',
@@ -67,8 +65,6 @@ export const notSent = (message: string, hint: string): RefusedShape => ({
   reason: 'UNREACHABLE',
   retryable: true,
 });
-
-export type ProblemShape = ProblemBase<string>;
 
 export const Problem = builder.interfaceRef<ProblemShape>('Problem').implement({
   description: 'Why an operation was not done.',
@@ -88,7 +84,7 @@ const IssueCodeEnum = builder.enumType('IssueCode', {
   values: enumValues(ISSUE_CODES),
 });
 
-export const InputIssue = builder.objectRef<IssueShape>('InputIssue').implement({
+export const InputIssue = builder.objectRef<Issue>('InputIssue').implement({
   description: 'A mistake, or a likely mistake, in an input.',
   fields: (t) => ({
     path: t.exposeString(
@@ -119,7 +115,7 @@ export const InvalidInput = builder.objectRef<InvalidInputShape>('InvalidInput')
   }),
 });
 
-export const NotFound = builder.objectRef<NotFoundShape>('NotFound').implement({
+export const NotFound = builder.objectRef<ProblemShape<'NotFound'>>('NotFound').implement({
   description: 'The object does not exist, here or upstream.',
   interfaces: [Problem],
 });

@@ -3,7 +3,7 @@
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import * as z from 'zod';
 import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape } from '../../schema/batch.ts';
+import { Batch, type BatchShape, LIST } from '../../schema/batch.ts';
 import { builder, pageArgs } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { Task, TaskOrder, TaskStatus } from '../../schema/task.ts';
@@ -92,7 +92,7 @@ builder.objectFields(Batch, (t) => ({
     resolve: async ({ batchId }, _, ctx) => (await ctx.submissions.batch(batchId))?.label,
   }),
   submittedAt: t.field({
-    cost: { shared: { list: 1 } },
+    cost: LIST,
     type: 'DateTime',
     description: 'When it was submitted.',
     resolve: async (batch, _, ctx) => {

@@ -4,33 +4,28 @@ import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
-import {
-  NotFound,
-  type NotFoundShape,
-  notFound,
-  Problem,
-  type ProblemBase,
-  Refused,
-  type RefusedShape,
-} from '../../schema/problem.ts';
+import { NotFound, notFound, Problem, type ProblemShape, Refused } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
+import { asError } from '../../upstream/errors.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { selectedFields } from '../selection.ts';
 import { loadBatch, toBatch } from './batch.ts';
-import { type CancelTarget, COUNTERS, toUnknownCount } from './cancel-count.ts';
+import { type CancelTarget, countCancelled, readStateBefore, type StateBefore } from './cancel-count.ts';
 import { loadTask } from './load-task.ts';
-import { toRefusedProblem } from './submit-result.ts';
+import { toRefusedProblem } from './refusal.ts';
 
 interface CancelledShape {
   readonly kind: 'Cancelled';
   readonly target: CancelTarget;
-  /** Each selected field that needs the count calls it. @throws where the service did not say */
-  readonly cancelledCount: () => Promise<number>;
+  /** Tasks that it ended, by the answer of the service; null where it does not say. */
+  readonly count: number | null;
+  /** The state before, where a selected field needs it, or why it could not be read. */
+  readonly before: StateBefore | Error | undefined;
   readonly warnings: readonly string[];
 }
 
-interface NothingToCancelShape extends ProblemBase<'NothingToCancel'> {
+interface NothingToCancelShape extends ProblemShape<'NothingToCancel'> {
   readonly target: CancelTarget;
 }
 
@@ -47,7 +42,13 @@ async function findBatch(ctx: GatewayContext, target: CancelTarget): Promise<Bat
 
 async function countRunning(ctx: GatewayContext, target: CancelTarget): Promise<number | null> {
   const batch = await findBatch(ctx, target);
-  return batch === null ? null : readCounts((await batch.read()).counts).inProgress;
+  return batch && readCounts((await batch.read()).counts).inProgress;
+}
+
+async function cancelledCount(ctx: GatewayContext, { target, count, before }: CancelledShape) {
+  if (count !== null) return count;
+  if (before instanceof Error) throw before;
+  return countCancelled(ctx, target, before);
 }
 
 const batchField = {
@@ -63,11 +64,11 @@ const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
   fields: (t) => ({
     cancelledCount: t.int({
       ...nonNull('Tasks that were queued and are now cancelled, free of charge, such as 12.'),
-      resolve: (cancelled) => cancelled.cancelledCount(),
+      resolve: (cancelled, _, ctx) => cancelledCount(ctx, cancelled),
     }),
     alreadyCancelled: t.boolean({
       ...nonNull('True when it was cancelled before and this call changed nothing.'),
-      resolve: async (cancelled) => (await cancelled.cancelledCount()) === 0,
+      resolve: async (cancelled, _, ctx) => (await cancelledCount(ctx, cancelled)) === 0,
     }),
     batch: t.field(batchField),
     task: t.field({
@@ -81,10 +82,7 @@ const Cancelled = builder.objectRef<CancelledShape>('Cancelled').implement({
       description: 'Tasks of the batch that continue and are charged. One List call.',
       resolve: ({ target }, _, ctx) => countRunning(ctx, target),
     }),
-    warnings: t.stringList({
-      ...nonNull("The upstream's warnings about the cancellation."),
-      resolve: ({ warnings }) => warnings,
-    }),
+    warnings: t.exposeStringList('warnings', nonNull("The upstream's warnings about the cancellation.")),
   }),
 });
 
@@ -100,23 +98,33 @@ const CancelResult = builder.unionType('CancelResult', {
   resolveType: ({ kind }) => kind,
 });
 
-/** The fields that need the state before. */
-const COUNT_FIELDS = new Set(['cancelledCount', 'alreadyCancelled']);
-
+/** Whether a field is selected that may need the state before. */
 const selectsCount = (info: GraphQLResolveInfo): boolean =>
-  selectedFields(info, 'Cancelled').some(({ name }) => COUNT_FIELDS.has(name));
+  selectedFields(info, 'Cancelled').some(
+    ({ name }) => name === 'cancelledCount' || name === 'alreadyCancelled',
+  );
+
+/** Has the poller read the batch now, so that subscribers see the result at once. */
+async function refreshProgress(ctx: GatewayContext, target: CancelTarget): Promise<void> {
+  const { live, storeFailed } = ctx.services;
+  try {
+    const batchId = await findBatchId(ctx, target);
+    if (batchId !== undefined) await live.pollNow(ctx.principal, batchId);
+  } catch (error) {
+    // A ledger that does not know the batch does not undo the cancellation.
+    storeFailed('ledger', error, ctx.requestId);
+  }
+}
 
 async function cancelTarget(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   target: CancelTarget,
-): Promise<CancelledShape | NothingToCancelShape | NotFoundShape | RefusedShape> {
+): Promise<typeof CancelResult.$inferType> {
   const { what, id } = target;
   if (!(await ctx.owned[what](id))) return notFound(what, id);
   // A failed read fails the count, not the cancellation.
-  const count = selectsCount(info)
-    ? await COUNTERS[what](ctx, id).catch((error: unknown) => () => Promise.reject(error))
-    : undefined;
+  const before = selectsCount(info) ? await readStateBefore(ctx, target).catch(asError) : undefined;
   let ending: CancelEnding;
   try {
     ending = await cancel(ctx.upstream, what === 'batch' ? { batch_id: id } : { task_id: id });
@@ -128,31 +136,14 @@ async function cancelTarget(
     // Also one that failed may have cancelled tasks.
     ctx.batches.forgetAll();
   }
-  // The poller reads the batch now, so that subscribers see the result at once. A ledger that does
-  // not know the batch does not undo the cancellation.
-  const { live, storeFailed } = ctx.services;
-  const batchId = await findBatchId(ctx, target).catch((error) =>
-    storeFailed('ledger', error, ctx.requestId),
-  );
-  if (batchId !== undefined) await live.pollNow(ctx.principal, batchId);
-  if (ending.kind === 'cancelled') {
-    const { data, warnings } = ending.answer;
-    const { cancelled } = data;
-    return {
-      kind: 'Cancelled',
-      target,
-      warnings,
-      cancelledCount: async () => {
-        if (cancelled != null) return cancelled;
-        if (count === undefined) throw toUnknownCount('the states before were not read');
-        return count();
-      },
-    };
+  await refreshProgress(ctx, target);
+  if (ending.kind === 'unknown') return notFound(what, id);
+  if (ending.kind === 'nothing') {
+    const { message } = ending.error;
+    return { kind: 'NothingToCancel', message, hint: 'Running tasks cannot be stopped.', target };
   }
-  const { message } = ending.error;
-  return ending.kind === 'nothing'
-    ? { kind: 'NothingToCancel', message, hint: 'Running tasks cannot be stopped.', target }
-    : notFound(what, id);
+  const { data, warnings } = ending.answer;
+  return { kind: 'Cancelled', target, count: data.cancelled ?? null, before, warnings };
 }
 
 builder.mutationFields((t) => ({

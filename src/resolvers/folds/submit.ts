@@ -2,10 +2,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
-import type { InvalidInputShape, IssueShape } from '../../schema/problem.ts';
+import { type InvalidInputShape, invalidInput, notSent } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import type { LedgerItem } from '../../store/ledger/ledger.ts';
-import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
+import type { SubmissionCheck } from '../../submission/check.ts';
+import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { wireBody } from '../../submission/wire-body.ts';
 import { type Enveloped, submit } from '../../upstream/batch.ts';
@@ -17,14 +17,8 @@ import { parseTime } from '../../upstream/wire-values.ts';
 import { toBatch } from './batch.ts';
 import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
-import {
-  invalidInput,
-  SubmitFoldResult,
-  type SubmitFoldResultShape,
-  tooLate,
-  toRefusedProblem,
-  unknownOutcome,
-} from './submit-result.ts';
+import { toRefusedProblem } from './refusal.ts';
+import { SubmitFoldResult, type SubmitFoldResultShape, unknownOutcome } from './submit-result.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -52,14 +46,12 @@ function toQueuedBatch(data: Submitted, sent: number, at: number): BatchAnswer |
   };
 }
 
-const toLedgerItem = ({ name, chains }: ItemCheck): LedgerItem => ({ name, chains });
+/** The longest pause between attempts to write a batch down: all take two minutes. */
+const MAX_RECORD_PAUSE_MS = 64_000;
 
-/** Milliseconds before each further attempt to write a batch down: two minutes in all. */
-const RECORD_PAUSES = [500, 1000, 2000, 4000, 8000, 16_000, 32_000, 64_000];
-
-/** Tries again to write down what is paid already, until it succeeds or the pauses are used up. */
+/** Tries again to write down what is paid already, until it succeeds or two minutes have passed. */
 async function recordLater(record: () => Promise<void>): Promise<void> {
-  for (const pause of RECORD_PAUSES) {
+  for (let pause = 500; pause <= MAX_RECORD_PAUSE_MS; pause *= 2) {
     await sleep(pause, undefined, { ref: false });
     try {
       return await record();
@@ -79,7 +71,7 @@ function findCountWarnings({ total_items }: Submitted, { taskCount }: Submission
 }
 
 /** The batch is queued: a store that fails must not hide it. */
-const NOT_REMEMBERED: IssueShape = {
+const NOT_REMEMBERED: Issue = {
   path: '',
   code: 'NOT_REMEMBERED',
   message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
@@ -94,7 +86,7 @@ async function recordBatch(
   { submission, check, hash }: CheckedInput,
   { batch_id, task_id }: Submitted,
   submittedAt: number,
-): Promise<readonly IssueShape[]> {
+): Promise<readonly Issue[]> {
   const { ledger, principal } = ctx.submissions;
   const { label, model, items, repeat, idempotencyKey } = submission;
   const batch = {
@@ -107,7 +99,8 @@ async function recordBatch(
     inputHash: hash,
     onlyTaskId: task_id ?? null,
   };
-  const record = () => ledger.record(principal, idempotencyKey, batch, check.items.map(toLedgerItem));
+  const ledgerItems = check.items.map(({ name, chains }) => ({ name, chains }));
+  const record = () => ledger.record(principal, idempotencyKey, batch, ledgerItems);
   try {
     await record();
     return [];
@@ -127,7 +120,9 @@ async function recordSuccess(
   const notRecorded = await recordBatch(ctx, checked, data, at);
   const queued = toQueuedBatch(data, check.taskCount, at);
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
-  const fromUpstream = [...findCountWarnings(data, check), ...warnings].map(toUpstreamWarning);
+  const fromUpstream = [...findCountWarnings(data, check), ...warnings].map(
+    (message): Issue => ({ path: '', code: 'UPSTREAM_WARNING', message, hint: null }),
+  );
   return {
     kind: 'FoldSubmitted',
     batch: toBatch(ctx, data.batch_id),
@@ -137,8 +132,6 @@ async function recordSuccess(
   };
 }
 
-const toUpstreamWarning = (message: string): IssueShape => ({ path: '', code: 'UPSTREAM_WARNING', message });
-
 /** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
 const keepKeyPending = (): void => undefined;
 
@@ -147,17 +140,22 @@ function toInvalidInput(error: unknown): InvalidInputShape | null {
   if (!(error instanceof UpstreamError)) return null;
   const { status, issues = [] } = error.failure;
   if ((status !== 422 && status !== 400) || issues.length === 0) return null;
-  return {
-    kind: 'InvalidInput',
-    message: 'The upstream found mistakes in the input; nothing was queued.',
-    issues: issues.map(({ path, code, message }) => ({
+  return invalidInput(
+    issues.map(({ path, code, message }) => ({
       path,
       code: 'REFUSED_BY_UPSTREAM',
       message,
       hint: `The upstream calls this ${code}.`,
     })),
-  };
+    'The upstream found mistakes in the input; nothing was queued.',
+  );
 }
+
+/** The result when the time of the request is up before anything is sent, or its client has left. */
+const TOO_LATE = notSent(
+  'The request has taken longer than it may. Nothing was sent.',
+  'Send the same again; of several submissions, each in a request of its own.',
+);
 
 /** Describes a Submit that may have had an effect. The messages of reads would say to try again. */
 function describeUnknown({ failure: { code, status }, message }: UpstreamError): string {
@@ -178,7 +176,7 @@ async function recordFailure(
   const key = submission.idempotencyKey;
   const { signal } = ctx.upstream;
   const isUnsent = signal?.aborted === true && error === signal.reason;
-  const refused = isUnsent ? tooLate : (toInvalidInput(error) ?? toRefusedProblem(error));
+  const refused = isUnsent ? TOO_LATE : (toInvalidInput(error) ?? toRefusedProblem(error));
   if (refused !== null) {
     if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
     return refused;
@@ -205,7 +203,11 @@ async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promis
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
   const checked = checkInput(ctx, input);
   const { issues } = checked.check;
-  if (issues.length > 0) return invalidInput(issues);
+  if (issues.length > 0) {
+    const message =
+      issues.length === 1 ? 'The input has a mistake.' : `The input has ${issues.length} mistakes.`;
+    return invalidInput(issues, message, 'checkFold reports the same mistakes and sends nothing.');
+  }
   const key = checked.submission.idempotencyKey;
   const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, checked.hash);
   if (earlier !== null) return earlier;
@@ -213,8 +215,8 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
   return ctx.services.submitting.run(() => withClaim(ctx, key, () => sendAndRecord(ctx, checked)));
 }
 
-builder.mutationFields((t) => ({
-  submitFold: t.field({
+builder.mutationField('submitFold', (t) =>
+  t.field({
     type: SubmitFoldResult,
     cost: ({ input }) => ({ calls: 1 + checkCost(input) }),
     semanticNonNull: true,
@@ -224,4 +226,4 @@ builder.mutationFields((t) => ({
     args: { input: t.arg({ type: SubmitFoldInput, required: true, description: 'The complexes to fold.' }) },
     resolve: (_, { input }, ctx) => submitFold(ctx, input),
   }),
-}));
+);

@@ -100,8 +100,8 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   },
   Batch: {
     wire: 'export const batchPage = z.object({',
-    file: 'resolvers/folds/batch-record.ts',
-    before: '  counts: t.field({',
+    file: 'schema/batch.ts',
+    before: '    counts: t.field({',
     field: resolved('batch', '(await batch.read()).novelty'),
     path: /\/list$/,
     places: (body) => [at(body, 'data')],
