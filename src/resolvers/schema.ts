@@ -2,13 +2,16 @@
 import '../schema/scalars.ts';
 import './atlas/protein.ts';
 import './atlas/uniprot.ts';
+import './atlas/protein-names.ts';
 import './atlas/structure.ts';
 import './atlas/cluster.ts';
 import './atlas/feature.ts';
+import './atlas/feature-catalogue.ts';
 import './atlas/protein-features.ts';
 import './atlas/similarity.ts';
 import './atlas/lookup.ts';
 import './folds/batch.ts';
+import './folds/my-batches.ts';
 import './folds/batch-progress.ts';
 import './bulk-lookup.ts';
 import './folds/task.ts';

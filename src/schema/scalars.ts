@@ -21,6 +21,12 @@ export function badInput(message: string): GraphQLError {
   return error;
 }
 
+/** @throws GraphQLError BAD_USER_INPUT for an argument outside its range; one that is left out is right */
+export function checkRange(name: string, value: number | null | undefined, min: number, max: number): void {
+  if (value != null && (value < min || value > max))
+    throw badInput(`\`${name}\` must be between ${min} and ${max}; it is ${value}.`);
+}
+
 /** What is wrong with a lower-case text that is no hash; never the text, which may be long or private. */
 export function hashFault(text: string): string {
   if (text.length !== 32) return `It has ${text.length} characters instead of 32.`;

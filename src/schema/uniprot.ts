@@ -13,35 +13,36 @@ export interface UniprotRef extends WithRaw<UniprotRecord> {
 }
 
 /** MD5 of an upper-case sequence, the Atlas' id of a protein. */
-export const hashOfSequence = (sequence: string): string => createHash('md5').update(sequence).digest('hex');
+export const hashSequence = (sequence: string): string => createHash('md5').update(sequence).digest('hex');
 
-export const hashOfEntry = ({ record }: UniprotRef): string | null =>
-  record.protein_hash ?? (record.sequence == null ? null : hashOfSequence(record.sequence));
+/** The hash of an entry's protein; null when the entry has neither hash nor sequence. */
+export const readEntryHash = ({ record }: UniprotRef): string | null =>
+  record.protein_hash ?? (record.sequence == null ? null : hashSequence(record.sequence));
 
-const ofRecord = (
+const exposeRecord = (
   key: 'entry_name' | 'protein_name' | 'gene' | 'organism' | 'function' | 'sequence',
   description: string,
 ) => ({ ...publicNullable('release', description), resolve: ({ record }: UniprotRef) => record[key] });
 
 export const UniprotEntry = builder.objectRef<UniprotRef>('UniprotEntry');
 
-const accessionOf = ({ record, requested }: UniprotRef): string => record.accession ?? requested;
+const readAccession = ({ record, requested }: UniprotRef): string => record.accession ?? requested;
 
 builder.node(UniprotEntry, {
   extensions: keyedBy('accession', 'id'),
-  id: { public: 'release', resolve: accessionOf },
+  id: { public: 'release', resolve: readAccession },
   description: 'An entry of the UniProt knowledge base, resolved from its accession or entry name.',
   fields: (t) => ({
     accession: t.string({
       ...publicNonNull('release', 'Accession, such as "P01308".'),
-      resolve: accessionOf,
+      resolve: readAccession,
     }),
-    entryName: t.string(ofRecord('entry_name', 'Entry name, such as "INS_HUMAN".')),
-    name: t.string(ofRecord('protein_name', 'Name of the protein, such as "Insulin".')),
-    gene: t.string(ofRecord('gene', 'Gene name, such as "INS".')),
-    organism: t.string(ofRecord('organism', 'Organism, such as "Homo sapiens".')),
-    function: t.string(ofRecord('function', 'What the protein does, as text.')),
-    sequence: t.string(ofRecord('sequence', 'Amino acids in one-letter codes.')),
+    entryName: t.string(exposeRecord('entry_name', 'Entry name, such as "INS_HUMAN".')),
+    name: t.string(exposeRecord('protein_name', 'Name of the protein, such as "Insulin".')),
+    gene: t.string(exposeRecord('gene', 'Gene name, such as "INS".')),
+    organism: t.string(exposeRecord('organism', 'Organism, such as "Homo sapiens".')),
+    function: t.string(exposeRecord('function', 'What the protein does, as text.')),
+    sequence: t.string(exposeRecord('sequence', 'Amino acids in one-letter codes.')),
     length: t.int({
       ...publicNullable('release', 'Number of residues, such as 110.'),
       resolve: ({ record }) => record.sequence_length ?? record.sequence?.length,
@@ -49,7 +50,7 @@ builder.node(UniprotEntry, {
     proteinHash: t.field({
       ...publicNullable('release', 'MD5 of its sequence: its id in the Atlas, if the Atlas has it.'),
       type: 'ProteinHash',
-      resolve: hashOfEntry,
+      resolve: readEntryHash,
     }),
     raw: t.field({
       public: 'release',

@@ -1,13 +1,13 @@
 // Relay paging over a list: walking by cursors sees every item once, whatever the page size.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type PageArgs, pageOf } from '../../src/resolvers/relay/connection.ts';
+import { listPage, type PageArgs } from '../../src/resolvers/relay/connection.ts';
 
 const items = fc.uniqueArray(fc.integer(), { maxLength: 60 });
 
-const pageOfNumbers = (list: readonly number[], args: PageArgs) => pageOf(list, args, (item) => item);
+const pageOfNumbers = (list: readonly number[], args: PageArgs) => listPage(list, args, (item) => item);
 
-describe('pageOf', () => {
+describe('listPage', () => {
   it('walks forward through everything exactly once', () => {
     fc.assert(
       fc.property(items, fc.integer({ min: 1, max: 20 }), (list, first) => {

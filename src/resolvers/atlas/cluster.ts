@@ -15,23 +15,17 @@ import { toPercent } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
-import { partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
-import {
-  availableParts,
-  emptyRecord,
-  mergeRecords,
-  type ProteinRecord,
-} from '../../upstream/proteins/record.ts';
-import { missingParts, needsNothing, type RequiredParts } from '../../upstream/proteins/required-parts.ts';
+import { readPart } from '../../upstream/part.ts';
 import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';
 import type { ClusterInfo } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
-import { type Page, pageOf, pageSize, readFirst } from '../relay/connection.ts';
-import { selectedFields } from '../selection.ts';
-import { uniprotAccession } from './identifier.ts';
+import { listPage, type Page, type PageArgs, pageSize, readFirst } from '../relay/connection.ts';
 import { findCluster } from './load-cluster.ts';
 import { loadNamed } from './load-protein.ts';
-import { requiredParts, requiredPartsOfNodes } from './look-ahead.ts';
+import { requiredPartsOfNodes } from './look-ahead.ts';
+import { loadRepresentative } from './representative.ts';
+
+const representativeHash = ({ representative }: ClusterRef): string => readPart(representative) ?? '';
 
 /** A key of the cluster, of an earlier answer or of its record. */
 function readKey<K extends keyof ClusterInfo>(cluster: ClusterRef, key: K): ClusterInfo[K] {
@@ -75,79 +69,23 @@ function memberHashes(cluster: ClusterRef): readonly string[] {
   return record.member_protein_hashes;
 }
 
-/** What an answer about a cluster says of its representative. */
-function describeRepresentative(hash: string, { info, top }: ClusterRef): ProteinRecord {
-  const values = info.cluster_representative_features;
-  const hasRegions = values?.every((value) => value.residue_regions !== undefined);
-  return {
-    ...emptyRecord(hash),
-    accession: info.accession ?? UNKNOWN,
-    source: info.source ?? UNKNOWN,
-    ptm: info.ptm ?? UNKNOWN,
-    meanPlddt: info.mean_plddt ?? UNKNOWN,
-    features: values == null ? UNKNOWN : { top, regions: hasRegions === true ? top : 0, values },
-  };
-}
-
-/** The names that a protein has beside the one that a cluster has of it. */
-const OTHER_NAMES = new Set(['organism', 'gene', 'header']);
-
-/**
- * The name of a representative in the answer about its cluster; undefined where that may be another
- * one: the name of the cluster of a protein of another database is one that its record does not have.
- */
-async function nameInCluster(
-  ctx: GatewayContext,
-  own: ProteinRecord,
-  name: string | null | undefined,
-): Promise<string | undefined> {
-  if (name == null) return undefined;
-  const accession =
-    partValue(own.accession) ??
-    partValue((await ctx.proteins.findCached(own.hash, { accession: true }))?.accession ?? UNKNOWN);
-  return uniprotAccession(accession) === undefined ? undefined : name;
-}
-
-async function loadRepresentative(
+/** A page of the members, with what is selected on them. */
+async function loadMembers(
   ctx: GatewayContext,
   info: GraphQLResolveInfo,
   cluster: ClusterRef,
-): Promise<ProteinRef> {
-  const hash = readPart(cluster.representative) ?? '';
-  const own = describeRepresentative(hash, cluster);
-  const needs = requiredParts(info);
-  const name = needs.header === true ? await nameInCluster(ctx, own, cluster.info.protein_name) : undefined;
-  const missing = missingParts(withoutHeader(info, needs, name), availableParts(own));
-  if (needsNothing(missing)) return { ...own, nameInCluster: name };
-  const [loaded = own] = await loadNamed(ctx, [hash], missing);
-  return { ...mergeRecords(loaded, own), nameInCluster: name };
-}
-
-/** The needs where the cluster's answer has the only name that is selected. */
-function withoutHeader(
-  info: GraphQLResolveInfo,
-  needs: RequiredParts,
-  name: string | undefined,
-): RequiredParts {
-  if (name === undefined || selectedFields(info, 'Protein').some((field) => OTHER_NAMES.has(field.name)))
-    return needs;
-  const { header: _, ...others } = needs;
-  return others;
-}
-
-async function loadMembers(
-  ctx: GatewayContext,
-  page: Page<string>,
-  needs: RequiredParts,
+  args: PageArgs,
 ): Promise<Page<ProteinRef>> {
-  const proteins = await loadNamed(
-    ctx,
-    page.edges.map(({ node }) => node),
-    needs,
-  );
+  const page = listPage(memberHashes(cluster), args, (hash) => hash);
+  const hashes = page.edges.map(({ node }) => node);
+  const proteins = await loadNamed(ctx, hashes, requiredPartsOfNodes(info));
   const edges = proteins.map((node, i) => ({ node, cursor: page.edges[i]?.cursor ?? '' }));
   return { ...page, edges };
 }
+
+const firstArgs = builder.args((t) => ({
+  first: t.int({ description: 'Return at most this many; all when left out.' }),
+}));
 
 const ProteinConnection = builder.connectionObject(
   { type: Protein, name: 'ProteinConnection', description: 'A page of the members of a cluster.' },
@@ -157,12 +95,12 @@ const ProteinConnection = builder.connectionObject(
 builder.node(Cluster, {
   extensions: keyedBy('representativeHash', 'id'),
   description: 'A group of similar proteins in the Atlas. Its id is the hash of its representative.',
-  id: { public: 'record', resolve: (cluster) => readPart(cluster.representative) ?? '' },
+  id: { public: 'record', resolve: representativeHash },
   fields: (t) => ({
     representativeHash: t.field({
       ...publicNonNull('record', 'Hash of the protein that represents the cluster.'),
       type: 'ProteinHash',
-      resolve: (cluster) => readPart(cluster.representative) ?? '',
+      resolve: representativeHash,
     }),
     representative: t.field({
       public: 'record',
@@ -197,13 +135,13 @@ builder.node(Cluster, {
     pfamDomains: t.field({
       ...publicNullable('record', 'Pfam domains of the members, most frequent first.'),
       type: [PfamDomain],
-      args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
+      args: firstArgs,
       resolve: (cluster, { first }) => pfamDomains(cluster).slice(0, readFirst(first)),
     }),
     phyla: t.field({
       ...publicNullable('record', 'Phyla of the members, most frequent first.'),
       type: [PhylumCount],
-      args: { first: t.arg.int({ description: 'Return at most this many; all when left out.' }) },
+      args: firstArgs,
       resolve: (cluster, { first }) =>
         Object.entries(requiredMap(cluster, 'top_phyla', readKey(cluster, 'top_phyla')))
           .map(([name, count]) => ({ name, count }))
@@ -226,12 +164,7 @@ builder.node(Cluster, {
         return { calls: shown.some(loadsProtein) ? bulkCalls(items) : 0, items };
       },
       description: 'One call for each cluster; fields of the members cost one bulk call for each 500.',
-      resolve: (cluster, page, ctx, info) =>
-        loadMembers(
-          ctx,
-          pageOf(memberHashes(cluster), page, (hash) => hash),
-          requiredPartsOfNodes(info),
-        ),
+      resolve: (cluster, page, ctx, info) => loadMembers(ctx, info, cluster, page),
     }),
     raw: t.field({
       public: 'record',

@@ -10,8 +10,8 @@ import { badInput } from '../../schema/scalars.ts';
 import type { LoadResult } from '../../upstream/proteins/known-proteins.ts';
 import { bulkCalls, countDistinct } from '../costs.ts';
 import { selectedFields } from '../selection.ts';
-import { type Resolved, resolveIdentifiers, resolvingCalls } from './identifier.ts';
 import { requiredPartsBelow, withoutNames } from './look-ahead.ts';
+import { type Resolved, resolveIdentifiers, resolvingCalls } from './resolve-identifiers.ts';
 
 const MAX_IDS = 5000;
 

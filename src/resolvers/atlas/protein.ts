@@ -7,7 +7,7 @@ import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef, Provenance } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { hashOfSequence } from '../../schema/uniprot.ts';
+import { hashSequence } from '../../schema/uniprot.ts';
 import { partValue, readPart } from '../../upstream/part.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
 import { plddtByResidue } from '../../upstream/proteins/structure.ts';
@@ -179,6 +179,6 @@ builder.queryFields((t) => ({
       foldOnMiss: t.arg(foldOnMissArg),
     },
     resolve: (_, { sequence, foldOnMiss: fold }, ctx, info) =>
-      findProtein(ctx, hashOfSequence(sequence), withFold(requiredParts(info), fold)),
+      findProtein(ctx, hashSequence(sequence), withFold(requiredParts(info), fold)),
   }),
 }));

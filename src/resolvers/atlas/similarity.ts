@@ -6,15 +6,15 @@ import { builder } from '../../schema/builder.ts';
 import { Cluster } from '../../schema/cluster.ts';
 import { Feature } from '../../schema/feature.ts';
 import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
-import { Protein, type ProteinRef } from '../../schema/protein.ts';
-import { badInput } from '../../schema/scalars.ts';
-import { hashOfSequence } from '../../schema/uniprot.ts';
+import { Protein } from '../../schema/protein.ts';
+import { badInput, checkRange } from '../../schema/scalars.ts';
+import { hashSequence } from '../../schema/uniprot.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { readPart } from '../../upstream/part.ts';
 import { emptyRecord } from '../../upstream/proteins/record.ts';
 import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
-import { selectedFields } from '../selection.ts';
+import { type Selected, selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
 import { clusterOfHit } from './load-cluster.ts';
 import { findProtein, loadNamed } from './load-protein.ts';
@@ -22,7 +22,10 @@ import { requiredParts, requiredPartsBelow, selectedBelow } from './look-ahead.t
 
 /** Largest sequence and number of hits (spec, section Endpoints, as in the public deployment). */
 export const MAX_RESIDUES = 2048;
-const MOST_RESULTS = 100;
+const MAX_RESULTS = 100;
+const MAX_FEATURES = 100;
+const DEFAULT_RESULTS = 10;
+const DEFAULT_FEATURES = 20;
 
 /** The search, and one bulk call each for the proteins and the clusters of all hits. */
 const SEARCH_CALLS = 3;
@@ -46,18 +49,12 @@ interface SearchArgs {
   readonly maxPercentCharacterized?: number | null | undefined;
 }
 
-const within = (value: number | null | undefined, least: number, most: number, name: string): void => {
-  if (value != null && (value < least || value > most)) {
-    throw badInput(`\`${name}\` must be between ${least} and ${most}; it is ${value}.`);
-  }
-};
-
 /** Number of shared features to request: the largest selected, at least one. */
-function wantedFeatures(info: GraphQLResolveInfo): number {
-  const firsts = selectedFields(info, 'SimilaritySearch')
-    .filter((field) => field.name === 'sharedFeatures')
-    .map((field) => (typeof field.args.first === 'number' ? field.args.first : 20));
-  return Math.min(100, Math.max(1, ...firsts));
+function countFeatures(selected: readonly Selected[]): number {
+  const firsts = selected
+    .filter(({ name }) => name === 'sharedFeatures')
+    .map(({ args: { first } }) => (typeof first === 'number' ? first : DEFAULT_FEATURES));
+  return Math.min(MAX_FEATURES, Math.max(1, ...firsts));
 }
 
 /** @throws GraphQLError BAD_USER_INPUT for what the upstream would refuse */
@@ -73,15 +70,16 @@ async function search(
         'Search with a domain of it.',
     );
   }
-  within(args.first, 1, MOST_RESULTS, 'first');
-  within(args.minSimilarity, 0, 1, 'minSimilarity');
-  within(args.maxPercentCharacterized, 0, 100, 'maxPercentCharacterized');
-  const hits = selectedBelow(info, selectedFields(info, 'SimilaritySearch'), 'hits', 'SimilarityHit');
+  checkRange('first', args.first, 1, MAX_RESULTS);
+  checkRange('minSimilarity', args.minSimilarity, 0, 1);
+  checkRange('maxPercentCharacterized', args.maxPercentCharacterized, 0, 100);
+  const selected = selectedFields(info, 'SimilaritySearch');
+  const hits = selectedBelow(info, selected, 'hits', 'SimilarityHit');
   const answer = await ctx.searches.search(
     {
       sequence,
-      results: args.first ?? 10,
-      features: wantedFeatures(info),
+      results: args.first ?? DEFAULT_RESULTS,
+      features: countFeatures(selected),
       minSimilarity: args.minSimilarity ?? undefined,
       maxPercentCharacterized: args.maxPercentCharacterized ?? undefined,
       clusterInfo: hits.some((field) => field.name === 'cluster'),
@@ -89,17 +87,7 @@ async function search(
     requiredPartsBelow(info, hits, 'protein').structure === true,
   );
   const warnings = looksLikeDna(sequence) ? [DNA] : [];
-  return { queryHash: hashOfSequence(sequence), warnings, answer };
-}
-
-async function similarTo(
-  ctx: GatewayContext,
-  info: GraphQLResolveInfo,
-  protein: ProteinRef,
-  args: SearchArgs,
-): Promise<SearchRef | null> {
-  const sequence = readPart(protein.sequence);
-  return sequence === null ? null : search(ctx, info, sequence, args);
+  return { queryHash: hashSequence(sequence), warnings, answer };
 }
 
 /** What a hit says of the cluster of its protein. */
@@ -200,23 +188,28 @@ const SimilaritySearch = builder.objectRef<SearchRef>('SimilaritySearch').implem
     sharedFeatures: t.field({
       ...publicNonNull('record', 'Features that the hits share, in the order of the service.'),
       type: [SharedFeature],
-      cost: ({ first }) => ({ items: first ?? 20 }),
-      args: { first: t.arg.int({ defaultValue: 20, description: 'Return at most this many, 1 to 100.' }) },
+      cost: ({ first }) => ({ items: first ?? DEFAULT_FEATURES }),
+      args: {
+        first: t.arg.int({
+          defaultValue: DEFAULT_FEATURES,
+          description: 'Return at most this many, 1 to 100.',
+        }),
+      },
       resolve: ({ answer }, { first }) => {
-        within(first, 1, 100, 'first');
+        checkRange('first', first, 1, MAX_FEATURES);
         const shared = promised(
           'similarity',
           '$.top_features_across_results',
           answer.top_features_across_results,
         );
-        return (shared ?? []).slice(0, first ?? 20);
+        return (shared ?? []).slice(0, first ?? DEFAULT_FEATURES);
       },
     }),
   }),
 });
 
 const searchArgs = builder.args((t) => ({
-  first: t.int({ defaultValue: 10, description: 'Return at most this many hits, 1 to 100.' }),
+  first: t.int({ defaultValue: DEFAULT_RESULTS, description: 'Return at most this many hits, 1 to 100.' }),
   minSimilarity: t.float({ description: 'Leave out hits with a lower score, 0 to 1, such as 0.5.' }),
   maxPercentCharacterized: t.int({
     description:
@@ -228,12 +221,15 @@ builder.objectField(Protein, 'similar', (t) =>
   t.field({
     public: 'record',
     type: SimilaritySearch,
-    cost: ({ first }) => ({ calls: SEARCH_CALLS, ...RECORD, items: first ?? 10 }),
+    cost: ({ first }) => ({ calls: SEARCH_CALLS, ...RECORD, items: first ?? DEFAULT_RESULTS }),
     description:
       'Proteins with similar features, found by the sequence of this protein; null when the Atlas does ' +
       'not have it.',
     args: searchArgs,
-    resolve: (protein, args, ctx, info) => similarTo(ctx, info, protein, args),
+    resolve: (protein, args, ctx, info) => {
+      const sequence = readPart(protein.sequence);
+      return sequence === null ? null : search(ctx, info, sequence, args);
+    },
   }),
 );
 
@@ -241,7 +237,7 @@ builder.queryField('similarProteins', (t) =>
   t.field({
     public: 'record',
     type: SimilaritySearch,
-    cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? 10 }),
+    cost: ({ first }) => ({ calls: SEARCH_CALLS, items: first ?? DEFAULT_RESULTS }),
     semanticNonNull: true,
     description:
       'Proteins of the Atlas with features similar to those of a sequence, which need not be in the Atlas. ' +

@@ -7,7 +7,14 @@ import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
 import { readCounts, toFilterWord } from '../../upstream/folds/batch-states.ts';
 import { type ItemsRequest, repeatedPage } from '../../upstream/folds/list-items.ts';
 import type { ListItem } from '../../upstream/wire.ts';
-import { connectionPage, LARGEST_PAGE, readCursor, readPageSize, writeCursor } from '../relay/connection.ts';
+import {
+  connectionPage,
+  emptyPage,
+  LARGEST_PAGE,
+  readCursor,
+  readPageSize,
+  writeCursor,
+} from '../relay/connection.ts';
 import { loadStatus } from './load-task.ts';
 import { needsAllTasks, rankedPage, readStatuses, type TaskListArgs } from './ranked-tasks.ts';
 import { toTasks } from './task-shape.ts';
@@ -98,8 +105,6 @@ async function isOtherStatus(
 /** Empty pages in a row after which the gateway asks for no more. */
 const MAX_EMPTY_PAGES = 3;
 
-const NO_MORE = { hasNextPage: false, hasPreviousPage: false };
-
 /**
  * One page of a batch's tasks. One List call, unless a cursor points into the middle of an upstream
  * page.
@@ -129,7 +134,7 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     // A page that ends where the one before it ended is that page. Tasks of a filter may have moved.
     const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
     if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
-    if (await isOtherStatus(ctx, args, toTasks(batchId, page, items))) return connectionPage(0, [], NO_MORE);
+    if (await isOtherStatus(ctx, args, toTasks(batchId, page, items))) return emptyPage<TaskShape>();
 
     const start = { ...place, skip: findFirstNew(items, place, batchId) };
     const end = { itemCount: items.length, next, size };

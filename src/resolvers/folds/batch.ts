@@ -1,25 +1,15 @@
-// Resolvers of Batch: name and time from the ledger, tasks from List. `myBatches` lists the caller's
-// submissions from the ledger, because the service cannot.
-import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
-import * as z from 'zod';
+// Resolvers of Batch: name and time from the ledger, tasks from List.
+import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape, LIST } from '../../schema/batch.ts';
-import { builder, pageArgs } from '../../schema/builder.ts';
+import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
-import { Task, TaskOrder, TaskStatus } from '../../schema/task.ts';
-import type { BatchPosition } from '../../store/ledger/ledger.ts';
+import { Task, TaskOrder, type TaskShape, TaskStatus } from '../../schema/task.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
 import type { ItemsRequest } from '../../upstream/folds/list-items.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
-import {
-  connectionPage,
-  type PageArgs,
-  pageSize,
-  readCursor,
-  readPageSize,
-  writeCursor,
-} from '../relay/connection.ts';
+import { emptyPage } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
 import { LIST_CALLS, SCORE_CALLS } from './all-tasks.ts';
 import { firstRequest, tasksPage } from './batch-tasks.ts';
@@ -148,46 +138,12 @@ builder.objectFields(Batch, (t) => ({
       after: t.arg.string({ description: 'Return only what follows this cursor.' }),
     },
     resolve: async ({ batchId }, args, ctx) =>
-      (await tasksPage(ctx, batchId, args)) ??
-      connectionPage(0, [], { hasNextPage: false, hasPreviousPage: false }),
+      (await tasksPage(ctx, batchId, args)) ?? emptyPage<TaskShape>(),
   }),
 }));
 
-const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });
-
-async function myBatchesPage(ctx: GatewayContext, page: PageArgs) {
-  if (ctx.principal === null)
-    throw new GraphQLError(
-      'Send the token that the batches were submitted with in the header `Authorization`, after the word ' +
-        '`Bearer`.',
-      { extensions: { code: 'UNAUTHENTICATED', retryable: false } },
-    );
-  const size = readPageSize(page);
-  const { ledger, principal } = ctx.submissions;
-  const after: BatchPosition | null = page.after == null ? null : readCursor(position, page.after);
-  // One more than the page, to know whether there is a next page.
-  const { total, batches } = await ledger.batches(principal, { first: size + 1, after });
-  const edges = batches.slice(0, size).map(({ submittedAt, batchId }) => ({
-    cursor: writeCursor({ submittedAt, batchId }),
-    node: toBatch(ctx, batchId),
-  }));
-  return connectionPage(total, edges, {
-    hasNextPage: batches.length > size,
-    hasPreviousPage: after !== null,
-  });
-}
-
-const BatchConnection = builder.connectionObject(
-  {
-    type: Batch,
-    name: 'BatchConnection',
-    description: 'A page of your batches, newest first.',
-  },
-  { name: 'BatchEdge', description: 'A batch and its cursor.' },
-);
-
-builder.queryFields((t) => ({
-  batch: t.field({
+builder.queryField('batch', (t) =>
+  t.field({
     type: Batch,
     cost: 1,
     description:
@@ -195,14 +151,4 @@ builder.queryFields((t) => ({
     args: { batchId: t.arg.id({ required: true, description: 'The `batchId` from submitFold.' }) },
     resolve: (_, { batchId }, ctx, info) => findBatch(ctx, info, batchId),
   }),
-  myBatches: t.field({
-    type: BatchConnection,
-    cost: (page) => ({ items: pageSize(page) }),
-    semanticNonNull: true,
-    description:
-      'Batches submitted through this gateway with your token, newest first; null only with an error. Labels ' +
-      'and times cost nothing, status and counts one List call for each batch.',
-    args: pageArgs,
-    resolve: (_, page, ctx) => myBatchesPage(ctx, page),
-  }),
-}));
+);

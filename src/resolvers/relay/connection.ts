@@ -45,11 +45,11 @@ export interface Page<N> {
 }
 
 /** A page of a connection. Its ends are those of its edges. */
-export const connectionPage = <Edge extends { readonly cursor: string }>(
+export const connectionPage = <N>(
   totalCount: number,
-  edges: Edge[],
-  more: { readonly hasNextPage: boolean; readonly hasPreviousPage: boolean },
-) => ({
+  edges: Edge<N>[],
+  more: Pick<Page<N>['pageInfo'], 'hasNextPage' | 'hasPreviousPage'>,
+): Page<N> => ({
   totalCount,
   edges,
   pageInfo: { startCursor: edges[0]?.cursor ?? null, endCursor: edges.at(-1)?.cursor ?? null, ...more },
@@ -58,20 +58,23 @@ export const connectionPage = <Edge extends { readonly cursor: string }>(
 /**
  * One page of a list.
  *
- * @param nodeOf - makes the node of an item
+ * @param toNode - makes the node of an item
  * @throws GraphQLError BAD_USER_INPUT for a page size outside 0 to 1000 or an invalid cursor
  */
-export function pageOf<T, N>(items: readonly T[], args: PageArgs, nodeOf: (item: T) => N): Page<N> {
+export function listPage<T, N>(items: readonly T[], args: PageArgs, toNode: (item: T) => N): Page<N> {
   const size = readPageSize(args);
   const start = args.after == null ? 0 : Math.min(readCursor(position, args.after) + 1, items.length);
   const edges = items
     .slice(start, start + size)
-    .map((item, i) => ({ node: nodeOf(item), cursor: writeCursor(start + i) }));
+    .map((item, i) => ({ node: toNode(item), cursor: writeCursor(start + i) }));
   return connectionPage(items.length, edges, {
     hasNextPage: start + size < items.length,
     hasPreviousPage: start > 0,
   });
 }
+
+export const emptyPage = <N>(): Page<N> =>
+  connectionPage<N>(0, [], { hasNextPage: false, hasPreviousPage: false });
 
 /** Largest number of objects on a page with these arguments. */
 export const pageSize = ({ first }: PageArgs): number => Math.max(0, first ?? DEFAULT_PAGE);

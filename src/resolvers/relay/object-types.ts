@@ -11,7 +11,7 @@ import type { ProteinRef } from '../../schema/protein.ts';
 import { badInput, readHash } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { UniprotRef } from '../../schema/uniprot.ts';
-import { findFeature } from '../atlas/feature.ts';
+import { findFeature } from '../atlas/feature-catalogue.ts';
 import { findCluster } from '../atlas/load-cluster.ts';
 import { findProtein } from '../atlas/load-protein.ts';
 import { requiredParts } from '../atlas/look-ahead.ts';
