@@ -3,41 +3,85 @@ import type { AddIssue, ItemIssues } from './issues.ts';
 import { scanSmiles } from './smiles.ts';
 import type { Ligand } from './submission.ts';
 
-const CCD_CODE = /^[A-Z0-9]{1,5}$/;
+/** No code has four characters. */
+const CCD_CODE = /^(?:[A-Z0-9]{1,3}|[A-Z0-9]{5})$/;
+/** The wwPDB never gives them to a component: programs use them for ligands without a code. */
+const SET_ASIDE = /^(?:LIG|DRG|INH|0[1-9]|[1-9]\d)$/;
+/** Entries of the dictionary for what is unknown. */
+const WITHOUT_STRUCTURE = /^(?:UNL|UNX|UNK|N|DN)$/;
 
-export function checkCcd(code: string, example: string, path: string, wrong: AddIssue): void {
-  if (CCD_CODE.test(code)) return;
-  wrong(
-    path,
-    'BAD_CCD',
-    `${JSON.stringify(code.slice(0, 40))} is not a chemical component code.`,
-    `Use the 1 to 5 letters and digits of the dictionary, such as "${example}".`,
-  );
+/** @param example - a code for the hint */
+export function checkCcd(code: string, example: string, path: string, { wrong, odd }: ItemIssues): void {
+  const name = JSON.stringify(code.slice(0, 40));
+  const hint = `Give the component's own code, such as "${example}"`;
+  if (!CCD_CODE.test(code))
+    wrong(
+      path,
+      'BAD_CCD',
+      `${name} is not a chemical component code.`,
+      `Codes have one to three letters and digits, or five, such as "${example}".`,
+    );
+  else if (SET_ASIDE.test(code))
+    odd(
+      path,
+      'RESERVED_CCD',
+      `${name} is no component: the wwPDB sets this code aside for ligands that have none yet.`,
+      `${hint}, or a ligand as SMILES. The fold is likely to fail.`,
+    );
+  else if (WITHOUT_STRUCTURE.test(code))
+    odd(
+      path,
+      'RESERVED_CCD',
+      `${name} stands for an unknown component, which has no structure.`,
+      `${hint}, or a ligand as SMILES. The fold is likely to fail.`,
+    );
 }
 
-export function checkLigand({ smiles, ccd }: Ligand, path: string, { wrong, odd }: ItemIssues): void {
-  const hasSmiles = smiles !== null && smiles !== '';
+/** @param addMistake - adds a syntax error: a warning where the SMILES is ignored */
+function checkSmilesSyntax(smiles: string, path: string, addMistake: AddIssue, odd: AddIssue): void {
+  const { fault, moleculeCount } = scanSmiles(smiles);
+  if (fault !== undefined) {
+    addMistake(
+      path,
+      'BAD_SMILES',
+      `This is not a SMILES string: ${fault}.`,
+      'Give the SMILES alone, such as "CC(=O)O", or a CCD code as `ccd`. Positions count from 0.',
+    );
+    return;
+  }
+  if (moleculeCount > 1)
+    odd(
+      path,
+      'SEVERAL_MOLECULES',
+      `This SMILES has ${moleculeCount} molecules, which are folded as one ligand.`,
+      'Leave out counter-ions and solvents, and give each molecule as a ligand of its own.',
+    );
+  if (smiles.includes('*'))
+    odd(
+      path,
+      'WILDCARD_ATOM',
+      'This SMILES has an atom * of no element.',
+      'Write the element, or leave the atom out. The fold is likely to fail.',
+    );
+}
+
+export function checkLigand({ smiles, ccd }: Ligand, path: string, issues: ItemIssues): void {
+  const { wrong, odd } = issues;
   const hasCcd = ccd !== null && ccd.length > 0;
-  if (!hasSmiles && !hasCcd) {
+  if (smiles === null && !hasCcd)
     wrong(
       path,
       'LIGAND_EMPTY',
       'The ligand has neither SMILES nor CCD codes.',
       'Give one of them, such as {ccd: ["ATP"]} or {smiles: "CC(=O)O"}.',
     );
-  }
-  if (hasSmiles && hasCcd) {
+  if (smiles !== null && hasCcd)
     odd(
       path,
       'LIGAND_AMBIGUOUS',
       'The ligand has both SMILES and CCD codes: the CCD codes are folded, the SMILES is ignored.',
       'Give the one that you mean.',
     );
-  }
-  const fault = hasSmiles ? scanSmiles(smiles).fault : undefined;
-  if (fault !== undefined) {
-    const addIssue = hasCcd ? odd : wrong;
-    addIssue(`${path}.smiles`, 'BAD_SMILES', `This is not a SMILES string: ${fault}.`, 'Such as "CC(=O)O".');
-  }
-  for (const [i, code] of (ccd ?? []).entries()) checkCcd(code, 'ATP', `${path}.ccd.${i}`, wrong);
+  if (smiles !== null) checkSmilesSyntax(smiles, `${path}.smiles`, hasCcd ? odd : wrong, odd);
+  for (const [i, code] of (ccd ?? []).entries()) checkCcd(code, 'ATP', `${path}.ccd.${i}`, issues);
 }

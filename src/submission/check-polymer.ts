@@ -77,11 +77,12 @@ function checkModification(
   polymer: Polymer,
   modification: Modification,
   path: string,
-  { wrong, odd }: ItemIssues,
+  issues: ItemIssues,
 ): void {
+  const { wrong, odd } = issues;
   const { position, ccd } = modification;
   const { sequence, type } = polymer;
-  checkCcd(ccd, 'SEP', `${path}.ccd`, wrong);
+  checkCcd(ccd, 'SEP', `${path}.ccd`, issues);
   if (position < 0 || position >= sequence.length) {
     const looksOneBased = position === sequence.length && position > 0;
     wrong(

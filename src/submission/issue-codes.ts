@@ -41,9 +41,14 @@ export const ISSUE_CODES = {
   POSITION_OUT_OF_RANGE: 'A position behind the end of the sequence.',
   REFUSED_BY_UPSTREAM: 'The upstream found this mistake; the hint has its own code.',
   REPEAT_OUT_OF_RANGE: '`repeat` below 1 or above 2000.',
+  RESERVED_CCD: 'A code that the wwPDB sets aside, or that has no structure.',
   RESIDUE_OUT_OF_RANGE: 'The chain has no residue with this index.',
   SELF_BOND: 'A bond of an atom with itself.',
+  SEVERAL_MOLECULES: 'A SMILES of several molecules, such as a salt.',
   SEVERAL_SEQUENCES: 'FASTA with more than one sequence.',
+  SMILES_AROMATICITY: 'SMILES with aromatic atoms that no double bonds fit.',
+  SMILES_NOT_CHECKED: 'SMILES whose valences and aromaticity could not be checked.',
+  SMILES_VALENCE: 'SMILES with an atom of too many bonds.',
   TOO_FEW: 'An empty list where at least one entry is needed.',
   TOO_LONG: 'A text longer than allowed.',
   TOO_MANY: 'A list longer than allowed.',
@@ -56,6 +61,7 @@ export const ISSUE_CODES = {
   UNUSUAL_CHAIN_ID: 'A chain id that structure files cannot hold well.',
   UNUSUAL_MODIFICATION: 'A modification that does not belong to this residue.',
   UPSTREAM_WARNING: 'A warning of the upstream.',
+  WILDCARD_ATOM: 'SMILES with an atom `*` of no element.',
 } as const;
 
 export type IssueCode = keyof typeof ISSUE_CODES;

@@ -33,6 +33,9 @@ function oversight(smiles: string, molecule: Molecule): string | null {
   return heavy === 0 ? 'it has no heavy atom' : null;
 }
 
+/** Openchemlib never ends on `n->n`. */
+const AROMATIC_DATIVE = /[a-z]\]?(?:->|<-)\[?[a-z]/;
+
 /** A SMILES of more characters is not laid out in space: that would take the thread for minutes. */
 const MAX_SMILES = 4096;
 
@@ -40,6 +43,8 @@ function parse(smiles: string): Molecule {
   if (smiles.trim() === '') throw new LigandError('the SMILES is empty');
   if (smiles.length > MAX_SMILES)
     throw new LigandError(`the SMILES has ${smiles.length} characters; at most ${MAX_SMILES} are laid out`);
+  if (AROMATIC_DATIVE.test(smiles))
+    throw new LigandError(`the SMILES "${smiles}" has a dative bond between aromatic atoms`);
   let molecule: Molecule;
   try {
     molecule = Molecule.fromSmiles(smiles, { noCoordinates: true });

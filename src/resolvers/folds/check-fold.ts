@@ -132,7 +132,7 @@ async function findEarlierWarning(ctx: GatewayContext, checked: CheckedInput): P
 }
 
 async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmissionCheck> {
-  const checked = checkInput(ctx, input);
+  const checked = await checkInput(ctx, input);
   const { check } = checked;
   if (check.issues.length > 0) return check;
   const earlier = await findEarlierWarning(ctx, checked);

@@ -4,6 +4,7 @@ import { checkSubmission, type SubmissionCheck } from '../../submission/check.ts
 import { inputWeight } from '../../submission/input-weight.ts';
 import { readSubmission, type Submission, type SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
+import { checkSmiles } from './check-smiles.ts';
 
 /** Letters whose check costs as much as an upstream call. */
 const LETTERS_PER_CALL = 10_000;
@@ -17,10 +18,11 @@ export interface CheckedInput {
   readonly hash: string;
 }
 
-export function checkInput(ctx: GatewayContext, input: SubmissionInput): CheckedInput {
+export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<CheckedInput> {
   const models = ctx.services.config.FOLD_MODELS;
   const submission = readSubmission(input, models[0] ?? '');
   const check = checkSubmission(submission, models);
-  const hash = check.issues.length > 0 ? '' : submissionHash(submission);
-  return { submission, check, hash };
+  if (check.issues.length > 0) return { submission, check, hash: '' };
+  const warnings = [...check.warnings, ...(await checkSmiles(submission))];
+  return { submission, check: { ...check, warnings }, hash: submissionHash(submission) };
 }

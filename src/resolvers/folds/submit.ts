@@ -201,7 +201,7 @@ async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promis
 
 /** Sends a submission once for its idempotency key. It completes also when the client disconnects. */
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
-  const checked = checkInput(ctx, input);
+  const checked = await checkInput(ctx, input);
   const { issues } = checked.check;
   if (issues.length > 0) {
     const message =

@@ -8,7 +8,7 @@ import { PACKAGE_ROOT } from '../../package.ts';
 /** Smaller JSON takes less time than the way to a thread and back. */
 export const WORKER_ABOVE_BYTES = 1024 ** 2;
 
-const MAX_THREADS = 2;
+const MAX_JSON_THREADS = 2;
 const IDLE_MS = 30_000;
 /** Of a thread. A thread that needs more ends, with an error for its task; the process goes on. */
 const MAX_HEAP_MB = 512;
@@ -25,10 +25,11 @@ function tsxOptions(): string[] {
 
 let pool: Tinypool | undefined;
 
-function openPool(): Tinypool {
+/** Opens a pool whose threads start when there is work, and end when there is none. */
+export function openPool(maxThreads: number): Tinypool {
   const opened = new Tinypool({
     minThreads: 0,
-    maxThreads: MAX_THREADS,
+    maxThreads,
     idleTimeout: IDLE_MS,
     resourceLimits: { maxOldGenerationSizeMb: MAX_HEAP_MB },
     ...(isFromSource ? { execArgv: tsxOptions() } : {}),
@@ -39,10 +40,18 @@ function openPool(): Tinypool {
 }
 
 /**
+ * The address of a module that a thread imports.
+ *
+ * @param name - its path within `src/` without its extension; `scripts/build.js` compiles files
+ *   named `*-worker.ts` for it
+ */
+export const workerFile = (name: string): string =>
+  new URL(isFromSource ? `src/${name}.ts` : `dist/${name}.js`, PACKAGE_ROOT).href;
+
+/**
  * Runs the default export of a module in a thread.
  *
- * @param name - path of the module within `src/` without its extension; `scripts/build.js` compiles
- *   files named `*-worker.ts` for it
+ * @param name - of the module, as workerFile takes it
  * @param transfer - buffers that are moved to the thread and are empty here afterwards
  * @returns what the function returns, as a structured clone
  * @throws what it throws: of errors, only the built-in kinds keep their class. SyntaxError also for
@@ -53,10 +62,9 @@ export async function runInWorker(
   task: unknown,
   transfer: ArrayBuffer[] = [],
 ): Promise<unknown> {
-  pool ??= openPool();
-  const file = isFromSource ? `src/${name}.ts` : `dist/${name}.js`;
+  pool ??= openPool(MAX_JSON_THREADS);
   try {
-    return await pool.run(task, { filename: new URL(file, PACKAGE_ROOT).href, transferList: transfer });
+    return await pool.run(task, { filename: workerFile(name), transferList: transfer });
   } catch (error) {
     if (error instanceof Error && 'code' in error && error.code === 'ERR_WORKER_OUT_OF_MEMORY')
       throw new SyntaxError('The JSON takes too much memory.', { cause: error });
