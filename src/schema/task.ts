@@ -92,6 +92,7 @@ export const TaskOrder = builder.enumType('TaskOrder', {
     INDEX: 'As submitted: repeat by repeat, and by item in each repeat.',
     NAME: 'By the name of the item, numbers in it by value: "d2" before "d10".',
     IPTM: 'Best ipTM first, of equal ones and of single chains, which have none, best pTM.',
+    IPSAE: 'Best ipSAE of any two chains first, of equal ones best ipTM; needs includePae.',
     PTM: 'Best pTM first.',
     PLDDT: 'Best mean pLDDT first.',
   }),

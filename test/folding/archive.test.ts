@@ -275,7 +275,7 @@ describe('after the results have expired', () => {
     // Scores outlive the results.
     const expected = before.slice(1).map((row) => {
       const cells = row.split('\t');
-      return [...cells.slice(0, 3), 'EXPIRED', ...cells.slice(4, 8), '', ''];
+      return [...cells.slice(0, 3), 'EXPIRED', ...cells.slice(4, -2), '', ''];
     });
     expect(after.slice(1).map((row) => row.split('\t'))).toEqual(expected);
     expect(after[0]?.split('\t')).toEqual(

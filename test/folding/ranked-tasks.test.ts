@@ -3,9 +3,9 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished }
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';
 
-const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $statuses: [TaskStatus!], $first: Int, $after: String) {
-  batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, statuses: $statuses, first: $first, after: $after) {
-    totalCount unscoredCount edges { cursor node { taskId name index status scores { iptm ptm meanPlddt } } } pageInfo { hasNextPage hasPreviousPage endCursor }
+const TASKS = `query($id: ID!, $orderBy: TaskOrder, $minIptm: Float, $minIpsae: Float, $statuses: [TaskStatus!], $first: Int, $after: String) {
+  batch(batchId: $id) { tasks(orderBy: $orderBy, minIptm: $minIptm, minIpsae: $minIpsae, statuses: $statuses, first: $first, after: $after) {
+    totalCount unscoredCount edges { cursor node { taskId name index status scores { iptm ptm meanPlddt ipsae chainPairs { a b iptm ipsae ipsaeMax pDockQ pDockQ2 lis meanPae minPae } } } } pageInfo { hasNextPage hasPreviousPage endCursor }
   } }
 }`;
 
@@ -110,6 +110,7 @@ describe('a ranking', () => {
     for (const args of [
       { minIptm: 1.1 },
       { minIptm: -0.1 },
+      { minIpsae: 1.1 },
       { statuses: [] },
       { orderBy: 'PTM', after },
       { orderBy: 'IPTM', statuses: ['DONE'], after },
@@ -125,6 +126,87 @@ describe('a ranking', () => {
   it('says nothing to another caller', async () => {
     const { page, errors } = await ask({ orderBy: 'IPTM' }, 'another-key');
     expect([page, errors]).toEqual([undefined, undefined]);
+  });
+});
+
+describe('a ranking by ipSAE', () => {
+  // To the sandbox hydrophobic chains bind well.
+  const STICKY = 'MAVILFWCVALIMFAVWLICAVFILMWVCA';
+  const binder = (name: string, cut: number) => ({
+    name,
+    includePae: true,
+    chains: [
+      { protein: { ids: ['A'], sequence: STICKY } },
+      { protein: { ids: ['B'], sequence: STICKY.slice(0, cut) } },
+    ],
+  });
+  const DESIGNS = [
+    { ...binder('without', 30), includePae: false },
+    ...[30, 24, 18, 12, 6].map((cut) => binder(`cut${cut}`, cut)),
+    { ...protein(INSULIN_A, 'alone'), includePae: true },
+  ];
+  const RESULT = `query($id: ID!) { task(taskId: $id) { result { chainPairs { a b iptm ipsae ipsaeMax pDockQ pDockQ2 lis meanPae minPae } } } }`;
+
+  it('puts the best interface first, reads each result once, and stores what the result says', async () => {
+    const own = await bench.submit({ items: DESIGNS });
+    await bench.pass(120_000);
+    bench.forget();
+    const { page, errors } = await ask({ id: own, orderBy: 'IPSAE' });
+    expect(errors).toBeUndefined();
+    expect(bench.counts()).toEqual({ list: 1, status: 7, download: 7 });
+    const ipsae = nodesOf(page).map((node) => at(node, 'scores.ipsae'));
+    expect(ipsae.slice(0, 5).every((score) => Number(score) > 0)).toBe(true);
+    expect(ipsae.slice(0, 5)).toEqual(ipsae.slice(0, 5).toSorted((a, b) => Number(b) - Number(a)));
+    expect(new Set(namesOf(page).slice(5))).toEqual(new Set(['without', 'alone']));
+    expect(ipsae.slice(5)).toEqual([null, null]);
+    for (const node of nodesOf(page)) {
+      const { data } = await bench.ask(RESULT, { id: at(node, 'taskId') });
+      const found = listAt(data, 'task.result.chainPairs');
+      expect(found).toHaveLength(at(node, 'name') === 'alone' ? 0 : 2);
+      expect(at(node, 'scores.chainPairs')).toEqual(found);
+    }
+    const bound = Number(ipsae[2]);
+    bench.forget();
+    expect(at((await ask({ id: own, minIpsae: bound })).page, 'totalCount')).toBe(3);
+    const both = await ask({ id: own, minIpsae: bound, minIptm: 1 });
+    expect(at(both.page, 'totalCount')).toBe(0);
+    expect(bench.counts()).toEqual({ list: 2 });
+  });
+
+  it('has the scores of the best interface in the table', async () => {
+    const own = await bench.submit({
+      items: [
+        {
+          name: 'trimer',
+          includePae: true,
+          chains: [
+            { protein: { ids: ['A', 'B'], sequence: STICKY } },
+            { protein: { ids: ['C'], sequence: INSULIN_B } },
+          ],
+        },
+      ],
+    });
+    await bench.pass(120_000);
+    const answer = await bench.download(`/batches/${own}/scores.tsv`);
+    const [head = [], row = []] = (await answer.text()).split('\n').map((line) => line.split('\t'));
+    const cells = Object.fromEntries(head.map((name, k) => [name, row[k] ?? '']));
+    const { page } = await ask({ id: own, orderBy: 'IPSAE' });
+    const pairs = listAt(nodesOf(page)[0], 'scores.chainPairs');
+    const [best, back] = [pairs[0], pairs[1]];
+    const rounded = (one: unknown, name: string) => String(Number(Number(at(one, name)).toFixed(4)));
+    expect(cells).toMatchObject({
+      interface: `${at(best, 'a')}-${at(best, 'b')}`,
+      ipsae: rounded(best, 'ipsaeMax'),
+      ipsae_min: String(Math.min(Number(rounded(best, 'ipsae')), Number(rounded(back, 'ipsae')))),
+      pdockq: rounded(best, 'pDockQ'),
+      pdockq2: rounded(best, 'pDockQ2'),
+      lis: rounded(best, 'lis'),
+      mean_pae: rounded(best, 'meanPae'),
+      min_pae: rounded(best, 'minPae'),
+      interfaces: [0, 2, 4]
+        .map((k) => `${at(pairs[k], 'a')}-${at(pairs[k], 'b')}:${rounded(pairs[k], 'ipsaeMax')}`)
+        .join(' '),
+    });
   });
 });
 

@@ -62,7 +62,7 @@ it('ranks 2,000 tasks, the second time with two calls', { timeout: 600_000 }, as
 
 it('a table puts tasks without scores behind those whose result has none of its own', () => {
   const task = { name: null, inputIndex: null, repeatIndex: null, file: null, problem: null };
-  const scores = { iptm: null, ptm: null, meanPlddt: 0.7 };
+  const scores = { iptm: null, ptm: null, meanPlddt: 0.7, chainPairs: [] };
   const table = scoreTable([
     { ...task, taskId: 'b-00000', status: 'FAILED', scores: null },
     { ...task, taskId: 'b-00001', status: 'DONE', scores },

@@ -189,7 +189,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     });
 
     it('moves everything of a principal, and keeps what stands there already', async () => {
-      const scores = new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9 }]]);
+      const scores = new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9, chainPairs: [] }]]);
       await ledger.claim('old', 'k', 'h');
       await ledger.record('old', 'k', batchOf('b1', { onlyTaskId: 't1' }), items);
       await ledger.record('old', null, batchOf('b2'), items);
@@ -223,7 +223,10 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
     it('keeps principals apart in everything', async () => {
       await ledger.claim('p', 'k', 'h');
       await ledger.record('p', 'k', batchOf('b1', { onlyTaskId: 't1' }), items);
-      await ledger.saveScores('p', new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9 }]]));
+      await ledger.saveScores(
+        'p',
+        new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.9, chainPairs: [] }]]),
+      );
       expect(await ledger.batch('q', 'b1')).toBeNull();
       expect(await ledger.batchOfOnlyTask('q', 't1')).toBeNull();
       expect((await ledger.items('q', 'b1', [0])).size).toBe(0);
@@ -347,22 +350,35 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await ledger.claim('p', 'k', 'h');
       await ledger.record('p', 'k', batchOf('b1'), items);
       await ledger.claim('p', 'pending', 'h');
-      await ledger.saveScores('p', new Map([['t', { ptm: 0.25, iptm: 0.5, meanPlddt: null }]]));
+      const distance = { meanPae: 7.25, minPae: 1.5 };
+      const pair = {
+        iptm: 0.5,
+        ipsae: 0.125,
+        ipsaeMax: 0.25,
+        pDockQ: 0.3,
+        pDockQ2: null,
+        lis: 0,
+        ...distance,
+      };
+      const chainPairs = [{ a: 'A', b: 'B', ...pair }];
+      const scores = new Map([['t', { ptm: 0.25, iptm: 0.5, meanPlddt: null, chainPairs }]]);
+      await ledger.saveScores('p', scores);
       await ledger.close();
       ledger = await place.open(clock);
       expect(await ledger.batch('p', 'b1')).toEqual(batchOf('b1'));
       expect((await peek(ledger, 'p', 'k'))?.state).toBe('submitted');
       expect((await peek(ledger, 'p', 'pending'))?.state).toBe('pending');
-      expect(await ledger.scores('p', ['t', 'u'])).toEqual(
-        new Map([['t', { ptm: 0.25, iptm: 0.5, meanPlddt: null }]]),
-      );
+      expect(await ledger.scores('p', ['t', 'u'])).toEqual(scores);
     });
 
     it('forgets batches and keys after 31 days, never scores', async () => {
       await ledger.claim('p', 'k', 'h');
       await ledger.record('p', 'k', batchOf('old', { submittedAt: now }), items);
       await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
-      await ledger.saveScores('p', new Map([['t', { ptm: 0.5, iptm: null, meanPlddt: 0.5 }]]));
+      await ledger.saveScores(
+        'p',
+        new Map([['t', { ptm: 0.5, iptm: null, meanPlddt: 0.5, chainPairs: [] }]]),
+      );
       await pass(RETENTION_MS - 1);
       await ledger.close();
       ledger = await place.open(clock);
@@ -396,7 +412,9 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       }));
       const spent = startCpuTimer();
       await ledger.record('p', null, batchOf('big', { itemCount: 2000 }), many);
-      const scores = new Map(many.map(({ name }) => [name, { ptm: 0.5, iptm: 0.5, meanPlddt: 0.5 }]));
+      const scores = new Map(
+        many.map(({ name }) => [name, { ptm: 0.5, iptm: 0.5, meanPlddt: 0.5, chainPairs: [] }]),
+      );
       await ledger.saveScores('p', scores);
       expect(spent()).toBeLessThan(1500);
       expect((await ledger.items('p', 'big', [1999])).get(1999)?.name).toBe('item 1999');

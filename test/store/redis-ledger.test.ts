@@ -172,7 +172,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     await ledger.claim('p', 'k', 'h');
     await ledger.record('p', 'k', batchOf('b', { onlyTaskId: 't', submittedAt: Date.now() }), []);
     await ledger.recordUnknown('p', null, { inputHash: 'lost', upstreamRequestId: null });
-    await ledger.saveScores('p', new Map([['t', { ptm: 1, iptm: null, meanPlddt: 0 }]]));
+    await ledger.saveScores('p', new Map([['t', { ptm: 1, iptm: null, meanPlddt: 0, chainPairs: [] }]]));
     await ledger.close();
     const client = createClient({ url });
     client.on('error', () => undefined);
@@ -182,7 +182,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     for (const key of keys) {
       expect(key).toMatch(/^foldatlas:/);
       const days = (await client.pTTL(key)) / 86_400_000;
-      if (/:(scores|mark|newest)$/.test(key)) expect(days).toBeLessThan(0);
+      if (/:(task-scores|mark|newest)$/.test(key)) expect(days).toBeLessThan(0);
       else expect(days).toBeCloseTo(31, 2);
     }
     client.destroy();

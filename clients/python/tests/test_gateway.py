@@ -94,6 +94,27 @@ class Library(unittest.TestCase):
         self.assertEqual([len(pae)] + sorted({len(row) for row in pae}), [tokens, tokens])
         self.assertGreaterEqual(len(self.atlas.plddt(task)), tokens)
 
+    def test_ranks_by_interfaces_as_the_table_does(self):
+        sticky = "MAVILFWCVALIMFAVWLICAVFILMWVCA"
+        made = [
+            {"name": "d%d" % cut, "includePae": True, "chains": [chain("protein", sticky, ["A", "B"]), chain("protein", sticky[:cut], ["C"])]}
+            for cut in (8, 30)
+        ]
+        self.atlas.fold(made, self.folder)
+        with open(os.path.join(self.folder, "scores.tsv"), encoding="utf-8") as file:
+            head, *lines = [line.rstrip("\n").split("\t") for line in file]
+        table = {row["name"]: row for row in (dict(zip(head, line)) for line in lines)}
+        ranked = self.atlas.rank(table["d8"]["task_id"].rsplit("-", 1)[0], order_by="IPSAE")
+        self.assertEqual([row["ipsae"] for row in ranked], sorted((row["ipsae"] for row in ranked), reverse=True))
+        for row in ranked:
+            expected = table[row["name"]]
+            for name in ("ipsae", "ipsae_min", "pdockq", "pdockq2", "lis", "mean_pae", "min_pae"):
+                self.assertAlmostEqual(row[name], float(expected[name]), places=4)
+            self.assertEqual(row["interface"], expected["interface"])
+            rounded = " ".join("%s:%s" % (pair, float("%.4f" % score)) for pair, score in row["interfaces"].items())
+            self.assertEqual(rounded.replace(":0.0 ", ":0 "), expected["interfaces"])
+        self.assertEqual(len(self.atlas.rank(table["d8"]["task_id"].rsplit("-", 1)[0], min_ipsae=ranked[0]["ipsae"])), 1)
+
     def test_submits_what_failed_again(self):
         long = {"name": "long", "chains": [chain("protein", TOO_LONG)]}
         self.atlas.fold([*items("good"), long], self.folder)

@@ -21,7 +21,7 @@ const FoldResult = graphql(
           structure(format: MMCIF) { text url atomCount }
           resultUrl
           chains { id kind meanPlddt protein { hash name } }
-          chainPairs { a b iptm }
+          chainPairs { a b iptm ipsae }
           warnings
           pae { chainPairs { a b meanPae } }
           ...PaeFields
@@ -99,9 +99,10 @@ export function ResultCard({ taskId }: { taskId: string }) {
               ))}
               {result.chainPairs
                 .filter(({ a, b }) => a !== b)
-                .map(({ a, b, iptm }) => (
+                .map(({ a, b, iptm, ipsae }) => (
                   <li key={`${a}-${b}`}>
-                    {a}→{b} ipTM {iptm.toFixed(2)}
+                    {a}→{b} ipTM {iptm?.toFixed(2) ?? '–'}
+                    {ipsae !== null && `, ipSAE ${ipsae.toFixed(2)}`}
                     {errors.has(`${a}-${b}`) && `, ${errors.get(`${a}-${b}`)?.toFixed(1)} Å`}
                   </li>
                 ))}

@@ -65,7 +65,7 @@ const TaskConnection = builder.connectionObject(
       unscoredCount: t.int({
         description:
           'Folded tasks of this list whose scores cannot be read, such as 2: they stand last in a ranking, and ' +
-          '`minIptm` leaves them out. Null unless `orderBy` or `minIptm` needs scores.',
+          '`minIptm` and `minIpsae` leave them out. Null unless one of these or `orderBy` needs scores.',
         resolve: ({ unscoredCount }) => unscoredCount,
       }),
     }),
@@ -128,6 +128,10 @@ builder.objectFields(Batch, (t) => ({
       minIptm: t.arg.float({
         description:
           'Only folded tasks with at least this ipTM, 0 to 1, such as 0.8. Single chains have none.',
+      }),
+      minIpsae: t.arg.float({
+        description:
+          'Only folded tasks with two chains of at least this ipSAE, 0 to 1, such as 0.6. Needs includePae.',
       }),
       orderBy: t.arg({
         type: TaskOrder,

@@ -112,11 +112,15 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
     }),
     chainPairs: t.field({
       cost: DOWNLOAD,
-      ...nonNull('ipTM of each ordered pair of chains, 0 to 1; empty unless you set includePairChainsIptm.'),
+      ...nonNull(
+        'Scores of each ordered pair of chains that has any. ipSAE, pDockQ2, LIS and errors need includePae, ' +
+          'ipTM and the pair of a chain with itself includePairChainsIptm.',
+      ),
       type: [ChainPairIptm],
       resolve: async (task, _, ctx) => {
         const { chainPairs, misfits } = await loadFold(ctx, task);
-        return checkPart(chainPairs, misfits.chainPairs);
+        const paeMisfit = misfits.pae;
+        return checkPart(chainPairs, misfits.chainPairs).map((pair) => ({ ...pair, paeMisfit }));
       },
     }),
     chains: t.field({

@@ -1,4 +1,4 @@
-// The chains of a fold result, their proteins in the Atlas, and the ipTM of their pairs.
+// The chains of a fold result, their proteins in the Atlas, and the scores of their pairs.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -7,7 +7,7 @@ import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Protein } from '../../schema/protein.ts';
 import { ChainKind } from '../../schema/task.ts';
 import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
-import type { ChainPair } from '../../structure/fold/pae.ts';
+import type { ChainPairScores } from '../../structure/fold/interface-scores.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { findProtein } from '../atlas/load-protein.ts';
 import { requiredParts } from '../atlas/look-ahead.ts';
@@ -62,11 +62,74 @@ export const FoldedChain = builder.objectRef<FoldedChainShape>('FoldedChain').im
   }),
 });
 
-export const ChainPairIptm = builder.objectRef<ChainPair>('ChainPairIptm').implement({
-  description: 'How sure the model is of how two chains lie to each other.',
+export interface ChainPairShape extends ChainPairScores {
+  /** Why the PAE of the result cannot be trusted; null when it can. */
+  readonly paeMisfit: string | null;
+}
+
+/** A score that needs the PAE. */
+const paeScore = (
+  score: 'ipsae' | 'ipsaeMax' | 'pDockQ2' | 'lis' | 'meanPae' | 'minPae',
+  description: string,
+) =>
+  ({
+    description,
+    resolve: (pair: ChainPairShape) => checkPart(pair[score], pair.paeMisfit),
+  }) as const;
+
+export const ChainPairIptm = builder.objectRef<ChainPairShape>('ChainPairIptm').implement({
+  description:
+    'Scores of how two chains lie to each other, by their published formulas (docs/scores.md). All but ' +
+    '`iptm` and `ipsae` are the same for `a`, `b` and `b`, `a`, and null for a chain with itself.',
   fields: (t) => ({
     a: t.exposeString('a', nonNull('Id of the first chain, such as "A".')),
     b: t.exposeString('b', nonNull('Id of the second chain, such as "B".')),
-    iptm: t.exposeFloat('value', nonNull('ipTM of the pair, 0 to 1, such as 0.62.')),
+    iptm: t.exposeFloat('iptm', {
+      description: 'ipTM of the pair, 0 to 1, such as 0.62; null unless you set includePairChainsIptm.',
+    }),
+    ipsae: t.float(
+      paeScore(
+        'ipsae',
+        'The ipSAE of `b` when aligned on `a`, 0 to 1, such as 0.71. Null for ligands and without includePae.',
+      ),
+    ),
+    ipsaeMax: t.float(
+      paeScore(
+        'ipsaeMax',
+        'The larger ipSAE of both directions, by which interfaces are ranked. Null as `ipsae` is.',
+      ),
+    ),
+    pDockQ: t.exposeFloat('pDockQ', {
+      description:
+        'Predicted DockQ by contacts and their pLDDT, 0 to 0.742, such as 0.43; 0 without contacts. Null for ' +
+        'ligands, and without coordinates or pLDDT.',
+    }),
+    pDockQ2: t.float(
+      paeScore(
+        'pDockQ2',
+        'Predicted DockQ by contacts, their pLDDT and PAE, 0 to 1.315, such as 0.31; the larger one of both ' +
+          'directions, 0 without contacts. Null as `pDockQ` is, and without includePae.',
+      ),
+    ),
+    lis: t.float(
+      paeScore(
+        'lis',
+        'Local interaction score, 0 to 1, such as 0.35: the mean of both directions. Null as `ipsae` is.',
+      ),
+    ),
+    meanPae: t.float(
+      paeScore(
+        'meanPae',
+        'Mean error between their tokens in ångström over both directions, such as 7.4, also of ligands. ' +
+          'Null without includePae.',
+      ),
+    ),
+    minPae: t.float(
+      paeScore(
+        'minPae',
+        'Smallest error between them in ångström over both directions, such as 1.2, also of ligands. ' +
+          'Null without includePae.',
+      ),
+    ),
   }),
 });

@@ -12,6 +12,7 @@ import { findTaskName } from './task-shape.ts';
 export interface TaskListArgs {
   readonly statuses?: readonly TaskStatusName[] | null | undefined;
   readonly minIptm?: number | null | undefined;
+  readonly minIpsae?: number | null | undefined;
   readonly orderBy?: TaskOrderName | null | undefined;
   readonly first?: number | null | undefined;
   readonly after?: string | null | undefined;
@@ -24,8 +25,8 @@ export function readStatuses({ statuses }: TaskListArgs): readonly TaskStatusNam
 }
 
 /** Whether the answer needs the scores of all finished tasks. */
-export const needsScores = ({ orderBy, minIptm }: TaskListArgs): boolean =>
-  minIptm != null || (orderBy != null && orderBy !== 'INDEX' && orderBy !== 'NAME');
+export const needsScores = ({ orderBy, minIptm, minIpsae }: TaskListArgs): boolean =>
+  minIptm != null || minIpsae != null || (orderBy != null && orderBy !== 'INDEX' && orderBy !== 'NAME');
 
 /** Whether the answer needs all tasks, and not only a page of List. */
 export const needsAllTasks = (args: TaskListArgs): boolean =>
@@ -44,6 +45,7 @@ const SORT_KEYS: Readonly<
   INDEX: () => [],
   NAME: (name) => [name],
   IPTM: (_, scores) => [descending(scores?.iptm), descending(scores?.ptm)],
+  IPSAE: (_, scores) => [descending(scores?.chainPairs[0]?.ipsaeMax), descending(scores?.iptm)],
   PTM: (_, scores) => [descending(scores?.ptm)],
   PLDDT: (_, scores) => [descending(scores?.meanPlddt)],
 };
@@ -79,8 +81,18 @@ const placeCursor = z.strictObject({
   index: z.int().min(0),
 });
 
-const describeFilter = ({ minIptm, orderBy, statuses }: TaskListArgs): string =>
-  JSON.stringify([orderBy ?? 'INDEX', minIptm ?? null, statuses == null ? null : [...statuses].sort()]);
+const describeFilter = ({ minIptm, minIpsae, orderBy, statuses }: TaskListArgs): string =>
+  JSON.stringify([
+    orderBy ?? 'INDEX',
+    minIptm ?? null,
+    minIpsae ?? null,
+    statuses == null ? null : [...statuses].sort(),
+  ]);
+
+/** Whether scores are as good as was asked for. */
+const isGoodEnough = (scores: TaskScores | null, { minIptm, minIpsae }: TaskListArgs): boolean =>
+  (minIptm == null || (scores?.iptm ?? -1) >= minIptm) &&
+  (minIpsae == null || (scores?.chainPairs[0]?.ipsaeMax ?? -1) >= minIpsae);
 
 async function selectTasks(
   ctx: GatewayContext,
@@ -106,9 +118,11 @@ function readStart(args: TaskListArgs, filter: string): Place | null {
  * @throws UpstreamError as `loadAllScores`
  */
 export async function rankedPage(ctx: GatewayContext, batchId: string, args: TaskListArgs, size: number) {
-  const { minIptm, orderBy } = args;
-  if (minIptm != null && !(minIptm >= 0 && minIptm <= 1))
-    throw badInput('`minIptm` must be between 0 and 1.');
+  const { orderBy } = args;
+  for (const name of ['minIptm', 'minIpsae'] as const) {
+    const least = args[name];
+    if (least != null && !(least >= 0 && least <= 1)) throw badInput(`\`${name}\` must be between 0 and 1.`);
+  }
   const statuses = readStatuses(args);
   const filter = describeFilter(args);
   const start = readStart(args, filter);
@@ -122,9 +136,9 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
       const found = scores.get(task.taskId);
       const own = typeof found === 'object' ? found : null;
       const key = SORT_KEYS[orderBy ?? 'INDEX'](names[i] ?? null, own);
-      return { task, key, index: task.index, iptm: own?.iptm ?? -1 };
+      return { task, key, index: task.index, own };
     })
-    .filter(({ iptm }) => minIptm == null || iptm >= minIptm)
+    .filter(({ own }) => isGoodEnough(own, args))
     .sort(comparePlaces);
   const rest = start === null ? ranked : ranked.filter((one) => comparePlaces(one, start) > 0);
   const edges = rest

@@ -21,7 +21,7 @@ import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls } from '../../upstream/wire.ts';
 import { loadBatch, toBatch } from './batch.ts';
 import { FoldResult } from './fold-result.ts';
-import { chainProteinField } from './folded-chain.ts';
+import { ChainPairIptm, chainProteinField } from './folded-chain.ts';
 import { loadMeanPlddt, loadScores } from './load-fold.ts';
 import { hasResult, loadStatus, loadTask, loadTaskError, readStatus } from './load-task.ts';
 import { findInput, findTaskName } from './task-shape.ts';
@@ -77,12 +77,22 @@ async function loadWarnings(
 }
 
 const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
-  description:
-    'The scalar scores of a fold. The gateway stores them longer than the upstream stores the result.',
+  description: 'The scores of a fold. The gateway stores them longer than the upstream stores the result.',
   fields: (t) => ({
     ptm: t.exposeFloat('ptm', { description: 'Predicted TM-score of the whole complex, 0 to 1.' }),
     iptm: t.exposeFloat('iptm', {
       description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
+    }),
+    ipsae: t.float({
+      description:
+        'Largest ipSAE of any two chains, 0 to 1, such as 0.71; null for a single chain and without ' +
+        'includePae.',
+      resolve: ({ chainPairs: [best] }) => best?.ipsaeMax,
+    }),
+    chainPairs: t.field({
+      ...nonNull('Scores of the ordered pairs of chains, best ipSAE first, then best pDockQ; at most 210.'),
+      type: [ChainPairIptm],
+      resolve: ({ chainPairs }) => chainPairs.map((pair) => ({ ...pair, paeMisfit: null })),
     }),
     meanPlddt: t.float({
       description: 'Mean pLDDT over all tokens, 0 to 100 unless another scale is asked for.',
@@ -144,7 +154,7 @@ builder.objectFields(Task, (t) => ({
     type: FoldScores,
     cost: { shared: { status: 1, download: 1 } },
     description:
-      'The scalar scores. The gateway stores them when they are first read: ranking again downloads ' +
+      'The scores. The gateway stores them when they are first read: ranking again downloads ' +
       'nothing, and they outlive the result.',
     resolve: (task, _, ctx) => findScores(ctx, task),
   }),

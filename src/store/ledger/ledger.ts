@@ -87,16 +87,34 @@ export const earlierSubmission = z.object({
 /** An earlier submission of the same input: a batch, or a submission with an unknown outcome. */
 export type EarlierSubmission = Readonly<z.output<typeof earlierSubmission>>;
 
-export const taskScores = z.object({
-  /** 0 to 1. */
-  ptm: z.number().nullable(),
-  /** 0 to 1. */
-  iptm: z.number().nullable(),
-  /** Mean pLDDT, 0 to 1. */
-  meanPlddt: z.number().nullable(),
+const score = z.number().nullable();
+
+/** Scores of an ordered pair of chains, as structure/fold/interface-scores.ts describes them. */
+const chainPairScores = z.object({
+  a: z.string(),
+  b: z.string(),
+  iptm: score,
+  ipsae: score,
+  ipsaeMax: score,
+  pDockQ: score,
+  pDockQ2: score,
+  lis: score,
+  meanPae: score,
+  minPae: score,
 });
 
-/** Scalar scores of a finished task. They outlive the result itself. */
+export const taskScores = z.object({
+  /** 0 to 1. */
+  ptm: score,
+  /** 0 to 1. */
+  iptm: score,
+  /** Mean pLDDT, 0 to 1. */
+  meanPlddt: score,
+  /** The best pairs of chains, best first. */
+  chainPairs: z.array(chainPairScores).readonly(),
+});
+
+/** Scores of a finished task. They outlive the result itself. */
 export type TaskScores = Readonly<z.output<typeof taskScores>>;
 
 /** Where a page of batches goes on: after the batch with this time and id. */

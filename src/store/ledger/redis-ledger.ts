@@ -55,7 +55,7 @@ const namesOf = (principal: string) => {
     task: name('task'),
     input: name('input'),
     batches: `${PREFIX}${principal}:batches`,
-    scores: `${PREFIX}${principal}:scores`,
+    scores: `${PREFIX}${principal}:task-scores`,
   };
 };
 
@@ -70,7 +70,6 @@ const textReply = z.string().nullable();
 const textReplies = z.array(textReply);
 const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
-const storedScores = z.array(z.unknown());
 const storedItem = z.object({ name: z.string().nullable(), chains: ledgerChains });
 
 const markReply = z
@@ -288,18 +287,13 @@ export function openRedisLedger(
       return new Map(
         taskIds.flatMap((id, i) => {
           const text = texts[i] ?? null;
-          if (text === null) return [];
-          const [ptm, iptm, meanPlddt] = storedScores.parse(JSON.parse(text));
-          return [[id, taskScores.parse({ ptm, iptm, meanPlddt })] as const];
+          return text === null ? [] : [[id, taskScores.parse(JSON.parse(text))] as const];
         }),
       );
     },
     async saveScores(principal, scores) {
       if (scores.size === 0) return;
-      const fields = [...scores].flatMap(([id, { ptm, iptm, meanPlddt }]) => [
-        id,
-        JSON.stringify([ptm, iptm, meanPlddt]),
-      ]);
+      const fields = [...scores].flatMap(([id, found]) => [id, JSON.stringify(found)]);
       await redis.send('HSET', namesOf(principal).scores, ...fields);
     },
     async rename(from, to) {

@@ -45,6 +45,9 @@ const sizeRow = z.object({ used: z.number() });
 const itemRow = z
   .object({ name: z.string().nullable(), chains: z.string() })
   .transform(({ name, chains }): LedgerItem => ({ name, chains: ledgerChains.parse(JSON.parse(chains)) }));
+const scoreRow = z
+  .looseObject({ chainPairs: z.string() })
+  .transform((row) => taskScores.parse({ ...row, chainPairs: JSON.parse(row.chainPairs) }));
 
 /** Device and inode of a file; undefined for one in memory, or that is not there. */
 function fileIdentity(file: string): string | undefined {
@@ -319,17 +322,21 @@ function createSqliteLedger(
     async scores(principal, taskIds) {
       const found = taskIds.flatMap((id) => {
         const row = sql.get(
-          'SELECT ptm, iptm, mean_plddt AS meanPlddt FROM score WHERE principal = ? AND task_id = ?',
+          `SELECT ptm, iptm, mean_plddt AS meanPlddt, chain_pairs AS chainPairs FROM score
+           WHERE principal = ? AND task_id = ?`,
           ...[principal, id],
         );
-        return row === undefined ? [] : [[id, taskScores.parse(row)] as const];
+        return row === undefined ? [] : [[id, scoreRow.parse(row)] as const];
       });
       return new Map(found);
     },
     async saveScores(principal, scores) {
       await sql.write(() => {
-        for (const [id, { ptm, iptm, meanPlddt }] of scores)
-          sql.run('INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?)', principal, id, ptm, iptm, meanPlddt);
+        for (const [id, { ptm, iptm, meanPlddt, chainPairs }] of scores)
+          sql.run(
+            'INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?, ?)',
+            ...[principal, id, ptm, iptm, meanPlddt, JSON.stringify(chainPairs)],
+          );
       });
     },
     async rename(from, to) {

@@ -5,7 +5,17 @@ import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
 
 /** Counts up when the tables change. */
-const VERSION = 1;
+const VERSION = 2;
+const SCORES = `
+  CREATE TABLE score (
+    principal TEXT NOT NULL,
+    task_id TEXT NOT NULL,
+    ptm REAL,
+    iptm REAL,
+    mean_plddt REAL,
+    chain_pairs TEXT NOT NULL,
+    PRIMARY KEY (principal, task_id)
+  ) WITHOUT ROWID;`;
 const TABLES = `
   CREATE TABLE batch (
     principal TEXT NOT NULL,
@@ -50,14 +60,7 @@ const TABLES = `
   );
   CREATE INDEX unknown_outcome_input ON unknown_outcome (principal, input_hash);
   CREATE INDEX unknown_outcome_age ON unknown_outcome (at);
-  CREATE TABLE score (
-    principal TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    ptm REAL,
-    iptm REAL,
-    mean_plddt REAL,
-    PRIMARY KEY (principal, task_id)
-  ) WITHOUT ROWID;
+  ${SCORES}
   -- One row: the mark (mark.ts), the newest time at which something was written, and up to when
   -- what is past its time was deleted.
   CREATE TABLE mark (
@@ -85,7 +88,8 @@ export function openTables(file: string): DatabaseSyncInstance {
             'one, or restore a backup from before the upgrade.',
         );
       if (version === VERSION) return;
-      database.exec(TABLES);
+      // Version 1 stored no scores of pairs of chains; its scores are read again from the results.
+      database.exec(version === 1 ? `DROP TABLE score; ${SCORES}` : TABLES);
       database.exec(`PRAGMA user_version = ${VERSION}`);
     }),
   );

@@ -5,18 +5,11 @@ import { writePdb } from '../pdb-text.ts';
 import { findResidue } from '../residues.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
 import type { FoldingResult, TokenPlddt } from './result.ts';
-import { atomElement, atomRange, readWord } from './rows.ts';
+import { atomElement, atomRange, readPosition, readWord } from './rows.ts';
 
 const NO_CONFIDENCES = 'The confidences in the result do not fit its tokens or their scale and are left out.';
 
 const toPercent = (unit: number): number => Number((unit * 100).toPrecision(12));
-
-function readPosition(value: unknown): [number, number, number] | undefined {
-  if (!Array.isArray(value)) return undefined;
-  const [x, y, z]: unknown[] = value;
-  if (typeof x !== 'number' || typeof y !== 'number' || typeof z !== 'number') return undefined;
-  return Number.isFinite(x + y + z) ? [x, y, z] : undefined;
-}
 
 /**
  * Reads the atoms of one token that have a position; a name that comes twice gets a number.

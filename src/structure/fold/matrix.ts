@@ -64,6 +64,24 @@ export function meanOfBlock(
   return sum / count;
 }
 
+/** The smallest number in a block, ends excluded; Infinity when there are none. */
+export function minOfBlock(
+  { columnCount, cells }: Matrix,
+  rowStart: number,
+  rowEnd: number,
+  columnStart: number,
+  columnEnd: number,
+): number {
+  let min = Number.POSITIVE_INFINITY;
+  for (let row = rowStart; row < rowEnd; row++) {
+    for (let at = row * columnCount + columnStart; at < row * columnCount + columnEnd; at++) {
+      const cell = cells[at] ?? Number.NaN;
+      if (cell < min) min = cell;
+    }
+  }
+  return min;
+}
+
 /**
  * Averages the rows of each token and, where `columns` is given, its columns. The largest number
  * stays that of the whole matrix.

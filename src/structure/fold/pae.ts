@@ -80,32 +80,11 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   return { rowStart, rowEnd, columnStart, columnEnd, step, values };
 }
 
-/** The pairs whose value is a number, by the ids of the chains. */
-const toChainPairs = (
-  chains: readonly ChainTokens[],
-  valueAt: (i: number, k: number) => unknown,
-): ChainPair[] =>
-  chains.flatMap((a, i) =>
-    chains.flatMap((b, k) => {
-      const value = valueAt(i, k);
-      return typeof value === 'number' ? [{ a: a.id, b: b.id, value }] : [];
+/** Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, a chain with itself too. */
+export const paeChainPairs = (pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] =>
+  chains.flatMap((a) =>
+    chains.flatMap((b) => {
+      const value = meanOrNull(pae, [a.tokenStart, a.tokenEnd], [b.tokenStart, b.tokenEnd]);
+      return value === null ? [] : [{ a: a.id, b: b.id, value }];
     }),
   );
-
-/** Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, a chain with itself too. */
-export function paeChainPairs(pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] {
-  const bands = chains.map(({ tokenStart, tokenEnd }): Band => [tokenStart, tokenEnd]);
-  return toChainPairs(chains, (i, k) => meanOrNull(pae, bands[i] ?? [0, 0], bands[k] ?? [0, 0]));
-}
-
-/** Whether `pair_chains_iptm` has a row and a column for each chain, or no cells, as when nobody asked for it. */
-export const isChainPairMatrix = (matrix: readonly unknown[], chains: readonly ChainTokens[]): boolean =>
-  matrix.flat().length === 0 ||
-  [matrix, ...matrix].every((list) => Array.isArray(list) && list.length === chains.length);
-
-/** The cells of `pair_chains_iptm` by chain id. */
-export const iptmChainPairs = (matrix: readonly unknown[], chains: readonly ChainTokens[]): ChainPair[] =>
-  toChainPairs(chains, (i, k) => {
-    const row = matrix[i];
-    return Array.isArray(row) ? row[k] : undefined;
-  });

@@ -2,8 +2,8 @@
 // token are a misfit, never a shifted list. Plain data, so that a worker can send it.
 import { type FoldedChain, type FoldedChains, mean, readChains } from './chains.ts';
 import { type FoldedComplex, type Numbers, readFields, readMembers } from './fields.ts';
+import { type ChainPairScores, isChainPairMatrix, scoreChainPairs } from './interface-scores.ts';
 import { averageByToken, type Matrix, type RowOffsets } from './matrix.ts';
-import { type ChainPair, iptmChainPairs, isChainPairMatrix } from './pae.ts';
 import { liftMatrices, type MatrixName, type RawFold } from './raw.ts';
 import { createRowFinder, type FindRows, type TokenSpan, valuesByAtom } from './rows.ts';
 
@@ -42,10 +42,12 @@ export interface FoldingResult {
   /** Over the tokens. */
   readonly meanPlddt: number | null;
   readonly chains: readonly FoldedChain[];
-  /** Pair ipTM of all ordered pairs of chains; empty without `include_pair_chains_iptm`. */
-  readonly chainPairs: readonly ChainPair[];
+  /** Scores of the ordered pairs of chains, row by row. */
+  readonly chainPairs: readonly ChainPairScores[];
   /** Ångström; null without `include_pae`. */
   readonly pae: Matrix | null;
+  /** The first row of each token in the matrix as it came, and the number of its rows. */
+  readonly paeOffsets: RowOffsets | null;
   /** Null without `include_embeddings`. */
   readonly embeddings: { readonly sequence: Matrix | null; readonly pair: Matrix | null } | null;
   readonly warnings: readonly string[];
@@ -182,6 +184,19 @@ export function readFoldingResult(value: unknown): FoldingResult {
     ? null
     : `The upstream's folding result has changed at $.pair_chains_iptm: expected a row and a column for ` +
       `each of the ${chains.length} chains, saw ${pairs.length} rows.`;
+  const paeRows = pae.matrix && raw.matrices.pae;
+  const paeOffsets = (paeRows && findRows?.(paeRows.rowCount)) ?? null;
+  const canScore = complex !== undefined && named.misfit === null;
+  const chainPairs = canScore
+    ? scoreChainPairs({
+        complex,
+        chains,
+        plddt,
+        pae: pae.matrix,
+        rows: paeRows && paeOffsets ? { matrix: paeRows, offsets: paeOffsets } : null,
+        iptm: pairsFit ? pairs : [],
+      })
+    : [];
   // Some services write 0 for a single chain.
   const hasInterface = chains.length !== 1 || interfacePtm.value !== 0;
   return {
@@ -193,15 +208,16 @@ export function readFoldingResult(value: unknown): FoldingResult {
     plddt,
     meanPlddt: mean(plddt.tokens),
     chains,
-    chainPairs: pairsFit ? iptmChainPairs(pairs, chains) : [],
+    chainPairs,
     pae: pae.matrix,
+    paeOffsets,
     embeddings: hasEmbeddings ? { sequence: sequence.matrix, pair: pair.matrix } : null,
     warnings: [...warnings, ...named.warnings],
     misfits: {
       ptm: ptm.misfit,
       iptm: interfacePtm.misfit,
       chains: named.misfit,
-      chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? (pairs.length > 0 ? named.misfit : null),
+      chainPairs: pairChainsIptm.misfit ?? pairsMisfit ?? named.misfit,
       structure: complex?.atomsMisfit ?? named.misfit,
       plddt: found === undefined ? rowsMisfit('plddt', tokenCount, given.value?.length ?? 0) : oddPlddt,
       pae: pae.misfit,

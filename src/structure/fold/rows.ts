@@ -33,10 +33,18 @@ export function atomElement(complex: FoldedComplex, token: number, atom: number)
 }
 
 /** The atoms of a token without hydrogens. */
-function heavyAtoms(complex: FoldedComplex, token: number): number[] {
+export function heavyAtoms(complex: FoldedComplex, token: number): number[] {
   const [start, end] = atomRange(complex, token);
   const atoms = Array.from({ length: end - start }, (_, k) => start + k);
   return atoms.filter((atom) => !/^[HD]$/.test(atomElement(complex, token, atom)));
+}
+
+/** The coordinates in a row of `atom_positions`; undefined where one is missing. */
+export function readPosition(value: unknown): [number, number, number] | undefined {
+  if (!Array.isArray(value)) return undefined;
+  const [x, y, z]: unknown[] = value;
+  if (typeof x !== 'number' || typeof y !== 'number' || typeof z !== 'number') return undefined;
+  return Number.isFinite(x + y + z) ? [x, y, z] : undefined;
 }
 
 type TokenClass = 'ligand' | 'modified' | 'standard';

@@ -3,6 +3,7 @@
 import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
+import { selectBestPairs } from '../../structure/fold/interface-scores.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { type Downloads, download } from '../http/download.ts';
 import { readBytes } from '../http/response-body.ts';
@@ -60,8 +61,8 @@ function readResponse(response: unknown): TaskResult | null {
 }
 
 /** The scores of a result; a sentence when they are outside 0 to 1. */
-function toScores({ ptm, iptm, meanPlddt, misfits }: FoldingResult): TaskScores | string {
-  return misfits.ptm ?? misfits.iptm ?? { ptm, iptm, meanPlddt };
+function toScores({ ptm, iptm, meanPlddt, chainPairs, misfits }: FoldingResult): TaskScores | string {
+  return misfits.ptm ?? misfits.iptm ?? { ptm, iptm, meanPlddt, chainPairs: selectBestPairs(chainPairs) };
 }
 
 /** Creates the reader of one request. */

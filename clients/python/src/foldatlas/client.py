@@ -36,7 +36,11 @@ PROTEIN_COLUMNS = (
     *("mean_plddt", *CLUSTER_COLUMNS, "features"),
 )
 SIMILAR_COLUMNS = ("score", "hash", "accession", "length", "ptm", "mean_plddt", *CLUSTER_COLUMNS)
-RANK_COLUMNS = ("rank", "name", "repeat", "status", "iptm", "ptm", "mean_plddt", "task_id", "problem")
+RANK_COLUMNS = (
+    *("rank", "name", "repeat", "status", "iptm", "ptm", "mean_plddt"),
+    *("interface", "ipsae", "ipsae_min", "pdockq", "pdockq2", "lis", "mean_pae", "min_pae", "interfaces"),
+    *("task_id", "problem"),
+)
 
 #: The place of an id in its request, which is not its place in the whole list.
 _PLACE = re.compile(r"^`ids\[\d+\]` \(\d+ characters\) ")
@@ -234,12 +238,21 @@ class FoldAtlas:
         """All tasks of a batch as the gateway lists them. Raises FoldAtlasError where the batch does not exist."""
         return list(self._pages(documents.TASKS, {"batchId": batch_id}))
 
-    def rank(self, batch_id: str, order_by: str = "IPTM", min_iptm: Optional[float] = None) -> Table:
-        """Tasks of a batch by IPTM, PTM, PLDDT, NAME or INDEX, best first, with their scores.
+    def rank(
+        self,
+        batch_id: str,
+        order_by: str = "IPTM",
+        min_iptm: Optional[float] = None,
+        min_ipsae: Optional[float] = None,
+    ) -> Table:
+        """Tasks of a batch by IPTM, IPSAE, PTM, PLDDT, NAME or INDEX, best first, with their scores.
 
-        `mean_plddt` is 0 to 100. Tasks without scores have no rank, and `problem` says why.
+        `mean_plddt` is 0 to 100. From `ipsae` to `min_pae` are the scores of `interface`, the two
+        chains with the best ipSAE, such as "A-B"; `interfaces` is a dict with the ipSAE of every
+        interface. They need includePae (docs/scores.md). Tasks without scores have no rank, and
+        `problem` says why.
         """
-        variables = {"batchId": batch_id, "orderBy": order_by, "minIptm": min_iptm}
+        variables = {"batchId": batch_id, "orderBy": order_by, "minIptm": min_iptm, "minIpsae": min_ipsae}
         rows: List[Row] = []
         for task in self._pages(documents.RANK, variables):
             scores = task["scores"] or {}
@@ -252,6 +265,7 @@ class FoldAtlas:
                     "iptm": scores.get("iptm"),
                     "ptm": scores.get("ptm"),
                     "mean_plddt": scores.get("meanPlddt"),
+                    **_interfaces(scores.get("chainPairs") or []),
                     "task_id": task["taskId"],
                     "problem": (task["error"] or {}).get("message"),
                 }
@@ -387,6 +401,27 @@ def _pick(record: Optional[Mapping[str, Any]], names: Sequence[str]) -> Row:
 
 def _means(protein: Optional[Mapping[str, Any]]) -> Row:
     return {"mean_plddt": ((protein or {}).get("plddt") or {}).get("mean")}
+
+
+def _interfaces(pairs: Sequence[Mapping[str, Any]]) -> Row:
+    """Scores of the best interface, which stands first, and the ipSAE of all: pairs come in both orders."""
+    best = pairs[0] if pairs else {}
+    both = [pair["ipsae"] for pair in pairs if {pair["a"], pair["b"]} == {best["a"], best["b"]}]
+    interfaces: Dict[str, float] = {}
+    for pair in pairs:
+        if pair["ipsaeMax"] is not None and "%(b)s-%(a)s" % pair not in interfaces:
+            interfaces["%(a)s-%(b)s" % pair] = pair["ipsaeMax"]
+    return {
+        "interface": "%(a)s-%(b)s" % best if best else None,
+        "ipsae": best.get("ipsaeMax"),
+        "ipsae_min": None if None in both else min(both, default=None),
+        "pdockq": best.get("pDockQ"),
+        "pdockq2": best.get("pDockQ2"),
+        "lis": best.get("lis"),
+        "mean_pae": best.get("meanPae"),
+        "min_pae": best.get("minPae"),
+        "interfaces": interfaces,
+    }
 
 
 def _cluster(cluster: Optional[Mapping[str, Any]]) -> Row:

@@ -37,10 +37,11 @@ TASKS = """query Tasks($batchId: ID!, $after: String) { batch(batchId: $batchId)
   pageInfo { hasNextPage endCursor }
   nodes { taskId name inputIndex repeatIndex status error { message } } } } }"""
 
-RANK = """query Rank($batchId: ID!, $orderBy: TaskOrder!, $minIptm: Float, $after: String) {
-  batch(batchId: $batchId) { tasks(orderBy: $orderBy, minIptm: $minIptm, first: 500, after: $after) {
+RANK = """query Rank($batchId: ID!, $orderBy: TaskOrder!, $minIptm: Float, $minIpsae: Float, $after: String) {
+  batch(batchId: $batchId) { tasks(orderBy: $orderBy, minIptm: $minIptm, minIpsae: $minIpsae, first: 500, after: $after) {
     pageInfo { hasNextPage endCursor }
-    nodes { taskId name repeatIndex status error { message } scores { iptm ptm meanPlddt } } } } }"""
+    nodes { taskId name repeatIndex status error { message } scores { iptm ptm meanPlddt
+      chainPairs { a b ipsae ipsaeMax pDockQ pDockQ2 lis meanPae minPae } } } } } }"""
 
 PLDDT = """query Plddt($taskId: ID!) { task(taskId: $taskId) { result { plddt { values } } } }"""
 

@@ -28,5 +28,7 @@ def table_cell(value: object) -> str:
     """A cell of a tab-separated table; empty for None. Spreadsheets do not run it as a formula."""
     if value is None:
         return ""
+    if isinstance(value, dict):
+        value = " ".join("%s:%s" % entry for entry in value.items())
     text = plain_text(str(value))
     return "'" + text if _FORMULA.match(text) and not _NUMBER.match(text) else text
