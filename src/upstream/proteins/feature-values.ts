@@ -13,6 +13,7 @@ import type { FeatureValue } from '../wire.ts';
 import { type FeatureRow, selectRows } from './activations.ts';
 import { type RawRecord, readFeatures, readRecord } from './read-record.ts';
 import type { ProteinRecord } from './record.ts';
+import { NO_PARTS } from './required-parts.ts';
 
 /** A question for features. */
 export interface FeatureQuestion {
@@ -61,7 +62,7 @@ export function createFeatureValueLoader(
 ): LoadFeatures {
   const load = async ({ hash, question }: FeatureKey): Promise<FeatureAnswer[] | null> => {
     const found = await limited(() => atlas.protein(up, hash, { ...question, foldOnMiss: false }));
-    const record = found && readRecord(hash, null, found);
+    const record = found && readRecord(hash, NO_PARTS, found);
     onRecord(hash, record);
     return found && readAnswers(found, question.top, record ? partValue(record.length) : undefined);
   };

@@ -63,12 +63,12 @@ export class KnownProteins {
     return this.#failures.has(hash);
   }
 
-  /** Takes in what an answer said. @param cacheable - what of it is cached */
-  add(hash: string, record: ProteinRecord | null, cacheable = record): void {
+  /** Adds what an answer said. */
+  add(hash: string, record: ProteinRecord | null): void {
     this.addUncached(hash, record);
-    if (cacheable === null) return;
+    if (record === null) return;
     const before = this.#cacheable.get(hash);
-    this.#cacheable.set(hash, before ? mergeRecords(before, cacheable) : cacheable);
+    this.#cacheable.set(hash, before ? mergeRecords(before, record) : record);
     this.#changed.add(hash);
   }
 

@@ -19,10 +19,9 @@ import { type BulkCall, type NeededParts, type Plan, planFirstCalls, planRemaini
 import type { ProteinCache } from './protein-cache.ts';
 import { readArchived, readClusterInfo } from './read-archive.ts';
 import { readRecord } from './read-record.ts';
-import { cacheableParts, emptyRecord, type ProteinRecord } from './record.ts';
+import { emptyRecord, type ProteinRecord } from './record.ts';
 import {
   missingParts,
-  NO_PARTS,
   needNames,
   needsCluster,
   needsNothing,
@@ -142,8 +141,7 @@ export function createProteinLoader(
     const read = () => singleFlight(key, up.signal, (call) => readFolded(up, hash, query, call));
     try {
       const found = await (isLone ? read() : limitRecords(read));
-      const record = found && readRecord(hash, needs, found);
-      known.add(hash, record, record && cacheableParts(record, needs));
+      known.add(hash, found && readRecord(hash, needs, found));
       known.askedRecord(hash);
     } catch (error) {
       known.fail(hash, needs, error);
@@ -250,7 +248,7 @@ export function createProteinLoader(
       known.store();
     },
     loadFeatures: createFeatureValueLoader(up, limitRecords, (hash, record) => {
-      known.add(hash, record, record && cacheableParts(record, NO_PARTS));
+      known.add(hash, record);
       known.store();
     }),
   };

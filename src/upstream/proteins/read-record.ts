@@ -19,7 +19,7 @@ import {
   type Source,
 } from './record.ts';
 import { readRegions } from './regions.ts';
-import { needsRows, type RequiredParts, topOf } from './required-parts.ts';
+import { needsRanking, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
 import { readResidues, readStructure, type Structure } from './structure.ts';
 
 const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
@@ -46,22 +46,22 @@ export const sourceOf = (operation: string, requestId?: string): Source => ({
 });
 
 /**
- * Reads a record.
+ * Reads a record: its small members always, the large ones only where they are needed.
  *
- * @param needs - what it was requested for; null unless its features are the normalised top ranking
+ * @param needs - what the record was requested for. Without needs of features nothing is read of
+ *   them, so that they may be others than the normalised top ranking
  * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
  */
-export function readRecord(
-  hash: string,
-  needs: RequiredParts | null,
-  { raw, requestId }: RawRecord,
-): ProteinRecord {
+export function readRecord(hash: string, needs: RequiredParts, { raw, requestId }: RawRecord): ProteinRecord {
   const record = validate('protein', smallRecord, raw);
   checkRecord(hash, record);
   const { sequence: written, ...own } = record;
   const sequence = written ?? undefined;
   const length = own.sequence_length ?? sequence?.length;
   const representative = own.cluster_rep_protein_hash;
+  const isWhole = needs.record === true || needs.fold === true;
+  // A query for one large member is often followed by one for another.
+  const isLarge = isWhole || needsStructure(needs) || needs.level === true;
   return {
     ...emptyRecord(hash, sourceOf('protein', requestId)),
     sequence: sequence ?? UNKNOWN,
@@ -69,12 +69,14 @@ export function readRecord(
     accession: own.accession ?? null,
     source: own.source ?? null,
     names: { name: own.protein_name ?? null, header: own.header ?? null },
-    ...structureParts({ ...own, sequence, length }, raw),
+    ...(isLarge
+      ? structureParts({ ...own, sequence, length }, raw)
+      : { ptm: own.ptm ?? UNKNOWN, meanPlddt: own.mean_plddt ?? UNKNOWN }),
     cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
-    ...(needs === null ? {} : featureParts(needs, raw, length)),
-    single: needs === null ? UNKNOWN : { own, raw },
-    isFolded: needs?.fold === true,
+    ...(isLarge || needsRanking(needs) ? featureParts(needs, raw, length) : {}),
+    single: isWhole ? { own, raw } : UNKNOWN,
+    isFolded: needs.fold === true,
   };
 }
 

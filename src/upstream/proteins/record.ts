@@ -5,13 +5,7 @@ import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
 import type { SmallMembers } from './read-record.ts';
-import {
-  type AvailableParts,
-  type Need,
-  needNames,
-  needsStructure,
-  type RequiredParts,
-} from './required-parts.ts';
+import { type AvailableParts, type Need, needNames, type RequiredParts } from './required-parts.ts';
 import type { Structure } from './structure.ts';
 
 /** The answer that data came from, and when. */
@@ -111,18 +105,6 @@ export const emptyRecord = (hash: string, from?: Source): ProteinRecord => ({
   single: UNKNOWN,
   isFolded: false,
 });
-
-/**
- * What of a single record is cached: the large parts when one of them was asked for, all of it when
- * it was asked for itself.
- */
-export function cacheableParts(record: ProteinRecord, asked: RequiredParts): ProteinRecord {
-  const isWhole = asked.record === true || asked.fold === true;
-  const single = isWhole ? record.single : UNKNOWN;
-  return isWhole || needsStructure(asked) || asked.level === true
-    ? { ...record, single }
-    : { ...record, single, structure: UNKNOWN, plddt: UNKNOWN, level: UNKNOWN };
-}
 
 /** The longer ranking, with the regions that the other has for its strongest features. */
 function mergeRankings(older: Ranking, newer: Ranking): Ranking {

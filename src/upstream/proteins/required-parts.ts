@@ -149,6 +149,10 @@ export const pathOf = (needs: RequiredParts): string =>
 export const needsRows = (needs: RequiredParts): boolean =>
   needs.rows !== undefined || needs.residues !== undefined;
 
+/** Whether top features are needed, or activations on their scale. */
+export const needsRanking = (needs: RequiredParts): boolean =>
+  needs.features !== undefined || needs.regions !== undefined || needsRows(needs);
+
 /** The largest number of top features that any part of the needs speaks of; at least 1. */
 export const topOf = (needs: RequiredParts): number =>
   Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);
