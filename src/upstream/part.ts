@@ -1,8 +1,8 @@
 // A part of a record that may take a call of its own. One type carries absence and failure through
 // loader, cache and resolvers.
 
-/** No answer has said anything yet, which proves nothing. JSON leaves it out. */
-export const UNKNOWN: unique symbol = Symbol('unknown');
+/** No answer has said anything yet, which proves nothing. */
+export const UNKNOWN = undefined;
 
 /** A value; null where the service has said that there is none; the error of the call that failed. */
 export type Part<T> = T | null | typeof UNKNOWN | Error;

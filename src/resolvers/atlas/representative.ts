@@ -46,7 +46,7 @@ async function nameInCluster(
   if (name == null) return undefined;
   const accession =
     partValue(own.accession) ??
-    partValue((await ctx.proteins.findCached(own.hash, { accession: true }))?.accession ?? UNKNOWN);
+    partValue((await ctx.proteins.findCached(own.hash, { accession: true }))?.accession);
   return uniprotAccession(accession) === undefined ? undefined : name;
 }
 

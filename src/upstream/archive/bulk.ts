@@ -1,4 +1,5 @@
 // Reads the archive of a bulk look-up into the parts of each protein.
+import { setImmediate as turn } from 'node:timers/promises';
 import { isFields } from '../json/is-fields.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isId } from '../wire-values.ts';
@@ -38,6 +39,8 @@ export interface BulkOptions {
 }
 
 const MAX_PROBLEMS = 100;
+/** Unpacked in one turn of the event loop: some 5 ms. A small archive is not held in pieces between turns. */
+const BYTES_PER_TURN = 512 * 1024;
 
 const HASH = /^[0-9a-f]{32}$/;
 const STRUCTURE = /^structures\/([0-9a-f]{32})\.pdb$/i;
@@ -57,15 +60,24 @@ export async function readBulkArchive(archive: Uint8Array, options: BulkOptions 
   const { limits = archiveLimits({ proteins: 500, perResidue: true }) } = options;
   const reader = new BulkReader(options);
   const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
+  const members: ZipMember[] = [];
+  let damage: ArchiveError | undefined;
   try {
-    for await (const member of readZip(bytes, limits)) {
-      await reader.read(member);
-      if (reader.problems.length > MAX_PROBLEMS) break;
-    }
+    for await (const member of readZip(bytes, limits)) members.push(member);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
-    reader.problems.push(error);
+    damage = error;
   }
+  let unpackedBytes = 0;
+  for (const member of members) {
+    await reader.read(member);
+    if (reader.problems.length > MAX_PROBLEMS) break;
+    unpackedBytes += member.size;
+    if (unpackedBytes < BYTES_PER_TURN) continue;
+    await turn();
+    unpackedBytes = 0;
+  }
+  if (damage !== undefined) reader.problems.push(damage);
   return reader;
 }
 

@@ -74,12 +74,8 @@ function readFeatures(
   { level, rows }: FeatureSelection,
 ): BulkFeatures {
   const top = readRanking(value.top_features);
-  const vector = readVector(value.protein_level);
-  return {
-    top,
-    proteinLevel: level || top === undefined ? vector : undefined,
-    rows: rows && readRows(value.per_residue, rows, top, vector),
-  };
+  const proteinLevel = level || top === undefined ? readVector(value.protein_level) : undefined;
+  return { top, proteinLevel, rows: rows && readRows(value.per_residue, rows, top, proteinLevel) };
 }
 
 function readRows(

@@ -38,8 +38,7 @@ const toArchiveError = (cause: unknown, options: { readonly isTruncated?: boolea
       );
 
 /**
- * The members of an archive, folders left out. It gives way to other work between members, as yauzl
- * does.
+ * The members of an archive, folders left out, not yet unpacked.
  *
  * @throws ArchiveError for a damaged list of members, or above the limits
  */

@@ -46,7 +46,7 @@ function readAnswers({ raw }: RawRecord, top: number, length: number | undefined
   const matrix = isFields(raw) ? readMatrix(raw.per_residue_activations) : undefined;
   const wanted = ranking.values.map(({ feature_index: index }) => index);
   const rows = matrix && selectRows(matrix, wanted);
-  return ranking.values.map((value) => ({ value, row: rows?.get(value.feature_index) ?? UNKNOWN }));
+  return ranking.values.map((value) => ({ value, row: rows?.get(value.feature_index) }));
 }
 
 /**

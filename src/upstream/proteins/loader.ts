@@ -17,9 +17,9 @@ import { MAX_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import { isFromCache, KnownProteins, type LoadResult } from './known-proteins.ts';
 import { type BulkCall, type NeededParts, type Plan, planFirstCalls, planRemainingCalls } from './plan.ts';
 import type { ProteinCache } from './protein-cache.ts';
-import { readArchived, readClusterInfo } from './read-archive.ts';
+import { readArchived, readClusters } from './read-archive.ts';
 import { readRecord } from './read-record.ts';
-import { emptyRecord, type ProteinRecord } from './record.ts';
+import { createSource, emptyRecord, type ProteinRecord } from './record.ts';
 import {
   missingParts,
   needNames,
@@ -163,14 +163,13 @@ export function createProteinLoader(
   }
 
   async function addArchive({ each, needs }: BulkCall, parts: BulkParts): Promise<void> {
-    for (const [representative, record] of parts.clusters) {
-      const info = readClusterInfo(record);
-      if (info !== undefined) clusterInfos.set(representative, info);
-    }
+    const clusters = readClusters(parts);
+    for (const [representative, info] of clusters) clusterInfos.set(representative, info);
     const isRanked = await hasRankedLevels(each, parts);
+    const archive = { parts, clusters, isRanked, from: createSource('bulk') };
     const problem = parts.problems[0];
     for (const hash of each.keys()) {
-      const record = readArchived(hash, needs, parts, isRanked);
+      const record = readArchived(hash, needs, archive);
       // A record that was read has proven that the protein exists.
       if (record !== undefined && (record !== null || !known.hasAskedRecord(hash))) known.add(hash, record);
       if (problem === undefined) known.askedArchive(hash, needs);
@@ -192,14 +191,14 @@ export function createProteinLoader(
     const [hash, needs] = unranked.find(([one]) => !parts.clusters.has(one)) ?? unranked[0] ?? [];
     const level = hash === undefined ? undefined : parts.features.get(hash)?.proteinLevel;
     if (hash === undefined || needs === undefined || level === undefined) return false;
-    const ranking = () => partValue(known.get(hash)?.features ?? UNKNOWN);
+    const ranking = () => partValue(known.get(hash)?.features);
     if ((ranking()?.top ?? 0) < topOf(needs)) await runRecord(hash, needs, true);
     return isRankingOf(ranking()?.values ?? [], level);
   }
 
   /** Joins the representative that a record named with what an archive says of its cluster. */
   function joinCluster(hash: string): void {
-    const link = partValue(known.get(hash)?.cluster ?? UNKNOWN);
+    const link = partValue(known.get(hash)?.cluster);
     if (link === undefined || link.info !== undefined) return;
     const info = clusterInfos.get(link.representative);
     if (info !== undefined) known.add(hash, { ...emptyRecord(hash), cluster: { ...link, info } });

@@ -2,10 +2,7 @@
 // neither errors nor the absence of a protein are cached.
 import type { Cache } from '../../store/cache/cache.ts';
 import { isKnown, partValue, UNKNOWN } from '../part.ts';
-import { emptyRecord, type ProteinRecord } from './record.ts';
-
-/** The known parts of a protein, as the store takes them. */
-export type CachedProtein = Partial<ProteinRecord>;
+import type { ProteinRecord } from './record.ts';
 
 export interface ProteinCache {
   /** What is cached of the proteins. */
@@ -13,6 +10,9 @@ export interface ProteinCache {
   /** Caches what is known of a protein. */
   set(record: ProteinRecord): void;
 }
+
+/** The parts of a single record that are errors where they cannot be read. */
+const FALLIBLE_PARTS = ['structure', 'plddt', 'meanPlddt', 'features'] as const;
 
 /** The cache where nothing is cached. */
 export const noProteinCache: ProteinCache = { getMany: async () => [], set: () => undefined };
@@ -22,8 +22,8 @@ export const noProteinCache: ProteinCache = { getMany: async () => [], set: () =
  * @param ttl - milliseconds that what may change is cached
  */
 export function createProteinCache(
-  records: Cache<CachedProtein>,
-  identities: Cache<CachedProtein>,
+  records: Cache<ProteinRecord>,
+  identities: Cache<ProteinRecord>,
   ttl: number,
 ): ProteinCache {
   return {
@@ -33,41 +33,43 @@ export function createProteinCache(
       const identified = missing.length === 0 ? undefined : await identities.getMany(missing);
       return hashes.flatMap((hash) => {
         const cached = found.get(hash) ?? identified?.get(hash);
-        return cached === undefined ? [] : [toRecord(hash, cached)];
+        return cached === undefined ? [] : [fromCache(cached)];
       });
     },
     set(record) {
-      const { hash, from, sequence, length, accession, source } = record;
+      const { hash, from, oldest, sequence, length, accession, source } = record;
       if (partValue(sequence) !== undefined && isKnown(accession))
-        identities.set(hash, knownParts({ from, sequence, length, accession, source }));
+        identities.set(hash, { hash, from, oldest, sequence, length, accession, source });
       // No part outlives its time.
       const left = record.oldest + ttl - Date.now();
-      if (left > 0) records.set(hash, knownParts(record), left);
+      if (left > 0) records.set(hash, withoutErrors(record), left);
     },
   };
 }
 
-/** Without what is unknown. Errors belong to one request, and a structure with a fault is one. */
-function knownParts(record: CachedProtein): CachedProtein {
-  const { structure = UNKNOWN } = record;
-  const parts = { ...record, structure: partValue(structure)?.fault == null ? structure : UNKNOWN };
-  const known = Object.entries(parts).filter(([, part]) => part !== UNKNOWN && !(part instanceof Error));
-  return Object.fromEntries(known);
+/** Errors belong to one request, and a structure with a fault is one. */
+function withoutErrors(record: ProteinRecord): ProteinRecord {
+  const failed = FALLIBLE_PARTS.filter(
+    (part) => record[part] instanceof Error || (part === 'structure' && hasFault(record)),
+  );
+  if (failed.length === 0) return record;
+  return { ...record, ...Object.fromEntries(failed.map((part) => [part, UNKNOWN])) };
 }
 
+const hasFault = ({ structure }: ProteinRecord): boolean => partValue(structure)?.fault != null;
+
 /** A cached record as a part of this request. */
-function toRecord(hash: string, cached: CachedProtein): ProteinRecord {
-  const source = partValue(cached.from ?? UNKNOWN);
-  const from = source === undefined ? UNKNOWN : { ...source, fromCache: true };
-  return { ...emptyRecord(hash), ...cached, from };
+function fromCache(cached: ProteinRecord): ProteinRecord {
+  const source = partValue(cached.from);
+  return { ...cached, from: source && { ...source, fromCache: true } };
 }
 
 /** What an entry takes beside its data. */
 const ENTRY_BYTES = 600;
 
 /** Roughly what a record takes in memory. */
-export function sizeOfRecord(record: CachedProtein): number {
-  const { sequence, structure, plddt, features, level, rows, single } = { ...emptyRecord(''), ...record };
+export function sizeOfRecord(record: ProteinRecord): number {
+  const { sequence, structure, plddt, features, level, rows, single } = record;
   const text = partValue(structure)?.text;
   return (
     ENTRY_BYTES +

@@ -9,31 +9,39 @@ import { UNKNOWN } from '../part.ts';
 import { type ClusterInfo, clusterInfo } from '../wire.ts';
 import { hasSameScale, toRanking } from './activations.ts';
 import { isSequenceOf } from './check-record.ts';
-import { sourceOf } from './read-record.ts';
-import { emptyRecord, type ProteinRecord } from './record.ts';
+import { emptyRecord, type ProteinRecord, type Source } from './record.ts';
 import { needsCluster, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
 import { readResidues, readStructure } from './structure.ts';
+
+/** An archive, and what is read of all of it. */
+export interface Archive {
+  readonly parts: BulkParts;
+  readonly from: Source;
+  /** By representative. */
+  readonly clusters: ReadonlyMap<string, ClusterInfo>;
+  /** Whether activations without a ranking have the scale of one. */
+  readonly isRanked: boolean;
+}
 
 /**
  * Reads one protein.
  *
- * @param isRanked - whether the activations of an archive without rankings have the scale of one
  * @returns null where the archive proves that there is none; undefined where it does not mention it
  */
 export function readArchived(
   hash: string,
   needs: RequiredParts,
-  parts: BulkParts,
-  isRanked: boolean,
+  archive: Archive,
 ): ProteinRecord | null | undefined {
+  const { parts, from } = archive;
   if (!parts.present.has(hash)) return parts.hasSequences && parts.problems.length === 0 ? null : undefined;
   const identity = identityParts(hash, parts);
   return {
-    ...emptyRecord(hash, sourceOf('bulk')),
+    ...emptyRecord(hash, from),
     ...identity,
-    ...(needsStructure(needs) ? structureParts(parts.structures.get(hash), identity?.sequence) : {}),
-    ...(needsCluster(needs) ? { cluster: readLink(hash, parts) } : {}),
-    ...featureParts(needs, parts.features.get(hash), isRanked),
+    ...(needsStructure(needs) ? structureParts(parts.structures.get(hash), identity?.sequence) : undefined),
+    ...(needsCluster(needs) ? { cluster: readLink(hash, archive) } : undefined),
+    ...featureParts(needs, parts.features.get(hash), archive.isRanked),
   };
 }
 
@@ -60,20 +68,23 @@ function structureParts(
 }
 
 /** Without a list of members an archive shows only which proteins represent a cluster. */
-function readLink(hash: string, { clusterOf, clusters }: BulkParts): ProteinRecord['cluster'] {
-  const representative = clusterOf.get(hash);
-  if (representative !== undefined)
-    return { representative, info: readClusterInfo(clusters.get(representative)) };
-  const own = readClusterInfo(clusters.get(hash));
-  return own === undefined ? UNKNOWN : { representative: hash, info: own };
+function readLink(hash: string, { parts, clusters }: Archive): ProteinRecord['cluster'] {
+  const representative = parts.clusterOf.get(hash);
+  if (representative !== undefined) return { representative, info: clusters.get(representative) };
+  const info = clusters.get(hash);
+  return info === undefined ? UNKNOWN : { representative: hash, info };
 }
 
-/**
- * What an archive says of a cluster; undefined where that is no object. A value that breaks the
- * contract is left out: the record of the cluster says it, or the error.
- */
-export function readClusterInfo(record: unknown): ClusterInfo | undefined {
-  if (!isFields(record)) return undefined;
+/** What an archive says of its clusters, by representative. */
+export function readClusters({ clusters }: BulkParts): Map<string, ClusterInfo> {
+  const infos = new Map<string, ClusterInfo>();
+  for (const [representative, record] of clusters)
+    if (isFields(record)) infos.set(representative, readClusterInfo(record));
+  return infos;
+}
+
+/** A value that breaks the contract is left out: the record of the cluster says it, or the error. */
+function readClusterInfo(record: Record<string, unknown>): ClusterInfo {
   const parsed = clusterInfo.safeParse(record);
   if (parsed.success) return parsed.data;
   const broken = new Set(parsed.error.issues.map(({ path }) => path[0]));

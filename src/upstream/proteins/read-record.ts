@@ -11,12 +11,12 @@ import { type FeatureValue, proteinRecord } from '../wire.ts';
 import { hasSameScale, selectRows } from './activations.ts';
 import { checkRecord } from './check-record.ts';
 import {
+  createSource,
   emptyRecord,
   type FeatureRows,
   type ProteinRecord,
   type Ranking,
   type SingleRecord,
-  type Source,
 } from './record.ts';
 import { readRegions } from './regions.ts';
 import { needsRanking, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
@@ -37,14 +37,6 @@ export interface RawRecord {
   readonly requestId: string | undefined;
 }
 
-/** The source of data that have just come. */
-export const sourceOf = (operation: string, requestId?: string): Source => ({
-  operation,
-  retrievedAt: Date.now(),
-  fromCache: false,
-  requestId,
-});
-
 /**
  * Reads a record: its small members always, the large ones only where they are needed.
  *
@@ -63,7 +55,7 @@ export function readRecord(hash: string, needs: RequiredParts, { raw, requestId 
   // A query for one large member is often followed by one for another.
   const isLarge = isWhole || needsStructure(needs) || needs.level === true;
   return {
-    ...emptyRecord(hash, sourceOf('protein', requestId)),
+    ...emptyRecord(hash, createSource('protein', requestId)),
     sequence: sequence ?? UNKNOWN,
     length: length ?? UNKNOWN,
     accession: own.accession ?? null,

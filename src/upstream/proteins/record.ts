@@ -57,53 +57,45 @@ export interface SingleRecord {
 export interface ProteinRecord {
   readonly hash: string;
   /** The answer that said something of it last. */
-  readonly from: Part<Source>;
+  readonly from?: Part<Source>;
   /** When the oldest of the parts was retrieved, in milliseconds since the epoch. */
   readonly oldest: number;
-  readonly sequence: Part<string>;
-  readonly length: Part<number>;
-  readonly accession: Part<string>;
-  readonly source: Part<string>;
-  readonly names: Part<RecordNames>;
-  readonly structure: Part<Structure>;
+  readonly sequence?: Part<string>;
+  readonly length?: Part<number>;
+  readonly accession?: Part<string>;
+  readonly source?: Part<string>;
+  readonly names?: Part<RecordNames>;
+  readonly structure?: Part<Structure>;
   /** pLDDT by residue, 0 to 1, where an answer states it beside the structure or without one. */
-  readonly plddt: Part<readonly (number | null)[]>;
-  readonly ptm: Part<number>;
+  readonly plddt?: Part<readonly (number | null)[]>;
+  readonly ptm?: Part<number>;
   /** 0 to 1. */
-  readonly meanPlddt: Part<number>;
-  readonly cluster: Part<ClusterLink>;
+  readonly meanPlddt?: Part<number>;
+  readonly cluster?: Part<ClusterLink>;
   /** Whether the single record names no cluster, which it does not of a representative, either. */
-  readonly namesNoCluster: boolean;
-  readonly features: Part<Ranking>;
+  readonly namesNoCluster?: boolean;
+  readonly features?: Part<Ranking>;
   /** The activations of all features, on the scale of the ranking. */
-  readonly level: Part<SparseVector>;
-  readonly rows: Part<FeatureRows>;
-  readonly single: Part<SingleRecord>;
+  readonly level?: Part<SparseVector>;
+  readonly rows?: Part<FeatureRows>;
+  readonly single?: Part<SingleRecord>;
   /** Whether it was folded where it had no structure. */
-  readonly isFolded: boolean;
+  readonly isFolded?: boolean;
 }
+
+/** The source of data that have just come. */
+export const createSource = (operation: string, requestId?: string): Source => ({
+  operation,
+  retrievedAt: Date.now(),
+  fromCache: false,
+  requestId,
+});
 
 /** A protein of which nothing else is known. */
 export const emptyRecord = (hash: string, from?: Source): ProteinRecord => ({
   hash,
-  from: from ?? UNKNOWN,
+  from,
   oldest: from?.retrievedAt ?? Number.POSITIVE_INFINITY,
-  sequence: UNKNOWN,
-  length: UNKNOWN,
-  accession: UNKNOWN,
-  source: UNKNOWN,
-  names: UNKNOWN,
-  structure: UNKNOWN,
-  plddt: UNKNOWN,
-  ptm: UNKNOWN,
-  meanPlddt: UNKNOWN,
-  cluster: UNKNOWN,
-  namesNoCluster: false,
-  features: UNKNOWN,
-  level: UNKNOWN,
-  rows: UNKNOWN,
-  single: UNKNOWN,
-  isFolded: false,
 });
 
 /** The longer ranking, with the regions that the other has for its strongest features. */
@@ -147,12 +139,12 @@ export function mergeRecords(older: ProteinRecord, newer: ProteinRecord): Protei
     ptm: mergePart(older.ptm, newer.ptm),
     meanPlddt: mergePart(older.meanPlddt, newer.meanPlddt),
     cluster: mergePart(older.cluster, newer.cluster, mergeLinks),
-    namesNoCluster: older.namesNoCluster || newer.namesNoCluster,
+    namesNoCluster: older.namesNoCluster === true || newer.namesNoCluster === true,
     features: mergePart(older.features, newer.features, mergeRankings),
     level: mergePart(older.level, newer.level),
     rows: mergePart(older.rows, newer.rows, mergeRows),
     single: mergePart(older.single, newer.single),
-    isFolded: older.isFolded || newer.isFolded,
+    isFolded: older.isFolded === true || newer.isFolded === true,
   };
 }
 
@@ -171,12 +163,12 @@ export function availableParts(record: ProteinRecord): AvailableParts {
   if (structure !== UNKNOWN) available.structure = true;
   if (record.ptm !== UNKNOWN || structure === null) available.ptm = true;
   if (record.meanPlddt !== UNKNOWN) available.meanPlddt = true;
-  if (cluster !== UNKNOWN || record.namesNoCluster) available.link = true;
+  if (cluster !== UNKNOWN || record.namesNoCluster === true) available.link = true;
   if (cluster !== UNKNOWN && (!isLink(cluster) || cluster.info !== undefined)) available.cluster = true;
   if (record.level !== UNKNOWN) available.level = true;
   if (record.names !== UNKNOWN) available.header = true;
   if (record.single !== UNKNOWN) available.record = true;
-  if (record.isFolded || (isKnown(structure) && structure !== null)) available.fold = true;
+  if (record.isFolded === true || (isKnown(structure) && structure !== null)) available.fold = true;
   if (features !== UNKNOWN) {
     const ranking = isKnown(features) ? features : null;
     available.features = ranking?.top ?? ALL;

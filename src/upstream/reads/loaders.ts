@@ -10,12 +10,8 @@ import {
   type ProteinLoader,
   type ProteinLoaderDependencies,
 } from '../proteins/loader.ts';
-import {
-  type CachedProtein,
-  createProteinCache,
-  noProteinCache,
-  sizeOfRecord,
-} from '../proteins/protein-cache.ts';
+import { createProteinCache, noProteinCache, sizeOfRecord } from '../proteins/protein-cache.ts';
+import type { ProteinRecord } from '../proteins/record.ts';
 import {
   type CachedReads,
   type ClusterDependencies,
@@ -112,8 +108,8 @@ export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
   const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) =>
     ttl === 0 ? undefined : open(namespace, ttl, maxBytes, sizeOf);
 
-  const records = openRecords<CachedProtein>('proteins', 32 * MiB, sizeOfRecord);
-  const identities = open<CachedProtein>('identities', YEAR_MS, 8 * MiB, sizeOfRecord);
+  const records = openRecords<ProteinRecord>('proteins', 32 * MiB, sizeOfRecord);
+  const identities = open<ProteinRecord>('identities', YEAR_MS, 8 * MiB, sizeOfRecord);
   const shared: SharedDependencies = {
     proteins: {
       cache: records ? createProteinCache(records, identities, ttl) : noProteinCache,
