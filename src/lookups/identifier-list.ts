@@ -4,33 +4,27 @@
 /** Lines of a sequence, also where it has gaps, which `lookup` refuses. */
 const RESIDUES = /^[A-Z*. -]+$/i;
 
-export interface IdentifierReader {
-  /** The identifiers that end with a line. */
-  read(line: string): string[];
-  /** The identifier that ends with the list. */
-  end(): string[];
-}
-
-/** @param maxWords - identifiers of one line that are read at most; all when absent */
-export function createIdentifierReader(maxWords?: number): IdentifierReader {
+/** Reads the identifiers of a text. @param max - of a longer list only somewhat more are read */
+export function readIdentifierList(text: string, max: number): string[] {
+  const ids: string[] = [];
   let record: string[] = [];
-  const end = (): string[] => (record.length === 0 ? [] : [record.splice(0).join('\n')]);
-  return {
-    read(line) {
-      const text = line.trim();
-      // Blank lines may stand anywhere in a record.
-      if (record.length > 0 && (text === '' || RESIDUES.test(text))) {
-        if (text !== '') record.push(text);
-        return [];
-      }
-      const ended = end();
-      if (text.startsWith('>')) {
-        record = [text];
-        return ended;
-      }
-      const words = text.replace(/#.*/, '').split(/[\s,;]+/, maxWords);
-      return [...ended, ...words.filter((word) => word !== '')];
-    },
-    end,
+  const endRecord = (): void => {
+    if (record.length > 0) ids.push(record.join('\n'));
+    record = [];
   };
+  for (const [whole] of text.matchAll(/[^\r\n]+/g)) {
+    const line = whole.trim();
+    // Blank lines may stand anywhere in a record.
+    if (record.length > 0 && (line === '' || RESIDUES.test(line))) {
+      if (line !== '') record.push(line);
+      continue;
+    }
+    endRecord();
+    if (line.startsWith('>')) record = [line];
+    else
+      for (const word of line.replace(/#.*/, '').split(/[\s,;]+/, max + 2)) if (word !== '') ids.push(word);
+    if (ids.length > max) return ids;
+  }
+  endRecord();
+  return ids;
 }

@@ -1,5 +1,5 @@
-// The columns of tables of proteins: of /export.tsv and /export.ndjson, `foldatlas lookup` and the
-// examples. All are read from the results of one `lookup` query.
+// The columns of tables of proteins, of /export.tsv and /export.ndjson; the Python client and the
+// examples have the same. All are read from the results of one `lookup` query.
 import { type Cell, tableRow } from '../plain-text.ts';
 
 /** The result for one identifier. */

@@ -11,9 +11,7 @@ import { BULK_HASHES } from '../upstream/proteins/plan.ts';
 import { SEARCH_LIMITS } from '../upstream/reads/catalogue.ts';
 import { MAX_RESIDUES } from './atlas/similarity.ts';
 
-type Limit<T> = readonly [description: string, value: (config: Config) => T];
-
-const ALWAYS: Readonly<Record<string, Limit<number>>> = {
+const LIMITS: Readonly<Record<string, readonly [description: string, value: (config: Config) => number]>> = {
   maxItems: ['Items of one submission, such as 2000.', () => MAX_ITEMS],
   maxTasks: ['Tasks of one submission: items times repeats, such as 2000.', () => MAX_TASKS],
   queueDeadlineHours: ['Hours after which a task that has not started is cancelled, such as 24.', () => 24],
@@ -47,25 +45,26 @@ const ALWAYS: Readonly<Record<string, Limit<number>>> = {
 const apiVersion = (path: string): string | null =>
   path.split('/').find((part) => /^v\d\w*$/.test(part)) ?? null;
 
-const VERSIONS: Readonly<Record<string, Limit<string | null>>> = {
-  batchApiVersion: [
-    'Version of the upstream\'s Batch API, such as "v1"; null where its path names none.',
-    (config) => apiVersion(config.UPSTREAM_BATCH_PREFIX),
-  ],
-  atlasApiVersion: [
-    'Version of the upstream\'s Atlas API, such as "v1alpha1"; null where its path names none.',
-    (config) => apiVersion(config.UPSTREAM_ATLAS_PREFIX),
-  ],
-};
-
-const fieldsOf = <T, F>(table: Readonly<Record<string, Limit<T>>>, field: (limit: Limit<T>) => F) =>
-  Object.fromEntries(Object.entries(table).map(([name, limit]) => [name, field(limit)]));
-
 const Limits = builder.objectRef<Config>('Limits').implement({
   description: 'Limits of this gateway and its upstream.',
   fields: (t) => ({
-    ...fieldsOf(ALWAYS, ([text, resolve]) => t.int({ ...publicNonNull('record', text), resolve })),
-    ...fieldsOf(VERSIONS, ([text, resolve]) => t.string({ ...publicNullable('record', text), resolve })),
+    ...Object.fromEntries(
+      Object.entries(LIMITS).map(([name, [text, resolve]]) => [
+        name,
+        t.int({ ...publicNonNull('record', text), resolve }),
+      ]),
+    ),
+    batchApiVersion: t.string({
+      public: 'record',
+      description: 'Version of the upstream\'s Batch API, such as "v1"; null where its path names none.',
+      resolve: (config) => apiVersion(config.UPSTREAM_BATCH_PREFIX),
+    }),
+    atlasApiVersion: t.string({
+      public: 'record',
+      description:
+        'Version of the upstream\'s Atlas API, such as "v1alpha1"; null where its path names none.',
+      resolve: (config) => apiVersion(config.UPSTREAM_ATLAS_PREFIX),
+    }),
   }),
 });
 

@@ -44,7 +44,7 @@ export interface PlddtShape {
 }
 
 /** Synchronous where the values are loaded: a promise for each residue would be slow. */
-function ofValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
+function readValues<R>({ unit }: PlddtShape, read: (values: UnitValues) => R): R | Promise<R> {
   return typeof unit === 'function' ? unit().then(read) : read(unit);
 }
 
@@ -71,7 +71,7 @@ interface PlddtBandShape {
 }
 
 /** The share of the known values in each band, best band first; all 0 when no value is known. */
-function bandsOf(unit: UnitValues): PlddtBandShape[] {
+function toBands(unit: UnitValues): PlddtBandShape[] {
   const known = unit.filter((value) => value !== null);
   return BANDS.map(({ band, from, to }) => ({
     band,
@@ -119,7 +119,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
     }),
     length: t.int({
       ...publicNonNull('record', 'Number of `values`: residues or tokens, and chain breaks.'),
-      resolve: (plddt) => ofValues(plddt, ({ length }) => length),
+      resolve: (plddt) => readValues(plddt, ({ length }) => length),
     }),
     values: t.floatList({
       public: 'record',
@@ -136,7 +136,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
       cost: ({ start, end }) => ({ calls: 0.02, values: residueValues(start, end) }),
       resolve: (plddt, { start, end, scale }) => {
         const from = rangeStart(start, end);
-        return ofValues(plddt, (values) =>
+        return readValues(plddt, (values) =>
           values.slice(from, end ?? undefined).map((value) => scalePlddt(value, scale)),
         );
       },
@@ -146,7 +146,7 @@ export const Plddt = builder.objectRef<PlddtShape>('Plddt').implement({
       type: [PlddtBand],
       nullable: false,
       description: 'The share of the structure in each confidence band, best first; always four entries.',
-      resolve: (plddt) => ofValues(plddt, bandsOf),
+      resolve: (plddt) => readValues(plddt, toBands),
     }),
   }),
 });

@@ -1,30 +1,24 @@
 // POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked
 // up at a time. The answer begins with the first 500; a failure after that cuts the connection.
-import { isUtf8 } from 'node:buffer';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
-import * as z from 'zod';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
-import { createIdentifierReader } from '../../lookups/identifier-list.ts';
 import {
-  columnsNamed,
   jsonLine,
   type LookupRow,
   lookupQuery,
-  PROTEIN_COLUMNS,
-  type ProteinColumn,
   readRows,
   tableHeader,
   tableLine,
 } from '../../lookups/protein-columns.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
 import { httpError } from '../errors.ts';
-import { readBody } from '../exchange.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { costError, estimateCost } from '../plugins/cost-limit.ts';
 import { maskError } from '../plugins/mask-error.ts';
 import { isCrossSiteRequest } from '../plugins/request-reader.ts';
+import { type ExportRequest, readExportRequest } from './export-request.ts';
 import type { Route, RouteAnswer, RouteRequest } from './route.ts';
 
 export interface ExportSources {
@@ -35,93 +29,7 @@ export interface ExportSources {
   spend(request: Request): Promise<RateLimitResult | null>;
 }
 
-const MAX_IDS = 50_000;
-/** Columns of every table, which explain its gaps. */
-const REQUIRED = ['requested', 'status', 'problem'];
-/** Columns that one bulk call brings for 500 proteins. */
-const DEFAULT = ['hash', 'accession', 'source', 'length', 'ptm', 'mean_plddt', 'structure_url'];
-
 const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
-
-interface ExportRequest {
-  readonly ids: readonly string[];
-  readonly columns: readonly ProteinColumn[];
-}
-
-const jsonBody = z.strictObject({
-  ids: z.array(z.string()),
-  columns: z.array(z.string()).optional(),
-});
-
-function readJson(text: string): z.output<typeof jsonBody> {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw httpError(
-      400,
-      'The body is not valid JSON. A list of identifiers as text needs another content-type.',
-    );
-  }
-  // Too many are refused before each of them is checked.
-  const { ids } = Object(body);
-  if (Array.isArray(ids)) checkCount(ids.length);
-  const { success, data, error } = jsonBody.safeParse(body);
-  if (success) return data;
-  const [issue] = error.issues;
-  throw httpError(
-    400,
-    `The body must be {"ids": ["P01308"], "columns": ["name"]}, columns as you like: ` +
-      `${issue?.path.join('.') || 'body'}: ${issue?.message}.`,
-  );
-}
-
-/** Reads no further than one identifier beyond the limit. */
-function readText(text: string): string[] {
-  const reader = createIdentifierReader(MAX_IDS + 2);
-  const ids: string[] = [];
-  for (const [line] of text.matchAll(/[^\r\n]+/g)) {
-    for (const id of reader.read(line)) ids.push(id);
-    if (ids.length > MAX_IDS) return ids;
-  }
-  return [...ids, ...reader.end()];
-}
-
-/** @throws GraphQLError (400, 413) for an empty list and for one that is too long */
-function checkCount(count: number): void {
-  if (count === 0)
-    throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
-  if (count > MAX_IDS)
-    throw httpError(
-      413,
-      `There are more than ${MAX_IDS} identifiers, which is what one export takes. Send the rest as another.`,
-    );
-}
-
-function readColumns(names: readonly string[]): ProteinColumn[] {
-  const unknown = names.find((name) => columnsNamed([name]).length === 0);
-  if (unknown === undefined) return columnsNamed([...REQUIRED, ...names]);
-  throw httpError(
-    400,
-    `There is no column ${JSON.stringify(unknown.slice(0, 60))}. ` +
-      `There are ${PROTEIN_COLUMNS.map(({ name }) => name).join(', ')}.`,
-  );
-}
-
-/** @throws GraphQLError (400, 413, 415) that says what is wrong with it */
-function readRequest({ request, url }: RouteRequest): ExportRequest {
-  if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
-    throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
-  const bytes = readBody(request);
-  const text = new TextDecoder().decode(bytes);
-  if (!isUtf8(bytes) || text.includes('\0'))
-    throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
-  const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
-  const body = isJson ? readJson(text) : { ids: readText(text) };
-  const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
-  checkCount(body.ids.length);
-  return { ids: body.ids, columns: readColumns(names) };
-}
 
 /** Looks up some identifiers. @throws GraphQLError when they cost too much, or nothing is answered */
 async function lookUp(
@@ -196,7 +104,7 @@ async function answer(
   if (isCrossSiteRequest(request.headers, sources.config.CORS_ORIGINS))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
   const ctx = await sources.open(request);
-  const wanted = readRequest(asked);
+  const wanted = readExportRequest(asked);
   const body = lines(sources, ctx, request, wanted, format);
   // A refusal of everything comes with the first lines, and has an HTTP status of its own.
   const first = await body.next();

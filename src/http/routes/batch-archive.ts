@@ -1,0 +1,119 @@
+// The archive of a batch: results and structures of its finished tasks, the table of scores, and a
+// manifest of what is in it.
+import type { GatewayContext } from '../../context.ts';
+import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
+import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
+import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { findInput } from '../../resolvers/folds/task-shape.ts';
+import type { TaskErrorShape } from '../../schema/task.ts';
+import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { writeFoldFile } from '../../structure/fold/files.ts';
+import { UpstreamError } from '../../upstream/errors.ts';
+import type { FoldResults } from '../../upstream/folds/fold-results.ts';
+import { createZipWriter } from './zip-writer.ts';
+
+/** Results that are read before the one that is being written has left. */
+const READ_AHEAD = 1;
+
+/** A task with its name, its place in the input, and the names of its files. */
+export type ListedTask = PlacedTask & Omit<ScoredTask, keyof PlacedTask | 'scores' | 'problem'>;
+
+/** The reason of a failure that Status does not give at present. */
+function unreadError(cause: unknown): TaskErrorShape {
+  if (!(cause instanceof UpstreamError)) throw cause;
+  return { code: null, message: `Why it failed cannot be read: ${cause.message}`, raw: null };
+}
+
+/** Completes tasks of List for tables and archives. */
+export async function listTasks(ctx: GatewayContext, tasks: readonly PlacedTask[]): Promise<ListedTask[]> {
+  const named = await Promise.all(
+    tasks.map(async (task) => {
+      const { item = null, inputIndex = null, repeatIndex = null } = (await findInput(ctx, task)) ?? {};
+      const error = await loadTaskError(ctx, task).catch(unreadError);
+      const status = await loadStatus(ctx, task);
+      return { ...task, status, error, name: item?.name ?? null, inputIndex, repeatIndex };
+    }),
+  );
+  const files = fileNames(named);
+  return named.map((task, i) => ({ ...task, file: task.status === 'DONE' ? (files[i] ?? null) : null }));
+}
+
+export const toScored = (task: ListedTask, scores: TaskScores | string | undefined): ScoredTask => ({
+  ...task,
+  scores: typeof scores === 'object' ? scores : null,
+  problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
+});
+
+/** What of a task stands in the archive. */
+interface ArchivedTask {
+  readonly task: ListedTask;
+  readonly files: readonly (readonly [name: string, content: Uint8Array])[];
+  readonly scores: TaskScores | string | undefined;
+  readonly problem: string | null;
+}
+
+/** Reads the files of a task. Never rejects: what fails is told in the manifest. */
+async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedTask> {
+  const { file } = task;
+  if (file === null) return { task, files: [], scores: undefined, problem: task.error?.message ?? null };
+  const failed = (problem: string): ArchivedTask => ({ task, files: [], scores: problem, problem });
+  try {
+    const whole = await folds.read(task.taskId);
+    if (whole === null) return failed('The task is done, and there is no result.');
+    const { bytes, fold, scores } = whole;
+    const cif = writeFoldFile(fold, 'MMCIF');
+    const result = [`${file}.json`, bytes] as const;
+    const files = cif.ok ? [result, [`${file}.cif`, new TextEncoder().encode(cif.text)] as const] : [result];
+    return { task, files, scores, problem: cif.ok ? null : cif.reason };
+  } catch (error) {
+    if (error instanceof UpstreamError) return failed(error.message);
+    throw error;
+  }
+}
+
+/** The files of the tasks in order, one read ahead of the one that is written. */
+async function* readInOrder(folds: FoldResults, tasks: readonly ListedTask[]): AsyncGenerator<ArchivedTask> {
+  const reading: Promise<ArchivedTask>[] = [];
+  for (const task of tasks) {
+    const next = readTask(folds, task);
+    // A client that leaves does not wait for it.
+    next.catch(() => undefined);
+    reading.push(next);
+    if (reading.length > READ_AHEAD) yield (await reading.shift()) as ArchivedTask;
+  }
+  for (const last of reading) yield await last;
+}
+
+const toManifestEntry = ({ task, files, scores, problem }: ArchivedTask): object => ({
+  taskId: task.taskId,
+  index: task.index,
+  name: task.name,
+  inputIndex: task.inputIndex,
+  repeatIndex: task.repeatIndex,
+  status: task.status,
+  files: files.map(([name, content]) => ({ name, bytes: content.byteLength })),
+  scores: typeof scores === 'object' ? roundedScores(scores) : null,
+  problem,
+});
+
+/** The archive: files of each task, then the table of scores and the manifest of what is in it. */
+export async function* writeBatchArchive(
+  folds: FoldResults,
+  tasks: readonly ListedTask[],
+  about: Readonly<Record<string, unknown>>,
+): AsyncGenerator<Uint8Array> {
+  const zip = createZipWriter();
+  const rows: ScoredTask[] = [];
+  const entries: object[] = [];
+  let isComplete = true;
+  for await (const one of readInOrder(folds, tasks)) {
+    for (const [name, content] of one.files) yield* await zip.entry(name, content);
+    entries.push(toManifestEntry(one));
+    isComplete &&= one.task.status !== 'DONE' || one.problem === null;
+    rows.push({ ...toScored(one.task, one.scores), file: one.files.length === 0 ? null : one.task.file });
+  }
+  const manifest = JSON.stringify({ ...about, isComplete, tasks: entries }, null, 1);
+  yield* await zip.entry('scores.tsv', Buffer.from(scoreTable(rows)));
+  yield* await zip.entry('manifest.json', Buffer.from(manifest));
+  yield zip.end();
+}

@@ -1,0 +1,83 @@
+// The request of an export: identifiers as text or JSON, and the columns of the table.
+import { isUtf8 } from 'node:buffer';
+import * as z from 'zod';
+import { readIdentifierList } from '../../lookups/identifier-list.ts';
+import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
+import { httpError } from '../errors.ts';
+import { readBody } from '../exchange.ts';
+import type { RouteRequest } from './route.ts';
+
+const MAX_IDS = 50_000;
+/** Columns of every table, which explain its gaps. */
+const REQUIRED = ['requested', 'status', 'problem'];
+/** Columns that one bulk call brings for 500 proteins. */
+const DEFAULT = ['hash', 'accession', 'source', 'length', 'ptm', 'mean_plddt', 'structure_url'];
+
+export interface ExportRequest {
+  readonly ids: readonly string[];
+  readonly columns: readonly ProteinColumn[];
+}
+
+const jsonBody = z.strictObject({
+  ids: z.array(z.string()),
+  columns: z.array(z.string()).optional(),
+});
+
+function parseJson(text: string): z.output<typeof jsonBody> {
+  let body: unknown;
+  try {
+    body = JSON.parse(text);
+  } catch {
+    throw httpError(
+      400,
+      'The body is not valid JSON. A list of identifiers as text needs another content-type.',
+    );
+  }
+  // Too many are refused before each of them is checked.
+  const { ids } = Object(body);
+  if (Array.isArray(ids)) checkCount(ids.length);
+  const { success, data, error } = jsonBody.safeParse(body);
+  if (success) return data;
+  const [issue] = error.issues;
+  throw httpError(
+    400,
+    `The body must be {"ids": ["P01308"], "columns": ["name"]}, columns as you like: ` +
+      `${issue?.path.join('.') || 'body'}: ${issue?.message}.`,
+  );
+}
+
+/** @throws GraphQLError (400, 413) for an empty list and for one that is too long */
+function checkCount(count: number): void {
+  if (count === 0)
+    throw httpError(400, 'The list is empty. Send identifiers of proteins, such as P01308, one on a line.');
+  if (count > MAX_IDS)
+    throw httpError(
+      413,
+      `There are more than ${MAX_IDS} identifiers, which is what one export takes. Send the rest as another.`,
+    );
+}
+
+function readColumns(names: readonly string[]): ProteinColumn[] {
+  const unknown = names.find((name) => columnsNamed([name]).length === 0);
+  if (unknown === undefined) return columnsNamed([...REQUIRED, ...names]);
+  throw httpError(
+    400,
+    `There is no column ${JSON.stringify(unknown.slice(0, 60))}. ` +
+      `There are ${PROTEIN_COLUMNS.map(({ name }) => name).join(', ')}.`,
+  );
+}
+
+/** Reads the list and the columns. @throws GraphQLError (400, 413, 415) that says what is wrong with it */
+export function readExportRequest({ request, url }: RouteRequest): ExportRequest {
+  if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
+    throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
+  const bytes = readBody(request);
+  const text = new TextDecoder().decode(bytes);
+  if (!isUtf8(bytes) || text.includes('\0'))
+    throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
+  const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
+  const body = isJson ? parseJson(text) : { ids: readIdentifierList(text, MAX_IDS) };
+  const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
+  checkCount(body.ids.length);
+  return { ids: body.ids, columns: readColumns(names) };
+}
