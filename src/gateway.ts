@@ -6,6 +6,7 @@ import { createServices, type GatewayOptions, type SharedServices } from './gate
 import { connectUpstream, toHostLimits, type UpstreamConnections } from './gateway/upstream.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access-control.ts';
+import { mcpRoute } from './http/mcp/route.ts';
 import { openAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { batchRoutes } from './http/routes/batches.ts';
@@ -108,10 +109,14 @@ export function createGateway(given: GatewayOptions): Gateway {
     upstream: () => connections.reach(CHECK_MS),
     draining: () => draining,
   });
-  const routes = gatewayRoutes(
-    { options, connections, shared, contexts, readiness, metrics, accessControl },
-    examples,
-  );
+  const mcp = mcpRoute({
+    ...{ schema, config, telemetry },
+    fetch: async (request, context) => yoga.fetch(request, context),
+  });
+  const routes = [
+    mcp,
+    ...gatewayRoutes({ options, connections, shared, contexts, readiness, metrics, accessControl }, examples),
+  ];
   const { openContext } = contexts;
   const { yoga, documents, handler } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },

@@ -10,6 +10,7 @@ const COMMANDS: Readonly<Record<string, readonly [summary: string, load: () => P
   serve: ['Starts the gateway; also without a command', async () => (await import('./start.ts')).serve],
   sandbox: ['Starts the stand-in of the service by itself', async () => (await import('./start.ts')).sandbox],
   doctor: ['Is the service as the gateway expects it?', async () => (await import('./doctor.ts')).default],
+  mcp: ['Serves the tools of a gateway to an agent', async () => (await import('./mcp.ts')).default],
   'accept-ledger': [
     'Accepts a ledger that has lost what it knew',
     async () => (await import('./accept-ledger.ts')).default,

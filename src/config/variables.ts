@@ -169,6 +169,7 @@ export const variables = z.object({
   PERSISTED_OPERATIONS_FILE: z.string().min(1).optional(),
   INTROSPECTION: flag.optional(),
   FEDERATION_TOKEN: secret.optional(),
+  MCP_MUTATIONS: flag.default(false),
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
   MAX_QUERY_COST: whole(1, 10_000_000).default(12_000),
   MAX_ANSWER_VALUES: whole(1000, 1_000_000_000).default(2_000_000),

@@ -25,6 +25,7 @@ export function llmsText(site: Site, origin: string): string {
   const { config, examples } = site;
   const links = [
     `- GraphQL endpoint: ${origin}/graphql (POST, GET, Server-Sent Events, WebSocket)`,
+    `- Tools for agents (Model Context Protocol, streamable HTTP): ${origin}/mcp`,
     ...(config.INTROSPECTION ? [`- Schema with descriptions (SDL): ${origin}/schema.graphql`] : []),
     ...examples.map(
       ({ name, title, kind }) => `- Example, ${kind}: ${title}: ${origin}/examples/${name}.graphql`,

@@ -56,7 +56,7 @@ function failureResponse(error: unknown): Response | undefined {
 
 const METHODS = {
   GET: ['GET, HEAD', 'This address can only be read. GraphQL is at /graphql.'],
-  POST: ['POST', 'Send the list of identifiers by POST.'],
+  POST: ['POST', 'Send requests to this address by POST.'],
 } as const;
 
 async function withoutBody(answered: RouteAnswer): Promise<Response> {

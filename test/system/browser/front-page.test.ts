@@ -163,7 +163,7 @@ describe('the front page, without a browser', () => {
         ...readExamples().map(({ name }) => `/examples/${name}.graphql`),
       ]),
     );
-    for (const path of new Set(paths.filter((path) => !/^\/(graphql|export)/.test(path)))) {
+    for (const path of new Set(paths.filter((path) => !/^\/(graphql|export|mcp)/.test(path)))) {
       const response = await world.gateway.fetch(new Request(`http://gateway.test${path}`));
       expect([path, response.status]).toEqual([path, 200]);
     }

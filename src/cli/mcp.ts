@@ -1,0 +1,65 @@
+// foldatlas mcp: the tools of /mcp over standard input and output, for agents that start their servers.
+import { once } from 'node:events';
+import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { readAnswer } from '../http/mcp/route.ts';
+import { createServerFactory } from '../http/mcp/server.ts';
+import { ToolError } from '../http/mcp/tool-result.ts';
+import type { RunDocument } from '../http/mcp/tools.ts';
+import { USER_AGENT } from '../package.ts';
+import { schema } from '../resolvers/schema.ts';
+import { command, flag, option, TOKEN_FILE } from './command.ts';
+import { CliExit, EXIT, messageOf, readToken } from './session.ts';
+
+/** Runs documents at a gateway. */
+function createRunner(endpoint: URL, token: string | undefined): RunDocument {
+  const headers = {
+    'content-type': 'application/json',
+    accept: 'application/json',
+    'user-agent': USER_AGENT,
+    ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+  };
+  return async (query, variables) => {
+    try {
+      const body = JSON.stringify({ query, variables });
+      // A redirect would take the token to another place.
+      return await readAnswer(await fetch(endpoint, { method: 'POST', headers, body, redirect: 'error' }));
+    } catch (error) {
+      if (error instanceof ToolError) throw error;
+      throw new ToolError(
+        `The gateway at ${endpoint.origin} gives no answer: ${messageOf(error)}. Does it run?`,
+      );
+    }
+  };
+}
+
+export default command({
+  name: 'mcp',
+  summary: 'Serves the tools of a gateway to an agent, over standard input and output',
+  args: {
+    url: option('URL', 'Address of the gateway; http://127.0.0.1:4000 when left out'),
+    mutations: flag('Also let the agent submit folds, which cost'),
+    'token-file': TOKEN_FILE,
+  },
+  examples: [
+    ['foldatlas mcp --url https://atlas.example.org', 'What an agent starts; it then speaks MCP'],
+    ['claude mcp add foldatlas -- foldatlas mcp', 'Add it to an agent'],
+  ],
+  exits: [
+    [EXIT.ok, 'the agent has closed standard input'],
+    [EXIT.usage, 'the command line is wrong'],
+  ],
+  async run({ url = 'http://127.0.0.1:4000', mutations = false, 'token-file': tokenFile }, session) {
+    const base = `${url.replace(/\/+$/, '')}/`;
+    if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol))
+      throw new CliExit(
+        EXIT.usage,
+        '--url: give the address of a gateway, such as https://atlas.example.org.',
+      );
+    const run = createRunner(new URL('graphql', base), readToken(session, tokenFile));
+    const createServer = createServerFactory(schema, mutations);
+    const served = serveStdio(() => createServer(run), { onerror: (error) => session.say(error.message) });
+    await once(process.stdin, 'close');
+    await served.close();
+    return EXIT.ok;
+  },
+});

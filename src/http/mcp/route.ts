@@ -1,0 +1,118 @@
+// POST /mcp: the Model Context Protocol over streamable HTTP, without sessions. Limits, authentication and
+// log are those of every route; each document of a tool runs as a POST to /graphql of the same caller.
+import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
+import type { GraphQLSchema } from 'graphql';
+import { readAtMost } from '../../async/read-at-most.ts';
+import type { Config } from '../../config.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { traceparent } from '../../telemetry/trace-context.ts';
+import { httpError } from '../errors.ts';
+import { type Exchange, getExchange, readBody } from '../exchange.ts';
+import type { ServerContext } from '../handler.ts';
+import { isListed } from '../response-headers.ts';
+import type { Route } from '../routes/route.ts';
+import { type GraphqlAnswer, ToolError } from './tool-result.ts';
+import type { RunDocument } from './tools.ts';
+
+export interface McpSources {
+  readonly schema: GraphQLSchema;
+  readonly config: Config;
+  readonly telemetry: Pick<Telemetry, 'begin' | 'end'>;
+  /** Yoga's. */
+  fetch(request: Request, context: ServerContext): Promise<Response>;
+}
+
+/** Bytes of an answer that is read to be shortened. */
+const MAX_ANSWER_BYTES = 2_000_000;
+
+/** Reads the answer to a document. @throws ToolError where it is too large */
+export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
+  const tooLarge = () =>
+    new ToolError(
+      'The answer has more than 2 MB. Select fewer fields or shorter lists, or page through them.',
+    );
+  return JSON.parse((await readAtMost(body, MAX_ANSWER_BYTES, tooLarge)).toString());
+}
+
+/** Runs documents for the caller of a request, which has passed the limits and is not counted again. */
+function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocument {
+  const { address, caller, headers: given, record: own } = getExchange(outer);
+  const { host, authorization, tracestate } = given;
+  const json = { accept: 'application/json', 'content-type': 'application/json' };
+  const trace = { traceparent: traceparent(own.span.context), 'x-request-id': own.requestId };
+  const headers = { host, authorization, tracestate, ...json, ...trace };
+  return async (query, variables) => {
+    const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });
+    const exchange: Exchange = {
+      ...{ method: 'POST', url: '/graphql', headers, address, caller, rate: null, refusal: null },
+      ...{ connection: undefined, record, leave: () => undefined },
+      body: Buffer.from(JSON.stringify({ query, variables })),
+    };
+    const { signal } = outer;
+    const inner = new Request(new URL('/graphql', outer.url), { method: 'POST', headers: json, signal });
+    let status = 500;
+    try {
+      const given = await fetch(inner, { exchange });
+      ({ status } = exchange.response ?? given);
+      const body = exchange.response?.body ?? given.body;
+      return await readAnswer(new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body));
+    } finally {
+      telemetry.end(record, { status });
+    }
+  };
+}
+
+/** Whether a page of another site has sent the request. Clients other than browsers send no Origin. */
+function isForeignPage({ url, headers }: Request, { CORS_ORIGINS, PUBLIC_URL }: Config): boolean {
+  const origin = headers.get('origin');
+  if (origin === null || isListed(origin, CORS_ORIGINS)) return false;
+  const host = URL.canParse(origin) ? new URL(origin).host : null;
+  return ![url, PUBLIC_URL ?? url].some((own) => new URL(own).host === host);
+}
+
+/** @throws GraphQLError (400, 413) */
+function readMessage(request: Request): unknown {
+  const body = readBody(request);
+  let message: unknown;
+  try {
+    message = JSON.parse(new TextDecoder().decode(body));
+  } catch {
+    throw httpError(400, 'The body is not valid JSON.');
+  }
+  if (Array.isArray(message)) throw httpError(400, 'Send each message by itself, not as a batch.');
+  return message;
+}
+
+export function mcpRoute(sources: McpSources): Route {
+  const { schema, config } = sources;
+  let opened: Promise<McpHttpHandler> | undefined;
+
+  /** Loads the library with the first request: most gateways have none. */
+  async function openHandler(): Promise<McpHttpHandler> {
+    const [{ createMcpHandler }, { createServerFactory }] = await Promise.all([
+      import('@modelcontextprotocol/server'),
+      import('./server.ts'),
+    ]);
+    const createServer = createServerFactory(schema, config.MCP_MUTATIONS);
+    const factory = ({ requestInfo }: McpRequestContext) => {
+      if (requestInfo === undefined) throw new Error('There is no request.');
+      return createServer(createRunner(sources, requestInfo));
+    };
+    // Nothing here changes while it runs, and an open stream would be a request in flight for ever.
+    return createMcpHandler(factory, { maxSubscriptions: 0 });
+  }
+
+  return {
+    path: /^\/mcp$/,
+    method: 'POST',
+    async answer({ request }) {
+      if (isForeignPage(request, config))
+        throw httpError(403, 'Only pages that CORS_ORIGINS lists may use this address.', {
+          code: 'FORBIDDEN',
+        });
+      const parsedBody = readMessage(request);
+      opened ??= openHandler();
+      return (await opened).fetch(request, { parsedBody });
+    },
+  };
+}
