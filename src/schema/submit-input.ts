@@ -20,7 +20,8 @@ const PolymerInput = builder.inputType('PolymerInput', {
       required: true,
       description:
         'One-letter codes or FASTA, such as "GIVEQCCTSICSLYQLENYCN"; the gateway drops a header line, white ' +
-        'space and a final *. Letters that name no residue count as unknown residues, with a warning.',
+        'space, numbers of blocks and a final *. Letters that name no residue count as unknown residues, with ' +
+        'a warning.',
     }),
     modifications: t.field({ type: [ModificationInput], description: 'Modified residues.' }),
   }),

@@ -1,6 +1,7 @@
 // Checks a polymer: its letters and its modifications.
+import { findResidue } from '../structure/residues.ts';
 import { checkCcd } from './check-ligand.ts';
-import type { ItemIssues } from './issues.ts';
+import type { AddIssue, ItemIssues } from './issues.ts';
 import { findInvalidLetters, findParentResidue, LETTERS } from './polymers.ts';
 import type { Modification, Polymer, PolymerType } from './submission.ts';
 
@@ -46,9 +47,54 @@ function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: I
   }
 }
 
+/** Residues in three-letter codes, one behind the other. Three in a row are no chance. */
+const THREE_LETTER_CODES =
+  /^(?:ALA|ARG|ASN|ASP|CYS|GLN|GLU|GLY|HIS|ILE|LEU|LYS|MET|MSE|PHE|PRO|SER|THR|TRP|TYR|VAL){3,}$/;
+const MAX_SPELLED = 20;
+
+function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, odd: AddIssue): void {
+  if (type !== 'protein') return;
+  if (sequence.length >= 20 && !/[^ACGTU]/.test(sequence))
+    odd(
+      at,
+      'LOOKS_LIKE_NUCLEOTIDES',
+      'This protein is made of the letters of nucleotides only.',
+      'Give it as dna or rna if that is what it is.',
+    );
+  if (THREE_LETTER_CODES.test(sequence)) {
+    const codes = sequence.match(/.../g) ?? [];
+    const letters = codes.map((code) => findResidue(code)?.letter).join('');
+    odd(
+      at,
+      'LOOKS_LIKE_THREE_LETTER_CODES',
+      `This looks like the three-letter codes of ${codes.length} residues, and is read as ${sequence.length} ` +
+        'one-letter codes.',
+      `Write one letter for each residue: ${letters.slice(0, MAX_SPELLED)}${letters.length > MAX_SPELLED ? '…' : ''}.`,
+    );
+  }
+}
+
+/** What to give for a kind that a header names. */
+const GIVEN_AS: Readonly<Record<string, string>> = {
+  protein: 'protein: {sequence: …}',
+  rna: 'rna: {sequence: …}',
+  dna: 'dna: {sequence: …}',
+  ccd: 'ligand: {ccd: ["…"]}',
+  smiles: 'ligand: {smiles: "…"}',
+};
+
 export function checkSequence(polymer: Polymer, path: string, issues: ItemIssues): void {
-  const { type, sequence, headers } = polymer;
+  const { type, sequence, headers, headerKind } = polymer;
   const at = `${path}.sequence`;
+  if (headerKind !== null && headerKind !== type) {
+    issues.wrong(
+      at,
+      'OTHER_KIND',
+      `The FASTA header says "${headerKind}", and the chain is given as ${NAMES[type]}.`,
+      `Give it as ${GIVEN_AS[headerKind] ?? 'a ligand, by `smiles` or `ccd`'}, or leave the header out.`,
+    );
+    return;
+  }
   if (headers > 1) {
     issues.wrong(
       at,
@@ -63,14 +109,7 @@ export function checkSequence(polymer: Polymer, path: string, issues: ItemIssues
     return;
   }
   checkLetters(polymer, at, issues);
-  if (type === 'protein' && sequence.length >= 20 && !/[^ACGTU]/.test(sequence)) {
-    issues.odd(
-      at,
-      'LOOKS_LIKE_NUCLEOTIDES',
-      'This protein is made of the letters of nucleotides only.',
-      'Give it as dna or rna if that is what it is.',
-    );
-  }
+  warnOfOtherAlphabets(type, sequence, at, issues.odd);
 }
 
 function checkModification(

@@ -1,6 +1,7 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts checks it.
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
+import { type PastedSequence, readPastedSequence, splitHeader } from './pasted-text.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
 export type SubmissionInput = typeof SubmitFoldInput.$inferInput;
@@ -17,15 +18,11 @@ export type Distogram = Entry<'distogramConditioning'>;
 /** The polymers, by the name of their input field, which is also their wire name. */
 export type PolymerType = 'protein' | 'rna' | 'dna';
 
-export interface Polymer {
+export interface Polymer extends PastedSequence {
   readonly type: PolymerType;
   /** One id for each copy; null when the client left naming to the upstream. */
   readonly ids: readonly string[] | null;
-  /** Upper case, no white space. */
-  readonly sequence: string;
   readonly modifications: readonly Modification[];
-  /** Number of FASTA headers in the text, 2 for more than one sequence, which is a mistake. */
-  readonly headers: number;
 }
 export interface Ligand {
   readonly type: 'ligand';
@@ -57,32 +54,12 @@ export interface Submission {
   readonly idempotencyKey: string | null;
 }
 
-const toUpperCase = (text: string): string =>
-  /[^ -~]/.test(text) ? text.replace(/[a-z]+/g, (letters) => letters.toUpperCase()) : text.toUpperCase();
-
-const removeSpace = (text: string): string => (/\s/.test(text) ? text.replace(/\s+/g, '') : text);
-
-/**
- * The sequence without FASTA header, white space and final `*`, ASCII letters in upper case; and
- * the number of headers, 2 for more than one sequence.
- */
-function cleanSequence(text: string): { sequence: string; headers: number } {
-  const start = text.trimStart();
-  const isFasta = start.startsWith('>');
-  const end = isFasta ? start.indexOf('\n') : 0;
-  const body = end < 0 ? '' : start.slice(end);
-  // What stands before a header is a sequence of its own.
-  const headers = body.includes('\n>') ? 2 : isFasta ? 1 : 0;
-  const sequence = toUpperCase(removeSpace(body));
-  return { sequence: sequence.endsWith('*') ? sequence.slice(0, -1) : sequence, headers };
-}
-
 function readPolymer(type: PolymerType, input: PolymerInput): Polymer {
   const modifications = (input.modifications ?? []).map(({ position, ccd }) => ({
     position,
     ccd: ccd.trim().toUpperCase(),
   }));
-  return { type, ids: input.ids ?? null, ...cleanSequence(input.sequence), modifications };
+  return { type, ids: input.ids ?? null, ...readPastedSequence(input.sequence), modifications };
 }
 
 function readChain({ protein, rna, dna, ligand }: ChainInput): Chain {
@@ -93,8 +70,8 @@ function readChain({ protein, rna, dna, ligand }: ChainInput): Chain {
     type: 'ligand',
     ids: ligand.ids ?? null,
     // Forms send an empty text for what is left out.
-    smiles: ligand.smiles?.trim() || null,
-    ccd: ligand.ccd?.map((code) => code.trim().toUpperCase()) ?? null,
+    smiles: splitHeader(ligand.smiles ?? '').body.trim() || null,
+    ccd: ligand.ccd?.map((code) => splitHeader(code).body.trim().toUpperCase()) ?? null,
   };
 }
 

@@ -111,6 +111,18 @@ describe('a single fault', () => {
       chain({ protein: { sequence: 'GIV\n>b\nEQC' } }),
       'items.0.chains.0.protein.sequence SEVERAL_SEQUENCES',
     ],
+    ...['>B|ccd\nATP', '>C|rna|x.a3m\nGGGAAACCC', '>dna|name=x\nACGT', '> D | SMILES \rCCO'].map(
+      (sequence): [string, SubmissionInput, string] => [
+        `a protein whose header is ${sequence.split(/\s*[\r\n]/)[0]}`,
+        chain({ protein: { sequence } }),
+        'items.0.chains.0.protein.sequence OTHER_KIND',
+      ],
+    ),
+    [
+      'a number between letters',
+      chain({ protein: { sequence: 'GIV 3 EQ' } }),
+      'items.0.chains.0.protein.sequence BAD_LETTER',
+    ],
     [
       'a blank id',
       chain({ protein: { sequence: 'GIV', ids: ['A', ' '] } }),
@@ -311,6 +323,11 @@ describe('a warning', () => {
       'items.0.chains.0.protein.sequence LOOKS_LIKE_NUCLEOTIDES',
     ],
     [
+      'three-letter codes',
+      chain({ protein: { sequence: 'Gly Ile Val Ala Cys' } }),
+      'items.0.chains.0.protein.sequence LOOKS_LIKE_THREE_LETTER_CODES',
+    ],
+    [
       'a phosphoserine one too far',
       chain({ protein: { sequence: 'GISVE', modifications: [{ position: 3, ccd: 'SEP' }] } }),
       'items.0.chains.0.protein.modifications.0.position POSITION_LOOKS_ONE_BASED',
@@ -446,6 +463,44 @@ describe('a warning', () => {
     expect(
       await warned(chain({ protein: { sequence: 'GISVE', modifications: [{ position: 2, ccd: 'SEP' }] } })),
     ).toEqual([]);
+  });
+});
+
+describe('what people paste as a sequence', () => {
+  const numbered = `        1 ${INSULIN_A.slice(0, 10).toLowerCase()} ${INSULIN_A.slice(10, 20).toLowerCase()}\n       21 n\n`;
+  it.each([
+    `>x\r${INSULIN_A.slice(0, 9)}\r${INSULIN_A.slice(9)}\r`,
+    `>x\r\n${INSULIN_A}\r\n`,
+    `\ufeff>A|protein|./a.a3m\n${INSULIN_A}`,
+    `>protein|name=insulin\n${INSULIN_A}`,
+    `>insulin|protein\n${INSULIN_A}`,
+    `>sp|P01308|INS_HUMAN Insulin DNA protein\n${INSULIN_A}`,
+    numbered,
+    `>x\n${numbered}`,
+    `        10         20\n${INSULIN_A.slice(0, 10)} ${INSULIN_A.slice(10, 20)}\nN`,
+    `${INSULIN_A.slice(0, 10)} ${INSULIN_A.slice(10)}   21\n`,
+  ])('is read without its headers, numbers and line ends: %j', async (sequence) => {
+    const { issues, warnings, items } = await check(chain({ protein: { sequence } }));
+    expect([issues, warnings]).toEqual([[], []]);
+    expect(items[0]?.chains[0]?.proteinHash).toBe(createHash('md5').update(INSULIN_A).digest('hex'));
+  });
+
+  it('is read from FASTA also for ligands', () => {
+    const { items } = readSubmission(
+      one({ chains: [{ ligand: { smiles: '>D|smiles\rCCO\r' } }, { ligand: { ccd: ['>B|ccd\natp'] } }] }),
+      MODEL,
+    );
+    expect(items[0]?.chains).toMatchObject([{ smiles: 'CCO' }, { ccd: ['ATP'] }]);
+  });
+
+  it('is spelled in one-letter codes in the warning of three-letter codes', async () => {
+    const { warnings } = await check(chain({ protein: { sequence: 'METLYSTHRALATYR' } }));
+    expect(warnings).toMatchObject([
+      {
+        message: 'This looks like the three-letter codes of 5 residues, and is read as 15 one-letter codes.',
+        hint: 'Write one letter for each residue: MKTAY.',
+      },
+    ]);
   });
 });
 
