@@ -15,6 +15,7 @@ import './folds/my-batches.ts';
 import './folds/batch-progress.ts';
 import './bulk-lookup.ts';
 import './folds/task.ts';
+import './folds/fold-scores.ts';
 import './folds/submit.ts';
 import './folds/check-fold.ts';
 import './folds/cancel.ts';

@@ -55,7 +55,7 @@ const CLOSING: ReadonlySet<TokenKind> = new Set([TokenKind.BRACKET_R, TokenKind.
 const IGNORED: ReadonlySet<TokenKind> = new Set([TokenKind.COMMENT, TokenKind.DOLLAR]);
 
 /** Where a literal stands, from the tokens before it, such as "`hash`: " or "`hashes[1]`: ". */
-function placeOfLiteral({ loc }: ValueNode): string {
+function describePlace({ loc }: ValueNode): string {
   let index = 0;
   let depth = 0;
   let token = loc?.startToken.prev;
@@ -81,7 +81,7 @@ const literalParser =
     } catch (error) {
       if (!(error instanceof GraphQLError)) throw error;
       const { message, extensions } = error;
-      throw new GraphQLError(`${placeOfLiteral(node)}${message}`, { nodes: node, extensions });
+      throw new GraphQLError(`${describePlace(node)}${message}`, { nodes: node, extensions });
     }
   };
 

@@ -2,7 +2,8 @@
 // results and structures of all finished tasks with a manifest, written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
-import { loadAllScores, readAllTasks } from '../../resolvers/folds/all-tasks.ts';
+import { readAllTasks } from '../../resolvers/folds/all-tasks.ts';
+import { loadAllScores } from '../../resolvers/folds/batch-scores.ts';
 import { scoreTable } from '../../resolvers/folds/score-table.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';

@@ -30,10 +30,10 @@ const LookupStatus = builder.enumType('LookupStatus', {
 interface LookupRef {
   readonly requested: string;
   readonly status: typeof LookupStatus.$inferType;
-  readonly protein: ProteinRef | null;
-  readonly problem: ProblemShape | null;
+  readonly protein?: ProteinRef;
+  readonly problem?: ProblemShape;
   /** What the field that `failsAt` names throws: one error, also when only `problem` is selected. */
-  readonly failure: unknown;
+  readonly failure?: unknown;
   readonly failsAt: 'protein' | 'problem';
 }
 
@@ -71,34 +71,30 @@ const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
   }),
 });
 
+/** The result for an identifier, without what the query says of it. */
+type Outcome = Omit<LookupRef, 'requested' | 'failsAt'>;
+
 /**
- * The result for an identifier.
+ * What a resolved identifier led to.
  *
- * @param unknown - the problem of a protein that does not exist
- * @param found - the protein, or why it could not be loaded; undefined where none was requested
+ * @param proteins - by hash: null, or the failure, of one that could not be loaded
+ * @param notInAtlas - the problem of a protein that does not exist
  */
-function toLookup(
-  requested: string,
+function toOutcome(
   resolved: Resolved,
-  failsAt: LookupRef['failsAt'],
-  unknown: ProblemShape,
-  found: LoadResult | undefined,
-): LookupRef {
-  const ref = { requested, protein: null, problem: null, failure: undefined, failsAt } as const;
+  proteins: ReadonlyMap<string, LoadResult>,
+  notInAtlas: ProblemShape,
+): Outcome {
   if ('problem' in resolved) {
     const { problem } = resolved;
-    return {
-      ...ref,
-      problem,
-      status: problem.kind === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NO_SUCH_ENTRY',
-    };
+    return { status: problem.kind === 'InvalidInput' ? 'NOT_AN_IDENTIFIER' : 'NO_SUCH_ENTRY', problem };
   }
-  const failure = 'failure' in resolved ? resolved.failure : found instanceof Error ? found : undefined;
-  if (!('hash' in resolved) || failure !== undefined) return { ...ref, status: 'UNAVAILABLE', failure };
-  const { entry } = resolved;
-  return found == null || found instanceof Error
-    ? { ...ref, status: 'NOT_IN_ATLAS', problem: unknown }
-    : { ...ref, status: 'FOUND', protein: { ...found, entry } };
+  if ('failure' in resolved) return { status: 'UNAVAILABLE', failure: resolved.failure };
+  const found = proteins.get(resolved.hash) ?? null;
+  if (found instanceof Error) return { status: 'UNAVAILABLE', failure: found };
+  return found === null
+    ? { status: 'NOT_IN_ATLAS', problem: notInAtlas }
+    : { status: 'FOUND', protein: { ...found, entry: resolved.entry } };
 }
 
 /** @throws GraphQLError BAD_USER_INPUT for too many */
@@ -110,7 +106,7 @@ async function lookUp(
   if (ids.length > MAX_IDS)
     throw badInput(`\`ids\` holds ${ids.length} ids; at most ${MAX_IDS} fit in one query. Ask in several.`);
   const selected = selectedFields(info, 'ProteinLookup');
-  const unknown: ProblemShape = {
+  const notInAtlas: ProblemShape = {
     kind: 'NotFound',
     message: `${ctx.services.upstream.isSandbox() ? 'The sandbox' : 'The Atlas'} does not have this protein.`,
     hint: 'Fold it with submitFold, or search for similar ones.',
@@ -120,11 +116,13 @@ async function lookUp(
   const needs = requiredPartsBelow(info, selected, 'protein');
   const isNamed = resolved.some((one) => 'entry' in one);
   const proteins = await ctx.proteins.loadMany(hashes, isNamed ? withoutNames(needs) : needs);
-  const found = new Map(hashes.map((hash, i) => [hash, proteins[i]]));
+  const found = new Map(hashes.map((hash, i) => [hash, proteins[i] ?? null]));
   const failsAt = selected.some(({ name }) => name === 'protein') ? 'protein' : 'problem';
-  return resolved.map((one, i) =>
-    toLookup(ids[i] ?? '', one, failsAt, unknown, 'hash' in one ? found.get(one.hash) : undefined),
-  );
+  return resolved.map((one, i) => ({
+    requested: ids[i] ?? '',
+    failsAt,
+    ...toOutcome(one, found, notInAtlas),
+  }));
 }
 
 builder.queryField('lookup', (t) =>

@@ -11,7 +11,8 @@ import type { ItemsRequest } from '../../upstream/folds/list-items.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { emptyPage } from '../relay/connection.ts';
 import { selectedFields } from '../selection.ts';
-import { LIST_CALLS, SCORE_CALLS } from './all-tasks.ts';
+import { LIST_CALLS } from './all-tasks.ts';
+import { SCORE_CALLS } from './batch-scores.ts';
 import { firstRequest, tasksPage } from './batch-tasks.ts';
 import { needsAllTasks, needsScores, type TaskListArgs } from './ranked-tasks.ts';
 

@@ -10,7 +10,7 @@ import { parseTime } from '../../upstream/wire-values.ts';
 import { toTask, toTasks } from './task-shape.ts';
 
 /** Reads Status of a task; null for an unknown one, and the error of an expired result. */
-export async function readStatus(
+async function readStatus(
   ctx: GatewayContext,
   taskId: string,
 ): Promise<Enveloped<StatusAnswer> | UpstreamError | null> {
@@ -20,6 +20,15 @@ export async function readStatus(
     if (error instanceof UpstreamError && error.failure.code === 'RESULT_EXPIRED') return error;
     throw error;
   }
+}
+
+/** Reads Status of a task; null for an unknown one, and for an expired result. */
+export async function findStatus(
+  ctx: GatewayContext,
+  taskId: string,
+): Promise<Enveloped<StatusAnswer> | null> {
+  const status = await readStatus(ctx, taskId);
+  return status instanceof UpstreamError ? null : status;
 }
 
 /** Finds a task in its batch: List has the state of tasks whose results have expired. */

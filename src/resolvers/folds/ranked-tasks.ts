@@ -5,7 +5,8 @@ import { badInput } from '../../schema/scalars.ts';
 import type { TaskOrderName, TaskStatusName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
-import { loadAllScores, type PlacedTask, readAllTasks, type ScoresById } from './all-tasks.ts';
+import { type PlacedTask, readAllTasks } from './all-tasks.ts';
+import { loadAllScores, type ScoresById } from './batch-scores.ts';
 import { loadStatus } from './load-task.ts';
 import { findTaskName } from './task-shape.ts';
 

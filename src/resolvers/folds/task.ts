@@ -3,7 +3,6 @@ import type { GatewayContext } from '../../context.ts';
 import { Batch, type BatchShape } from '../../schema/batch.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
-import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import type { FieldCost } from '../../schema/query-cost.ts';
 import {
   Artifact,
@@ -14,16 +13,13 @@ import {
   type TaskShape,
   TaskStatus,
 } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { asError, UpstreamError } from '../../upstream/errors.ts';
 import { signedUrl } from '../../upstream/http/download.ts';
 import { validate } from '../../upstream/http/validate-response.ts';
 import { artifacts as artifactUrls } from '../../upstream/wire.ts';
 import { loadBatch, toBatch } from './batch.ts';
 import { FoldResult } from './fold-result.ts';
-import { ChainPairIptm, chainProteinField } from './folded-chain.ts';
-import { loadMeanPlddt, loadScores } from './load-fold.ts';
-import { hasResult, loadStatus, loadTask, loadTaskError, readStatus } from './load-task.ts';
+import { chainProteinField } from './folded-chain.ts';
+import { findStatus, hasResult, loadStatus, loadTask, loadTaskError } from './load-task.ts';
 import { findInput, findTaskName } from './task-shape.ts';
 
 /** Fields that share one Status call. */
@@ -36,26 +32,13 @@ async function findBatch(ctx: GatewayContext, { batchId }: TaskShape): Promise<B
   return submitted === null ? loadBatch(ctx, batchId) : toBatch(ctx, batchId);
 }
 
-interface FoldScoresShape extends TaskScores {
-  readonly task: TaskShape;
-}
-
-async function findScores(ctx: GatewayContext, task: TaskShape): Promise<FoldScoresShape | null> {
-  const stored = await ctx.submissions.scores(task.taskId).catch(asError);
-  if (stored !== null && !(stored instanceof Error)) return { ...stored, task };
-  if (await hasResult(ctx, task)) return { ...(await loadScores(ctx, task)), task };
-  // Only the ledger may have the scores of an expired result.
-  if (stored !== null && task.state === 'DONE') throw stored;
-  return null;
-}
-
 async function loadArtifacts(
   ctx: GatewayContext,
   { taskId, state, result }: TaskShape,
 ): Promise<ArtifactShape[]> {
   if (state !== 'DONE' || result === 'expired') return [];
-  const status = await readStatus(ctx, taskId);
-  if (status === null || status instanceof UpstreamError) return [];
+  const status = await findStatus(ctx, taskId);
+  if (status === null) return [];
   const { artifacts, artifacts_expire_in: seconds } = status.data;
   const expiresAt = seconds == null ? null : new Date(Date.now() + seconds * 1000);
   const urls = artifacts == null ? {} : validate('status', artifactUrls, artifacts);
@@ -72,38 +55,8 @@ async function loadWarnings(
   { taskId, state, warnings }: TaskShape,
 ): Promise<readonly string[]> {
   if (warnings !== null || state === 'QUEUED') return warnings ?? [];
-  const status = await readStatus(ctx, taskId);
-  return status === null || status instanceof UpstreamError ? [] : status.warnings;
+  return (await findStatus(ctx, taskId))?.warnings ?? [];
 }
-
-const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
-  description: 'The scores of a fold. The gateway stores them longer than the upstream stores the result.',
-  fields: (t) => ({
-    ptm: t.exposeFloat('ptm', { description: 'Predicted TM-score of the whole complex, 0 to 1.' }),
-    iptm: t.exposeFloat('iptm', {
-      description: 'Predicted TM-score between chains, 0 to 1; null for a single chain.',
-    }),
-    ipsae: t.float({
-      description:
-        'Largest ipSAE of any two chains, 0 to 1, such as 0.71; null for a single chain and without ' +
-        'includePae.',
-      resolve: ({ chainPairs: [best] }) => best?.ipsaeMax,
-    }),
-    chainPairs: t.field({
-      ...nonNull('Scores of the ordered pairs of chains, best ipSAE first, then best pDockQ; at most 210.'),
-      type: [ChainPairIptm],
-      resolve: ({ chainPairs }) => chainPairs.map((pair) => ({ ...pair, paeMisfit: null })),
-    }),
-    meanPlddt: t.float({
-      description: 'Mean pLDDT over all tokens, 0 to 100 unless another scale is asked for.',
-      args: { scale: t.arg(scaleArg) },
-      resolve: async ({ task, ...scores }, { scale }, ctx) => {
-        const canSayWhy = scores.meanPlddt === null && (await hasResult(ctx, task));
-        return scalePlddt(canSayWhy ? await loadMeanPlddt(ctx, task, scores) : scores.meanPlddt, scale);
-      },
-    }),
-  }),
-});
 
 builder.objectFields(Task, (t) => ({
   batch: t.field({
@@ -150,14 +103,6 @@ builder.objectFields(Task, (t) => ({
     description: 'The prediction. Null unless `status` is DONE.',
     resolve: async (task, _, ctx) => ((await hasResult(ctx, task)) ? task : null),
   }),
-  scores: t.field({
-    type: FoldScores,
-    cost: { shared: { status: 1, download: 1 } },
-    description:
-      'The scores. The gateway stores them when they are first read: ranking again downloads ' +
-      'nothing, and they outlive the result.',
-    resolve: (task, _, ctx) => findScores(ctx, task),
-  }),
   warnings: t.stringList({
     nullable: { list: true, items: false },
     cost: STATUS,
@@ -178,8 +123,8 @@ builder.objectFields(Task, (t) => ({
 
 builder.objectField(InputChain, 'protein', (t) => t.field(chainProteinField));
 
-builder.queryFields((t) => ({
-  task: t.field({
+builder.queryField('task', (t) =>
+  t.field({
     type: Task,
     // List has the state of a task whose result has expired.
     cost: 3,
@@ -188,4 +133,4 @@ builder.queryFields((t) => ({
     args: { taskId: t.arg.id({ required: true, description: 'The `taskId` of a task of a batch.' }) },
     resolve: (_, { taskId }, ctx) => loadTask(ctx, taskId),
   }),
-}));
+);
