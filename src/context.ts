@@ -10,7 +10,6 @@ import type { Submissions } from './store/ledger/submissions.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { BatchOwnership, BatchReader } from './upstream/folds/batch-reader.ts';
 import type { FoldResults } from './upstream/folds/fold-results.ts';
-import type { Downloads } from './upstream/http/download.ts';
 import type { Upstream } from './upstream/http/upstream-client.ts';
 import type { ProteinLoader } from './upstream/proteins/loader.ts';
 import type {
@@ -35,7 +34,6 @@ export interface Services {
   };
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
-  readonly downloads: Downloads;
   /** What was submitted here: `openLedger(config.LEDGER_URL)`; close it when the process ends. */
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
@@ -114,6 +112,6 @@ export interface GatewayContext {
   readonly owned: BatchOwnership;
   /** List and Status, each question once: `createBatchReader(upstream, owned)`. */
   readonly batches: BatchReader;
-  /** Results behind signed URLs: `createFoldResults(upstream, downloads, batches, submissions)`. */
+  /** Results behind signed URLs: `createFoldResults(upstream, batches, submissions)`. */
   readonly folds: FoldResults;
 }

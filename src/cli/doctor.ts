@@ -6,7 +6,7 @@ import { examine, reportText } from '../doctor/doctor.ts';
 import { startEmbeddedSandbox } from '../process/embedded-sandbox.ts';
 import { openServiceConnections } from '../upstream/http/connections.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { settingsOf } from '../upstream/settings.ts';
+import { toUpstreamSettings } from '../upstream/settings.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
 import { EXIT, loadConfig, readToken } from './session.ts';
 
@@ -25,7 +25,7 @@ async function openService(config: Config, token: string | undefined) {
       : undefined;
   const connections = openServiceConnections();
   const upstream: Upstream = {
-    settings: settingsOf(config, config.UPSTREAM_URL ?? sandbox?.url ?? ''),
+    settings: toUpstreamSettings(config, config.UPSTREAM_URL ?? sandbox?.url ?? ''),
     connections,
     token: token ?? config.UPSTREAM_API_KEY ?? (sandbox === undefined ? undefined : 'sandbox'),
     requestId: `doctor-${randomUUID()}`,

@@ -2,7 +2,7 @@
 // what differs. Nothing is submitted, and only ids that cannot exist are cancelled.
 import { errorText } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { type Api, shownUrl } from '../upstream/settings.ts';
+import { type Api, withoutCredentials } from '../upstream/settings.ts';
 import { type Answer, ask, type Check, type CheckStatus, checkCall, unreachable } from './check.ts';
 import { checkAtlas, checkBatch, PREFIX_CALLS, type RunCheck } from './operations.ts';
 
@@ -62,7 +62,13 @@ export async function examine(
   checks.push(batch);
   if (batch.status === 'OK') await checkBatch(run, up.settings, batchId);
   const status = ORDER.find((one) => checks.some((done) => done.status === one)) ?? 'SKIPPED';
-  return { checkedAt: new Date(), upstream: shownUrl(up.settings.baseUrl), sandbox, status, checks };
+  return {
+    checkedAt: new Date(),
+    upstream: withoutCredentials(up.settings.baseUrl),
+    sandbox,
+    status,
+    checks,
+  };
 }
 
 const VERDICTS = {

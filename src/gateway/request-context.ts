@@ -131,8 +131,7 @@ class RequestContext implements GatewayContext {
     return this.#batches;
   }
   get folds() {
-    const { downloads } = this.services;
-    this.#folds ??= createFoldResults(this.upstream, downloads, this.batches, this.submissions);
+    this.#folds ??= createFoldResults(this.upstream, this.batches, this.submissions);
     return this.#folds;
   }
 }

@@ -20,7 +20,7 @@ import type { Tracing } from '../telemetry/trace-context.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { createLoaderFactory, type Loaders } from '../upstream/reads/loaders.ts';
-import { shownUrl } from '../upstream/settings.ts';
+import { withoutCredentials } from '../upstream/settings.ts';
 import type { UpstreamConnections } from './upstream.ts';
 
 export interface GatewayOptions {
@@ -69,13 +69,12 @@ export function createServices(
   connections: UpstreamConnections,
   secret: string,
 ): SharedServices {
-  const { downloads, isSandbox, checkSandbox } = connections;
+  const { isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
   const reads = createLoaderFactory({
     recordSeconds: config.CACHE_RECORDS_SECONDS,
-    downloads,
     store,
     onError: onCacheError,
     onLookup: telemetry.cacheLookup,
@@ -93,10 +92,9 @@ export function createServices(
   const services: Services = {
     config,
     log,
-    upstream: { url: shownUrl(upstreamUrl), isSandbox, checkSandbox },
+    upstream: { url: withoutCredentials(upstreamUrl), isSandbox, checkSandbox },
     catalogue: reads.catalogue,
     thumbnails: reads.thumbnails,
-    downloads,
     ledger,
     live,
     scoreReads: createSingleFlight(),

@@ -6,7 +6,6 @@ import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import { openServiceConnections, type ServiceConnections } from '../upstream/http/connections.ts';
-import { type Downloads, openPublicAgent } from '../upstream/http/download.ts';
 import {
   type CallSource,
   defaultHostLimits,
@@ -14,7 +13,7 @@ import {
   type HostLimits,
 } from '../upstream/http/host-limiter.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
-import { isSandbox, noteSandbox, setSandbox, settingsOf } from '../upstream/settings.ts';
+import { isSandbox, noteSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
 /** Opens the service as one request, or work without any, sees it. */
 export type OpenUpstream = (
@@ -27,7 +26,6 @@ export type OpenUpstream = (
 
 export interface UpstreamConnections {
   readonly openUpstream: OpenUpstream;
-  readonly downloads: Downloads;
   /** Whether the service is a sandbox, as far as its answers have shown. */
   isSandbox(): boolean;
   /** The same, after a request where there was no answer yet. @throws Error when it fails */
@@ -87,9 +85,7 @@ export function connectUpstream(
   telemetry: Telemetry,
 ): UpstreamConnections {
   const connections = openServiceConnections();
-  const publicAgent = openPublicAgent();
-  const settings = settingsOf(config, upstreamUrl);
-  const limiter = limiters.api;
+  const settings = toUpstreamSettings(config, upstreamUrl);
   const { UPSTREAM_API_KEY: gatewayKey } = config;
 
   if (sandbox) setSandbox(settings);
@@ -105,21 +101,18 @@ export function connectUpstream(
       requestId,
       signal,
       absences: new Set(),
-      limiter,
+      limiters,
       source,
       ...record?.report?.hooks,
       ...telemetry.upstreamHooks(requestId, record),
     }),
-    downloads: { publicAgent, limiter: limiters.files },
     isSandbox: () => isSandbox(settings) === true,
     async checkSandbox() {
       if (isSandbox(settings) === undefined) await reach(config.REQUEST_TIMEOUT_MS);
       return isSandbox(settings) === true;
     },
     reach,
-    async close() {
-      await Promise.all([connections.close(), publicAgent.close()]);
-    },
+    close: connections.close,
   };
 }
 

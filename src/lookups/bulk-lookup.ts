@@ -6,7 +6,7 @@ import type { LeasedDocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, bulk, bulkJob, deleteBulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import { type Downloads, download } from '../upstream/http/download.ts';
+import { download } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import type { BulkJob } from '../upstream/wire.ts';
@@ -148,7 +148,6 @@ const noArchive = (): UpstreamError =>
  */
 export async function openPartArchive(
   up: Upstream,
-  downloads: Downloads,
   lookup: BulkLookup,
   part: StoredPart,
   headers: Readonly<Record<string, string>>,
@@ -166,7 +165,7 @@ export async function openPartArchive(
     if (status.error !== undefined) throw status.error;
     if (status.downloadUrl === null) return status;
     const maxBytes = limits.bytes;
-    const answer = await download(up, downloads, status.downloadUrl, { headers, maxBytes });
+    const answer = await download(up, status.downloadUrl, { headers, maxBytes });
     if (answer !== null) return answer;
   }
   throw noArchive();

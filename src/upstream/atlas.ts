@@ -4,7 +4,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import type * as z from 'zod';
 import { UpstreamError } from './errors.ts';
 import { parseJsonBody, readAnyJson, readBytes } from './http/response-body.ts';
-import { requestIdOf } from './http/response-error.ts';
+import { readRequestId } from './http/response-error.ts';
 import { type Call, call, callOrNull, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
 import type { RawRecord } from './proteins/read-record.ts';
@@ -116,7 +116,7 @@ export async function protein(up: Upstream, hash: string, q: ProteinQuery): Prom
     ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
   });
   const answer = await callOrNull(up, request);
-  return answer && { raw: await readAnyJson(up, answer), requestId: requestIdOf(up, answer) };
+  return answer && { raw: await readAnyJson(up, answer), requestId: readRequestId(up, answer) };
 }
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

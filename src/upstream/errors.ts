@@ -1,6 +1,7 @@
-// The typed error of a failed upstream call, also of sockets, resolvers and decompressors. Its `code`
-// is that of the GraphQL error, chosen here because only this side sees the status.
+// The typed error of a failed upstream call. Its `code` is that of the GraphQL error, chosen here
+// because only this side sees the status.
 import { type InputFault, MAX_FAULTS, readLoc } from './input-faults.ts';
+import { isFields } from './json/is-fields.ts';
 import { parseTime } from './wire-values.ts';
 
 export type FailureCode =
@@ -64,43 +65,36 @@ const CODES: Readonly<Record<number, FailureCode>> = {
   504: 'UPSTREAM_TIMEOUT',
 };
 
-/** The failure word for an HTTP status that the operation did not expect (spec, section Errors). */
-export function codeOfStatus(status: number): FailureCode {
-  const known = CODES[status];
-  if (known !== undefined) return known;
-  return status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT';
-}
+/** The failure code of an HTTP status that the operation did not expect (spec, section Errors). */
+export const toFailureCode = (status: number): FailureCode =>
+  CODES[status] ?? (status >= 500 ? 'UPSTREAM_UNAVAILABLE' : 'UPSTREAM_DRIFT');
 
+/** `error` objects around a text that are looked into; a service may nest any number. */
 const MAX_DEPTH = 4;
 
-/** The first text in `message`, `error` or `detail`; never an HTML page. */
-export const errorText = (body: unknown): string | undefined => textIn(body, 0);
+/** The messages of a `detail` list, each behind its place. */
+function detailText(detail: readonly unknown[]): string | undefined {
+  const parts = detail.slice(0, MAX_FAULTS).flatMap((item) => {
+    if (!isFields(item) || typeof item.msg !== 'string') return [];
+    return [Array.isArray(item.loc) ? `${readLoc(item.loc).join('.')}: ${item.msg}` : item.msg];
+  });
+  return parts.length === 0 ? undefined : parts.join('; ');
+}
 
-/** @param depth - how many `error` objects are around it; a service may nest any number */
-function textIn(body: unknown, depth: number): string | undefined {
-  if (typeof body !== 'object' || body === null) return undefined;
-  const { message, error, detail } = body as Record<string, unknown>;
-  for (const text of [message, error, detail]) {
+/** The first text in `message`, `error` or `detail`; never an HTML page. */
+export function errorText(body: unknown, depth = 0): string | undefined {
+  if (!isFields(body)) return undefined;
+  const { message, error, detail } = body;
+  for (const text of [message, error, detail])
     if (typeof text === 'string' && text.trim() !== '') return text.trim();
-  }
-  if (typeof error === 'object' && error !== null && depth < MAX_DEPTH) return textIn(error, depth + 1);
-  if (Array.isArray(detail)) {
-    const parts = detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
-      if (typeof item !== 'object' || item === null) return [];
-      const { loc, msg } = item as Record<string, unknown>;
-      if (typeof msg !== 'string') return [];
-      return [Array.isArray(loc) ? `${readLoc(loc).join('.')}: ${msg}` : msg];
-    });
-    if (parts.length > 0) return parts.join('; ');
-  }
-  return undefined;
+  if (isFields(error) && depth < MAX_DEPTH) return errorText(error, depth + 1);
+  return Array.isArray(detail) ? detailText(detail) : undefined;
 }
 
 /** Whether a body is an error of the API: `{"detail": "Not Found"}` is that of an unknown route. */
 export function isApiError(body: unknown): boolean {
-  if (errorText(body) === undefined) return false;
-  const { detail, message, error } = body as Record<string, unknown>;
-  return message !== undefined || error !== undefined || detail !== 'Not Found';
+  if (!isFields(body) || errorText(body) === undefined) return false;
+  return body.message !== undefined || body.error !== undefined || body.detail !== 'Not Found';
 }
 
 /** Only its text shows whether a 429 is about credits or rates (spec, section Errors). */
@@ -108,7 +102,7 @@ const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
 const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
 
 /** What a 429 is about: undefined when its text says neither or both. */
-export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
+export function parse429Subject(text: string): 'credits' | 'rate' | undefined {
   const credits = CREDITS.test(text);
   return credits === RATE.test(text) ? undefined : credits ? 'credits' : 'rate';
 }
@@ -117,7 +111,7 @@ export function subjectOf429(text: string): 'credits' | 'rate' | undefined {
 const MAX_RETRY_AFTER_SECONDS = 300;
 
 /** @returns whole seconds, 0 to 300; undefined when the header is absent or unreadable */
-export function retryAfterSeconds(header: string | undefined, now: number): number | undefined {
+export function parseRetryAfter(header: string | undefined, now = Date.now()): number | undefined {
   if (header === undefined) return undefined;
   const text = header.trim();
   const at = parseTime(text)?.getTime() ?? Number.NaN;
@@ -128,11 +122,11 @@ export function retryAfterSeconds(header: string | undefined, now: number): numb
 /** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
-const codeOf = (error: unknown): string =>
+const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 /** What an error says without an address: its code, such as ENOTFOUND, or its name. */
-export const faultName = (error: unknown): string => codeOf(error) || asError(error).name;
+export const faultName = (error: unknown): string => errorCode(error) || asError(error).name;
 
 /** No connection could be made: name, network or TLS. Nothing of the request was sent. */
 export class ConnectError extends Error {
@@ -140,39 +134,51 @@ export class ConnectError extends Error {
   constructor(cause: unknown) {
     super('no connection', { cause });
     this.name = 'ConnectError';
-    this.code = codeOf(cause);
+    this.code = errorCode(cause);
   }
 }
 
-const OF_NETWORK = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
-const OF_COMPRESSION = /^(Z_|ERR__ERROR)/;
+/** The error code of a name that leads to an address which is not public. */
+export const NOT_PUBLIC = 'ENOTPUBLIC';
+
+/** The error of a signed URL that leads to a host which the gateway does not trust. */
+export const unknownHost = (): UpstreamError =>
+  new UpstreamError(
+    'The upstream gave a download address that the gateway does not follow ' +
+      '(DOWNLOAD_HOSTS lists the hosts that it may).',
+    { operation: 'download', code: 'UPSTREAM_DRIFT', retryable: false },
+  );
+
+const NETWORK_CODES = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
+const COMPRESSION_CODES = /^(Z_|ERR__ERROR)/;
 
 /** Converts a network error; an abort, and an error of the gateway itself, stay as they are. */
 export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;
-  const code = codeOf(error);
-  if (OF_COMPRESSION.test(code)) {
+  if (!(error instanceof Error)) return error;
+  const code = errorCode(error);
+  if (code === NOT_PUBLIC) return unknownHost();
+  if (COMPRESSION_CODES.test(code))
     return new UpstreamError(
       `The upstream's answer to ${operation} cannot be decompressed.`,
       { operation, code: 'UPSTREAM_DRIFT', retryable: true },
       { cause: error },
     );
-  }
-  const late = (error instanceof Error && error.name === 'TimeoutError') || /TIMEOUT|TIMEDOUT/.test(code);
+  const isLate = error.name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(code);
   const isUnsent = error instanceof ConnectError;
-  // What is no HTTP has no code, only a name.
-  const garbled = error instanceof Error && error.name === 'HTTPParserError';
-  if (!late && !isUnsent && !garbled && !OF_NETWORK.test(code)) return error;
+  // An answer that is no HTTP has no code, only a name.
+  const isGarbled = error.name === 'HTTPParserError';
+  if (!isLate && !isUnsent && !isGarbled && !NETWORK_CODES.test(code)) return error;
   return new UpstreamError(
-    late
+    isLate
       ? `The upstream did not answer ${operation} in time. Try again.`
       : `The upstream could not be reached for ${operation}. Try again in a moment.`,
     {
       operation,
-      code: late ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',
+      code: isLate ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',
       retryable: true,
-      ...(isUnsent ? { sent: false } : {}),
+      ...(isUnsent ? { sent: false } : undefined),
     },
     { cause: error },
   );

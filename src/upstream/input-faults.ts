@@ -1,4 +1,5 @@
-// The faults of a 422 (spec, section Errors), at the argument or path in our input that they are about.
+// Reads the faults of a 422 (spec, section Errors), each at the argument or path of the GraphQL input.
+import { isFields } from './json/is-fields.ts';
 
 export interface InputFault {
   /** Argument, or path in the GraphQL input, dotted. */
@@ -8,9 +9,10 @@ export interface InputFault {
   readonly message: string;
 }
 
-/** Our arguments by the names on the wire, where they differ. */
+/** Arguments by their names on the wire, where these differ. */
 const ARGUMENTS: Readonly<Record<string, string>> = {
   protein_hash: 'hash',
+  protein_hashes: 'hashes',
   uniprot_id: 'id',
   feature_index: 'index',
   feature_indices: 'indices',
@@ -21,7 +23,7 @@ const ARGUMENTS: Readonly<Record<string, string>> = {
   cluster_pct_characterized_max: 'maxPercentCharacterized',
 };
 
-const PARTS_OF_SUBMISSION: Readonly<Record<string, string>> = {
+const SUBMISSION_FIELDS: Readonly<Record<string, string>> = {
   payload: 'items',
   sequences: 'chains',
   id: 'ids',
@@ -33,16 +35,16 @@ const PARTS_OF_SUBMISSION: Readonly<Record<string, string>> = {
 
 const CONTACT = ['chainId', 'residueIndex'];
 
-const camel = (name: string): string =>
+const camelCase = (name: string): string =>
   name.replace(/_([a-z])/g, (_, letter: string) => letter.toUpperCase());
 
-function pathOfSubmission(parts: readonly string[]): string {
+function submissionPath(parts: readonly string[]): string {
   return parts
     .filter((part) => part !== 'all_atom_input')
     .map((part, i, all) =>
       all[i - 2] === 'contacts'
         ? (CONTACT[Number(part)] ?? part)
-        : (PARTS_OF_SUBMISSION[part] ?? camel(part)),
+        : (SUBMISSION_FIELDS[part] ?? camelCase(part)),
     )
     .join('.');
 }
@@ -60,37 +62,36 @@ export const readLoc = (loc: readonly unknown[]): string[] =>
     .filter((step) => typeof step === 'string' || typeof step === 'number')
     .map((step) => String(step).slice(0, MAX_STEP_CHARACTERS));
 
-/** A `loc` in our words. @param operation - of the REST API, such as `submit` or `similarity` */
+/** The path in the GraphQL input of a `loc`. @param operation - of the REST API, such as `submit` or `similarity` */
 export function graphqlInputPath(operation: string, loc: readonly unknown[]): string {
   const [first, ...rest] = readLoc(loc);
   const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];
-  if (operation === 'submit') return pathOfSubmission(parts);
-  const [name = ''] = parts;
-  const ours = ARGUMENTS[name] ?? camel(name.replace(/^protein_hashes$/, 'hashes'));
+  if (operation === 'submit') return submissionPath(parts);
+  const [name = '', ...below] = parts;
+  const argument = ARGUMENTS[name] ?? camelCase(name);
   // Positions in a bulk call are those of its own list, not of the caller's.
-  return operation === 'bulk' ? ours : [ours, ...parts.slice(1)].join('.');
+  return operation === 'bulk' ? argument : [argument, ...below].join('.');
 }
 
-/** Arguments that a caller gives, in our words. */
-const CALLERS: ReadonlySet<string> = new Set([
+/** Arguments of the schema. */
+const CALLER_ARGUMENTS: ReadonlySet<string> = new Set([
   ...['hash', 'hashes', 'id', 'index', 'indices', 'type', 'top', 'first', 'normalize', 'foldOnMiss'],
   ...['sequence', 'minSimilarity', 'maxPercentCharacterized', 'batchId', 'taskId'],
 ]);
 
-/** That something is missing or too much is the gateway's fault, which wrote the request. */
-const OF_GATEWAY = /MISSING|EXTRA/;
+/** The gateway wrote the request: it is at fault for what is missing or too much. */
+const GATEWAY_FAULTS = /MISSING|EXTRA/;
 
 /** Whether a fault is one of what the caller gave, and not of how the gateway sent it. */
 export const isCallersFault = ({ path, code }: InputFault): boolean =>
-  CALLERS.has(path.split('.')[0] ?? '') && !OF_GATEWAY.test(code);
+  CALLER_ARGUMENTS.has(path.split('.')[0] ?? '') && !GATEWAY_FAULTS.test(code);
 
 /** The faults in the body of a 422; none in another body. Leaves out the input that it quotes. */
-export function validationIssues(operation: string, body: unknown): InputFault[] {
-  if (typeof body !== 'object' || body === null || !('detail' in body) || !Array.isArray(body.detail))
-    return [];
+export function parseInputFaults(operation: string, body: unknown): InputFault[] {
+  if (!isFields(body) || !Array.isArray(body.detail)) return [];
   return body.detail.slice(0, MAX_FAULTS).flatMap((item: unknown) => {
-    if (typeof item !== 'object' || item === null) return [];
-    const { loc, msg, type } = item as Record<string, unknown>;
+    if (!isFields(item)) return [];
+    const { loc, msg, type } = item;
     if (typeof msg !== 'string' || !Array.isArray(loc)) return [];
     const code = typeof type === 'string' && /^[\w.]{1,60}$/.test(type) ? type : 'invalid';
     return [

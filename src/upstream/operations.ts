@@ -61,7 +61,7 @@ export type Operation = keyof typeof TABLE;
 export const STALL_MS = 15 * SECOND;
 
 /** @param patience - what the times are multiplied with (`UPSTREAM_TIMEOUT_FACTOR`) */
-export function limitsOf(operation: Operation, patience = 1): OperationLimits {
+export function operationLimits(operation: Operation, patience = 1): OperationLimits {
   const { start, whole, bytes } = TABLE[operation];
   return { start: start * patience, whole: whole * patience, bytes };
 }

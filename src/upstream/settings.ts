@@ -3,8 +3,8 @@
 import type { Config } from '../config.ts';
 import type { StreamedResponse, UpstreamSettings } from './http/upstream-client.ts';
 
-/** What the configuration says of an upstream. @param baseUrl - without a final slash */
-export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings => ({
+/** The settings of an upstream. @param baseUrl - without a final slash */
+export const toUpstreamSettings = (config: Config, baseUrl: string): UpstreamSettings => ({
   baseUrl,
   batchPrefix: config.UPSTREAM_BATCH_PREFIX,
   atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
@@ -19,7 +19,7 @@ export const settingsOf = (config: Config, baseUrl: string): UpstreamSettings =>
 });
 
 /** The address of a service without credentials. */
-export function shownUrl(url: string): string {
+export function withoutCredentials(url: string): string {
   const { protocol, host, pathname } = new URL(url);
   return `${protocol}//${host}${pathname === '/' ? '' : pathname}`;
 }

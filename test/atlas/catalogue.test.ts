@@ -7,7 +7,7 @@ import { createCache } from '../../src/store/cache/cache.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { openCatalogue } from '../../src/upstream/reads/catalogue.ts';
-import { settingsOf } from '../../src/upstream/settings.ts';
+import { toUpstreamSettings } from '../../src/upstream/settings.ts';
 import { longestBlock } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
 import { NO_REDIS, openRedisPlace } from '../store/redis-place.ts';
@@ -29,7 +29,7 @@ afterAll(async () => {
 beforeEach(() => world.forget());
 
 const upstream = (signal?: AbortSignal): Upstream => ({
-  settings: settingsOf(readConfig({}), world.sandboxUrl),
+  settings: toUpstreamSettings(readConfig({}), world.sandboxUrl),
   connections,
   token: undefined,
   requestId: 'catalogue-test',

@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { examine, type Report, reportText } from '../../src/doctor/doctor.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
-import { settingsOf } from '../../src/upstream/settings.ts';
+import { toUpstreamSettings } from '../../src/upstream/settings.ts';
 import type { SeenCall } from '../support.ts';
 import { type Change, type ChangingProxy, inJson, openProxy, renamedKey } from './proxy.ts';
 
@@ -44,7 +44,7 @@ const doctor = (
 ): Promise<Report> =>
   examine(
     {
-      settings: settingsOf(readConfig(env), url),
+      settings: toUpstreamSettings(readConfig(env), url),
       connections,
       token: token ?? undefined,
       requestId: 'test',

@@ -1,12 +1,11 @@
 // Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
-import { download, openPublicAgent, signedUrl } from '../../src/upstream/http/download.ts';
+import { download, signedUrl } from '../../src/upstream/http/download.ts';
 import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 const connections = openServiceConnections();
-const publicAgent = openPublicAgent();
 const upstream: Upstream = {
   settings: {
     baseUrl: 'http://127.0.0.1:9',
@@ -22,7 +21,7 @@ const upstream: Upstream = {
   signal: undefined,
   onCall: () => undefined,
 };
-afterAll(() => Promise.all([connections.close(), publicAgent.close()]));
+afterAll(() => connections.close());
 
 describe('downloads', () => {
   it.each([
@@ -50,7 +49,7 @@ describe('downloads', () => {
     'https://localhost/x',
     'https://0x7f.1/x',
   ])('refuses %s before anything is sent, without repeating it', async (url) => {
-    const error: Error = await download(upstream, { publicAgent }, url).then(
+    const error: Error = await download(upstream, url).then(
       () => new Error('not refused'),
       (reason: Error) => reason,
     );

@@ -10,7 +10,7 @@ import { createProgressHub } from '../../src/progress/progress-hub.ts';
 import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
-import { settingsOf } from '../../src/upstream/settings.ts';
+import { toUpstreamSettings } from '../../src/upstream/settings.ts';
 import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 import { openLiar, says } from '../upstream/liar.ts';
@@ -105,7 +105,7 @@ describe('an upstream that answers badly for a while', () => {
 });
 
 const upstreamAt = (baseUrl: string, connections: Upstream['connections']): Upstream => ({
-  settings: settingsOf(readConfig({}), baseUrl),
+  settings: toUpstreamSettings(readConfig({}), baseUrl),
   connections,
   token: TOKEN.authorization.slice('Bearer '.length),
   requestId: 'broken-store-test',

@@ -28,8 +28,8 @@ import { redact } from '../../src/telemetry/redact.ts';
 import { makeRequestId, shownName } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { readFasta } from '../../src/upstream/archive/fasta.ts';
-import { errorText, retryAfterSeconds, subjectOf429 } from '../../src/upstream/errors.ts';
-import { validationIssues } from '../../src/upstream/input-faults.ts';
+import { errorText, parse429Subject, parseRetryAfter } from '../../src/upstream/errors.ts';
+import { parseInputFaults } from '../../src/upstream/input-faults.ts';
 import { parseJsonText } from '../../src/upstream/json/parse-json.ts';
 import { startCpuTimer } from '../cpu-time.ts';
 import { testLogger } from '../record.ts';
@@ -90,10 +90,10 @@ const READERS: Readonly<Record<string, Read>> = {
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),
   'a value of mmCIF': (text) => cifItems('struct', { title: text }),
   JSON: (text) => parseJsonText(text),
-  'the text of an error': (text) => [errorText({ error: text }), subjectOf429(text)],
+  'the text of an error': (text) => [errorText({ error: text }), parse429Subject(text)],
   'the faults of a 422': (text) =>
-    validationIssues('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
-  'Retry-After': (text) => retryAfterSeconds(text, 0),
+    parseInputFaults('submit', { detail: [{ loc: [text, text, 'payload'], msg: text, type: text }] }),
+  'Retry-After': (text) => parseRetryAfter(text, 0),
   'drift of an answer': (text) => readStrictly(shape, { [text]: text, sequence: 7 }, []),
 };
 
@@ -234,7 +234,7 @@ describe('what a client or the service wrote', () => {
     expect(errorText(body)).toBeUndefined();
     expect(errorText({ detail: [{ loc: ['body', loc], msg: 'bad' }] })).toBe('body: bad');
     expect(
-      validationIssues('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
+      parseInputFaults('submit', { detail: Array.from({ length: 1000 }, () => ({ loc: [], msg: 'bad' })) }),
     ).toHaveLength(50);
   });
 });

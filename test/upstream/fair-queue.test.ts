@@ -69,7 +69,7 @@ describe('the fair queue', () => {
               if (countOf(step.caller) === most) expect(caller).toBe(step.caller);
             }
           } else {
-            const item = queue.take(({ caller }) => caller !== step.except);
+            const item = queue.shift(({ caller }) => caller !== step.except);
             if (waiting.every(({ caller }) => caller === step.except)) expect(item).toBeUndefined();
             else {
               const served = out(item);
@@ -99,7 +99,7 @@ describe('the fair queue', () => {
     const queue = createFairQueue<Item>();
     for (let i = 0; i < 5000; i++) queue.push({ caller: 'crowd', number: i });
     queue.push({ caller: 'single', number: 0 });
-    const taken = [1, 2, 3].map(() => queue.take(() => true));
+    const taken = [1, 2, 3].map(() => queue.shift(() => true));
     expect(taken.map((item) => item?.caller)).toEqual(['crowd', 'single', 'crowd']);
   });
 });

@@ -2,6 +2,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { UpstreamError } from '../../src/upstream/errors.ts';
+import { createRateLimitBackoff } from '../../src/upstream/http/backoff.ts';
 import {
   createHostLimiter,
   defaultHostLimits,
@@ -213,18 +214,17 @@ describe('the limiter', () => {
     await settled;
     expect(entry.leave).toBeTypeOf('function');
     expect(limiter.state().paused).toBe(1);
-    expect(limiter.pauseOf('batch one')).toBeGreaterThan(50_000);
   });
 
   it('doubles its own pauses while a 429 names none, and begins anew when it is served', async () => {
     const clock = { now: 0 };
-    const limiter = createHostLimiter(defaultHostLimits, () => clock.now);
+    const backoff = createRateLimitBackoff(() => clock.now);
     const lengths: number[] = [];
     for (let i = 0; i < 8; i++) {
-      limiter.slowDown('atlas', undefined);
+      backoff.start('atlas', undefined);
       // Told together with the one before: no longer pause for that.
-      limiter.slowDown('atlas', undefined);
-      const left = limiter.pauseOf('atlas');
+      backoff.start('atlas', undefined);
+      const left = backoff.remaining('atlas');
       lengths.push(left);
       clock.now += left + 1;
     }
@@ -232,8 +232,8 @@ describe('the limiter', () => {
     expect(lengths[3]).toBeGreaterThan(1000);
     expect(Math.max(...lengths)).toBeLessThan(13_000);
     clock.now += 20_000;
-    (await limiter.enter(read()))('reached');
-    limiter.slowDown('atlas', undefined);
-    expect(limiter.pauseOf('atlas')).toBeLessThan(400);
+    backoff.end('atlas');
+    backoff.start('atlas', undefined);
+    expect(backoff.remaining('atlas')).toBeLessThan(400);
   });
 });

@@ -5,8 +5,8 @@ import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { openServiceConnections } from '../../src/upstream/http/connections.ts';
-import { download, openPublicAgent, type Resolve } from '../../src/upstream/http/download.ts';
+import { openServiceConnections, type Resolve } from '../../src/upstream/http/connections.ts';
+import { download } from '../../src/upstream/http/download.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 /** Answers each question for an address with the next of `answers`, time to live 0. */
@@ -45,17 +45,13 @@ let connected = 0;
 inside.on('connection', () => {
   connected += 1;
 });
-const connections = openServiceConnections();
 beforeAll(async () => {
   inside.listen(0, '127.0.0.1');
   await once(inside, 'listening');
 });
-afterAll(async () => {
-  inside.close();
-  await connections.close();
-});
+afterAll(() => inside.close());
 
-const upstream: Upstream = {
+const upstream: Omit<Upstream, 'connections'> = {
   settings: {
     baseUrl: 'http://127.0.0.1:9',
     batchPrefix: '/b',
@@ -64,7 +60,6 @@ const upstream: Upstream = {
     listCursorField: 'cursor',
     downloadHosts: [],
   },
-  connections,
   token: 'secret',
   requestId: 'r',
   signal: undefined,
@@ -80,12 +75,11 @@ it.each([
     names.resolver.resolve4('files.example.org', (_error, found) => done(found)),
   );
   expect(first).toEqual(['8.8.8.8']);
-  const publicAgent = openPublicAgent(names.resolve);
+  const connections = openServiceConnections(names.resolve);
   const address = inside.address();
   const port = typeof address === 'object' && address !== null ? address.port : 0;
   const error: unknown = await download(
-    upstream,
-    { publicAgent },
+    { ...upstream, connections },
     `https://files.example.org:${port}/x?sig=1`,
   ).catch((reason: unknown) => reason);
   expect(error).toMatchObject({
@@ -94,6 +88,6 @@ it.each([
   });
   expect(names.asked()).toBe(2);
   expect(connected).toBe(0);
-  await publicAgent.close();
+  await connections.close();
   names.close();
 });

@@ -59,7 +59,7 @@ async function answer(
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
   const batches = createBatchReader(lasting, ctx.owned);
-  const folds = createFoldResults(lasting, ctx.services.downloads, batches, ctx.submissions);
+  const folds = createFoldResults(lasting, batches, ctx.submissions);
   const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
   const body = Readable.from(writeBatchArchive(folds, tasks, about), { highWaterMark: 1 });
   // When it ends, fails or is left, also before its first piece.

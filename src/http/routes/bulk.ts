@@ -23,14 +23,14 @@ async function sendPart(
   lookupId: string,
   index: number,
 ): Promise<RouteAnswer> {
-  const { lookups, downloads } = ctx.services;
+  const { lookups } = ctx.services;
   const lookup = await lookups.get(lookupId);
   if (lookup === null) return textResponse(404, 'There is no such look-up. Look-ups are stored for 3 days.');
   const part = lookup.parts[index];
   if (part === undefined) return textResponse(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
   // A download lasts as long as the client stays.
   const up = { ...ctx.upstream, signal: ctx.clientSignal, streamed: true };
-  const opened = await openPartArchive(up, downloads, lookup, part, rangeHeaders(request));
+  const opened = await openPartArchive(up, lookup, part, rangeHeaders(request));
   if ('state' in opened) return refusePart(opened);
   const day = new Date().toISOString().slice(0, 10);
   return forwardFile(opened, {

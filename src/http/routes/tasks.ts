@@ -67,7 +67,7 @@ interface FileSource {
 }
 
 const openFolds = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults =>
-  createFoldResults(upstream, ctx.services.downloads, batches, ctx.submissions);
+  createFoldResults(upstream, batches, ctx.submissions);
 
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
 async function resultFile(source: FileSource): Promise<RouteAnswer | null> {

@@ -1,6 +1,6 @@
 // Refusals of a submission or a cancellation by the service, as problems of the schema.
 import { notSent, type RefusedShape } from '../../schema/problem.ts';
-import { subjectOf429, UpstreamError } from '../../upstream/errors.ts';
+import { parse429Subject, UpstreamError } from '../../upstream/errors.ts';
 
 type Reason = RefusedShape['reason'];
 
@@ -14,7 +14,7 @@ const REASONS: Readonly<Record<number, Reason>> = {
 /** Only its text says whether a 429 is about rates or credits (spec, section Errors). */
 function toReason(status: number, text: string): Reason {
   if (status !== 429) return REASONS[status] ?? 'INVALID_REQUEST';
-  const subject = subjectOf429(text);
+  const subject = parse429Subject(text);
   if (subject === undefined) return 'RATE_LIMIT_OR_CREDITS';
   return subject === 'credits' ? 'CREDITS' : 'RATE_LIMIT';
 }

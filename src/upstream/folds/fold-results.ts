@@ -5,7 +5,7 @@ import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { selectBestPairs } from '../../structure/fold/interface-scores.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
-import { type Downloads, download } from '../http/download.ts';
+import { download } from '../http/download.ts';
 import { readBytes } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import type { BatchReader } from './batch-reader.ts';
@@ -68,7 +68,6 @@ function toScores({ ptm, iptm, meanPlddt, chainPairs, misfits }: FoldingResult):
 /** Creates the reader of one request. */
 export function createFoldResults(
   up: Upstream,
-  downloads: Downloads,
   batches: ResultReader,
   submissions: Submissions,
 ): FoldResults {
@@ -100,11 +99,11 @@ export function createFoldResults(
   ): Promise<StreamedResponse | null> {
     const url = await readUrl(taskId);
     if (url === null) return null;
-    const answer = await download(up, downloads, url, { headers });
+    const answer = await download(up, url, { headers });
     if (answer !== null) return answer;
     batches.forgetStatus(taskId);
     const fresh = await readUrl(taskId);
-    const again = fresh === null ? null : await download(up, downloads, fresh, { headers });
+    const again = fresh === null ? null : await download(up, fresh, { headers });
     if (again === null) throw new RefusedResultError();
     return again;
   }

@@ -3,8 +3,8 @@
 export interface FairQueue<T extends { readonly caller: string }> {
   readonly size: number;
   push(item: T): void;
-  /** Takes the next item whose caller's turn it is and that `mayLeave`; undefined when none may. */
-  take(mayLeave: (item: T) => boolean): T | undefined;
+  /** Removes the next item whose caller's turn it is and that `mayStart`; undefined when none may. */
+  shift(mayStart: (item: T) => boolean): T | undefined;
   /** @returns whether it was waiting */
   remove(item: T): boolean;
   /** Removes the last item of the caller with most; of this caller when no other has more. */
@@ -34,10 +34,10 @@ export function createFairQueue<T extends { readonly caller: string }>(): FairQu
       items.push(item);
       size += 1;
     },
-    take(mayLeave) {
+    shift(mayStart) {
       for (const [caller, items] of callers) {
         const [first] = items;
-        if (first === undefined || !mayLeave(first)) continue;
+        if (first === undefined || !mayStart(first)) continue;
         callers.delete(caller);
         callers.set(caller, items);
         return removeAt(items, 0);

@@ -65,8 +65,6 @@ export interface HostLimiter {
   enter(call: LimitedCall): Promise<Permit>;
   /** Pauses a scope after a 429. @param seconds - its Retry-After; undefined without one */
   slowDown(scope: string, seconds: number | undefined): void;
-  /** Milliseconds that a scope still waits. */
-  pauseOf(scope: string): number;
   /** For metrics. */
   state(): HostLimiterState;
 }
@@ -79,18 +77,16 @@ interface Waiting extends CallSource {
   refuse(reason: HoldReason): void;
 }
 
-function refusal(reason: HoldReason, operation: string, waitMs: number): UpstreamError {
+const HOLD_TEXTS: Readonly<Record<HoldReason, (seconds: number) => string>> = {
+  breaker: (seconds) => `The upstream cannot be reached; it is asked again in ${seconds} s.`,
+  paused: (seconds) => `The upstream asked to slow down for ${seconds} s.`,
+  full: () => 'Too many calls wait for the upstream; try again in a moment.',
+  waited: () => 'The call waited too long for its turn; try again in a moment.',
+};
+
+function toHeldBackError(reason: HoldReason, operation: string, waitMs: number): UpstreamError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
-  const text = {
-    breaker:
-      `The upstream cannot be reached; it is asked for ${operation} again in ${seconds} s. ` +
-      'This call was not sent.',
-    paused: `The upstream asked to slow down for ${seconds} s. The call for ${operation} was not sent.`,
-    full:
-      `Too many calls wait for the upstream. The call for ${operation} was not sent; ` +
-      'try again in a moment.',
-    waited: `The call for ${operation} waited too long and was not sent; try again in a moment.`,
-  }[reason];
+  const text = `${HOLD_TEXTS[reason](seconds)} This call was not sent (${operation}).`;
   return new UpstreamError(text, {
     operation,
     code: reason === 'paused' || reason === 'full' ? 'RATE_LIMITED' : 'UPSTREAM_UNAVAILABLE',
@@ -116,7 +112,7 @@ export function createHostLimiter(
 
   const refuse = (reason: HoldReason, operation: string, waitMs: number): UpstreamError => {
     refused[reason] += 1;
-    return refusal(reason, operation, waitMs);
+    return toHeldBackError(reason, operation, waitMs);
   };
 
   const hasShare = ({ caller }: CallSource): boolean =>
@@ -130,9 +126,9 @@ export function createHostLimiter(
   };
 
   /** Ends a call in flight and starts those that have their share now. */
-  const leave = (source: CallSource): void => {
+  const endCall = (source: CallSource): void => {
     count(source, -1);
-    for (let next = queue.take(hasShare); next !== undefined; next = queue.take(hasShare)) next.start();
+    for (let next = queue.shift(hasShare); next !== undefined; next = queue.shift(hasShare)) next.start();
   };
 
   /** Milliseconds of a short pause. @throws UpstreamError when the call may not be sent soon */
@@ -145,14 +141,14 @@ export function createHostLimiter(
   };
 
   const createPermit = (call: LimitedCall): Permit => {
-    const tellBreaker = breaker.enter();
+    const report = breaker.enter();
     let hasEnded = false;
     return (outcome) => {
       if (hasEnded) return;
       hasEnded = true;
-      tellBreaker(outcome === 'slowed' ? 'reached' : outcome);
+      report(outcome === 'slowed' ? 'reached' : outcome);
       if (outcome === 'reached' && call.scope !== undefined) pauses.end(call.scope);
-      if (!call.isUrgent) leave(call);
+      if (!call.isUrgent) endCall(call);
     };
   };
 
@@ -202,13 +198,12 @@ export function createHostLimiter(
         try {
           isPermitted ||= pauseBefore(call) === 0;
         } finally {
-          if (!isPermitted) leave(call);
+          if (!isPermitted) endCall(call);
         }
         if (isPermitted) return createPermit(call);
       }
     },
     slowDown: pauses.start,
-    pauseOf: pauses.remaining,
     state: () => ({
       inFlight,
       queued: queue.size,

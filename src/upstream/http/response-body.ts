@@ -1,5 +1,6 @@
-// Reads the body of an answer: as bytes within its limit, or as JSON.
-import { finished, type Readable } from 'node:stream';
+// The body of an answer: decompressed, limited in its pace, and read as bytes or JSON.
+import { finished, pipeline, type Readable, Transform } from 'node:stream';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { networkFailure, UpstreamError } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { StreamedResponse, Upstream } from './upstream-client.ts';
@@ -8,8 +9,31 @@ import type { StreamedResponse, Upstream } from './upstream-client.ts';
 export const headerValue = (value: string | string[] | undefined): string | undefined =>
   Array.isArray(value) ? value[0] : value;
 
+/** Whether a status says that the body is the whole answer. */
+export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
+
+/** Ends a body that is not wanted, and its connection where there is more of it. */
+export function discard({ body }: Pick<StreamedResponse, 'body'>): void {
+  body.on('error', () => undefined).destroy();
+}
+
+const DECODERS: Readonly<Record<string, () => Transform>> = {
+  gzip: createGunzip,
+  deflate: createInflate,
+  br: createBrotliDecompress,
+};
+
+/** Decompresses an answer, but not a range: compressed bytes cannot be read from their middle. */
+export function decompress(answer: StreamedResponse): StreamedResponse {
+  const { 'content-encoding': encoding, 'content-length': _, ...headers } = answer.headers;
+  const createDecoder = DECODERS[String(encoding).trim().toLowerCase()];
+  if (createDecoder === undefined || answer.status === 206) return answer;
+  // A failure reaches the reader through the decoder.
+  return { ...answer, headers, body: pipeline(answer.body, createDecoder(), () => undefined) };
+}
+
 /** A body that is larger than any honest answer. */
-export const tooLarge = (operation: string, status: number): UpstreamError =>
+const tooLarge = (operation: string, status: number): UpstreamError =>
   new UpstreamError(`The upstream's answer to ${operation} is too large.`, {
     operation,
     code: 'UPSTREAM_DRIFT',
@@ -17,12 +41,36 @@ export const tooLarge = (operation: string, status: number): UpstreamError =>
     retryable: false,
   });
 
-/** Whether a status says that the body is the whole answer. */
-export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
+const tooSlow = (operation: string): UpstreamError =>
+  new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {
+    operation,
+    code: 'UPSTREAM_TIMEOUT',
+    retryable: true,
+  });
 
-/** Ends a body that is not wanted, and its connection where there is more of it. */
-export function discard({ body }: Pick<StreamedResponse, 'body'>): void {
-  body.on('error', () => undefined).destroy();
+/** Bytes that must come in each interval while the client waits for them. */
+const MIN_BYTES = 4 * 1024;
+
+/** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
+export function limitPace(answer: StreamedResponse, intervalMs: number): StreamedResponse {
+  const { body, status, call } = answer;
+  const { operation, maxBytes } = call;
+  let total = 0;
+  let lastTotal = 0;
+  const passed = new Transform({
+    transform(chunk: Uint8Array, _, done) {
+      total += chunk.byteLength;
+      if (total > maxBytes) done(tooLarge(operation, status));
+      else done(null, chunk);
+    },
+  });
+  const timer = setInterval(() => {
+    // Unread data: the client is slow, not the upstream.
+    if (passed.readableLength === 0 && total - lastTotal < MIN_BYTES) passed.destroy(tooSlow(operation));
+    lastTotal = total;
+  }, intervalMs).unref();
+  // A failure reaches the reader through the stream itself.
+  return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
 }
 
 /** Collects chunks by events: iteration makes a promise for each, a third of a small answer's cost. */

@@ -1,55 +1,72 @@
-// Sends one HTTP request through its host's limiter, within the operation's time limits, and
-// reports its end. `withRetry` repeats reads; calls that are not safe to repeat (Submit above all)
-// never use it.
-import { pipeline, Transform } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
+// Sends one HTTP request through its host's limiter, within the operation's time limits, and reports its
+// end.
+import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
-import { faultName, networkFailure, UpstreamError } from '../errors.ts';
-import { limitsOf, STALL_MS } from '../operations.ts';
+import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
+import { operationLimits, STALL_MS } from '../operations.ts';
+import { noteSandbox } from '../settings.ts';
 import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
-import { tooLarge } from './response-body.ts';
+import { isPublicAddress } from './public-address.ts';
+import { decompress, limitPace } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
 
-const MAX_TRIES = 3;
-const FIRST_BACKOFF_MS = 150;
-/** The longest Retry-After that a request waits for; a longer one goes to the caller. */
-const MAX_RETRY_AFTER_MS = 5_000;
-
-/** Runs `once` up to three times. @throws the last failure; any but an UpstreamError at once */
-export async function withRetry<T>(signal: AbortSignal | undefined, once: () => Promise<T>): Promise<T> {
-  let last: UpstreamError | undefined;
-  for (let tries = 1; ; tries += 1) {
-    try {
-      return await once();
-    } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
-      // A call that was held back says less than the failure before it.
-      if (error.failure.heldBack === true) throw last ?? error;
-      last = error;
-    }
-    const { retryable, retryAfterSeconds } = last.failure;
-    // At random: callers that failed together do not come back together.
-    const backoffMs = FIRST_BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());
-    const waitMs = retryAfterSeconds === undefined ? backoffMs : retryAfterSeconds * 1000;
-    if (!retryable || tries === MAX_TRIES || waitMs > MAX_RETRY_AFTER_MS) throw last;
-    await sleep(waitMs, undefined, { signal });
-  }
+/**
+ * The scope of a 429. The Atlas counts by address, so all callers share it; the Batch API counts by
+ * token. A call that is sent once ignores pauses: only the service knows whether it would refuse
+ * it, and a refusal costs nothing.
+ */
+export function rateLimitScope(up: Upstream, { api, repeatable }: Call): string | undefined {
+  if (!repeatable || api === 'file') return undefined;
+  return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
 
-export interface OutgoingRequest
-  extends Pick<Call, 'operation' | 'limits' | 'method' | 'path' | 'body' | 'maxBytes'> {
-  /** Scheme, host and port; `path` is the whole one, with the search. */
-  readonly origin: string;
-  readonly headers: Readonly<Record<string, string>>;
+interface Target {
+  readonly url: URL;
   readonly dispatcher: Dispatcher;
-  /** Whether to send the trace context; not to file stores. */
-  readonly traced?: boolean;
   readonly limiter: HostLimiter | undefined;
-  readonly isUrgent?: boolean;
-  readonly scope?: string | undefined;
+}
+
+/** Connections for a file. @throws UpstreamError for a host that the gateway does not trust */
+function fileDispatcher({ settings, connections }: Upstream, url: URL): Dispatcher {
+  const service = new URL(settings.baseUrl);
+  const isService = url.host === service.host && url.protocol === service.protocol;
+  if (isService || [url.host, url.hostname].some((host) => settings.downloadHosts.includes(host)))
+    return connections.pool;
+  const literal = url.hostname.replace(/^\[|\]$/g, '');
+  if (url.protocol !== 'https:' || (isIP(literal) !== 0 && !isPublicAddress(literal))) throw unknownHost();
+  return connections.publicOnly;
+}
+
+function findTarget(up: Upstream, { api, path, query = {}, repeatable }: Call): Target {
+  const { settings, connections, limiters } = up;
+  if (api === 'file') {
+    const url = new URL(path);
+    return { url, dispatcher: fileDispatcher(up, url), limiter: limiters?.files(url.host) };
+  }
+  const prefix = api === 'batch' ? settings.batchPrefix : settings.atlasPrefix;
+  const url = new URL(`${settings.baseUrl}${prefix}${path}`);
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) url.searchParams.append(name, String(one));
+  return { url, dispatcher: repeatable ? connections.pool : connections.unshared, limiter: limiters?.api };
+}
+
+function requestHeaders(
+  up: Upstream,
+  { api, body, accept = 'application/json', headers }: Call,
+  traceHeaders: Readonly<Record<string, string>> | undefined,
+): Record<string, string> {
+  const common = { 'user-agent': USER_AGENT, ...headers };
+  if (api === 'file') return common;
+  return {
+    ...common,
+    accept,
+    'x-request-id': up.requestId,
+    ...(body === undefined ? undefined : { 'content-type': 'application/json' }),
+    ...(api === 'batch' && up.token !== undefined ? { authorization: `Bearer ${up.token}` } : undefined),
+    ...traceHeaders,
+  };
 }
 
 /** The gateway's own calls share one place in the queue. */
@@ -63,73 +80,27 @@ function toFailedOutcome(failure: unknown): CallOutcome {
   return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
 
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
-
-/** Decompresses an answer, but not a range: compressed bytes cannot be read from their middle. */
-function decompress(answer: StreamedResponse): StreamedResponse {
-  const { 'content-encoding': encoding, 'content-length': _, ...headers } = answer.headers;
-  const createDecoder = DECODERS[String(encoding).trim().toLowerCase()];
-  if (createDecoder === undefined || answer.status === 206) return answer;
-  // A failure reaches the reader through the decoder.
-  return { ...answer, headers, body: pipeline(answer.body, createDecoder(), () => undefined) };
-}
-
-/** Bytes that come within {@link STALL_MS} at least while the client waits for them. */
-const MIN_BYTES = 4 * 1024;
-
-const tooSlow = (operation: string): UpstreamError =>
-  new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {
-    operation,
-    code: 'UPSTREAM_TIMEOUT',
-    retryable: true,
-  });
-
-/** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
-function limitPace(answer: StreamedResponse, patience: number): StreamedResponse {
-  const { body, status, call } = answer;
-  const { operation, maxBytes } = call;
-  let total = 0;
-  let atLastLook = 0;
-  const passed = new Transform({
-    transform(chunk: Uint8Array, _, done) {
-      total += chunk.byteLength;
-      if (total > maxBytes) done(tooLarge(operation, status));
-      else done(null, chunk);
-    },
-  });
-  const timer = setInterval(() => {
-    // Unread data: the client is slow, not the upstream.
-    if (passed.readableLength > 0) atLastLook = total;
-    else if (total - atLastLook < MIN_BYTES) passed.destroy(tooSlow(operation));
-    else atLastLook = total;
-  }, STALL_MS * patience).unref();
-  // A failure reaches the reader through the stream itself.
-  return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
-}
-
 /** Bytes of an answer that says why there is none. */
 const MAX_REFUSAL_BYTES = 256 * 1024;
 
 /**
- * Sends a request once. Returns the answer of any status, its body unread.
+ * Sends a call once. Returns the answer of any status, its body unread.
  *
  * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never
  *   left
  */
-export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promise<StreamedResponse> {
-  const { operation, origin, path, method, headers, body: json, dispatcher, limiter, scope } = wanted;
+export async function sendRequest(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const { operation, method, body: json } = call;
+  const { url, dispatcher, limiter } = findTarget(up, call);
+  const { origin } = url;
   const { patience = 1 } = up.settings;
-  const { start, whole } = limitsOf(wanted.limits ?? operation, patience);
-  const mostBytes = wanted.maxBytes ?? limitsOf(operation).bytes;
+  const { start, whole } = operationLimits(call.limits ?? operation, patience);
   const permit = await limiter?.enter({
     ...(up.source ?? NO_SOURCE),
     operation,
-    isUrgent: wanted.isUrgent === true,
-    scope,
+    // Submit and Cancel wait for no read.
+    isUrgent: !call.repeatable,
+    scope: rateLimitScope(up, call),
     signal: up.signal,
     maxWaitMs: start,
   });
@@ -142,30 +113,28 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
   };
   const report = (status: number, fault?: string): number => {
     const milliseconds = performance.now() - started;
-    const call = { operation, status, milliseconds, fault };
-    trace?.ended(call);
-    up.onCall(call);
+    const ended = { operation, status, milliseconds, fault };
+    trace?.ended(ended);
+    up.onCall(ended);
     return milliseconds;
   };
   try {
     const received = await dispatcher.request({
       origin,
-      path,
+      path: url.pathname + url.search,
       method,
-      headers: {
-        'user-agent': USER_AGENT,
-        ...headers,
-        ...(wanted.traced === true ? trace?.headers : undefined),
-      },
+      headers: requestHeaders(up, call, trace?.headers),
       body: json === undefined ? null : JSON.stringify(json),
       bodyTimeout: STALL_MS * patience,
       signal: deadline.signal,
     });
-    const { statusCode: status, headers: answered, body } = received;
+    const { statusCode: status, headers, body } = received;
     const passed = report(status);
     body.once('close', () => end(toOutcome(status)));
-    const maxBytes = status >= 400 ? Math.min(mostBytes, MAX_REFUSAL_BYTES) : mostBytes;
-    const answer = decompress({ status, headers: answered, body, call: { operation, maxBytes } });
+    const limit = call.maxBytes ?? operationLimits(operation).bytes;
+    const maxBytes = status >= 400 ? Math.min(limit, MAX_REFUSAL_BYTES) : limit;
+    const answer = decompress({ status, headers, body, call: { operation, maxBytes } });
+    if (call.api !== 'file') noteSandbox(up.settings, answer);
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
       return answer;
@@ -173,7 +142,7 @@ export async function sendRequest(up: Upstream, wanted: OutgoingRequest): Promis
     // A streamed body takes as long as its client does, without delaying other calls.
     deadline.lift();
     permit?.(toOutcome(status));
-    return limitPace(answer, patience);
+    return limitPace(answer, STALL_MS * patience);
   } catch (error) {
     const failure = networkFailure(operation, error, up.signal);
     report(0, failure instanceof UpstreamError ? faultName(error) : undefined);

@@ -1,14 +1,15 @@
-// Calls the service: URL, token and retries. atlas.ts and batch.ts have its operations.
+// Calls the service: `call`, `callOrNull` and `callAnyStatus` send a request, reads up to three times.
+// atlas.ts and batch.ts have the operations.
 import type { Readable } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
-import { noteSandbox } from '../settings.ts';
 import type { ServiceConnections } from './connections.ts';
-import type { CallSource, HostLimiter } from './host-limiter.ts';
+import type { CallSource, HostLimiters } from './host-limiter.ts';
 import { isWhole } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
-import { type OutgoingRequest, sendRequest, withRetry } from './send-request.ts';
+import { rateLimitScope, sendRequest } from './send-request.ts';
 
 /** Where the service is and what its deployment calls things (configuration). */
 export interface UpstreamSettings {
@@ -35,8 +36,8 @@ export interface Upstream extends CallHooks {
   readonly requestId: string;
   /** Whose share of the calls in flight it uses; calls without a source share one. */
   readonly source?: CallSource | undefined;
-  /** What all requests know of the service together; without it every call goes at once. */
-  readonly limiter?: HostLimiter | undefined;
+  /** The limiters of the process; without them every call is sent at once. */
+  readonly limiters?: HostLimiters | undefined;
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
@@ -44,15 +45,18 @@ export interface Upstream extends CallHooks {
   readonly absences?: Set<string> | undefined;
 }
 
+/** A request to one of the two APIs, or for a file behind a signed URL. */
 export interface Call {
   readonly operation: Operation;
   /** The line of the table of limits, where it is another than the operation's own. */
   readonly limits?: Operation;
-  readonly api: 'batch' | 'atlas';
+  /** A file is sent neither a token nor the trace context. */
+  readonly api: 'batch' | 'atlas' | 'file';
   readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the API's prefix; path parameters already encoded. */
+  /** Below the API's prefix, path parameters already encoded; the whole URL of a file. */
   readonly path: string;
   readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
+  readonly headers?: Readonly<Record<string, string>> | undefined;
   readonly body?: unknown;
   readonly accept?: string;
   /** Maximum bytes of the answer, where the request determines it. */
@@ -61,7 +65,7 @@ export interface Call {
   readonly repeatable: boolean;
 }
 
-/** An answer whose body has not been read yet. Read or dump the body, always. */
+/** An answer whose body has not been read yet. Read or discard the body, always. */
 export interface StreamedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
@@ -70,55 +74,23 @@ export interface StreamedResponse {
   readonly call: { readonly operation: string; readonly maxBytes: number };
 }
 
-function buildUrl(
-  { baseUrl, batchPrefix, atlasPrefix }: UpstreamSettings,
-  { api, path, query = {} }: Call,
-): Pick<OutgoingRequest, 'origin' | 'path'> {
-  const { origin, pathname } = new URL(`${baseUrl}${api === 'batch' ? batchPrefix : atlasPrefix}${path}`);
-  const search = new URLSearchParams();
-  for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat()) if (one !== undefined) search.append(name, String(one));
-  return { origin, path: search.size === 0 ? pathname : `${pathname}?${search}` };
-}
-
-/**
- * The scope of a 429. The Atlas counts by address, so all callers share it; the Batch API counts by
- * token. A call that is sent once ignores pauses: only the service knows whether it would refuse
- * it, and a refusal costs nothing.
- */
-function rateLimitScope(up: Upstream, { api, repeatable }: Call): string | undefined {
-  if (!repeatable) return undefined;
-  return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
-}
-
-function toRequest(up: Upstream, call: Call): OutgoingRequest {
-  const { api, body, accept = 'application/json' } = call;
-  const headers: Record<string, string> = { accept, 'x-request-id': up.requestId };
-  if (body !== undefined) headers['content-type'] = 'application/json';
-  if (api === 'batch' && up.token !== undefined) headers.authorization = `Bearer ${up.token}`;
-  const { connections, limiter } = up;
-  const dispatcher = call.repeatable ? connections.pool : connections.unshared;
-  const { origin, path } = buildUrl(up.settings, call);
-  const scope = rateLimitScope(up, call);
-  // Submit and Cancel wait for no read.
-  const isUrgent = !call.repeatable;
-  return { origin, headers, dispatcher, traced: true, limiter, isUrgent, scope, ...call, path };
-}
-
 /** Statuses after which a read is tried again. */
 const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
+const MAX_TRIES = 3;
+const FIRST_BACKOFF_MS = 150;
+/** The longest Retry-After that a request waits for; a longer one goes to the caller. */
+const MAX_RETRY_AFTER_MS = 5_000;
 
-/** Sends a call once. A read throws temporary refusals; its scope pauses after a 429. */
-async function send(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const answer = await sendRequest(up, toRequest(up, call));
-  noteSandbox(up.settings, answer);
-  if (!call.repeatable || !TEMPORARY.has(answer.status)) return answer;
+/** Sends a read once. @throws UpstreamError also for a temporary refusal; after a 429 its scope pauses */
+async function readOnce(up: Upstream, asked: Call): Promise<StreamedResponse> {
+  const answer = await sendRequest(up, asked);
+  if (!TEMPORARY.has(answer.status)) return answer;
   const error = await toUpstreamError(up, answer);
-  const scope = rateLimitScope(up, call);
   const { retryable, retryAfterSeconds } = error.failure;
+  const scope = rateLimitScope(up, asked);
   // Credits that are used up do not come back by waiting.
-  if (answer.status === 429 && scope !== undefined && retryable)
-    up.limiter?.slowDown(scope, retryAfterSeconds);
+  if (answer.status === 429 && retryable && scope !== undefined)
+    up.limiters?.api.slowDown(scope, retryAfterSeconds);
   throw error;
 }
 
@@ -129,8 +101,26 @@ async function send(up: Upstream, call: Call): Promise<StreamedResponse> {
  * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a
  *   repeatable call also the last temporary refusal
  */
-export const callAnyStatus = (up: Upstream, call: Call): Promise<StreamedResponse> =>
-  call.repeatable ? withRetry(up.signal, () => send(up, call)) : send(up, call);
+export async function callAnyStatus(up: Upstream, asked: Call): Promise<StreamedResponse> {
+  if (!asked.repeatable) return sendRequest(up, asked);
+  let last: UpstreamError | undefined;
+  for (let tries = 1; ; tries += 1) {
+    try {
+      return await readOnce(up, asked);
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      // A call that was held back says less than the failure before it.
+      if (error.failure.heldBack === true) throw last ?? error;
+      last = error;
+    }
+    const { retryable, retryAfterSeconds } = last.failure;
+    // At random: callers that failed together do not come back together.
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+    const waitMs = retryAfterSeconds === undefined ? backoffMs : retryAfterSeconds * 1000;
+    if (!retryable || tries === MAX_TRIES || waitMs > MAX_RETRY_AFTER_MS) throw last;
+    await sleep(waitMs, undefined, { signal: up.signal });
+  }
+}
 
 /** Makes a call. @throws UpstreamError for every answer but a success */
 export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {

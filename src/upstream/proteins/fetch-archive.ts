@@ -5,7 +5,7 @@ import { type ArchiveError, archiveLimits } from '../archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
 import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
-import { type Downloads, download } from '../http/download.ts';
+import { download } from '../http/download.ts';
 import { readBytes } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import type { BulkCall } from './plan.ts';
@@ -52,14 +52,9 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
 }
 
 /** The archive of a finished job; an expired URL is requested once more. */
-async function jobArchive(
-  up: Upstream,
-  downloads: Downloads,
-  jobId: string,
-  maxBytes: number,
-): Promise<StreamedResponse> {
+async function jobArchive(up: Upstream, jobId: string, maxBytes: number): Promise<StreamedResponse> {
   for (const last of [false, true]) {
-    const answer = await download(up, downloads, await finishedJob(up, jobId), { maxBytes });
+    const answer = await download(up, await finishedJob(up, jobId), { maxBytes });
     if (answer !== null) return answer;
     if (last) break;
   }
@@ -89,7 +84,6 @@ export const damagedArchive = (problem: ArchiveError): UpstreamError =>
  */
 export async function fetchArchive(
   up: Upstream,
-  downloads: Downloads,
   { needs, each }: BulkCall,
   run: Pick<SharedCall, 'onAbort'>,
 ): Promise<BulkParts> {
@@ -106,8 +100,7 @@ export async function fetchArchive(
   });
   if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
   const limits = archiveLimits({ proteins: each.size, perResidue });
-  const answer =
-    started.kind === 'zip' ? started.answer : await jobArchive(up, downloads, started.jobId, limits.bytes);
+  const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, started.jobId, limits.bytes);
   const rows = perResidue ? { top: needs.residues ?? 0, indices: needs.rows ?? [] } : undefined;
   return readBulkArchive(await readBytes(up, answer), { hashes, level: needs.level === true, rows, limits });
 }

@@ -6,7 +6,6 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import { asError } from '../errors.ts';
-import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { partValue, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, ClusterRecord } from '../wire.ts';
@@ -53,7 +52,6 @@ export interface ProteinLoader {
 
 /** What the loaders of all requests have in common. */
 export interface ProteinLoaderDependencies {
-  readonly downloads: Downloads;
   readonly cache: ProteinCache;
   readonly singleFlight: SingleFlight;
 }
@@ -77,7 +75,7 @@ interface RunningBatch {
 /** The loader of one request. */
 export function createProteinLoader(
   up: Upstream,
-  { downloads, cache, singleFlight }: ProteinLoaderDependencies,
+  { cache, singleFlight }: ProteinLoaderDependencies,
   clusters: Clusters,
 ): ProteinLoader {
   const limitBulk = createConcurrencyLimit(BULK_IN_FLIGHT);
@@ -153,7 +151,7 @@ export function createProteinLoader(
       const key = `bulk ${digest('sha256', JSON.stringify([call.needs, ...call.each]))}`;
       const archive = await limitBulk(() =>
         singleFlight(key, up.signal, (shared) =>
-          fetchArchive({ ...up, signal: shared.signal }, downloads, call, shared),
+          fetchArchive({ ...up, signal: shared.signal }, call, shared),
         ),
       );
       await addArchive(call, archive);

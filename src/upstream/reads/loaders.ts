@@ -3,7 +3,6 @@
 import { createSingleFlight } from '../../async/single-flight.ts';
 import { type Cache, type CacheOptions, createCache } from '../../store/cache/cache.ts';
 import type { SharedStore } from '../../store/cache/shared-cache.ts';
-import type { Downloads } from '../http/download.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import {
   createProteinLoader,
@@ -45,7 +44,6 @@ const MiB = 1024 * 1024;
 export interface ReadsOptions {
   /** How long records, clusters and searches are cached; 0: not at all. */
   readonly recordSeconds: number;
-  readonly downloads: Downloads;
   /** What outlives this process, or several share; undefined: nothing does. */
   readonly store: SharedStore | undefined;
   /** Called with every failure of the cache, which is then bypassed. */
@@ -90,7 +88,7 @@ function createLoaders(up: Upstream, shared: SharedDependencies): Loaders {
 }
 
 export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
-  const { recordSeconds, downloads, store, onError, onLookup } = options;
+  const { recordSeconds, store, onError, onLookup } = options;
   const ttl = recordSeconds * 1000;
   const singleFlight = createSingleFlight();
 
@@ -113,7 +111,6 @@ export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
   const shared: SharedDependencies = {
     proteins: {
       cache: records ? createProteinCache(records, identities, ttl) : noProteinCache,
-      downloads,
       singleFlight,
     },
     clusters: {
