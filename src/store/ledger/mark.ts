@@ -12,7 +12,7 @@ export class WrongSecretError extends UnusableStoreError {}
 /** The ledger has lost what it knew. */
 export class LostLedgerError extends UnusableStoreError {}
 
-/** What a ledger keeps about itself. */
+/** The mark as it is stored. */
 export interface StoredMark {
   /** Null where nothing was founded yet. */
   readonly text: string | null;
@@ -24,14 +24,14 @@ export interface StoredMark {
 
 /** Where a ledger keeps its mark. */
 export interface MarkStore {
-  read(): Promise<StoredMark>;
+  readMark(): Promise<StoredMark>;
   /**
    * Replaces the mark if it equals `expected`, atomically.
    *
    * @param resets - whether the newest time becomes the present
    * @returns whether it did
    */
-  replace(expected: string | null, next: string, resets: boolean): Promise<boolean>;
+  replaceMark(expected: string | null, next: string, resets: boolean): Promise<boolean>;
 }
 
 const LOSSES = {
@@ -43,7 +43,7 @@ const LOSSES = {
     'if it was ahead for a time, entries may have been deleted too early.',
 } as const;
 
-/** What a gateway does about a loss, and what its operator can do. */
+/** What the operator can do about a loss. */
 const REMEDY =
   'Submissions with an idempotency key are refused, because one that was paid before would be paid again. ' +
   'Restore the ledger, or accept the loss with `foldatlas accept-ledger` (docs/operators.md, A lost ledger).';
@@ -82,13 +82,19 @@ const MAX_BEHIND_MS = 2_000;
 /** Each try after the first follows another gateway that wrote at the same moment. */
 const TRIES = 5;
 
-/** What a gateway knows of the mark of its ledger. */
+/** The mark under which a key may be claimed. */
+export interface ExpectedMark {
+  readonly text: string;
+  /** The newest time is at least this. Milliseconds since the epoch. */
+  readonly leastNewest: number;
+}
+
+/** The mark of a ledger as a gateway knows it. */
 export interface MarkCheck {
-  /** What must stand in the ledger when a key is claimed. */
-  readonly expected: { readonly text: string; readonly leastNewest: number };
+  readonly expected: ExpectedMark;
   readonly isLost: boolean;
-  /** Takes note of a time that was written. */
-  wrote(at: number): void;
+  /** Adds the time of a write. */
+  addWrite(at: number): void;
   /**
    * Compares the mark with what is known of it, and founds a ledger that has none. With the previous
    * secret in its mark, the ledger is the current one's from then on.
@@ -118,7 +124,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     return newest < seen - MAX_BEHIND_MS ? { id, loss: 'OLDER' } : undefined;
   }
 
-  /** What the mark has to say. @throws WrongSecretError */
+  /** The mark that the ledger should have. @throws WrongSecretError */
   function review(mark: Mark | null, newest: number, seen: number): Mark {
     const lost = findLoss(mark, newest, seen);
     if (mark === null) return { id: randomUUID(), secret: own, replaces: [], lost };
@@ -130,11 +136,11 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   async function checkOnce(store: MarkStore): Promise<boolean> {
     // What is written while the mark is read is newer than what is read.
     const seen = newestSeen;
-    const stored = await store.read();
+    const stored = await store.readMark();
     const mark = stored.text === null ? null : readText(stored.text);
     const next = review(mark, stored.newest, seen);
     const nextText = JSON.stringify(next);
-    if (nextText !== stored.text && !(await store.replace(stored.text, nextText, false))) return false;
+    if (nextText !== stored.text && !(await store.replaceMark(stored.text, nextText, false))) return false;
     if (next.lost !== undefined) throw lostError(next.lost.loss);
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
     newestSeen = known?.id === next.id ? Math.max(newestSeen, stored.newest) : stored.newest;
@@ -161,14 +167,14 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     } catch (error) {
       if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
     }
-    const stored = await store.read();
+    const stored = await store.readMark();
     const mark = stored.text === null ? null : readText(stored.text);
     const next: Mark = {
       id: randomUUID(),
       secret: own,
       replaces: mark === null ? [] : [mark.id, ...(mark.lost === undefined ? [] : [mark.lost.id])],
     };
-    if (!(await store.replace(stored.text, JSON.stringify(next), true)))
+    if (!(await store.replaceMark(stored.text, JSON.stringify(next), true)))
       throw new Error('A gateway changed the ledger at the same moment. Try again.');
     return true;
   }
@@ -180,28 +186,10 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     get isLost() {
       return isLost;
     },
-    wrote(at) {
+    addWrite(at) {
       newestSeen = Math.max(newestSeen, at);
     },
     check,
     accept,
   };
-}
-
-/**
- * Claims a key. Where the mark in the ledger is not the known one, the ledger is checked and the claim is
- * tried once more.
- *
- * @throws what the check throws, such as LostLedgerError; Error when the mark changes again
- */
-export async function claimAfterCheck<T extends object | null>(
-  tryClaim: () => Promise<T | 'not as known'>,
-  check: () => Promise<void>,
-): Promise<T> {
-  const claimed = await tryClaim();
-  if (claimed !== 'not as known') return claimed;
-  await check();
-  const again = await tryClaim();
-  if (again === 'not as known') throw new Error('The mark of the ledger is written again and again.');
-  return again;
 }

@@ -4,7 +4,8 @@
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
-import { openRedis, readMemoryUsage, timeArgument } from '../redis-connection.ts';
+import { openRedis, type RedisConnection, readMemoryUsage, timeArgument } from '../redis-connection.ts';
+import { createLedger, type LedgerStore } from './create-ledger.ts';
 import {
   type EarlierSubmission,
   earlierSubmission,
@@ -17,7 +18,7 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import { claimAfterCheck, createMarkCheck, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
+import { MAX_AHEAD_MS } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 import {
   CLAIM,
@@ -47,7 +48,7 @@ const NO_LOG =
   'were paid could be paid again. Set `appendonly yes` (docs/operators.md, Several machines).';
 
 /** The names of a principal's values. The caller-chosen part stands last. */
-const namesOf = (principal: string) => {
+const principalKeys = (principal: string) => {
   const name = (what: string) => (id: string) => `${PREFIX}${principal}:${what}:${id}`;
   return {
     key: name('key'),
@@ -62,9 +63,9 @@ const namesOf = (principal: string) => {
 /**
  * Sorts by time and then id, so that a page continues exactly after a batch, even a deleted one.
  */
-const placeOf = (submittedAt: number, batchId: string): string =>
+const batchPlace = (submittedAt: number, batchId: string): string =>
   `${String(submittedAt).padStart(16, '0')}:${batchId}`;
-const idIn = (place: string): string => place.slice(17);
+const batchIdIn = (place: string): string => place.slice(17);
 
 const textReply = z.string().nullable();
 const textReplies = z.array(textReply);
@@ -77,7 +78,7 @@ const markReply = z
   .transform(([text, newest, now]) => ({ text, newest, now }));
 
 /** Fields of a hash from the flat list that Redis answers; null for a hash that is not there. */
-function fieldsOf(reply: unknown): Record<string, string> | null {
+function readHash(reply: unknown): Record<string, string> | null {
   const flat = flatReply.parse(reply);
   const fields: Record<string, string> = {};
   for (let i = 0; i + 1 < flat.length; i += 2) fields[flat[i] ?? ''] = flat[i + 1] ?? '';
@@ -85,14 +86,14 @@ function fieldsOf(reply: unknown): Record<string, string> | null {
 }
 
 function readKey(reply: unknown): KeyEntry | null {
-  const fields = fieldsOf(reply);
+  const fields = readHash(reply);
   if (fields === null) return null;
   const { state, at, now, hash: requestHash, batch: batchId, request: upstreamRequestId } = fields;
   return keyEntry.parse({ state, at, now, requestHash, batchId, upstreamRequestId });
 }
 
 function readEarlier(reply: unknown): EarlierSubmission | null {
-  const fields = fieldsOf(reply);
+  const fields = readHash(reply);
   if (fields === null) return null;
   const { at, batch: batchId } = fields;
   return earlierSubmission.parse({ at, batchId: batchId === '' ? null : batchId });
@@ -111,19 +112,14 @@ export function openRedisLedger(
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
 ): Ledger {
-  const redis = openRedis(url, onError, () => void check().catch(onError));
-  const mark = createMarkCheck(secrets);
+  const redis = openRedis(url, onError, () => void ledger.check().catch(onError));
+  const ledger = createLedger(createLedgerStore(redis, now), secrets);
+  return ledger;
+}
+
+function createLedgerStore(redis: RedisConnection, now: (() => number) | undefined): LedgerStore {
   const closing = new AbortController();
   const time = () => timeArgument(now);
-  const marks: MarkStore = {
-    read: async () => markReply.parse(await redis.run(READ_MARK, [MARK, NEWEST], [time()])),
-    replace: async (expected, next, resets) =>
-      (await redis.run(
-        REPLACE_MARK,
-        [MARK, NEWEST],
-        [time(), expected ?? '', next, resets ? 'reset' : ''],
-      )) === 1,
-  };
   /** Names of principals, read once: only those of a former secret are looked for in it. */
   let principals: Promise<ReadonlySet<string>> | undefined;
   const oldest = () => Math.max(0, (now ?? Date.now)() - RETENTION_MS);
@@ -135,7 +131,7 @@ export function openRedisLedger(
     return batch !== null && isRetained(batch.submittedAt) ? batch : null;
   };
   const batchById = async (principal: string, batchId: string): Promise<LedgerBatch | null> =>
-    readBatch(textReply.parse(await redis.send('HGET', namesOf(principal).batch(batchId), 'batch')));
+    readBatch(textReply.parse(await redis.send('HGET', principalKeys(principal).batch(batchId), 'batch')));
 
   /** Undoes a claim whose reply was lost, as soon as the store answers. */
   async function undoClaim(place: string, token: string): Promise<void> {
@@ -147,34 +143,6 @@ export function openRedisLedger(
         await sleep(pause, undefined, { signal: closing.signal, ref: false }).catch(() => undefined);
       }
     }
-  }
-
-  async function check(): Promise<void> {
-    await mark.check(marks).catch((error: unknown) => {
-      // A cluster refuses scripts over several keys.
-      if (!String(error).includes('CROSSSLOT')) throw error;
-      const advice = 'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
-      throw new Error(`${advice} ${String(error)}`, { cause: error });
-    });
-  }
-
-  async function tryClaim(principal: string, key: string, requestHash: string) {
-    const place = namesOf(principal).key(key);
-    const token = randomUUID();
-    const { text, leastNewest } = mark.expected;
-    const reply = await redis
-      .run(
-        CLAIM,
-        [place, REVOKED + token, MARK, NEWEST],
-        [time(), requestHash, token, String(RETENTION_MS), text, String(leastNewest), String(MAX_AHEAD_MS)],
-      )
-      .catch((error: unknown) => {
-        void undoClaim(place, token);
-        throw error;
-      });
-    if (typeof reply !== 'string') return readKey(reply) ?? 'not as known';
-    mark.wrote(Number(reply));
-    return null;
   }
 
   /** Keys of the ledger that begin so, some at a time. */
@@ -196,25 +164,49 @@ export function openRedisLedger(
   }
 
   return {
-    check,
-    isLost: () => mark.isLost,
-    accept: () => mark.accept(marks),
+    async readMark() {
+      const reply = await redis.run(READ_MARK, [MARK, NEWEST], [time()]).catch((error: unknown) => {
+        // A cluster refuses scripts over several keys.
+        if (!String(error).includes('CROSSSLOT')) throw error;
+        const advice =
+          'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
+        throw new Error(`${advice} ${String(error)}`, { cause: error });
+      });
+      return markReply.parse(reply);
+    },
+    async replaceMark(expected, next, resets) {
+      const args = [time(), expected ?? '', next, resets ? 'reset' : ''];
+      return (await redis.run(REPLACE_MARK, [MARK, NEWEST], args)) === 1;
+    },
     async warnings() {
       // A server may forbid the question.
       const reply = await redis.send('CONFIG', 'GET', 'appendonly').catch(() => []);
-      return fieldsOf(reply)?.appendonly === 'no' ? [NO_LOG] : [];
+      return readHash(reply)?.appendonly === 'no' ? [NO_LOG] : [];
     },
-    claim: (principal, key, requestHash) =>
-      claimAfterCheck(() => tryClaim(principal, key, requestHash), check),
+    async claim(principal, key, requestHash, { text, leastNewest }) {
+      const place = principalKeys(principal).key(key);
+      const token = randomUUID();
+      const reply = await redis
+        .run(
+          CLAIM,
+          [place, REVOKED + token, MARK, NEWEST],
+          [time(), requestHash, token, String(RETENTION_MS), text, String(leastNewest), String(MAX_AHEAD_MS)],
+        )
+        .catch((error: unknown) => {
+          void undoClaim(place, token);
+          throw error;
+        });
+      return typeof reply === 'string' ? Number(reply) : (readKey(reply) ?? 'unexpected mark');
+    },
     async renew(principal, key) {
-      await redis.run(RENEW, [namesOf(principal).key(key)], [time()]);
+      await redis.run(RENEW, [principalKeys(principal).key(key)], [time()]);
     },
     async release(principal, key) {
-      await redis.run(RELEASE, [namesOf(principal).key(key)], []);
+      await redis.run(RELEASE, [principalKeys(principal).key(key)], []);
     },
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
-      const names = namesOf(principal);
+      const names = principalKeys(principal);
       const at = await redis.run(
         RECORD,
         [
@@ -229,7 +221,7 @@ export function openRedisLedger(
           time(),
           String(RETENTION_MS),
           String(submittedAt),
-          placeOf(submittedAt, batchId),
+          batchPlace(submittedAt, batchId),
           batchId,
           JSON.stringify(batch),
           onlyTaskId === null ? '' : 'task',
@@ -237,29 +229,29 @@ export function openRedisLedger(
           ...items.map(({ name, chains }) => JSON.stringify({ name, chains })),
         ],
       );
-      mark.wrote(Number(at));
+      return Number(at);
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
-      const names = namesOf(principal);
+      const names = principalKeys(principal);
       const at = await redis.run(
         RECORD_UNKNOWN,
         [names.input(inputHash), names.key(key ?? ''), NEWEST],
         [time(), String(RETENTION_MS), key === null ? '' : 'key', upstreamRequestId ?? '', inputHash],
       );
-      mark.wrote(Number(at));
+      return Number(at);
     },
     async earlier(principal, inputHash) {
-      const found = readEarlier(await redis.send('HGETALL', namesOf(principal).input(inputHash)));
+      const found = readEarlier(await redis.send('HGETALL', principalKeys(principal).input(inputHash)));
       return found !== null && isRetained(found.at) ? found : null;
     },
     batch: batchById,
     async batchOfOnlyTask(principal, taskId) {
-      const batchId = textReply.parse(await redis.send('GET', namesOf(principal).task(taskId)));
+      const batchId = textReply.parse(await redis.send('GET', principalKeys(principal).task(taskId)));
       return batchId === null ? null : batchById(principal, batchId);
     },
     async items(principal, batchId, inputIndexes) {
       const fields = ['batch', ...inputIndexes.map(String)];
-      const reply = await redis.send('HMGET', namesOf(principal).batch(batchId), ...fields);
+      const reply = await redis.send('HMGET', principalKeys(principal).batch(batchId), ...fields);
       const [batch = null, ...texts] = textReplies.parse(reply);
       if (readBatch(batch) === null) return new Map();
       return new Map(
@@ -270,20 +262,20 @@ export function openRedisLedger(
       );
     },
     async batches(principal, { first, after }) {
-      const { batches } = namesOf(principal);
-      const least = `[${placeOf(oldest(), '')}`;
-      const most = after === null ? '+' : `(${placeOf(after.submittedAt, after.batchId)}`;
+      const { batches } = principalKeys(principal);
+      const least = `[${batchPlace(oldest(), '')}`;
+      const most = after === null ? '+' : `(${batchPlace(after.submittedAt, after.batchId)}`;
       const [total, places] = await Promise.all([
         redis.send('ZLEXCOUNT', batches, least, '+'),
         redis.send('ZREVRANGEBYLEX', batches, most, least, 'LIMIT', '0', String(first)),
       ]);
-      const ids = textReplies.parse(places).flatMap((place) => (place === null ? [] : [idIn(place)]));
+      const ids = textReplies.parse(places).flatMap((place) => (place === null ? [] : [batchIdIn(place)]));
       const found = await Promise.all(ids.map((id) => batchById(principal, id)));
       return { total: z.number().parse(total), batches: found.filter((batch) => batch !== null) };
     },
     async scores(principal, taskIds) {
       if (taskIds.length === 0) return new Map();
-      const texts = textReplies.parse(await redis.send('HMGET', namesOf(principal).scores, ...taskIds));
+      const texts = textReplies.parse(await redis.send('HMGET', principalKeys(principal).scores, ...taskIds));
       return new Map(
         taskIds.flatMap((id, i) => {
           const text = texts[i] ?? null;
@@ -294,7 +286,7 @@ export function openRedisLedger(
     async saveScores(principal, scores) {
       if (scores.size === 0) return;
       const fields = [...scores].flatMap(([id, found]) => [id, JSON.stringify(found)]);
-      await redis.send('HSET', namesOf(principal).scores, ...fields);
+      await redis.send('HSET', principalKeys(principal).scores, ...fields);
     },
     async rename(from, to) {
       principals ??= readPrincipals();

@@ -7,6 +7,7 @@ import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';
+import { createLedger, type LedgerStore } from './create-ledger.ts';
 import {
   earlierSubmission,
   keyEntry,
@@ -18,7 +19,7 @@ import {
   RETENTION_MS,
   taskScores,
 } from './ledger.ts';
-import { claimAfterCheck, createMarkCheck, MAX_AHEAD_MS, type MarkStore, replacedFileError } from './mark.ts';
+import { type ExpectedMark, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 
@@ -57,8 +58,8 @@ function fileIdentity(file: string): string | undefined {
 
 function createMarkStore(sql: SqliteStore, now: () => number): MarkStore {
   return {
-    read: async () => ({ ...markRow.parse(sql.get('SELECT text, newest FROM mark')), now: now() }),
-    replace: (expected, next, resets) =>
+    readMark: async () => ({ ...markRow.parse(sql.get('SELECT text, newest FROM mark')), now: now() }),
+    replaceMark: (expected, next, resets) =>
       sql.write(() => {
         const newest = resets ? '?' : 'max(newest, ?)';
         return (
@@ -137,73 +138,37 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
  */
 export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () => number): Ledger {
   try {
-    return createSqliteLedger(openTables(file), file, secrets, now);
+    return createLedger(createLedgerStore(openTables(file), file, now), secrets);
   } catch (error) {
     if (!(error instanceof UnwritableDiskError)) throw error;
     const fail = () => Promise.reject(error);
     const writes = { claim: fail, renew: fail, release: fail, record: fail, recordUnknown: fail };
     const others = { check: fail, accept: fail, rename: fail, saveScores: fail };
-    return { ...createSqliteLedger(openReadOnlyTables(file), file, secrets, now), ...writes, ...others };
+    const readable = createLedger(createLedgerStore(openReadOnlyTables(file), file, now), secrets);
+    return { ...readable, ...writes, ...others };
   }
 }
 
-function createSqliteLedger(
-  database: DatabaseSyncInstance,
-  file: string,
-  secrets: LedgerSecrets,
-  now: () => number,
-): Ledger {
+function createLedgerStore(database: DatabaseSyncInstance, file: string, now: () => number): LedgerStore {
   const identity = fileIdentity(file);
+  const isReplaced = (): boolean => fileIdentity(file) !== identity;
   const sql = createSqliteStore(database);
-  const marks = createMarkStore(sql, now);
-  const mark = createMarkCheck(secrets);
   const closing = new AbortController();
   const prune = createPruner(sql, now, closing.signal);
   void prune();
 
-  /** Whether the ledger is as this gateway knows it: else a free key may have been spent. */
-  function isAsKnown(): boolean {
-    const { text, newest } = markRow.parse(sql.get('SELECT text, newest FROM mark'));
-    const { expected } = mark;
-    return (
-      fileIdentity(file) === identity &&
-      text === expected.text &&
-      newest >= expected.leastNewest &&
-      newest <= now() + MAX_AHEAD_MS
-    );
-  }
-  function touch(): number {
+  const isAsExpected = ({ text, leastNewest }: ExpectedMark): boolean => {
+    const stored = markRow.parse(sql.get('SELECT text, newest FROM mark'));
+    const isInTime = stored.newest >= leastNewest && stored.newest <= now() + MAX_AHEAD_MS;
+    return !isReplaced() && stored.text === text && isInTime;
+  };
+  /** Writes in one transaction. @returns the time, which is then the newest of the mark */
+  const writeTimed = (work: (at: number) => void): number => {
     const at = now();
     sql.run('UPDATE mark SET newest = max(newest, ?)', at);
+    work(at);
     return at;
-  }
-  /** Writes, and remembers when. */
-  async function writeTimed(work: (at: number) => void): Promise<void> {
-    const at = await sql.write(() => {
-      const time = touch();
-      work(time);
-      return time;
-    });
-    mark.wrote(at);
-  }
-
-  async function tryClaim(principal: string, key: string, requestHash: string) {
-    void prune();
-    const result = await sql.write(() => {
-      const row = sql.get(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`, principal, key);
-      if (row !== undefined) return keyEntry.parse({ ...Object(row), now: now() });
-      if (!isAsKnown()) return 'not as known';
-      const at = touch();
-      sql.run(
-        `INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?)`,
-        ...[principal, key, requestHash, at],
-      );
-      return at;
-    });
-    if (typeof result !== 'number') return result;
-    mark.wrote(result);
-    return null;
-  }
+  };
 
   /** Spends a key. One whose claim was lost comes back with the hash of the input. */
   function endKey(
@@ -220,27 +185,30 @@ function createSqliteLedger(
     );
   }
 
-  async function check(): Promise<void> {
-    if (fileIdentity(file) === identity) return mark.check(marks);
-    // Gateways that start on the file that is there now are told as well.
-    const other = createSqliteStore(openTables(file));
-    try {
-      await mark.check(createMarkStore(other, now));
-    } finally {
-      other.close();
-    }
-    throw replacedFileError();
-  }
-
   const toBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
-    check,
-    isLost: () => mark.isLost || fileIdentity(file) !== identity,
-    accept: () => mark.accept(marks),
+    ...createMarkStore(sql, now),
+    isReplaced,
+    openReplacement() {
+      const other = createSqliteStore(openTables(file));
+      return { ...createMarkStore(other, now), close: other.close };
+    },
     warnings: async () => [],
-    claim: (principal, key, requestHash) =>
-      claimAfterCheck(() => tryClaim(principal, key, requestHash), check),
+    claim(principal, key, requestHash, expected) {
+      void prune();
+      return sql.write(() => {
+        const row = sql.get(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`, principal, key);
+        if (row !== undefined) return keyEntry.parse({ ...Object(row), now: now() });
+        if (!isAsExpected(expected)) return 'unexpected mark';
+        return writeTimed((at) =>
+          sql.run(
+            `INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?)`,
+            ...[principal, key, requestHash, at],
+          ),
+        );
+      });
+    },
     async renew(principal, key) {
       await sql.write(() =>
         sql.run(
@@ -257,29 +225,33 @@ function createSqliteLedger(
         ),
       );
     },
-    async record(principal, key, batch, items) {
+    record(principal, key, batch, items) {
       void prune();
-      await writeTimed((at) => {
-        const { batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId } = batch;
-        sql.run(
-          'INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-          ...[principal, batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId],
-        );
-        for (const [index, { name, chains }] of items.entries())
+      return sql.write(() =>
+        writeTimed((at) => {
+          const { batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId } = batch;
           sql.run(
-            'INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)',
-            ...[principal, batchId, index, name, JSON.stringify(chains)],
+            'INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
+            ...[principal, batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId],
           );
-        if (key !== null)
-          endKey(principal, key, inputHash, { state: 'submitted', batchId, requestId: null, at });
-      });
+          for (const [index, { name, chains }] of items.entries())
+            sql.run(
+              'INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)',
+              ...[principal, batchId, index, name, JSON.stringify(chains)],
+            );
+          if (key !== null)
+            endKey(principal, key, inputHash, { state: 'submitted', batchId, requestId: null, at });
+        }),
+      );
     },
-    async recordUnknown(principal, key, { inputHash, upstreamRequestId: requestId }) {
-      await writeTimed((at) => {
-        sql.run('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)', principal, inputHash, requestId, at);
-        if (key !== null)
-          endKey(principal, key, inputHash, { state: 'unknown', batchId: null, requestId, at });
-      });
+    recordUnknown(principal, key, { inputHash, upstreamRequestId: requestId }) {
+      return sql.write(() =>
+        writeTimed((at) => {
+          sql.run('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)', principal, inputHash, requestId, at);
+          if (key !== null)
+            endKey(principal, key, inputHash, { state: 'unknown', batchId: null, requestId, at });
+        }),
+      );
     },
     async earlier(principal, inputHash) {
       const row = sql.get(
