@@ -47,7 +47,7 @@ export class ConfigError extends Error {
   }
 }
 
-const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+const errorMessage = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** Reads the files that settings name; what is wrong with them is added to the problems. */
 function readFiles(v: Settings, problems: string[]) {
@@ -61,7 +61,7 @@ function readFiles(v: Settings, problems: string[]) {
     try {
       return file === undefined ? undefined : readFileSync(file, 'utf8');
     } catch (error) {
-      problems.push(`${setting}: ${file} cannot be read: ${messageOf(error)}`);
+      problems.push(`${setting}: ${file} cannot be read: ${errorMessage(error)}`);
       return undefined;
     }
   };
@@ -79,7 +79,7 @@ function readFiles(v: Settings, problems: string[]) {
   try {
     if (v.GATEWAY_API_KEYS_FILE !== undefined) readKeyFile(v.GATEWAY_API_KEYS_FILE, v.GATEWAY_API_KEYS);
   } catch (error) {
-    problems.push(`GATEWAY_API_KEYS_FILE: ${messageOf(error)}`);
+    problems.push(`GATEWAY_API_KEYS_FILE: ${errorMessage(error)}`);
   }
   return {
     gatewaySecret,

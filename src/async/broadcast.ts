@@ -4,7 +4,28 @@
 /** Turns a value into a watcher's event; undefined when it holds nothing new for that watcher. */
 export type EventSelector<T, E> = (value: T) => E | undefined;
 
-export function createBroadcast<T>() {
+export interface Broadcast<T> {
+  readonly watchers: number;
+  /** Replaces the value; a watcher that has not read the previous one skips it. */
+  publish(value: T): void;
+  /** Ends every watch once it has read the present value. */
+  end(): void;
+  /**
+   * Watches, beginning with the present value, if there is one.
+   *
+   * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
+   * @param onLeave - called once, when the watch has ended for any reason
+   * @param isLast - whether the watch ends after an event
+   */
+  watch<E>(
+    read: EventSelector<T, E>,
+    signal: AbortSignal | undefined,
+    onLeave: () => void,
+    isLast?: (event: E) => boolean,
+  ): AsyncGenerator<E, void, void>;
+}
+
+export function createBroadcast<T>(): Broadcast<T> {
   const watchers = new Set<() => void>();
   let latest: { value: T } | undefined;
   let version = 0;
@@ -69,24 +90,15 @@ export function createBroadcast<T>() {
     get watchers() {
       return watchers.size;
     },
-    /** Replaces the value; a watcher that has not read the previous one skips it. */
-    publish(value: T) {
+    publish(value) {
       latest = { value };
       version += 1;
       wakeAll();
     },
-    /** Ends every watch once it has read the present value. */
     end() {
       ended = true;
       wakeAll();
     },
-    /**
-     * Watches, beginning with the present value, if there is one.
-     *
-     * @param signal - ends the watch when it aborts, even if nothing reads the iterator any more
-     * @param onLeave - called once, when the watch has ended for any reason
-     * @param isLast - whether the watch ends after an event
-     */
     watch,
   };
 }

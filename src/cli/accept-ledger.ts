@@ -2,7 +2,7 @@
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
 import { command } from './command.ts';
-import { CliExit, EXIT, loadConfig, messageOf } from './session.ts';
+import { CliExit, EXIT, errorMessage, loadConfig } from './session.ts';
 
 const ACCEPTED =
   'The ledger is accepted as it is. Gateways take submissions with an idempotency key again: restart those ' +
@@ -30,7 +30,7 @@ export default command({
       session.say(isAccepted ? ACCEPTED : 'Nothing is wrong with this ledger.');
       return EXIT.ok;
     } catch (error) {
-      throw new CliExit(EXIT.unreachable, messageOf(error));
+      throw new CliExit(EXIT.unreachable, errorMessage(error));
     }
   },
 });

@@ -81,7 +81,7 @@ const columns = (rows: readonly (readonly [string | number, string])[]): string 
   return rows.map(([first, second]) => `  ${String(first).padEnd(width)}  ${second}`).join('\n');
 };
 
-function helpOf({ name, summary, args, examples, exits }: Omit<Definition<Args>, 'run'>): string {
+function helpText({ name, summary, args, examples, exits }: Omit<Definition<Args>, 'run'>): string {
   const usage = [`USAGE foldatlas ${name}`];
   const words: [string, string][] = [];
   const options: [string, string][] = [];
@@ -102,8 +102,8 @@ function helpOf({ name, summary, args, examples, exits }: Omit<Definition<Args>,
 }
 
 export const command = <const T extends Args>(definition: Definition<T>): Command => ({
-  help: () => helpOf(definition),
-  // What was parsed by these definitions is as they say.
+  help: () => helpText(definition),
+  // `parse` follows these definitions, so its result has their type.
   run: async (raw, session) =>
     definition.run(parse(definition.name, definition.args, raw) as Parsed<T>, session),
 });

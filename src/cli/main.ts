@@ -68,5 +68,5 @@ try {
     process.exitCode = EXIT.fault;
   }
 }
-// What a command left open must not keep the process: everything it promised is written by now.
+// All output is written by now: sockets that a command left open must not keep the process.
 if (process.exitCode !== undefined) setImmediate(() => process.exit());

@@ -8,7 +8,7 @@ import type { RunDocument } from '../http/mcp/tools.ts';
 import { USER_AGENT } from '../package.ts';
 import { schema } from '../resolvers/schema.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
-import { CliExit, EXIT, messageOf, readToken } from './session.ts';
+import { CliExit, EXIT, errorMessage, readToken } from './session.ts';
 
 /** Runs documents at a gateway. */
 function createRunner(endpoint: URL, token: string | undefined): RunDocument {
@@ -26,7 +26,7 @@ function createRunner(endpoint: URL, token: string | undefined): RunDocument {
     } catch (error) {
       if (error instanceof ToolError) throw error;
       throw new ToolError(
-        `The gateway at ${endpoint.origin} gives no answer: ${messageOf(error)}. Does it run?`,
+        `The gateway at ${endpoint.origin} gives no answer: ${errorMessage(error)}. Does it run?`,
       );
     }
   };

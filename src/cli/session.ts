@@ -8,7 +8,7 @@ export const EXIT = {
   ok: 0,
   /** The command ran and found that the service has changed. */
   notAllGood: 1,
-  /** What was asked cannot be reached, or refuses. */
+  /** The service or the store cannot be reached, or refuses. */
   unreachable: 2,
   /** EX_USAGE: the command line is wrong. */
   usage: 64,
@@ -56,13 +56,14 @@ export function createSession(): Session {
   };
 }
 
-export const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+export const errorMessage = (error: unknown): string =>
+  error instanceof Error ? error.message : String(error);
 
 function readText(file: string, option: string): string {
   try {
     return readFileSync(file, 'utf8');
   } catch (error) {
-    throw new CliExit(EXIT.usage, `${option}: ${messageOf(error)}`);
+    throw new CliExit(EXIT.usage, `${option}: ${errorMessage(error)}`);
   }
 }
 

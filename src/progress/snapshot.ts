@@ -172,7 +172,7 @@ export function afterFailure(
   // A permanent failure ends the polling: at once if nothing was ever read, otherwise when it is
   // certain.
   const over = permanent > 0 && (before.page === null || permanent >= REPORT_AFTER_FAILURES);
-  // What ends the polling is told also where temporary failures before it were.
+  // A new `since` reports the failure that ends the polling, also after temporary ones.
   return { ...before, ...next, over, streak: over ? { ...streak, since: now } : streak };
 }
 

@@ -3,7 +3,7 @@
 import * as z from 'zod';
 import type { OpenStoreOptions } from './ledger/open-ledger.ts';
 import { NOW, openRedis, timeArgument } from './redis-connection.ts';
-import { createSqliteStore, openDatabase, orInMemory, sqliteFileOf } from './sqlite-file.ts';
+import { createSqliteStore, openDatabase, orInMemory, sqlitePath } from './sqlite-file.ts';
 
 /** A document as it was read. */
 export interface VersionedDocument {
@@ -116,7 +116,7 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Leased
   };
 }
 
-/** Of the keys in Redis. */
+/** The start of each key in Redis. */
 const PREFIX = 'foldatlas:documents:1:';
 
 /** KEYS document; ARGV time, known version or nothing. */
@@ -199,4 +199,4 @@ export const openDocuments = (
 ): LeasedDocumentStore =>
   /^rediss?:\/\//.test(storeUrl)
     ? openRedisDocuments(storeUrl, now, onError)
-    : orInMemory(sqliteFileOf(storeUrl) ?? ':memory:', (file) => openSqliteDocuments(file, now));
+    : orInMemory(sqlitePath(storeUrl) ?? ':memory:', (file) => openSqliteDocuments(file, now));

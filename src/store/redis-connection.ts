@@ -61,7 +61,7 @@ const withoutCredentials = (url: string): string => url.replace(/^([^/]*\/\/).*@
 
 function reasonText(error: unknown): string {
   if (!(error instanceof Error)) return String(error);
-  // What Node throws when every address of a name failed has no message of its own.
+  // Node's error has no message when every address of a name failed.
   return error.message || ('code' in error ? String(error.code) : error.name);
 }
 

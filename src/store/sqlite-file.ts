@@ -13,7 +13,7 @@ const OTHERS = 0o077;
 const SUFFIXES = ['', '-wal', '-shm', '-journal'];
 
 /** The file of a store URL such as `sqlite:.data/gateway.db`; undefined for a store elsewhere. */
-export const sqliteFileOf = (storeUrl: string): string | undefined => /^sqlite:(.+)$/.exec(storeUrl)?.[1];
+export const sqlitePath = (storeUrl: string): string | undefined => /^sqlite:(.+)$/.exec(storeUrl)?.[1];
 
 /** Removes the rights of other users, unless the file belongs to another user or is read-only. */
 export function restrict(file: string): void {
@@ -43,7 +43,7 @@ export function makePrivateFolder(file: string): void {
   }
 }
 
-/** What Node and SQLite say of a disk that is full or read-only; extended codes of SQLite end with these. */
+/** Error codes for a disk that is full or read-only; extended codes of SQLite end with these. */
 const DISK_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EROFS', 'EDQUOT', 'EFBIG']);
 const SQLITE_DISK_CODES: ReadonlySet<number> = new Set([8, 10, 13, 14]);
 
@@ -89,7 +89,7 @@ export function openDatabase(
   }
 }
 
-/** What is stored in a file, or in memory where its disk takes nothing. @param makeStore - of a file */
+/** Opens a store in a file, or in memory where the disk is full or read-only. */
 export function orInMemory<T>(file: string, makeStore: (file: string) => T): T {
   try {
     return makeStore(file);
@@ -99,7 +99,11 @@ export function orInMemory<T>(file: string, makeStore: (file: string) => T): T {
   }
 }
 
-/** Opens a file whose disk takes nothing, as it was when it was last closed. @throws Error when it is none */
+/**
+ * Opens a file on a read-only or full disk, as it was when it was last closed.
+ *
+ * @throws Error when it is no database
+ */
 export const openReadOnly = (file: string): DatabaseSyncInstance =>
   new DatabaseSync(`${pathToFileURL(file)}?immutable=1`, { readOnly: true });
 

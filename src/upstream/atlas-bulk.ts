@@ -19,7 +19,7 @@ export interface BulkQuery {
   readonly residueFeatures: boolean;
 }
 
-/** What a bulk lookup came to: an archive to read, or a job to poll. */
+/** The answer to a bulk look-up: an archive to read, or a job to poll. */
 export type BulkAnswer =
   | { readonly kind: 'zip'; readonly answer: StreamedResponse }
   | { readonly kind: 'job'; readonly jobId: string };
@@ -27,7 +27,7 @@ export type BulkAnswer =
 const jobHandle = wire.bulkJob.extend({ job_id: id });
 
 /** The handle of a job, in place of an archive, whose limit it would have. */
-async function jobOf(up: Upstream, answer: StreamedResponse) {
+async function readJobHandle(up: Upstream, answer: StreamedResponse) {
   const call = { ...answer.call, maxBytes: MiB };
   return (await readJson(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
 }
@@ -56,7 +56,8 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     },
   });
   const isJson = /\bjson\b/i.test(headerValue(answer.headers['content-type']) ?? '');
-  if (answer.status === 202 || isJson) return { kind: 'job', jobId: (await jobOf(up, answer)).job_id };
+  if (answer.status === 202 || isJson)
+    return { kind: 'job', jobId: (await readJobHandle(up, answer)).job_id };
   return { kind: 'zip', answer };
 }
 

@@ -30,7 +30,7 @@ const envelope = z.object({
 /** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */
 function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
   if (!isFields(body) || body.status !== 'error') return;
-  // What the answer holds all the same, such as the id of a batch, is not lost.
+  // Data beside the error, such as the id of a batch, are not lost.
   if (isFields(body.data) && Object.keys(body.data).length > 0) return;
   const text = redact(errorText(body) ?? 'it gave no reason', up.token);
   throw new UpstreamError(`The upstream answered ${operation} with HTTP ${status} and an error: ${text}`, {
@@ -99,7 +99,7 @@ export async function submit(up: Upstream, body: unknown): Promise<Enveloped<wir
   return open(up, await call(up, post('submit', body)), wire.submitted);
 }
 
-/** What of a batch to read: without `items` only its state and counts. */
+/** The parts of a batch to read: without `items` only its state and counts. */
 export interface ListRequest {
   readonly items?: ItemsRequest | undefined;
 }

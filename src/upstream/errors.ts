@@ -31,7 +31,7 @@ export interface Failure {
   readonly heldBack?: true;
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
-  /** What the service found wrong in the input, on a 422, in the words of our input. */
+  /** Faults that the service found in the input, on a 422, at paths of the GraphQL input. */
   readonly issues?: readonly InputFault[] | undefined;
   /** Whether it is a 404 in the words of the API, which proves that there is no such thing. */
   readonly isAbsence?: boolean | undefined;
@@ -101,7 +101,7 @@ export function isApiError(body: unknown): boolean {
 const CREDITS = /credit|quota|balance|billing|insufficient funds/i;
 const RATE = /rate.?limit|too many|slow down|per (second|minute|hour)|concurren/i;
 
-/** What a 429 is about: undefined when its text says neither or both. */
+/** The subject of a 429; undefined when its text names neither or both. */
 export function parse429Subject(text: string): 'credits' | 'rate' | undefined {
   const credits = CREDITS.test(text);
   return credits === RATE.test(text) ? undefined : credits ? 'credits' : 'rate';
@@ -125,7 +125,7 @@ export const asError = (error: unknown): Error => (error instanceof Error ? erro
 const errorCode = (error: unknown): string =>
   error instanceof Error && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
-/** What an error says without an address: its code, such as ENOTFOUND, or its name. */
+/** The code of an error, such as ENOTFOUND, or its name: these hold no address. */
 export const faultName = (error: unknown): string => errorCode(error) || asError(error).name;
 
 /** No connection could be made: name, network or TLS. Nothing of the request was sent. */

@@ -54,7 +54,7 @@ const TABLE = {
   download: limits(30, 300, 256),
 } satisfies Record<string, OperationLimits>;
 
-/** What is asked of the service, by the names of its log lines, metrics and errors. */
+/** An operation of the service, as log lines, metrics and errors call it. */
 export type Operation = keyof typeof TABLE;
 
 /** A body that stands still for so long is given up. Milliseconds. */

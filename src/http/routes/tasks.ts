@@ -152,7 +152,7 @@ async function linkedFile(
   file: string,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refuseLink('invalid');
-  const name = ctx.submissions.placeOf(taskId).then((place) => place && findTaskName(ctx, place));
+  const name = ctx.submissions.findTask(taskId).then((place) => place && findTaskName(ctx, place));
   const ending = fileEnding(file);
   const headers = fileHeaders(await savedAs(taskId, name), ending, LINK_HEADERS);
   const batches = sealedReader(claim.url);

@@ -31,7 +31,7 @@ interface NothingToCancelShape extends ProblemShape<'NothingToCancel'> {
 
 /** The id of the batch of a target; undefined where it is unknown. */
 const findBatchId = async ({ submissions }: GatewayContext, { what, id }: CancelTarget) =>
-  what === 'batch' ? id : (await submissions.placeOf(id))?.batchId;
+  what === 'batch' ? id : (await submissions.findTask(id))?.batchId;
 
 /** The batch of a target. One that took a Cancel exists, and needs no List call. */
 async function findBatch(ctx: GatewayContext, target: CancelTarget): Promise<BatchShape | null> {

@@ -54,7 +54,7 @@ function withoutPlace(task: TaskShape, failure: Error): TaskShape {
 
 /** A task of this caller; null when there is none. One Status call; after expiry also List. */
 export async function loadTask(ctx: GatewayContext, taskId: string): Promise<TaskShape | null> {
-  const place = await ctx.submissions.placeOf(taskId).catch(asError);
+  const place = await ctx.submissions.findTask(taskId).catch(asError);
   const status = await readStatus(ctx, taskId);
   if (status === null) return null;
   if (status instanceof UpstreamError) {

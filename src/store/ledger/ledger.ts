@@ -48,7 +48,7 @@ export type LedgerBatch = Readonly<z.output<typeof ledgerBatch>>;
 /** How long a key stays claimed without a sign of life of the process that claimed it. */
 export const KEY_LEASE_MS = 15_000;
 
-/** What became of a submission that carried an idempotency key. */
+/** The outcome of a submission that carried an idempotency key. */
 export type KeyEntry = {
   /** Hash of what was asked under the key. */
   readonly requestHash: string;
@@ -126,7 +126,7 @@ export interface BatchPosition {
 /** How full a store is. */
 export interface StoreUsage {
   readonly usedBytes: number;
-  /** What it may use at most; null where it has no limit. */
+  /** Null where it has no limit. */
   readonly limitBytes: number | null;
   /** Whether the store evicts entries when it is full: the ledger may then lose submissions. */
   readonly evicts: boolean;
@@ -144,7 +144,7 @@ export interface Ledger {
   isLost(): boolean;
   /** Accepts the ledger as it is. @returns false when nothing was wrong with it */
   accept(): Promise<boolean>;
-  /** What the operator should know of the store, a sentence each. */
+  /** Advice to the operator about the store, a sentence each. */
   warnings(): Promise<readonly string[]>;
   /**
    * Claims an idempotency key atomically: among any number of callers in any number of processes,

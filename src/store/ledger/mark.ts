@@ -75,7 +75,7 @@ const fingerprint = (secret: string): string => principalName(secret, 'fingerpri
 /** How far the newest entry may be ahead of the clock. */
 export const MAX_AHEAD_MS = 24 * 3_600_000;
 /**
- * What a server may lose that writes its log every second. Its submissions are still on their way then,
+ * A server that writes its log every second may lose this much. Its submissions are still on their way then,
  * and are written down whole when they end.
  */
 const MAX_BEHIND_MS = 2_000;
@@ -134,7 +134,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   }
 
   async function checkOnce(store: MarkStore): Promise<boolean> {
-    // What is written while the mark is read is newer than what is read.
+    // A write during the read is newer than the mark that is read.
     const seen = newestSeen;
     const stored = await store.readMark();
     const mark = stored.text === null ? null : readText(stored.text);

@@ -1,6 +1,6 @@
 // Chooses the ledger's store by its URL.
 
-import { sqliteFileOf } from '../sqlite-file.ts';
+import { sqlitePath } from '../sqlite-file.ts';
 import type { Ledger } from './ledger.ts';
 import type { LedgerSecrets } from './principals.ts';
 import { openRedisLedger } from './redis-ledger.ts';
@@ -28,7 +28,7 @@ export function openLedger(
   if (/^rediss?:\/\//.test(storeUrl)) return openRedisLedger(storeUrl, secrets, now, onError);
   const clock = now ?? Date.now;
   if (storeUrl === 'memory:') return openSqliteLedger(':memory:', secrets, clock);
-  const file = sqliteFileOf(storeUrl);
+  const file = sqlitePath(storeUrl);
   if (file === undefined)
     throw new Error('LEDGER_URL must be memory:, sqlite:PATH, redis://HOST or rediss://HOST.');
   return openSqliteLedger(file, secrets, clock);

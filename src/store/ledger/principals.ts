@@ -13,7 +13,7 @@ export interface LedgerSecrets {
 }
 
 interface NamedCaller {
-  /** What the caller is named by, such as a token; null for a caller without any. */
+  /** The text that identifies the caller, such as a token; null for a caller without any. */
   readonly identity: string | null;
   readonly principal: string | null;
 }

@@ -1,7 +1,7 @@
 // GATEWAY_SECRET, or the secret that a gateway with SQLite makes once beside its file.
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { isDiskError, makePrivateFolder, restrict, sqliteFileOf } from '../sqlite-file.ts';
+import { isDiskError, makePrivateFolder, restrict, sqlitePath } from '../sqlite-file.ts';
 
 /** Creates a file atomically and never replaces one: of processes that start together, one wins. */
 function writeOnce(file: string, text: string): void {
@@ -24,7 +24,7 @@ function writeOnce(file: string, text: string): void {
  *   secret
  */
 export function openSecret(storeUrl: string, configured: string | undefined): string {
-  const path = sqliteFileOf(storeUrl);
+  const path = sqlitePath(storeUrl);
   if (configured !== undefined) return configured;
   if (path === undefined || path === ':memory:') return randomBytes(32).toString('hex');
   const file = `${path}.secret`;

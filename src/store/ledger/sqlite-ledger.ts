@@ -124,7 +124,7 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
     try {
       while (await sql.write(step)) await sleep(PRUNE_PAUSE_MS, undefined, { signal, ref: false });
     } catch {
-      // What cannot be deleted now waits for the next hour.
+      // It is tried again in an hour.
     }
   };
 }

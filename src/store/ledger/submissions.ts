@@ -6,7 +6,7 @@ import type { Ledger, LedgerBatch, LedgerItem, TaskScores } from './ledger.ts';
 /** Callers without a token are one principal: the upstream cannot tell them apart either. */
 const ANONYMOUS = 'anonymous';
 
-/** Where a task stands, as far as its id and the ledger tell. */
+/** The place of a task, by its id and the ledger. */
 export interface TaskPosition {
   readonly batchId: string;
   /** 0-based. */
@@ -16,14 +16,14 @@ export interface TaskPosition {
 /** The caller's part of the ledger. */
 export interface Submissions {
   readonly ledger: Ledger;
-  /** Whose part of the ledger it is. */
+  /** The owner of this part of the ledger. */
   readonly principal: string;
   /** Whether several callers use one key of the service, which then cannot tell them apart. */
   readonly keyIsShared: boolean;
   batch(batchId: string): Promise<LedgerBatch | null>;
   item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
   /** The batch and position of a task; null when neither the ledger nor the id's form gives them. */
-  placeOf(taskId: string): Promise<TaskPosition | null>;
+  findTask(taskId: string): Promise<TaskPosition | null>;
   scores(taskId: string): Promise<TaskScores | null>;
   /** Keeps scores; those of one moment are written together. */
   saveScores(taskId: string, found: TaskScores): Promise<void>;
@@ -49,21 +49,21 @@ export function createSubmissions(
   principal: string | null,
   keyIsShared: boolean,
 ): Submissions {
-  const who = principal ?? ANONYMOUS;
+  const owner = principal ?? ANONYMOUS;
   const batches = new DataLoader<string, LedgerBatch | null>((ids) =>
-    Promise.all(ids.map((id) => ledger.batch(who, id))),
+    Promise.all(ids.map((id) => ledger.batch(owner, id))),
   );
   const onlyTasks = new DataLoader<string, LedgerBatch | null>((ids) =>
-    Promise.all(ids.map((id) => ledger.batchOfOnlyTask(who, id))),
+    Promise.all(ids.map((id) => ledger.batchOfOnlyTask(owner, id))),
   );
-  const itemsOf = new Map<string, DataLoader<number, LedgerItem | null>>();
+  const itemLoaders = new Map<string, DataLoader<number, LedgerItem | null>>();
   const scores = new DataLoader<string, TaskScores | null>(async (ids) => {
-    const found = await ledger.scores(who, ids);
+    const found = await ledger.scores(owner, ids);
     return ids.map((id) => found.get(id) ?? null);
   });
   const saves = new DataLoader<{ taskId: string; scores: TaskScores }, null>(
     async (entries) => {
-      await ledger.saveScores(who, new Map(entries.map((entry) => [entry.taskId, entry.scores])));
+      await ledger.saveScores(owner, new Map(entries.map((entry) => [entry.taskId, entry.scores])));
       return entries.map(() => null);
     },
     { cache: false, batchScheduleFn: (write) => setTimeout(write, 20) },
@@ -71,22 +71,22 @@ export function createSubmissions(
 
   const itemLoader = (batchId: string): DataLoader<number, LedgerItem | null> => {
     const made =
-      itemsOf.get(batchId) ??
+      itemLoaders.get(batchId) ??
       new DataLoader<number, LedgerItem | null>(async (indexes) => {
-        const found = await ledger.items(who, batchId, indexes);
+        const found = await ledger.items(owner, batchId, indexes);
         return indexes.map((index) => found.get(index) ?? null);
       });
-    itemsOf.set(batchId, made);
+    itemLoaders.set(batchId, made);
     return made;
   };
 
   return {
     ledger,
-    principal: who,
+    principal: owner,
     keyIsShared,
     batch: (batchId) => batches.load(batchId),
     item: (batchId, inputIndex) => itemLoader(batchId).load(inputIndex),
-    async placeOf(taskId) {
+    async findTask(taskId) {
       const only = await onlyTasks.load(taskId);
       if (only !== null) return { batchId: only.batchId, index: 0 };
       const [, batchId, index] = /^(.+)-(\d{5})$/.exec(taskId) ?? [];

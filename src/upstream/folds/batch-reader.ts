@@ -12,7 +12,7 @@ export interface BatchAnswer extends BatchPage {
   readonly warnings?: readonly string[];
 }
 
-/** What one caller may read and cancel. Without a shared key everything: the service decides. */
+/** The batches that one caller may read and cancel. Without a shared key all: the service decides. */
 export interface BatchOwnership {
   /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
   batch(batchId: string): Promise<boolean>;
@@ -116,7 +116,7 @@ const undecided = (cause: unknown): UpstreamError =>
     { cause },
   );
 
-/** What the caller of these submissions may read and cancel. */
+/** The batches that the caller of these submissions may read and cancel. */
 export function createBatchOwnership(submissions: Submissions): BatchOwnership {
   if (!submissions.keyIsShared) return { batch: async () => true, task: async () => true };
   async function owns(findBatchId: () => Promise<string | undefined>): Promise<boolean> {
@@ -129,6 +129,6 @@ export function createBatchOwnership(submissions: Submissions): BatchOwnership {
   }
   return {
     batch: (batchId) => owns(async () => batchId),
-    task: (taskId) => owns(async () => (await submissions.placeOf(taskId))?.batchId),
+    task: (taskId) => owns(async () => (await submissions.findTask(taskId))?.batchId),
   };
 }

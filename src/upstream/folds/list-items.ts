@@ -79,7 +79,7 @@ export const repeatedPage = (): UpstreamError =>
 /** A page whose items are not read yet. */
 type UnreadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: readonly unknown[] };
 
-/** What is wrong with the size of a page; undefined when it agrees with the counts. */
+/** The error of a page whose size contradicts its counts; undefined when they agree. */
 export function findSizeFault(page: UnreadPage, request: ItemsRequest): UpstreamError | undefined {
   const { status } = request;
   const before = countBefore(request);

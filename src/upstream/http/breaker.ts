@@ -5,7 +5,7 @@
 /** Closed: calls go through. Open: none does. Half-open: one may, and decides. */
 export type BreakerState = 'closed' | 'open' | 'half-open';
 
-/** What a call shows of the host; `unknown` for a call that its caller aborted. */
+/** The outcome of a call; `unknown` for a call that its caller aborted. */
 export type Reachability = 'reached' | 'unreachable' | 'unknown';
 
 export interface BreakerRules {

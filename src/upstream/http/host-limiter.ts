@@ -25,7 +25,7 @@ export const defaultHostLimits: HostLimits = {
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-/** Whose share a call counts for. */
+/** The caller in whose share a call counts. */
 export interface CallSource {
   /** A name of the caller; its address when it gave no token. */
   readonly caller: string;

@@ -53,7 +53,7 @@ export function readRequestId(
   return id === undefined ? undefined : redact(id, up.token);
 }
 
-/** What the service said, without what it quotes of the request; else its status. */
+/** The text of the service without secrets that it quotes; without a text, its status. */
 function refusalText(up: Upstream, { status, call }: StreamedResponse, said: string | undefined): string {
   if (status >= 300 && status < 400 && status !== 304)
     return (

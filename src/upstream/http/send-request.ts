@@ -74,7 +74,7 @@ const NO_SOURCE: CallSource = { caller: '' };
 
 const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
-/** What an error shows of the host; an abort, and an error of the gateway itself, show nothing. */
+/** The outcome for the breaker; an abort, and an error of the gateway itself, show nothing of the host. */
 function toFailedOutcome(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'unknown';
   return failure.failure.sent === false ? 'unreachable' : 'reached';

@@ -11,7 +11,7 @@ import { isWhole } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
 import { rateLimitScope, sendRequest } from './send-request.ts';
 
-/** Where the service is and what its deployment calls things (configuration). */
+/** The address of the service, and the names that its deployment uses (configuration). */
 export interface UpstreamSettings {
   readonly baseUrl: string;
   readonly batchPrefix: string;
@@ -21,7 +21,7 @@ export interface UpstreamSettings {
   readonly downloadHosts: readonly string[];
   /** Types of thumbnails where the deployment calls them otherwise, by ours. */
   readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
-  /** What every operation's limits of time are multiplied with; 1 when absent. */
+  /** Factor of every operation's time limits; 1 when absent. */
   readonly patience?: number;
 }
 
@@ -34,14 +34,14 @@ export interface Upstream extends CallHooks {
   /** Whether the token is the gateway's own, of which its callers know nothing. */
   readonly isGatewayKey?: boolean;
   readonly requestId: string;
-  /** Whose share of the calls in flight it uses; calls without a source share one. */
+  /** The caller whose share of the calls in flight it uses; calls without a source share one. */
   readonly source?: CallSource | undefined;
   /** The limiters of the process; without them every call is sent at once. */
   readonly limiters?: HostLimiters | undefined;
   /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
   readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
-  /** What the request has found not to be there, and may be there any moment. */
+  /** Records that this request found absent, and that may exist any moment. */
   readonly absences?: Set<string> | undefined;
 }
 
@@ -70,7 +70,7 @@ export interface StreamedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Readable;
-  /** What it answers, and how many bytes of it are read at most. */
+  /** The operation, and how many bytes of the body are read at most. */
   readonly call: { readonly operation: string; readonly maxBytes: number };
 }
 
