@@ -9,6 +9,7 @@ import { type AccessControl, createAccessControl } from './http/access-control.t
 import { mcpRoute } from './http/mcp/route.ts';
 import { openAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
+import { openapiRoute } from './http/pages/openapi.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoute } from './http/routes/bulk.ts';
 import { exportRoute } from './http/routes/export.ts';
@@ -37,6 +38,8 @@ import { createHostLimiters, type HostLimiters } from './upstream/http/host-limi
 export interface Gateway extends SocketGateway {
   readonly connections: AccessControl['connections'];
   fetch(request: Request): Promise<Response>;
+  /** What is served beside GraphQL, in the order in which it is tried. */
+  readonly routes: readonly Route[];
   /** The same as a listener for node:http. */
   readonly listener: RequestListener;
   /** State of the limiters of the service's hosts: calls in flight and queued, breakers, pauses. */
@@ -113,10 +116,11 @@ export function createGateway(given: GatewayOptions): Gateway {
     ...{ schema, config, telemetry },
     fetch: async (request, context) => yoga.fetch(request, context),
   });
-  const routes = [
+  const named = [
     mcp,
     ...gatewayRoutes({ options, connections, shared, contexts, readiness, metrics, accessControl }, examples),
   ];
+  const routes = [...named, openapiRoute(named, config.PUBLIC_URL), missingRoute];
   const { openContext } = contexts;
   const { yoga, documents, handler } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
@@ -126,6 +130,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     accessControl,
     connections: accessControl.connections,
     fetch: handler.fetch,
+    routes,
     listener: handler.listener,
     getEnveloped: yoga.getEnveloped,
     documentText: documents.documentText,
@@ -201,6 +206,5 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
       open: openContext,
       spend: sources.accessControl.countAgain,
     }),
-    missingRoute,
   ];
 }

@@ -31,6 +31,7 @@ export function llmsText(site: Site, origin: string): string {
       ({ name, title, kind }) => `- Example, ${kind}: ${title}: ${origin}/examples/${name}.graphql`,
     ),
     `- Long tables: POST a list of identifiers, one on a line, to ${origin}/export.tsv or ${origin}/export.ndjson`,
+    `- The plain HTTP routes (OpenAPI 3.1): ${origin}/openapi.json`,
     `- State of the gateway: ${origin}/ready`,
   ];
   return [
