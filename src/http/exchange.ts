@@ -30,6 +30,7 @@ export interface Exchange extends AccessCheck {
   readonly method: string;
   /** Path and search. */
   readonly url: string;
+  readonly path: string;
   readonly headers: IncomingHttpHeaders;
   /** Address of the client, as limits count it; undefined for a request made by `gateway.fetch`. */
   readonly address: string | undefined;

@@ -67,11 +67,11 @@ const UNCHECKED: AccessCheck = { caller: ANONYMOUS, rate: null, refusal: null };
 const nothing = (): void => undefined;
 
 /** The answer to a refused request. @param error - with `extensions.http` */
-function refusalResponse({ url, headers: asked }: Exchange, error: GraphQLError): HttpResponse {
+function refusalResponse({ path, headers: asked }: Exchange, error: GraphQLError): HttpResponse {
   const accepted = negotiateResponseType(asked.accept ?? null);
   const mediaType = isJson(accepted) ? accepted : 'application/json';
   const { status, headers } = toResponseInit({ errors: [error] }, mediaType);
-  const isGraphql = url.startsWith('/graphql');
+  const isGraphql = path.startsWith('/graphql');
   const body = isGraphql ? JSON.stringify({ errors: [toClientError(error)] }) : `${error.message}\n`;
   const type = { 'content-type': `${isGraphql ? mediaType : 'text/plain'}; charset=utf-8` };
   return { status, headers: { 'cache-control': 'no-store', ...headers, ...type }, body };
@@ -102,10 +102,10 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
 
   /** Checks a client, and reads its body where it may send one. */
   async function check(
-    { method, url, headers, address }: Pick<Exchange, 'method' | 'url' | 'headers' | 'address'>,
+    { method, path, headers, address }: Pick<Exchange, 'method' | 'path' | 'headers' | 'address'>,
     read: (maxBytes: number) => Promise<Buffer | BodyFailure>,
   ): Promise<(AccessCheck & Pick<Exchange, 'body'>) | 'disconnected'> {
-    if (isMonitoring(requestPath({ url }))) return { ...UNCHECKED, body: undefined };
+    if (isMonitoring(path)) return { ...UNCHECKED, body: undefined };
     const { authorization } = headers;
     const { caller, rate, refusal } = await accessControl.check({ method, authorization, address });
     if (method !== 'POST' || refusal !== null) return { caller, rate, refusal, body: undefined };
@@ -172,24 +172,25 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     const { headers } = response;
     // A response that caches may store says nothing of a single caller.
     if (rate !== null && headers['cache-control']?.includes('public') !== true)
-      Object.assign(headers, rateLimitHeaders(rate));
+      for (const [name, value] of rateLimitHeaders(rate)) headers[name] = value;
     return exchange.method === 'HEAD' ? withoutBody(response) : response;
   }
 
   async function handle(incoming: IncomingMessage, connection: ServerResponse & { req: IncomingMessage }) {
     const { method = 'GET', url = '/', headers, socket } = incoming;
-    const client = { method, url, headers, address: accessControl.clientAddress(incoming) };
+    const path = requestPath({ url });
+    const client = { method, url, path, headers, address: accessControl.clientAddress(incoming) };
     const checked = await check(client, (maxBytes) => bodies.read(incoming, maxBytes));
     if (checked === 'disconnected') return;
     const { caller, rate, body } = checked;
     let { refusal } = checked;
-    const path = requestPath(client);
     const leave = isMonitoring(path) ? nothing : accessControl.loadShedder.enter();
     if (leave === null) refusal ??= { reason: 'busy', error: overloaded() };
     const record = telemetry.begin({ method, path, headers });
     const exchange: Exchange = {
       method,
       url,
+      path,
       headers,
       address: client.address,
       caller,
@@ -234,7 +235,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       const { method, signal } = request;
       const { pathname, search } = new URL(request.url);
       const headers = Object.fromEntries(request.headers);
-      const client = { method, url: pathname + search, headers, address: undefined };
+      const client = { method, url: pathname + search, path: pathname, headers, address: undefined };
       const checked = await check(client, async (maxBytes) => {
         if (Number(headers['content-length'] ?? 0) > maxBytes) return 'too_large';
         const tooLarge = bodyTooLarge(maxBytes);

@@ -16,17 +16,20 @@ export type TargetRequest = Pick<
 
 function countHostHeaders(rawHeaders: readonly string[]): number {
   let count = 0;
-  for (let i = 0; i < rawHeaders.length; i += 2) if (/^host$/i.test(rawHeaders[i] ?? '')) count += 1;
+  for (let i = 0; i < rawHeaders.length; i += 2) {
+    const name = rawHeaders[i] ?? '';
+    if (name.length === 4 && name.toLowerCase() === 'host') count += 1;
+  }
   return count;
 }
 
+/** Paths that a URL has as they are. */
+const PLAIN_PATH = /^(?:\/[\w-]+)+$/;
+/** The last Host header that was one: most requests have the same. */
+let lastHost: string | undefined;
+
 /** The URL of a request; undefined where its Host header or its path is not valid. */
-function parseTarget({ url = '', headers, ...request }: TargetRequest): URL | undefined {
-  const count = countHostHeaders(request.rawHeaders);
-  // Only HTTP/1.0 knows requests without a Host.
-  const isHostOptional = request.httpVersionMajor === 1 && request.httpVersionMinor === 0;
-  if (count > 1 || (count === 0 && !isHostOptional)) return undefined;
-  const host = headers.host ?? 'localhost';
+function parseTarget(url: string, host: string): URL | undefined {
   if (!HOST.test(host)) return undefined;
   // Proxies may send an absolute address, whose host replaces the header (RFC 9112, section 3.2.2).
   const absolute = url.startsWith('/') ? `http://${host}${url}` : url;
@@ -43,16 +46,26 @@ function parseTarget({ url = '', headers, ...request }: TargetRequest): URL | un
  *   repeated or no host, or an invalid path
  */
 export function normalizeTarget(request: TargetRequest): boolean {
-  const parsed = parseTarget(request);
+  const { url = '', headers, rawHeaders, httpVersionMajor, httpVersionMinor } = request;
+  const count = countHostHeaders(rawHeaders);
+  // Only HTTP/1.0 knows requests without a Host.
+  const isHostOptional = httpVersionMajor === 1 && httpVersionMinor === 0;
+  if (count > 1 || (count === 0 && !isHostOptional)) return false;
+  const { host = 'localhost' } = headers;
+  if (host === lastHost && PLAIN_PATH.test(url)) return true;
+  const parsed = parseTarget(url, host);
   if (parsed === undefined) return false;
-  if (!request.url?.startsWith('/')) request.headers.host = parsed.host;
+  if (url.startsWith('/')) lastHost = host;
+  else headers.host = parsed.host;
   request.url = parsed.pathname + parsed.search;
   return true;
 }
 
 /** The path of a request whose target has been normalized, without its search. */
-export const requestPath = ({ url = '/' }: Pick<IncomingMessage, 'url'>): string =>
-  url.split('?', 1)[0] ?? '/';
+export function requestPath({ url = '/' }: Pick<IncomingMessage, 'url'>): string {
+  const search = url.indexOf('?');
+  return search < 0 ? url : url.slice(0, search);
+}
 
 export const isMonitoring = (path: string): boolean => MONITORING_PATHS.has(path);
 

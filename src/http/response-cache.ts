@@ -265,11 +265,12 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
       const { origin } = asked;
       if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
       if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
-      const headers = [...shared, 'x-request-id', record.requestId];
-      headers.push('traceresponse', traceparent(record.span.context));
+      const headers = shared.slice();
+      headers.push('x-request-id', record.requestId, 'traceresponse', traceparent(record.span.context));
       if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin, CORS_ORIGINS)).flat());
       // A response that caches may store says nothing of a single caller.
-      if (rate !== null && !isPublic) headers.push(...Object.entries(rateLimitHeaders(rate)).flat());
+      if (rate !== null && !isPublic)
+        for (const [name, value] of rateLimitHeaders(rate)) headers.push(name, value);
       if (etag !== undefined && matchesIfNoneMatch(asked['if-none-match'], etag)) {
         connection.writeHead(304, headers).end();
         return;

@@ -19,7 +19,8 @@ function readable(line: string): string {
 }
 
 /** Lines are written together: one write for each costs more than the rest of a short answer. */
-const BUFFERED_BYTES = 8_192;
+const BUFFERED_BYTES = 65_536;
+const MAX_WRITE_BYTES = 2 * BUFFERED_BYTES;
 const FLUSH_INTERVAL_MS = 100;
 /** Lines that wait for a slow reader; more are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
@@ -34,6 +35,7 @@ function openStandardError(): Destination {
     dest: 2,
     sync: false,
     minLength: BUFFERED_BYTES,
+    maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });

@@ -27,18 +27,19 @@ export interface Tracing {
   close(): Promise<void>;
 }
 
-/** Node takes random bytes for many UUIDs at once; `randomBytes` asks the system for them each time. */
+/**
+ * 32 hexadecimal digits. Node takes random bytes for many UUIDs at once; `randomBytes` asks the system
+ * for them each time.
+ */
 const randomHex = (): string => randomUUID().replaceAll('-', '');
 
 /** Spans that are not recorded. */
 export const noopTracing: Tracing = {
-  begin: (_kind, _name, parent) => ({
-    context: {
-      traceId: parent?.traceId ?? randomHex(),
-      spanId: randomHex().slice(16),
-      traceFlags: parent?.traceFlags ?? 0,
-    },
-  }),
+  begin(_kind, _name, parent) {
+    const random = randomHex();
+    const { traceId, traceFlags } = parent ?? { traceId: random, traceFlags: 0 };
+    return { context: { traceId, spanId: random.slice(16), traceFlags } };
+  },
   close: async () => undefined,
 };
 

@@ -73,22 +73,42 @@ function chooseMediaType<T extends string>(accept: string | null, offers: readon
   return rated[0]?.type ?? null;
 }
 
+type Negotiate = (accept: string | null) => MediaType | null;
+
+/** Clients send few different headers. */
+const MAX_REMEMBERED = 100;
+
+/** Remembers the results for the last headers. */
+function remember(negotiate: Negotiate): Negotiate {
+  const results = new Map<string | null, MediaType | null>();
+  return (accept) => {
+    const known = results.get(accept);
+    if (known !== undefined) return known;
+    if (results.size >= MAX_REMEMBERED) results.clear();
+    const result = negotiate(accept);
+    results.set(accept, result);
+    return result;
+  };
+}
+
 /** The media type of a single result: JSON where it is accepted at all, else a stream of one event. */
-export const negotiateResponseType = (accept: string | null): MediaType | null =>
-  chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, IN_PARTS);
+export const negotiateResponseType = remember(
+  (accept) => chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, IN_PARTS),
+);
 
 /** The media type of a result in parts; null unless the client names one: a wildcard is no wish for parts. */
-export function negotiateIncrementalType(accept: string | null): MediaType | null {
+export const negotiateIncrementalType = remember((accept) => {
   const named = parseAccept(accept).map(({ type }) => type);
   return chooseMediaType(
     accept,
     IN_PARTS.filter((type) => named.includes(type)),
   );
-}
+});
 
 /** The media type of a subscription's events; null where the client accepts no stream. */
-export const negotiateEventStreamType = (accept: string | null): MediaType | null =>
-  negotiateIncrementalType(accept) ?? chooseMediaType<MediaType>(accept, ['text/event-stream']);
+export const negotiateEventStreamType = remember(
+  (accept) => negotiateIncrementalType(accept) ?? chooseMediaType<MediaType>(accept, ['text/event-stream']),
+);
 
 /** Whether a client prefers a page to the other type that is offered, as browsers do. */
 export const prefersHtml = (accept: string | null, other: 'application/json' | 'text/plain'): boolean =>

@@ -33,27 +33,29 @@ export function createBodyReader(maxTotalBytes = MAX_TOTAL_BYTES): BodyReader {
         if (Number(incoming.headers['content-length'] ?? 0) > maxBytes) return resolve('too_large');
         const chunks: Buffer[] = [];
         let bytes = 0;
+        let hasEnded = false;
         const end = (result: Buffer | BodyFailure): void => {
-          incoming.off('data', add).off('end', finish).off('close', leave);
-          if (!Buffer.isBuffer(result)) totalBytes -= bytes;
+          if (hasEnded) return;
+          hasEnded = true;
+          if (typeof result === 'string') totalBytes -= bytes;
+          chunks.length = 0;
           resolve(result);
         };
-        const add = (chunk: Buffer): void => {
-          bytes += chunk.length;
-          totalBytes += chunk.length;
-          chunks.push(chunk);
-          if (bytes > maxBytes) end('too_large');
-          else if (totalBytes > maxTotalBytes) end('no_memory');
-        };
-        const finish = (): void => {
-          const body = chunks.length === 1 && chunks[0] !== undefined ? chunks[0] : Buffer.concat(chunks);
-          end(hasTooManyBrackets(body) ? 'too_many_brackets' : body);
-        };
-        const leave = (): void => end('disconnected');
         incoming
-          .on('data', add)
-          .on('end', finish)
-          .on('close', leave)
+          .on('data', (chunk: Buffer) => {
+            if (hasEnded) return;
+            bytes += chunk.length;
+            totalBytes += chunk.length;
+            chunks.push(chunk);
+            if (bytes > maxBytes) end('too_large');
+            else if (totalBytes > maxTotalBytes) end('no_memory');
+          })
+          .on('end', () => {
+            const [first] = chunks;
+            const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
+            end(hasTooManyBrackets(body) ? 'too_many_brackets' : body);
+          })
+          .on('close', () => end('disconnected'))
           .on('error', () => undefined);
       }),
     release({ length }) {

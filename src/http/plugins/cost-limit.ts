@@ -1,6 +1,7 @@
 // Refuses operations that may cost too much, before anything is executed. Not a validation rule: Yoga
 // caches validation by document, and the cost depends on the variables.
 import {
+  type DocumentNode,
   type ExecutionArgs,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -13,10 +14,29 @@ import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.
 
 export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'MAX_QUERY_DEPTH' | 'MAX_ANSWER_VALUES'>;
 
+type Variables = Record<string, unknown>;
 type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
+/** Costs of documents by the names of their operations; null where a cost depends on variables. */
+const knownCosts = new WeakMap<DocumentNode, Map<string, QueryCost | null>>();
+
+/** The same variables; `onRead` is called when one of them is read. */
+function watchReads(variables: Variables, onRead: () => void): Variables {
+  const watch =
+    <T extends unknown[], R>(read: (...args: T) => R) =>
+    (...args: T): R => {
+      onRead();
+      return read(...args);
+    };
+  return new Proxy<Variables>(variables, {
+    get: watch(Reflect.get),
+    has: watch(Reflect.has),
+    getOwnPropertyDescriptor: watch(Reflect.getOwnPropertyDescriptor),
+  });
+}
+
 /**
- * What an operation costs at most.
+ * What an operation costs at most. A cost that depends on no variable is estimated once for a document.
  *
  * @returns undefined when there is no such operation or its variables are invalid: the executor
  *   refuses it
@@ -27,6 +47,9 @@ export function estimateCost({
   operationName,
   variableValues,
 }: Operation): QueryCost | undefined {
+  const costs = knownCosts.get(document) ?? new Map<string, QueryCost | null>();
+  const known = costs.get(operationName ?? '');
+  if (known != null) return known;
   const operation = getOperationAST(document, operationName);
   if (operation == null) return undefined;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
@@ -36,7 +59,14 @@ export function estimateCost({
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  return queryCost({ schema, fragments, operation, variableValues: coerced });
+  if (known === null) return queryCost({ schema, fragments, operation, variableValues: coerced });
+  let hasRead = false;
+  const watched = watchReads(coerced, () => {
+    hasRead = true;
+  });
+  const cost = queryCost({ schema, fragments, operation, variableValues: watched });
+  knownCosts.set(document, costs.set(operationName ?? '', hasRead ? null : cost));
+  return cost;
 }
 
 const tooExpensive = (message: string): GraphQLError =>

@@ -63,5 +63,12 @@ export function createPersistedDocuments({
     },
   };
 
-  return { plugins: [useAPQ({ store }), useListedDocuments], documentText };
+  const { onParams: onRegisteredDocument } = useAPQ({ store });
+  const useRegisteredDocuments: Plugin = {
+    // Most requests name no document; for these the asynchronous hook is not called.
+    onParams: (payload) =>
+      payload.params.extensions?.persistedQuery === undefined ? undefined : onRegisteredDocument?.(payload),
+  };
+
+  return { plugins: [useRegisteredDocuments, useListedDocuments], documentText };
 }

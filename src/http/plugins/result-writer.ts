@@ -52,7 +52,12 @@ export function useResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs:
     const { connection, isSmall } = getExchange(request);
     const { status, headers } = toResponseInit(result, mediaType);
     headers['content-type'] = `${mediaType}; charset=utf-8`;
-    if (isSmall === true) return { status, headers, body: JSON.stringify(toClientResult(result)) };
+    if (isSmall === true) {
+      const body = JSON.stringify(toClientResult(result));
+      // A character has at most three bytes.
+      if (body.length * 3 > maxBytes && Buffer.byteLength(body) > maxBytes) throw tooLarge(maxBytes);
+      return { status, headers, body };
+    }
     const pieces = toLimitedPieces(result);
     const buffered: string[] = [];
     let length = 0;

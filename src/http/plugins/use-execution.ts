@@ -4,6 +4,7 @@ import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
+import { getExchange } from '../exchange.ts';
 import { costError, estimateCost } from './cost-limit.ts';
 
 /**
@@ -12,6 +13,9 @@ import { costError, estimateCost } from './cost-limit.ts';
  * @throws GraphQLError QUERY_TOO_EXPENSIVE, or what refuses the caller
  */
 export type OpenOperation = (args: ExecutionArgs, request: Request) => Promise<GatewayContext>;
+
+/** A result of fewer values, none of which is a long text, is serialized in one piece. */
+const SMALL_VALUES = 500;
 
 /** @param openContext - opens the context of a request */
 export function createOperationOpener(
@@ -23,6 +27,7 @@ export function createOperationOpener(
     const cost = estimateCost(args);
     if (cost === undefined) return context;
     context.upstream.onCost?.(cost.calls);
+    getExchange(request).isSmall = cost.values < SMALL_VALUES;
     const error = costError(cost, config);
     if (error !== undefined) throw error;
     return context;

@@ -2,13 +2,12 @@
 import type { Plugin } from 'graphql-yoga';
 import { setExchange } from '../exchange.ts';
 import type { ServerContext } from '../handler.ts';
-import { requestPath } from '../request-target.ts';
 import { answerRoute, type Route } from '../routes/route.ts';
 
 export const useRoutes = (routes: readonly Route[]): Plugin<object, ServerContext> => ({
   onRequest({ request: given, serverContext: { exchange }, fetchAPI, setRequest, endResponse }) {
     if (exchange === undefined) throw new Error('This request has passed no limits.');
-    const isGraphql = requestPath(exchange) === '/graphql';
+    const isGraphql = exchange.path === '/graphql';
     let request = given;
     // Yoga knows GET and POST only.
     if (isGraphql && given.method === 'HEAD') {

@@ -150,7 +150,7 @@ export function createSocketOperations(
       if (refusal !== null) return refuse('rate', refusal.error);
       const request = toRequest(upgrade, headers, client.signal);
       setExchange(request, {
-        ...{ method, url: PATH, headers, address, record, leave: () => undefined },
+        ...{ method, url: PATH, path: PATH, headers, address, record, leave: () => undefined },
         ...{ ...check, connection: undefined, body: undefined },
       });
       const prepared = await prepare(request, payload);
