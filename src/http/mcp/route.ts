@@ -44,8 +44,8 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
   return async (query, variables) => {
     const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });
     const exchange: Exchange = {
-      ...{ method: 'POST', url: '/graphql', headers, address, caller, rate: null, refusal: null },
-      ...{ connection: undefined, record, leave: () => undefined },
+      ...{ method: 'POST', url: '/graphql', path: '/graphql', headers, address, caller },
+      ...{ rate: null, refusal: null, connection: undefined, record, leave: () => undefined },
       body: Buffer.from(JSON.stringify({ query, variables })),
     };
     const { signal } = outer;
