@@ -1,37 +1,16 @@
-// Bulk look-ups: a stored list of the service's jobs. The state of a part is read from the service
-// whenever a client asks for it, and its archive is streamed through.
+// Bulk look-ups: a stored list of the service's jobs. Archives are streamed through.
 import { randomBytes } from 'node:crypto';
 import { createConcurrencyLimit } from '../async/concurrency-limit.ts';
 import type { LeasedDocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
-import { type BulkQuery, bulk, bulkJob, deleteBulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
+import { type BulkQuery, bulk, deleteBulkJob } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { download } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
-import type { BulkJob } from '../upstream/wire.ts';
-
-export type BulkLookupState =
-  | 'PENDING'
-  | 'COMPLETE'
-  | 'CANCEL_REQUESTED'
-  | 'CANCELLED'
-  | 'FAILED'
-  | 'EXPIRED'
-  | 'UNKNOWN';
+import { type PartStatus, readPart, type StoredPart } from './bulk-part.ts';
 
 export type BulkOptions = Omit<BulkQuery, 'hashes'>;
-
-/** At most 500 hashes of a look-up, as they are stored. */
-export interface StoredPart {
-  readonly requestedCount: number;
-  /** The service's job; null where the service answered at once, or did not accept the part. */
-  readonly jobId: string | null;
-  /** Of a part that was answered at once: each download asks for its archive again. */
-  readonly hashes?: readonly string[];
-  /** Why the service did not accept the part. */
-  readonly problem?: string;
-}
 
 export interface BulkLookup {
   readonly lookupId: string;
@@ -39,17 +18,6 @@ export interface BulkLookup {
   readonly options: BulkOptions;
   readonly cancelRequested: boolean;
   readonly parts: readonly StoredPart[];
-}
-
-/** The state of a part, as the service reports it now. */
-export interface PartStatus {
-  readonly state: BulkLookupState;
-  readonly completedCount: number | null;
-  readonly problem: string | null;
-  /** Signed; null where there is nothing to download, and where there is no job. */
-  readonly downloadUrl: string | null;
-  /** Set where the service could not be asked. */
-  readonly error?: UpstreamError;
 }
 
 /** Spec, section Limits. */
@@ -68,68 +36,6 @@ export function splitHashes(hashes: readonly string[]): string[][] {
   const partCount = Math.ceil(different.length / PART_SIZE);
   return Array.from({ length: partCount }, (_, i) => different.slice(i * PART_SIZE, (i + 1) * PART_SIZE));
 }
-
-/** The words for the state of a job differ between deployments. */
-const JOB_STATES: Readonly<Record<string, BulkLookupState>> = {
-  '': 'PENDING',
-  pending: 'PENDING',
-  queued: 'PENDING',
-  running: 'PENDING',
-  processing: 'PENDING',
-  in_progress: 'PENDING',
-  complete: 'PENDING',
-  completed: 'PENDING',
-  failed: 'FAILED',
-  expired: 'EXPIRED',
-  cancelled: 'CANCELLED',
-  canceled: 'CANCELLED',
-};
-const JOB_FAILED = 'The service could not finish this job. Look up its hashes again.';
-
-/** Reads a job. It is complete when it has a download URL, whatever its state is called. */
-export function readJob(job: BulkJob, requestedCount: number, cancelRequested: boolean): PartStatus {
-  const word = (job.status ?? '').toLowerCase();
-  const url = job.download_url ?? null;
-  const completedCount = job.completed_count == null ? null : Math.min(job.completed_count, requestedCount);
-  const state = JOB_STATES[word] ?? 'UNKNOWN';
-  const status = { state, completedCount, problem: null, downloadUrl: null };
-  if (state === 'FAILED') return { ...status, problem: JOB_FAILED };
-  if (state === 'CANCELLED') return { ...status, downloadUrl: url };
-  if (state === 'EXPIRED') return status;
-  if (url !== null && word !== 'pending')
-    return { ...status, state: 'COMPLETE', completedCount: requestedCount, downloadUrl: url };
-  return cancelRequested ? { ...status, state: 'CANCEL_REQUESTED' } : status;
-}
-
-/** Asks the service about the job of a part. Its failure stands in the status. */
-export async function readPart(up: Upstream, lookup: BulkLookup, part: StoredPart): Promise<PartStatus> {
-  const { jobId, requestedCount, problem = null } = part;
-  const status = { completedCount: null, problem, downloadUrl: null };
-  if (problem !== null) return { ...status, state: 'FAILED' };
-  if (jobId === null) return { ...status, state: 'COMPLETE', completedCount: requestedCount };
-  try {
-    return readJob(await bulkJob(up, jobId), requestedCount, lookup.cancelRequested);
-  } catch (error) {
-    if (!(error instanceof UpstreamError)) throw error;
-    const { message, failure } = error;
-    // A service may forget a job that was cancelled.
-    const isForgotten = lookup.cancelRequested && failure.status === 404;
-    if (isJobGone(error)) return { ...status, state: isForgotten ? 'CANCELLED' : 'EXPIRED' };
-    return failure.retryable
-      ? { ...status, state: 'UNKNOWN', problem: message, error }
-      : { ...status, state: 'FAILED', problem: message };
-  }
-}
-
-const UNFINISHED = ['CANCEL_REQUESTED', 'PENDING', 'UNKNOWN'] as const;
-const UNSUCCESSFUL = ['CANCELLED', 'FAILED', 'EXPIRED'] as const;
-
-/**
- * The state of the whole: the first of these that one of its parts has. A look-up whose parts all
- * finished before the cancellation is complete.
- */
-export const combineStates = (states: readonly BulkLookupState[]): BulkLookupState =>
-  [...UNFINISHED, ...UNSUCCESSFUL].find((state) => states.includes(state)) ?? 'COMPLETE';
 
 const noArchive = (): UpstreamError =>
   new UpstreamError(
@@ -161,7 +67,7 @@ export async function openPartArchive(
   const limits = archiveLimits({ proteins: part.requestedCount, perResidue: options.residueFeatures });
   // The second try is for a URL that expired before it was used.
   for (let tries = 0; tries < 2; tries += 1) {
-    const status = await readPart(up, lookup, part);
+    const status = await readPart(up, part, lookup.cancelRequested);
     if (status.error !== undefined) throw status.error;
     if (status.downloadUrl === null) return status;
     const maxBytes = limits.bytes;

@@ -14,6 +14,7 @@ import './folds/batch.ts';
 import './folds/my-batches.ts';
 import './folds/batch-progress.ts';
 import './bulk-lookup.ts';
+import './start-bulk-lookup.ts';
 import './folds/task.ts';
 import './folds/fold-scores.ts';
 import './folds/submit.ts';

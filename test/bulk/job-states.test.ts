@@ -2,7 +2,8 @@
 // the whole.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { type BulkLookupState, combineStates, readJob, splitHashes } from '../../src/lookups/bulk-lookup.ts';
+import { splitHashes } from '../../src/lookups/bulk-lookup.ts';
+import { type BulkLookupState, combineStates, readJob } from '../../src/lookups/bulk-part.ts';
 
 it('cutting keeps every hash once, in the order of first appearance', () => {
   fc.assert(

@@ -1,8 +1,8 @@
 // GET /bulk/{lookupId}/{part}.zip: the archive of one part of a bulk look-up, as the service made it.
 // The id of the look-up grants access.
 import type { GatewayContext } from '../../context.ts';
-import { openPartArchive, type PartStatus } from '../../lookups/bulk-lookup.ts';
-
+import { openPartArchive } from '../../lookups/bulk-lookup.ts';
+import type { PartStatus } from '../../lookups/bulk-part.ts';
 import { forwardFile, rangeHeaders, textResponse } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
 

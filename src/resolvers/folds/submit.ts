@@ -1,5 +1,4 @@
 // submitFold checks the input, sends it once and records the outcome.
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { type InvalidInputShape, invalidInput, notSent } from '../../schema/problem.ts';
@@ -17,6 +16,7 @@ import { parseTime } from '../../upstream/wire-values.ts';
 import { toBatch } from './batch.ts';
 import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
+import { recordBatch } from './record-batch.ts';
 import { toRefusedProblem } from './refusal.ts';
 import { SubmitFoldResult, type SubmitFoldResultShape, unknownOutcome } from './submit-result.ts';
 
@@ -46,21 +46,6 @@ function toQueuedBatch(data: Submitted, sent: number, at: number): BatchAnswer |
   };
 }
 
-/** The longest pause between attempts to write a batch down: all take two minutes. */
-const MAX_RECORD_PAUSE_MS = 64_000;
-
-/** Tries again to write down what is paid already, until it succeeds or two minutes have passed. */
-async function recordLater(record: () => Promise<void>): Promise<void> {
-  for (let pause = 500; pause <= MAX_RECORD_PAUSE_MS; pause *= 2) {
-    await sleep(pause, undefined, { ref: false });
-    try {
-      return await record();
-    } catch {
-      // Again after the next pause.
-    }
-  }
-}
-
 /** Warns when the service queued another number of tasks than were sent: names go by positions. */
 function findCountWarnings({ total_items }: Submitted, { taskCount }: SubmissionCheck): readonly string[] {
   if (total_items == null || total_items === taskCount) return [];
@@ -68,46 +53,6 @@ function findCountWarnings({ total_items }: Submitted, { taskCount }: Submission
     `The upstream says that it queued ${total_items} tasks, and ${taskCount} were sent: names of ` +
       'tasks may be wrong.',
   ];
-}
-
-/** The batch is queued: a store that fails must not hide it. */
-const NOT_REMEMBERED: Issue = {
-  path: '',
-  code: 'NOT_REMEMBERED',
-  message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
-  hint:
-    'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
-    "its idempotency key are lost. Tell the operator: the gateway's store fails.",
-};
-
-/** Records a batch, later if need be. @returns a warning when it is not recorded yet */
-async function recordBatch(
-  ctx: GatewayContext,
-  { submission, check, hash }: CheckedInput,
-  { batch_id, task_id }: Submitted,
-  submittedAt: number,
-): Promise<readonly Issue[]> {
-  const { ledger, principal } = ctx.submissions;
-  const { label, model, items, repeat, idempotencyKey } = submission;
-  const batch = {
-    batchId: batch_id,
-    label,
-    model,
-    submittedAt,
-    itemCount: items.length,
-    repeat,
-    inputHash: hash,
-    onlyTaskId: task_id ?? null,
-  };
-  const ledgerItems = check.items.map(({ name, chains }) => ({ name, chains }));
-  const record = () => ledger.record(principal, idempotencyKey, batch, ledgerItems);
-  try {
-    await record();
-    return [];
-  } catch {
-    void recordLater(record);
-    return [NOT_REMEMBERED];
-  }
 }
 
 async function recordSuccess(

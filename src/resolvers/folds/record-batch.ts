@@ -1,0 +1,61 @@
+// Writes a batch that is paid down in the ledger, later if need be.
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { GatewayContext } from '../../context.ts';
+import type { Issue } from '../../submission/issues.ts';
+import type { Submitted } from '../../upstream/wire.ts';
+import type { CheckedInput } from './check-input.ts';
+
+/** The longest pause between attempts to write a batch down: all take two minutes. */
+const MAX_RECORD_PAUSE_MS = 64_000;
+
+/** Tries again to write down what is paid already, until it succeeds or two minutes have passed. */
+async function recordLater(record: () => Promise<void>): Promise<void> {
+  for (let pause = 500; pause <= MAX_RECORD_PAUSE_MS; pause *= 2) {
+    await sleep(pause, undefined, { ref: false });
+    try {
+      return await record();
+    } catch {
+      // Again after the next pause.
+    }
+  }
+}
+
+/** The batch is queued: a store that fails must not hide it. */
+const NOT_REMEMBERED: Issue = {
+  path: '',
+  code: 'NOT_REMEMBERED',
+  message: 'The batch is queued, but the gateway could not write it down: keep its batchId.',
+  hint:
+    'The gateway tries again for two minutes. If myBatches does not list the batch then, its names and ' +
+    "its idempotency key are lost. Tell the operator: the gateway's store fails.",
+};
+
+/** Records a batch, later if need be. @returns a warning when it is not recorded yet */
+export async function recordBatch(
+  ctx: GatewayContext,
+  { submission, check, hash }: CheckedInput,
+  { batch_id, task_id }: Submitted,
+  submittedAt: number,
+): Promise<readonly Issue[]> {
+  const { ledger, principal } = ctx.submissions;
+  const { label, model, items, repeat, idempotencyKey } = submission;
+  const batch = {
+    batchId: batch_id,
+    label,
+    model,
+    submittedAt,
+    itemCount: items.length,
+    repeat,
+    inputHash: hash,
+    onlyTaskId: task_id ?? null,
+  };
+  const ledgerItems = check.items.map(({ name, chains }) => ({ name, chains }));
+  const record = () => ledger.record(principal, idempotencyKey, batch, ledgerItems);
+  try {
+    await record();
+    return [];
+  } catch {
+    void recordLater(record);
+    return [NOT_REMEMBERED];
+  }
+}
