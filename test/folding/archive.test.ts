@@ -45,6 +45,11 @@ const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
 const isOverSocket = process.env.TEST_THROUGH === 'listener';
 const BUFFERED = isOverSocket ? 29 : 3;
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
+/** The files of a task without aligned errors, in their order. */
+const filesOf = (name: string): string[] => [
+  ...[`${name}.json`, `${name}.cif`],
+  ...['summary_confidences', 'confidences'].map((kind) => `${kind}/${name}_${kind}.json`),
+];
 const manifestOf = (files: Record<string, Uint8Array>): unknown => JSON.parse(text(files['manifest.json']));
 
 describe('results.zip', () => {
@@ -56,10 +61,10 @@ describe('results.zip', () => {
     expect(answer.headers.get('content-disposition')).toContain('filename="designs_round_1.zip"');
     const files = await unzip(answer);
     expect(Object.keys(files)).toEqual([
-      ...['a_b.json', 'a_b.cif', 'A_B-2.json', 'A_B-2.cif', 'item3.json', 'item3.cif'],
+      ...['a_b', 'A_B-2', 'item3'].flatMap(filesOf),
       ...['scores.tsv', 'manifest.json'],
     ]);
-    // Each result is read once, for both of its files and for its scores.
+    // Each result is read once, for all of its files and for its scores.
     expect(bench.counts()).toEqual({ list: 1, status: 3, download: 3 });
     const single = (file: string, task: number) =>
       bench.gateway
@@ -99,7 +104,7 @@ describe('results.zip', () => {
       'import sys, zipfile; z = zipfile.ZipFile(sys.argv[1]); print(z.testzip(), len(z.namelist()), *z.infolist()[0].date_time[:2])';
     const now = new Date();
     expect(execFileSync('python3', ['-c', script, file], { encoding: 'utf8' }).trim()).toBe(
-      `None 8 ${now.getUTCFullYear()} ${now.getUTCMonth() + 1}`,
+      `None 14 ${now.getUTCFullYear()} ${now.getUTCMonth() + 1}`,
     );
     rmSync(folder, { recursive: true });
   });
@@ -107,7 +112,7 @@ describe('results.zip', () => {
   it('tells in its manifest what could not be read, and holds the rest', async () => {
     await bench.fault({ operation: 'download', status: 200, body: 'no JSON', times: 1 });
     const files = await unzip(await get('results.zip'));
-    expect(Object.keys(files)).toHaveLength(6);
+    expect(Object.keys(files)).toHaveLength(2 * 4 + 2);
     const manifest = manifestOf(files);
     expect(at(manifest, 'isComplete')).toBe(false);
     const broken = listAt(manifest, 'tasks').filter(
@@ -131,7 +136,8 @@ describe('results.zip', () => {
     await bench.pass(60_000);
     const files = await unzip(await get('results.zip', own));
     expect(Object.keys(files)).toEqual([
-      ...['Manifest-2.json', 'Manifest-2.cif', '蛋白一.json', '蛋白一.cif', 'scores.tsv', 'manifest.json'],
+      ...['Manifest-2', '蛋白一'].flatMap(filesOf),
+      ...['scores.tsv', 'manifest.json'],
     ]);
     expect(manifestOf(files)).toMatchObject({
       batchId: own,

@@ -134,7 +134,10 @@ describe('every route', () => {
       await ask(template, url.replace(/signed\/[^/]+/, 'signed/forged'), 403, {}, true);
     }
 
-    const items = [protein(INSULIN_A, 'a'), { ...protein(INSULIN_B, 'b'), includeEmbeddings: true }];
+    const items = [
+      protein(INSULIN_A, 'a'),
+      { ...protein(INSULIN_B, 'b'), includeEmbeddings: true, includePae: true },
+    ];
     const early = await bench.submit({ items: tiny(1) });
     await ask('/batches/{batchId}/results.zip', `/batches/${early}/results.zip`, 409);
     const { data: queued } = await bench.ask(`{ batch(batchId: "${early}") { tasks { nodes { taskId } } } }`);
@@ -150,8 +153,9 @@ describe('every route', () => {
       const found = await ask(template, path, 200);
       if (!template.endsWith('result.json')) {
         await ask(template, path, 304, { headers: etagOf(found) });
-        await ask(template, path, 206, { headers: { range: 'bytes=0-3' } });
-        await ask(template, path, 416, { headers: { range: 'bytes=900000000-' } });
+        const isStreamed = /\/(?:confidences|pae)\.json$/.test(template);
+        await ask(template, path, isStreamed ? 200 : 206, { headers: { range: 'bytes=0-3' } });
+        await ask(template, path, isStreamed ? 200 : 416, { headers: { range: 'bytes=900000000-' } });
       }
       await ask(template, template.replace('{taskId}', 'unknown'), 404);
       await ask(`/signed/{signature}${template}`, `/signed/forged${path}`, 403, {}, true);
@@ -166,6 +170,17 @@ describe('every route', () => {
       const [url = ''] = /http[^"]+/.exec(JSON.stringify(signed)) ?? [];
       await ask(`/signed/{signature}/tasks/{taskId}/${file}`, url, 200, {}, true);
     }
+    const { data: all } = await bench.ask(
+      `{ task(taskId: "${task}") { result { files { name signedUrl } } } }`,
+    );
+    for (const file of listAt(all, 'task.result.files'))
+      await ask(
+        `/signed/{signature}/tasks/{taskId}/${at(file, 'name')}`,
+        String(at(file, 'signedUrl')),
+        200,
+        {},
+        true,
+      );
     for (const file of ['scores.tsv', 'results.zip']) {
       await ask(`/batches/{batchId}/${file}`, `/batches/${batch}/${file}`, 200);
       await ask(`/batches/{batchId}/${file}`, `/batches/unknown/${file}`, 404);

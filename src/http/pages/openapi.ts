@@ -78,8 +78,13 @@ const TASK_FILES: Readonly<Record<string, readonly [summary: string, type: strin
   'result.json': ['The result of a fold as the service sends it', 'application/json'],
   'structure.cif': ['The structure of a fold as mmCIF', 'chemical/x-mmcif'],
   'structure.pdb': ['The structure of a fold as PDB', 'chemical/x-pdb'],
+  'confidences.json': ['Confidences of a fold as AlphaFold 3 writes them', 'application/json'],
+  'summary_confidences.json': ['Scores of a fold as AlphaFold 3 writes them', 'application/json'],
+  'pae.json': ['The PAE of a fold of one chain as AlphaFold DB has it', 'application/json'],
   'embeddings.npz': ['The embeddings of a fold as NumPy arrays', 'application/zip'],
 };
+/** Files that are sent while they are written have no ranges. */
+const STREAMED_FILES = new Set(['confidences.json', 'pae.json']);
 const STRUCTURES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' };
 
 const exportOf = (type: string): Operation => ({
@@ -120,7 +125,12 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
     Object.entries(TASK_FILES).flatMap(([file, [summary, type]]) => [
       [
         `/tasks/{taskId}/${file}`,
-        { summary, type, isPrivate: true, others: { ...NOT_MODIFIED, ...RANGES, ...NO_RESULT } },
+        {
+          summary,
+          type,
+          isPrivate: true,
+          others: { ...NOT_MODIFIED, ...(STREAMED_FILES.has(file) ? {} : RANGES), ...NO_RESULT },
+        },
       ],
       [`/signed/{signature}/tasks/{taskId}/${file}`, { summary, type, others: NO_LINK }],
     ]),

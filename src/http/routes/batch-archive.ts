@@ -7,9 +7,12 @@ import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../res
 import { findInput } from '../../resolvers/folds/task-shape.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
+import type { FoldingResult } from '../../structure/fold/result.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import type { FoldResults } from '../../upstream/folds/fold-results.ts';
+import { encodePieces } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
 /** Results that are read before the one that is being written has left. */
@@ -52,6 +55,26 @@ interface ArchivedTask {
   readonly problem: string | null;
 }
 
+const CONFIDENCES_LEFT_OUT = 'Its confidence files are left out.';
+
+/** The confidence files of a task, each kind in a folder of its own, so that no names meet. */
+async function confidenceFiles(
+  fold: FoldingResult,
+  name: string,
+): Promise<(readonly [name: string, content: Uint8Array])[]> {
+  const kinds = { confidences: writeConfidences(fold), pae: writePae(fold) };
+  const files: (readonly [string, Uint8Array])[] = [
+    [`summary_confidences/${name}_summary_confidences.json`, Buffer.from(writeSummary(fold))],
+  ];
+  for (const [kind, written] of Object.entries(kinds)) {
+    if (!written.ok) continue;
+    const pieces: Uint8Array[] = [];
+    for await (const piece of encodePieces(written.pieces)) pieces.push(piece);
+    files.push([`${kind}/${name}_${kind}.json`, Buffer.concat(pieces)]);
+  }
+  return files;
+}
+
 /** Reads the files of a task. Never rejects: what fails is told in the manifest. */
 async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedTask> {
   const { file } = task;
@@ -63,8 +86,13 @@ async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedT
     const { bytes, fold, scores } = whole;
     const cif = writeFoldFile(fold, 'MMCIF');
     const result = [`${file}.json`, bytes] as const;
-    const files = cif.ok ? [result, [`${file}.cif`, new TextEncoder().encode(cif.text)] as const] : [result];
-    return { task, files, scores, problem: cif.ok ? null : cif.reason };
+    if (!cif.ok) return { task, files: [result], scores, problem: cif.reason };
+    const structure = [`${file}.cif`, new TextEncoder().encode(cif.text)] as const;
+    const misfit = fold.misfits.pae ?? fold.misfits.chainPairs;
+    if (misfit !== null)
+      return { task, files: [result, structure], scores, problem: `${misfit} ${CONFIDENCES_LEFT_OUT}` };
+    const files = [result, structure, ...(await confidenceFiles(fold, file))];
+    return { task, files, scores, problem: null };
   } catch (error) {
     if (error instanceof UpstreamError) return failed(error.message);
     throw error;

@@ -1,5 +1,6 @@
 // Responses of the routes: a line of text, a file at hand with ETag and ranges (RFC 9110, section 14), a
 // file of the service, and what answers a signed link.
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { discard } from '../../upstream/http/response-body.ts';
@@ -54,6 +55,14 @@ export function attachment(name: string, ending: string): string {
     (c) => `%${c.charCodeAt(0).toString(16)}`,
   );
   return `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`;
+}
+
+/** The bytes of a text that is written piece by piece, each in a turn of the event loop of its own. */
+export async function* encodePieces(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
+  for (const piece of pieces) {
+    yield Buffer.from(piece);
+    await nextTurn();
+  }
 }
 
 /** An id in a path; null where its escapes are wrong. */

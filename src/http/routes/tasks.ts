@@ -1,12 +1,13 @@
-// GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, embeddings.npz: files of a
-// finished task, with the caller's token, named after its item. Expired upstream signatures are
-// renewed.
-
+// GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, confidences.json,
+// summary_confidences.json, pae.json, embeddings.npz: files of a finished task, with the caller's
+// token, named after its item. Expired upstream signatures are renewed.
 import type { GatewayContext } from '../../context.ts';
-import { createEtag } from '../../etag.ts';
+import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
+import { VERSION } from '../../package.ts';
 import { loadTask } from '../../resolvers/folds/load-task.ts';
-import { findTaskName, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import { findTaskName, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
@@ -17,6 +18,7 @@ import { npz } from './npz.ts';
 import {
   attachment,
   decodeId,
+  encodePieces,
   fileResponse,
   forwardFile,
   LINK_HEADERS,
@@ -42,14 +44,23 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
   CANCELLED: [409, 'The task was cancelled; there is no result.'],
 };
 
-/** The headers that every file has; `name` is what the browser saves it as. */
+const fileEnding = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
+
+/** What is put behind the name of the item, as AlphaFold 3 does. */
+const SUFFIXES: Readonly<Record<string, string>> = {
+  'confidences.json': '_confidences',
+  'summary_confidences.json': '_summary_confidences',
+  'pae.json': '_pae',
+};
+
+/** The headers that every file has; the browser saves it under the `name` of its item. */
 const fileHeaders = (
   name: string,
-  ending: string,
+  file: string,
   access: Readonly<Record<string, string>>,
 ): Record<string, string> => ({
-  'content-type': TYPES[ending] ?? 'application/octet-stream',
-  'content-disposition': attachment(name, ending),
+  'content-type': TYPES[fileEnding(file)] ?? 'application/octet-stream',
+  'content-disposition': attachment(`${name}${SUFFIXES[file] ?? ''}`, fileEnding(file)),
   'accept-ranges': 'bytes',
   ...access,
 });
@@ -86,15 +97,32 @@ const sendContent = (request: Request, content: Uint8Array, headers: Record<stri
 
 const NO_RESULT = 'The task has no result.';
 
+/** A file that is sent while it is written. Its tag is made of the result that it is written from. */
+function sendPieces(
+  { request, headers }: FileSource,
+  pieces: Iterable<string>,
+  { file, bytes }: { readonly file: string; readonly bytes: Uint8Array },
+): RouteAnswer {
+  const etag = `${createEtag(bytes).slice(0, -1)}-${VERSION}-${file}"`;
+  const described = { ...headers, 'accept-ranges': 'none', etag };
+  return matchesIfNoneMatch(request.headers.get('if-none-match'), etag)
+    ? new Response(null, { status: 304, headers: described })
+    : { status: 200, headers: described, body: encodePieces(pieces) };
+}
+
 /** A file of a task that is done. */
-async function taskFile(source: FileSource, ending: string): Promise<RouteAnswer> {
+async function taskFile(source: FileSource, file: string): Promise<RouteAnswer> {
   const { ctx, request, taskId, headers } = source;
-  if (ending === 'json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
+  if (file === 'result.json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
-  const fold = (await openFolds(source, ctx.upstream).read(taskId))?.fold ?? null;
-  if (fold === null) return textResponse(404, NO_RESULT);
-  const content = await makeContent(fold, ending);
-  return typeof content === 'string' ? textResponse(404, content) : sendContent(request, content, headers);
+  const whole = await openFolds(source, ctx.upstream).read(taskId);
+  if (whole === null) return textResponse(404, NO_RESULT);
+  const { bytes, fold } = whole;
+  const content = await makeContent(fold, file);
+  if (typeof content === 'string') return textResponse(404, content);
+  return content instanceof Uint8Array
+    ? sendContent(request, content, headers)
+    : sendPieces(source, content, { file, bytes });
 }
 
 /** What a file is saved as: the name of its item; the task's id also while the store is away. */
@@ -103,8 +131,6 @@ const savedAs = (taskId: string, name: Promise<string | null>): Promise<string> 
     (known) => known || taskId,
     () => taskId,
   );
-
-const fileEnding = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
 
 /** The response for a task whose result is not here. A task that failed has none that could expire. */
 function withoutResult({ state, result }: TaskShape): Response {
@@ -126,9 +152,8 @@ async function answer(
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
-  const ending = fileEnding(file);
-  const headers = fileHeaders(await savedAs(taskId, findTaskName(ctx, task)), ending, WITH_TOKEN);
-  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, ending);
+  const headers = fileHeaders(await savedAs(taskId, findTaskName(ctx, task)), file, WITH_TOKEN);
+  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, file);
 }
 
 /** Gives the sealed address where Status is asked for; once it has failed there is no other. */
@@ -153,37 +178,55 @@ async function linkedFile(
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refuseLink('invalid');
   const name = ctx.submissions.findTask(taskId).then((place) => place && findTaskName(ctx, place));
-  const ending = fileEnding(file);
-  const headers = fileHeaders(await savedAs(taskId, name), ending, LINK_HEADERS);
+  const headers = fileHeaders(await savedAs(taskId, name), file, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
-    return await taskFile({ ctx, request, taskId, batches, headers }, ending);
+    return await taskFile({ ctx, request, taskId, batches, headers }, file);
   } catch (error) {
     if (batches.hasExpired()) return refuseLink('expired');
     throw error;
   }
 }
 
-/** The bytes of a file that is made here; a sentence when the result cannot be written so. */
-async function makeContent(fold: FoldingResult, ending: string): Promise<Uint8Array | string> {
+/**
+ * A file that is made here, as bytes or as pieces of text; a sentence when the result cannot be
+ * written so.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when what it holds cannot be trusted
+ */
+async function makeContent(
+  fold: FoldingResult,
+  file: string,
+): Promise<Uint8Array | Iterable<string> | string> {
   const { misfits, embeddings } = fold;
-  if (ending === 'npz') {
+  if (file in SUFFIXES) {
+    checkPart(fold, misfits.pae ?? misfits.chains);
+    if (file === 'summary_confidences.json')
+      return new TextEncoder().encode(writeSummary(checkPart(fold, misfits.chainPairs)));
+    const written =
+      file === 'pae.json' ? writePae(fold) : writeConfidences(checkPart(fold, misfits.structure));
+    return written.ok ? written.pieces : written.reason;
+  }
+  if (file === 'embeddings.npz') {
     if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
     if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
     const { sequence, pair } = embeddings;
     return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
   }
-  const file = checkPart(writeFoldFile(fold, ending === 'pdb' ? 'PDB' : 'MMCIF'), misfits.structure);
-  if (file.ok) return new TextEncoder().encode(file.text);
-  return ending === 'pdb' ? `${file.reason} structure.cif holds it.` : file.reason;
+  const format = file === 'structure.pdb' ? 'PDB' : 'MMCIF';
+  const written = checkPart(writeFoldFile(fold, format), misfits.structure);
+  if (written.ok) return new TextEncoder().encode(written.text);
+  return format === 'PDB' ? `${written.reason} structure.cif holds it.` : written.reason;
 }
+
+const FILES = TASK_FILES.map((file) => file.replace('.', '\\.')).join('|');
 
 /** The routes. @param open, openLink - the context of a request with a token, or with a signature */
 export const taskRoutes = (
   open: (request: Request) => Promise<GatewayContext>,
   openLink: OpenLink,
 ): Route => ({
-  path: /^(?:\/signed\/([^/]*))?\/tasks\/([^/]+)\/(result\.json|structure\.cif|structure\.pdb|embeddings\.npz)$/,
+  path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILES})$`),
   async answer({ request, parts: [signature, taskId = '', file = ''] }) {
     const id = decodeId(taskId);
     if (id === null) return textResponse(400, 'The task id cannot be read.');

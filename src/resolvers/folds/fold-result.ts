@@ -24,6 +24,7 @@ import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPairIptm, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
+import { TASK_FILES } from './task-shape.ts';
 
 async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
   const mean = await loadMeanPlddt(ctx, task, await loadScores(ctx, task));
@@ -65,6 +66,30 @@ async function loadStructure(
 /** Fields that share the download of the result. */
 const DOWNLOAD: FieldCost = { shared: { download: 1 } };
 
+interface FoldFileShape {
+  readonly task: TaskShape;
+  readonly name: (typeof TASK_FILES)[number];
+}
+
+const FoldFile = builder.objectRef<FoldFileShape>('FoldFile').implement({
+  description: 'A file of a folded task at the gateway.',
+  fields: (t) => ({
+    name: t.exposeString('name', nonNull('Its name, such as "confidences.json".')),
+    url: t.field({
+      ...nonNull('Its address, which needs your token; 404 where the result does not have what it holds.'),
+      type: 'URL',
+      resolve: ({ task, name }, _, ctx) => fileUrl(ctx, task, name),
+    }),
+    signedUrl: t.field({
+      type: 'URL',
+      description:
+        'Its address that opens for 15 minutes without a token, from any site; null where the upstream ' +
+        'sends the result inside its answer. One Status call for all files.',
+      resolve: ({ task, name }, _, ctx) => signFileUrl(ctx, task, name),
+    }),
+  }),
+});
+
 export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
   description: 'The prediction of a task: scores, confidences, structure.',
   fields: (t) => ({
@@ -82,6 +107,14 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
         'Address of the result JSON at the gateway that opens for 15 minutes without a token, from any site; ' +
         'null where the upstream sends the result inside its answer. One Status call.',
       resolve: (task, _, ctx) => signFileUrl(ctx, task, 'result.json'),
+    }),
+    files: t.field({
+      ...nonNull(
+        'All files that the gateway makes of the result: the JSON, structures, confidences as AlphaFold 3 ' +
+          'writes them, errors as AlphaFold DB has them, embeddings.',
+      ),
+      type: [FoldFile],
+      resolve: (task) => TASK_FILES.map((name) => ({ task, name })),
     }),
     model: t.string({
       cost: DOWNLOAD,

@@ -96,6 +96,12 @@ export async function findTaskName(ctx: GatewayContext, task: TaskPlace): Promis
   return input?.item?.name ?? null;
 }
 
+/** The files of a finished task at the gateway. */
+export const TASK_FILES = [
+  ...['result.json', 'structure.cif', 'structure.pdb'],
+  ...['confidences.json', 'summary_confidences.json', 'pae.json', 'embeddings.npz'],
+] as const;
+
 /** The path of a file of a task at the gateway. */
 export const taskFilePath = (taskId: string, file: string): string =>
   `/tasks/${encodeURIComponent(taskId)}/${file}`;

@@ -1,0 +1,204 @@
+// Confidence files in the forms of AlphaFold 3 and AlphaFold DB: what stands in them, that they agree with structure.cif, how they are sent.
+import { unzipSync } from 'fflate';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
+import { readCif } from '../structure/read-cif.ts';
+import { at, listAt } from '../support.ts';
+import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
+
+const COMPLEX = {
+  name: 'complex',
+  includePae: true,
+  includePairChainsIptm: true,
+  chains: [
+    { protein: { ids: ['A'], sequence: INSULIN_A, modifications: [{ position: 3, ccd: 'SEP' }] } },
+    { ligand: { ids: ['L'], ccd: ['ATP'] } },
+    { rna: { ids: ['R'], sequence: 'GGAUCC' } },
+  ],
+};
+const ITEMS = [
+  COMPLEX,
+  { ...protein(INSULIN_B, 'alone'), includePae: true },
+  protein(INSULIN_B, 'without'),
+  {
+    name: 'pair',
+    includePae: true,
+    chains: [{ protein: { ids: ['A', 'B'], sequence: INSULIN_A } }],
+  },
+];
+const TOKENS = INSULIN_A.length + 1 + 6;
+
+let bench: Bench;
+let id: string;
+beforeAll(async () => {
+  bench = await openBench({}, { limits: { runningTasks: 100 } });
+  id = await bench.submit({ items: ITEMS });
+  await bench.pass(120_000);
+});
+afterAll(() => bench.close());
+beforeEach(() => bench.forget());
+
+const get = (task: number, file: string, headers: Record<string, string> = {}, from = bench, batch = id) =>
+  from.gateway.fetch(
+    new Request(`http://gateway.test/tasks/${batch}-0000${task}/${file}`, {
+      headers: { authorization: 'Bearer key-of-a-test', ...headers },
+    }),
+  );
+const json = async (task: number, file: string, from = bench, batch = id): Promise<unknown> => {
+  const answer = await get(task, file, {}, from, batch);
+  expect([answer.status, answer.headers.get('content-type')]).toEqual([200, 'application/json']);
+  return answer.json();
+};
+
+interface Confidences {
+  readonly atom_chain_ids: string[];
+  readonly atom_plddts: number[];
+  readonly pae: number[][];
+  readonly token_chain_ids: string[];
+  readonly token_res_ids: number[];
+}
+
+/** What structure.cif says of its atoms, in order. */
+async function atomsOf(from: Bench, batch: string) {
+  const cif = readCif(await (await get(0, 'structure.cif', {}, from, batch)).text());
+  return (cif.get('atom_site') ?? []).map((atom) => ({
+    chain: atom.auth_asym_id,
+    b: Number(atom.B_iso_or_equiv),
+    residue: Number(atom.auth_seq_id),
+    component: atom.auth_comp_id ?? '',
+  }));
+}
+
+describe.each(['token', 'atom'] as const)('confidences.json of a result with a row for each %s', (rows) => {
+  it('has the atoms of structure.cif, and a token for each residue and each atom of ligands and modified residues', async () => {
+    const own = await openBench({}, { resultForm: { rows, entities: 'kind' } });
+    onTestFinished(() => own.close());
+    const batch = await own.submit({ items: [COMPLEX, protein('GIV')] });
+    await own.pass(120_000);
+    const all = (await json(0, 'confidences.json', own, batch)) as Confidences;
+    expect(Object.keys(all)).toEqual([
+      ...['atom_chain_ids', 'atom_plddts', 'pae', 'token_chain_ids', 'token_res_ids'],
+    ]);
+    const atoms = await atomsOf(own, batch);
+    expect(all.atom_chain_ids).toEqual(atoms.map(({ chain }) => chain));
+    expect(all.atom_plddts).toEqual(atoms.map(({ b }) => expect.closeTo(b, 2)));
+    const tokens = atoms.filter(({ chain, residue, component }, k) => {
+      const before = atoms[k - 1];
+      return ['SEP', 'ATP'].includes(component) || chain !== before?.chain || residue !== before?.residue;
+    });
+    expect(all.token_chain_ids).toEqual(tokens.map(({ chain }) => chain));
+    expect(all.token_res_ids).toEqual(tokens.map(({ residue }) => residue));
+
+    const { pae } = (await json(0, 'result.json', own, batch)) as { pae: number[][] };
+    expect(pae).toHaveLength(rows === 'atom' ? tokens.length : TOKENS);
+    // The rows of the result: the file has them as they are, or that of a token for each of its atoms.
+    let row = -1;
+    const place = tokens.map(({ chain, residue }, k) => {
+      const isNext = chain !== tokens[k - 1]?.chain || residue !== tokens[k - 1]?.residue;
+      if (rows === 'atom' || isNext) row += 1;
+      return row;
+    });
+    expect(all.pae).toEqual(place.map((r) => place.map((c) => pae[r]?.[c])));
+
+    const summary = await json(0, 'summary_confidences.json', own, batch);
+    const raw = await json(0, 'result.json', own, batch);
+    const chainRows = ['A', 'L', 'R'].map((chain) =>
+      tokens.flatMap((one, k) => (one.chain === chain ? [k] : [])),
+    );
+    expect(summary).toEqual({
+      chain_pair_iptm: at(raw, 'pair_chains_iptm'),
+      chain_pair_pae_min: chainRows.map((a) =>
+        chainRows.map((b) => Math.min(...a.flatMap((r) => b.map((c) => all.pae[r]?.[c] ?? Number.NaN)))),
+      ),
+      fraction_disordered: null,
+      has_clash: null,
+      iptm: at(raw, 'interface_ptm'),
+      ptm: at(raw, 'ptm'),
+      ranking_score: null,
+    });
+  });
+});
+
+describe('confidence files', () => {
+  it('say what they can of results without aligned errors, and of two chains without pair ipTM', async () => {
+    const without = (await json(2, 'confidences.json')) as Confidences;
+    expect(Object.keys(without)).not.toContain('pae');
+    expect(without.token_res_ids).toHaveLength(INSULIN_B.length);
+    expect(await json(2, 'summary_confidences.json')).toMatchObject({
+      ...{ chain_pair_iptm: null, chain_pair_pae_min: null, iptm: null, ptm: expect.any(Number) },
+    });
+    const { iptm, chain_pair_iptm } = (await json(3, 'summary_confidences.json')) as Record<string, unknown>;
+    expect(chain_pair_iptm).toEqual([
+      [null, iptm],
+      [iptm, null],
+    ]);
+  });
+
+  it('have the errors of one chain as AlphaFold DB does', async () => {
+    const [all, ...others] = (await json(1, 'pae.json')) as Record<string, unknown>[];
+    expect(others).toEqual([]);
+    expect(all).toEqual({
+      predicted_aligned_error: at(await json(1, 'result.json'), 'pae'),
+      max_predicted_aligned_error: 31.75,
+    });
+    const several = await get(0, 'pae.json');
+    expect([several.status, await several.text()]).toEqual([
+      404,
+      'pae.json is for one chain. confidences.json holds the errors of several.\n',
+    ]);
+    const none = await get(2, 'pae.json');
+    expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('includePae')]);
+  });
+
+  it('are named after their item, sent once, belong to one caller, and open by a signed link', async () => {
+    const names = ['confidences.json', 'summary_confidences.json', 'pae.json'];
+    for (const file of names) {
+      const answer = await get(1, file);
+      const text = await answer.text();
+      expect(answer.headers.get('content-disposition')).toContain(`filename="alone_${file}"`);
+      const etag = answer.headers.get('etag') ?? '';
+      const again = await get(1, file, { 'if-none-match': etag });
+      expect([again.status, await again.text()]).toEqual([304, '']);
+      expect((await get(1, file, { authorization: 'Bearer another-key' })).status).toBe(404);
+      const { data } = await bench.ask(
+        'query($id: ID!) { task(taskId: $id) { result { files { name url signedUrl } } } }',
+        { id: `${id}-00001` },
+      );
+      const link = listAt(data, 'task.result.files').find((one) => at(one, 'name') === file);
+      expect(at(link, 'url')).toBe(`http://gateway.test/tasks/${id}-00001/${file}`);
+      const linked = await bench.gateway.fetch(new Request(String(at(link, 'signedUrl'))));
+      expect([linked.status, await linked.text()]).toEqual([200, text]);
+    }
+    const tags = await Promise.all(names.map(async (file) => (await get(1, file)).headers.get('etag')));
+    expect(new Set(tags).size).toBe(3);
+  });
+
+  it('cost a Status call and a download, like the others', async () => {
+    await (await get(0, 'confidences.json')).text();
+    expect(bench.counts()).toEqual({ status: 1, download: 1 });
+  });
+
+  it('are errors where the errors fit no token', async () => {
+    const raw = (await json(0, 'result.json')) as Record<string, unknown>;
+    const response = { ...raw, pae: [[1]] };
+    const body = { data: { status: 'done', response } };
+    await bench.fault({ operation: 'status', times: 1, status: 200, body });
+    const answer = await get(0, 'confidences.json');
+    expect([answer.status, await answer.text()]).toEqual([502, expect.stringContaining('$.pae')]);
+  });
+
+  it('stand in the archive, each kind in a folder of its own', async () => {
+    const answer = await bench.download(`/batches/${id}/results.zip`);
+    const files = unzipSync(new Uint8Array(await answer.arrayBuffer()));
+    expect(Object.keys(files).toSorted()).toEqual(
+      [
+        ...['complex', 'alone', 'without', 'pair'].flatMap((name) => [
+          ...[`${name}.json`, `${name}.cif`, `confidences/${name}_confidences.json`],
+          `summary_confidences/${name}_summary_confidences.json`,
+        ]),
+        ...['pae/alone_pae.json', 'scores.tsv', 'manifest.json'],
+      ].toSorted(),
+    );
+    const text = new TextDecoder().decode(files['confidences/complex_confidences.json']);
+    expect(text).toBe(await (await get(0, 'confidences.json')).text());
+  });
+});
