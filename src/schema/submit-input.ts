@@ -38,6 +38,10 @@ const LigandInput = builder.inputType('LigandInput', {
   }),
 });
 
+const ATOM_INDEX =
+  'Its heavy atom in that residue, such as 5: in the order of the SMILES, or of the entry in the dictionary ' +
+  'without atoms that leave. checkFold says which atom it is.';
+
 const ChainInput = builder.inputType('ChainInput', {
   description: 'Exactly one kind of chain.',
   isOneOf: true,
@@ -50,14 +54,18 @@ const ChainInput = builder.inputType('ChainInput', {
 });
 
 const CovalentBondInput = builder.inputType('CovalentBondInput', {
-  description: 'A bond between two atoms. All indices are 0-based.',
+  description:
+    'A bond between two atoms, each by its index or its name; all indices are 0-based. Names are known for ' +
+    'standard residues, common monosaccharides and ions.',
   fields: (t) => ({
     chainId1: t.string({ required: true, description: 'Chain of the first atom, such as "A".' }),
     residueIndex1: t.int({ required: true, description: 'Its residue in that chain, such as 41.' }),
-    atomIndex1: t.int({ required: true, description: 'Its heavy atom in that residue, such as 5.' }),
+    atomIndex1: t.int({ description: ATOM_INDEX }),
+    atomName1: t.string({ description: 'Its name instead of its index, such as "ND2".' }),
     chainId2: t.string({ required: true, description: 'Chain of the second atom, such as "L".' }),
     residueIndex2: t.int({ required: true, description: 'Its residue in that chain, such as 0.' }),
-    atomIndex2: t.int({ required: true, description: 'Its heavy atom in that residue, such as 3.' }),
+    atomIndex2: t.int({ description: ATOM_INDEX }),
+    atomName2: t.string({ description: 'Its name instead of its index, such as "C1".' }),
   }),
 });
 

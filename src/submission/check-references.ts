@@ -1,36 +1,18 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
+import { checkBond } from './check-bond.ts';
 import type { ItemIssues } from './issues.ts';
-import { countHeavyAtoms } from './polymers.ts';
-import { scanSmiles } from './smiles.ts';
 import type { Chain, Item } from './submission.ts';
 
 const residueCount = (chain: Chain): number =>
   chain.type === 'ligand' ? Math.max(1, chain.ccd?.length ?? 1) : chain.sequence.length;
 
-/** Counts heavy atoms at a residue of a chain, where the input allows it; reads each chain once. */
-function createAtomCounter(chains: Item['chains']) {
-  const modified = new Map<Chain, ReadonlySet<number>>();
-  const smilesAtoms = new Map<Chain, number>();
-  for (const chain of chains) {
-    if (chain.type !== 'ligand') modified.set(chain, new Set(chain.modifications.map((one) => one.position)));
-    else if (chain.smiles !== null && !chain.ccd?.length)
-      smilesAtoms.set(chain, scanSmiles(chain.smiles).heavyAtoms);
-  }
-  return (chain: Chain, residue: number): number | undefined => {
-    if (chain.type === 'ligand') return smilesAtoms.get(chain);
-    const isModified = modified.get(chain)?.has(residue) === true;
-    return isModified ? undefined : countHeavyAtoms(chain.type, chain.sequence, residue);
-  };
-}
-
 /** Checks of one reference each, which add an issue at its path. */
-interface ReferenceChecks {
+export interface ReferenceChecks {
   /** Finds a chain by its id. */
   chainAt(path: string, id: string): Chain | undefined;
   /** Whether a chain has a residue. */
   residueAt(path: string, chain: Chain | undefined, residue: number): boolean;
-  atomAt(path: string, chain: Chain | undefined, residue: number, atom: number): void;
 }
 
 function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): ReferenceChecks {
@@ -45,7 +27,6 @@ function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): Referenc
     .slice(0, 12)
     .join(', ');
   const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
-  const countAtoms = createAtomCounter(item.covalentBonds.length === 0 ? [] : item.chains);
 
   const chainAt: ReferenceChecks['chainAt'] = (path, id) => {
     const chain = byId.get(id);
@@ -91,41 +72,7 @@ function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): Referenc
     );
     return false;
   };
-  const atomAt: ReferenceChecks['atomAt'] = (path, chain, residue, atom) => {
-    if (atom < 0) {
-      wrong(path, 'ATOM_OUT_OF_RANGE', `${atom} is not the index of an atom.`, 'Indices are 0-based.');
-      return;
-    }
-    const atoms = chain === undefined ? undefined : countAtoms(chain, residue);
-    if (atoms === undefined || atom < atoms) return;
-    odd(
-      path,
-      'ATOM_OUT_OF_RANGE',
-      `Atom ${atom} is none of the residue, whose heavy atoms are 0 to ${atoms - 1} as far as the ` +
-        'gateway knows.',
-      'Indices are 0-based and count heavy atoms.',
-    );
-  };
-  return { chainAt, residueAt, atomAt };
-}
-
-function checkBonds(item: Item, { chainAt, residueAt, atomAt }: ReferenceChecks, { odd }: ItemIssues): void {
-  for (const [b, bond] of item.covalentBonds.entries()) {
-    const path = `covalentBonds.${b}`;
-    const ends = [
-      { n: 1, id: bond.chainId1, residue: bond.residueIndex1, atom: bond.atomIndex1 },
-      { n: 2, id: bond.chainId2, residue: bond.residueIndex2, atom: bond.atomIndex2 },
-    ] as const;
-    for (const { n, id, residue, atom } of ends) {
-      const chain = chainAt(`${path}.chainId${n}`, id);
-      const inside = residueAt(`${path}.residueIndex${n}`, chain, residue);
-      atomAt(`${path}.atomIndex${n}`, inside ? chain : undefined, residue, atom);
-    }
-    const [one, two] = ends;
-    if (one.id === two.id && one.residue === two.residue && one.atom === two.atom) {
-      odd(path, 'SELF_BOND', 'The bond joins an atom to itself.', 'Name two different atoms.');
-    }
-  }
+  return { chainAt, residueAt };
 }
 
 function checkPocket({ pocket }: Item, { chainAt, residueAt }: ReferenceChecks, { odd }: ItemIssues): void {
@@ -220,7 +167,7 @@ export function checkReferences(item: Item, issues: ItemIssues): void {
   const { covalentBonds, pocket, distogramConditioning } = item;
   if (covalentBonds.length === 0 && pocket === null && distogramConditioning.length === 0) return;
   const checks = createReferenceChecks(item, issues);
-  checkBonds(item, checks, issues);
+  for (const [b, bond] of covalentBonds.entries()) checkBond(bond, `covalentBonds.${b}`, checks, issues);
   checkPocket(item, checks, issues);
   checkDistograms(item, checks, issues);
 }

@@ -1,5 +1,6 @@
 // Checks a whole submission before anything is sent: all rules of the spec, with paths in the GraphQL
 // input, in time proportional to its size.
+import type { Bond } from './bonds.ts';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
@@ -25,6 +26,7 @@ export interface ItemCheck extends ItemMeasure {
   readonly name: string | null;
   /** 0-based position of the first item with the same input; null for the first. */
   readonly sameAs: number | null;
+  readonly covalentBonds: readonly Bond[];
 }
 
 export interface SubmissionCheck {
@@ -153,7 +155,7 @@ export function checkSubmission(submission: Submission, models: readonly string[
     const key = itemHash(item);
     const sameAs = firstByHash.get(key) ?? null;
     if (sameAs === null) firstByHash.set(key, index);
-    items.push({ index, name: item.name, sameAs, ...measure });
+    items.push({ index, name: item.name, sameAs, covalentBonds: item.covalentBonds, ...measure });
   }
   warnOfDuplicates(items, createAddIssue(warnings));
   const totalLength = submission.repeat * items.reduce((sum, { length }) => sum + length, 0);

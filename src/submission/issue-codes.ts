@@ -3,11 +3,13 @@
 
 export const ISSUE_CODES = {
   ALREADY_SUBMITTED: 'The same input was submitted before.',
+  ATOM_MISSING: 'A bond names neither the index nor the name of its atom.',
   ATOM_OUT_OF_RANGE: 'The residue has no atom with this index.',
   BAD_CCD: 'Not a code of the Chemical Component Dictionary.',
   BAD_CHAIN_ID: 'Not a chain id.',
   BAD_LETTER: 'A letter that no sequence of this kind has.',
   BAD_SMILES: 'Not SMILES.',
+  CANNOT_BOND: 'An atom that has all its bonds already.',
   CONTACT_ON_BINDER: 'A contact of the pocket is on the binder itself.',
   COPIES_MULTIPLY: 'Several ids for one chain: each is a copy that counts.',
   DISTOGRAM_LENGTH: 'The matrix does not have one row for each residue of the chain.',
@@ -56,6 +58,7 @@ export const ISSUE_CODES = {
   TOO_MANY: 'A list longer than allowed.',
   TOO_MANY_ITEMS: 'More than 2000 items.',
   TOO_MANY_TASKS: 'Items times repeats are more than 2000.',
+  UNKNOWN_ATOM: 'A name that no atom of the residue has, or whose index is not known.',
   UNKNOWN_CHAIN: 'An id that no chain of the item has.',
   UNKNOWN_MODEL: 'A model that this gateway does not offer.',
   UNKNOWN_RESIDUE: 'A letter that counts as an unknown residue.',

@@ -1,4 +1,4 @@
-// Chemistry of polymers: letters, heavy atoms of residues, parents of modifications.
+// Letters of polymers, and parents of modifications.
 import { findResidue } from '../structure/residues.ts';
 import type { PolymerType } from './submission.ts';
 
@@ -52,26 +52,6 @@ export function findInvalidLetters(type: PolymerType, sequence: string): Invalid
   }
   const letters = [...seen.keys()].filter((k) => seen[k] === 1).map((k) => String.fromCharCode(CODE_A + k));
   return { wrong, unknown: { ...unknown, letters: letters.join(', ') } };
-}
-
-/**
- * Heavy atoms of each residue inside a chain; the last amino acid has one more (OXT), the first
- * nucleotide too (OP3).
- */
-const HEAVY_ATOMS: Readonly<Record<PolymerType, Readonly<Record<string, number>>>> = {
-  protein: {
-    ...{ G: 4, A: 5, S: 6, C: 6, T: 7, V: 7, P: 7, I: 8, L: 8, D: 8, N: 8, M: 8 },
-    ...{ E: 9, Q: 9, K: 9, H: 10, F: 11, R: 11, Y: 12, W: 14 },
-  },
-  rna: { A: 22, C: 20, G: 23, U: 20 },
-  dna: { A: 21, C: 19, G: 22, T: 20 },
-};
-
-/** Heavy atoms of a residue at a 0-based position; undefined for an ambiguous letter. */
-export function countHeavyAtoms(type: PolymerType, sequence: string, position: number): number | undefined {
-  const inside = HEAVY_ATOMS[type][sequence.charAt(position)];
-  const atEnd = position === (type === 'protein' ? sequence.length - 1 : 0);
-  return inside === undefined ? undefined : inside + (atEnd ? 1 : 0);
 }
 
 /** The parent residue of a well-known modification; undefined for any other. */

@@ -2,6 +2,7 @@
 // second to load. It may be stricter than the service, so that all it finds are warnings.
 import { Molecule } from 'openchemlib';
 import type { IssueCode } from './issue-codes.ts';
+import { writtenAtoms } from './smiles.ts';
 
 /** A remark on a SMILES. */
 export interface SmilesRemark {
@@ -16,8 +17,6 @@ const MAX_LENGTH = 4096;
 const UNUSUAL_BOND = /->|<-|[~$]/;
 /** Atomic numbers of B, C, N, O, F, P, S, Cl, Se, Br, I. Valences of other elements vary too much. */
 const NON_METALS = new Set([5, 6, 7, 8, 9, 15, 16, 17, 34, 35, 53]);
-/** Heavy atoms as they are written. Aromatic ones begin with a lower-case letter. */
-const HEAVY_ATOMS = /\[(?!\d*[HDT][+-]?\d*(?::\d+)?\])[^\]]*\]|Cl|Br|[BCNOPSFIbcnops*]/g;
 const AROMATIC = /^\[?\d*[a-z]/;
 const MAX_NAMED = 5;
 
@@ -65,7 +64,7 @@ function findOverbonded(molecule: Molecule, atoms: readonly Atom[]): readonly st
 function findRemarks(smiles: string): readonly SmilesRemark[] {
   const molecule = readMolecule(smiles);
   if (molecule === undefined) return [NOT_CHECKED];
-  const written = smiles.match(HEAVY_ATOMS) ?? [];
+  const written = writtenAtoms(smiles);
   const atoms: Atom[] = [];
   for (let at = 0; at < molecule.getAllAtoms(); at += 1) {
     if (molecule.getAtomicNo(at) === 1) continue;

@@ -65,6 +65,23 @@ function describeOddCharacter(smiles: string, at: number): string {
   return `${shown} is not a character of SMILES`;
 }
 
+/** Heavy atoms as they are written; aromatic ones begin with a lower-case letter. */
+const HEAVY_ATOMS = /\[(?!\d*[HDT][+-]?\d*(?::\d+)?\])[^\]]*\]|Cl|Br|[BCNOPSFIbcnops*]/g;
+/** Longer SMILES are not listed: no service folds as many atoms. */
+const MAX_LISTED_LENGTH = 10_000;
+
+/** The heavy atoms of a right SMILES as they are written, in their order. */
+export const writtenAtoms = (smiles: string): readonly string[] => smiles.match(HEAVY_ATOMS) ?? [];
+
+/** Elements of the heavy atoms of a SMILES, in their order; undefined for a very long one. */
+export function listElements(smiles: string): readonly string[] | undefined {
+  if (smiles.length > MAX_LISTED_LENGTH) return undefined;
+  return writtenAtoms(smiles).map((text) => {
+    const [letters = '*'] = /[A-Z][a-z]?|[a-z]{1,2}|\*/.exec(text) ?? [];
+    return letters.charAt(0).toUpperCase() + letters.slice(1);
+  });
+}
+
 /** An atom, and the one before it in its chain; -1 for none. */
 interface Place {
   readonly atom: number;

@@ -1,6 +1,7 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts checks it.
 import type { SubmitFoldInput } from '../schema/submit-input.ts';
+import { type Bond, readBonds } from './bonds.ts';
 import { type PastedSequence, readPastedSequence, splitHeader } from './pasted-text.ts';
 
 /** The input of a client (`SubmitFoldInput`). */
@@ -11,7 +12,7 @@ type PolymerInput = NonNullable<ChainInput['protein']>;
 
 type Entry<K extends 'covalentBonds' | 'distogramConditioning'> = NonNullable<ItemInput[K]>[number];
 export type Modification = NonNullable<PolymerInput['modifications']>[number];
-export type Bond = Entry<'covalentBonds'>;
+export type BondInput = Entry<'covalentBonds'>;
 export type Pocket = NonNullable<ItemInput['pocket']>;
 export type Distogram = Entry<'distogramConditioning'>;
 
@@ -76,10 +77,11 @@ function readChain({ protein, rna, dna, ligand }: ChainInput): Chain {
 }
 
 function readItem(input: ItemInput): Item {
+  const chains = input.chains.map(readChain);
   return {
     name: input.name ?? null,
-    chains: input.chains.map(readChain),
-    covalentBonds: input.covalentBonds ?? [],
+    chains,
+    covalentBonds: readBonds(input.covalentBonds ?? [], chains),
     pocket: input.pocket ?? null,
     distogramConditioning: input.distogramConditioning ?? [],
     includePae: input.includePae ?? false,

@@ -27,13 +27,13 @@ const orNull = <T>(list: readonly T[]): readonly T[] | null => (list.length === 
 const toWireInput = ({ chains, covalentBonds, pocket, distogramConditioning }: Item) => ({
   sequences: chains.map(toWireChain),
   covalent_bonds: orNull(
-    covalentBonds.map((bond) => ({
-      chain_id1: bond.chainId1,
-      res_idx1: bond.residueIndex1,
-      atom_idx1: bond.atomIndex1,
-      chain_id2: bond.chainId2,
-      res_idx2: bond.residueIndex2,
-      atom_idx2: bond.atomIndex2,
+    covalentBonds.map(({ ends: [one, two] }) => ({
+      chain_id1: one.chainId,
+      res_idx1: one.residueIndex,
+      atom_idx1: one.atomIndex,
+      chain_id2: two.chainId,
+      res_idx2: two.residueIndex,
+      atom_idx2: two.atomIndex,
     })),
   ),
   pocket:

@@ -6,6 +6,7 @@ import { InputIssue } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { InputChain } from '../../schema/task.ts';
 import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
+import type { BondEnd } from '../../submission/bonds.ts';
 import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
@@ -15,6 +16,29 @@ import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 /** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
 const MAX_INT = 2 ** 31 - 1;
 const toInt = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT, number));
+
+const BondedAtom = builder.objectRef<BondEnd>('BondedAtom').implement({
+  description: 'An atom of a covalent bond, as the gateway reads it. The upstream gets its index.',
+  fields: (t) => ({
+    chainId: t.exposeString('chainId', nonNull('Its chain, such as "A".')),
+    residueIndex: t.exposeInt('residueIndex', nonNull('Its residue in that chain, 0-based, such as 41.')),
+    component: t.string({
+      description: 'What the residue is, such as "ASN"; null for a SMILES and where it is not known.',
+      resolve: ({ residue }) => residue?.component ?? null,
+    }),
+    atomIndex: t.exposeInt('atomIndex', {
+      description: 'Its heavy atom in that residue, 0-based, such as 7; null for a name that has no index.',
+    }),
+    atomName: t.string({
+      description: 'The name that the index means, such as "ND2"; null where names are not known.',
+      resolve: ({ residue, atomIndex }) => residue?.names?.[atomIndex ?? -1] ?? null,
+    }),
+    element: t.string({
+      description: 'Its element, such as "N"; null where it is not known.',
+      resolve: ({ residue, atomIndex }) => residue?.elements[atomIndex ?? -1] ?? null,
+    }),
+  }),
+});
 
 const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
   description: 'One item of a submission, measured.',
@@ -36,6 +60,11 @@ const FoldItemCheck = builder.objectRef<ItemCheck>('FoldItemCheck').implement({
     chains: t.expose('chains', {
       ...nonNull('Its chains, one entry for each entry of the input.'),
       type: [InputChain],
+    }),
+    covalentBonds: t.field({
+      ...nonNull('The two atoms of each covalent bond, in the order of the input.'),
+      type: t.listRef([BondedAtom]),
+      resolve: ({ covalentBonds }) => covalentBonds.map(({ ends }) => ends),
     }),
   }),
 });

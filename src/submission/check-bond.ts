@@ -1,0 +1,130 @@
+// Checks a covalent bond: its chains, residues and atoms (spec, "CovalentBond").
+import type { ResidueAtoms } from './atom-names.ts';
+import type { Bond, BondEnd } from './bonds.ts';
+import type { ReferenceChecks } from './check-references.ts';
+import type { ItemIssues } from './issues.ts';
+import type { Chain } from './submission.ts';
+
+/** Atoms of standard residues that have no hydrogen or oxygen to lose, by component. */
+const SATURATED: Readonly<Record<string, readonly string[]>> = {
+  ARG: ['CZ'],
+  HIS: ['CG'],
+  PHE: ['CG'],
+  TRP: ['CG', 'CD2', 'CE2'],
+  TYR: ['CG', 'CZ'],
+};
+const MAX_LISTED = 30;
+
+/** The atoms of a residue with their indices, for a hint. */
+function listAtoms({ names, elements }: ResidueAtoms): string {
+  const listed = (names ?? elements).slice(0, MAX_LISTED).map((atom, index) => `${index} ${atom}`);
+  return `${listed.join(', ')}${elements.length > MAX_LISTED ? ', …' : ''}`;
+}
+
+function describeOrder(chain: Chain | undefined): string {
+  if (chain?.type !== 'ligand')
+    return "Heavy atoms count from 0, in the order of the component's entry in the dictionary.";
+  return chain.ccd?.length
+    ? "Heavy atoms count from 0, in the order of the component's entry in the dictionary, without the atoms that " +
+        'leave when it is bonded.'
+    : 'Heavy atoms count from 0, in the order of the SMILES.';
+}
+
+/** Reports a name that gives no index, or another one than is given beside it. */
+function checkName(
+  end: BondEnd,
+  n: number,
+  path: string,
+  chain: Chain | undefined,
+  { wrong }: ItemIssues,
+): void {
+  const { givenName, residue, atomIndex } = end;
+  if (givenName === null) return;
+  const name = JSON.stringify(givenName.slice(0, 40));
+  const { component, names } = residue ?? {};
+  if (residue === undefined || !names)
+    wrong(
+      `${path}.atomName${n}`,
+      'UNKNOWN_ATOM',
+      `The gateway does not know the index of ${name} in this residue.`,
+      `Give atomIndex${n}. ${residue ? `It has ${listAtoms(residue)}.` : describeOrder(chain)}`,
+    );
+  else if (residue.leaving.includes(givenName))
+    wrong(
+      `${path}.atomName${n}`,
+      'UNKNOWN_ATOM',
+      `${name} of ${component} leaves when the component is bonded.`,
+      `Name the atom that stays: ${listAtoms(residue)}.`,
+    );
+  else if (!names.includes(givenName))
+    wrong(
+      `${path}.atomName${n}`,
+      'UNKNOWN_ATOM',
+      `${component} has no heavy atom ${name}.`,
+      `It has ${listAtoms(residue)}.`,
+    );
+  else if (names[atomIndex ?? -1] !== givenName)
+    wrong(
+      `${path}.atomName${n}`,
+      'UNKNOWN_ATOM',
+      `${name} of ${component} is atom ${names.indexOf(givenName)}, and atomIndex${n} is ${atomIndex}.`,
+      'Give the name or the index.',
+    );
+}
+
+function checkAtom(end: BondEnd, n: number, path: string, chain: Chain, issues: ItemIssues): void {
+  const { atomIndex, residue, residueIndex } = end;
+  if (atomIndex === null || atomIndex < 0 || residue === undefined) return;
+  const { component, names, elements } = residue;
+  if (atomIndex >= elements.length) {
+    issues.odd(
+      `${path}.atomIndex${n}`,
+      'ATOM_OUT_OF_RANGE',
+      `Atom ${atomIndex} is none of ${component ?? 'the SMILES'}, as far as the gateway knows; the bond may be left out.`,
+      `Its heavy atoms are ${listAtoms(residue)}.`,
+    );
+    return;
+  }
+  const name = names?.[atomIndex] ?? '';
+  const isInnerCarbonyl =
+    chain.type === 'protein' && name === 'C' && residueIndex < chain.sequence.length - 1;
+  if (chain.type !== 'ligand' && (isInnerCarbonyl || SATURATED[component ?? '']?.includes(name)))
+    issues.odd(
+      `${path}.${end.givenName === null ? 'atomIndex' : 'atomName'}${n}`,
+      'CANNOT_BOND',
+      `Atom ${atomIndex} (${name} of ${component}) has all its bonds already.`,
+      `Check the atom: ${listAtoms(residue)}.`,
+    );
+}
+
+export function checkBond(bond: Bond, path: string, checks: ReferenceChecks, issues: ItemIssues): void {
+  const { wrong, odd } = issues;
+  for (const [k, end] of bond.ends.entries()) {
+    const n = k + 1;
+    const chain = checks.chainAt(`${path}.chainId${n}`, end.chainId);
+    const isInside = checks.residueAt(`${path}.residueIndex${n}`, chain, end.residueIndex);
+    if (end.atomIndex === null && end.givenName === null)
+      wrong(
+        path,
+        'ATOM_MISSING',
+        `The bond has neither atomIndex${n} nor atomName${n}.`,
+        `Give one of them. ${end.residue ? `The residue has ${listAtoms(end.residue)}.` : describeOrder(chain)}`,
+      );
+    else if (end.atomIndex !== null && end.atomIndex < 0)
+      wrong(
+        `${path}.atomIndex${n}`,
+        'ATOM_OUT_OF_RANGE',
+        `${end.atomIndex} is not the index of an atom.`,
+        'Indices are 0-based.',
+      );
+    else {
+      checkName(end, n, path, chain, issues);
+      if (isInside && chain !== undefined) checkAtom(end, n, path, chain, issues);
+    }
+  }
+  const [one, two] = bond.ends;
+  const isSelf =
+    one.chainId === two.chainId && one.residueIndex === two.residueIndex && one.atomIndex === two.atomIndex;
+  if (isSelf && one.atomIndex !== null)
+    odd(path, 'SELF_BOND', 'The bond joins an atom to itself.', 'Name two different atoms.');
+}
