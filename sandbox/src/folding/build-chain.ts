@@ -3,7 +3,7 @@ import { round } from '../structure/confidence.ts';
 import { buildProtein } from '../structure/protein.ts';
 import { hashText } from '../structure/random.ts';
 import type { ChainPlan } from './chains.ts';
-import { component } from './components.ts';
+import { arranged, component } from './components.ts';
 import { buildHaem } from './haem.ts';
 import type { LigandInput, PolymerInput } from './input.ts';
 import { buildLigand, LigandError } from './ligand.ts';
@@ -50,19 +50,19 @@ function polymerTokens(input: PolymerInput, salt: number): Token[] {
   });
 }
 
-function ligandAtoms(code: string, seed: number): FoldAtom[] {
+function ligandAtoms(code: string, seed: number, isBonded: boolean): readonly FoldAtom[] {
   if (code === 'HEM') return buildHaem();
   const known = component(code);
   if (!known) throw new LigandError(`the component "${code}" is not in the sandbox's table: send its SMILES`);
-  return buildLigand(known.smiles, seed, known.names);
+  return arranged(code, buildLigand(known.smiles, seed, known.names), isBonded);
 }
 
 /** One token a component: a SMILES is one component named LIG. Several components stand in a row, clear of one another. */
-function ligandTokens(input: LigandInput, seed: number): Token[] {
+function ligandTokens(input: LigandInput, seed: number, isBonded: boolean): Token[] {
   const codes = (input.ccd ?? []).map((code) => code.toUpperCase());
   const parts =
     codes.length > 0
-      ? codes.map((name) => ({ name, atoms: ligandAtoms(name, seed) }))
+      ? codes.map((name) => ({ name, atoms: ligandAtoms(name, seed, isBonded) }))
       : [{ name: 'LIG', atoms: buildLigand(input.smiles ?? '', seed) }];
   let edge = 0;
   return parts.map(({ name, atoms }, index) => {
@@ -78,8 +78,11 @@ function ligandTokens(input: LigandInput, seed: number): Token[] {
   });
 }
 
-/** @param salt the repeat: another number gives another arrangement of the same chain */
-export function buildChain(plan: ChainPlan, salt: number): ChainModel {
+/**
+ * @param salt the repeat: another number gives another arrangement of the same chain
+ * @param isBonded whether a covalent bond names the chain
+ */
+export function buildChain(plan: ChainPlan, salt: number, isBonded: boolean): ChainModel {
   const { id, entity, input } = plan;
   if (input.type === 'ligand') {
     const text = (input.ccd?.length ? input.ccd.join(',') : input.smiles) ?? '';
@@ -87,7 +90,7 @@ export function buildChain(plan: ChainPlan, salt: number): ChainModel {
       id,
       entity,
       kind: 'ligand',
-      tokens: ligandTokens(input, (hashText(text) + salt) % 2 ** 31),
+      tokens: ligandTokens(input, (hashText(text) + salt) % 2 ** 31, isBonded),
       text,
     };
   }

@@ -39,6 +39,12 @@ export function pocketTarget(chain: ChainModel, scene: Scene, input: FoldAllAtom
   return atoms.length === 0 ? undefined : centreOf(atoms);
 }
 
+/** The service counts from the phosphate, which the first nucleotide lacks here. */
+function placeOf(token: Token | undefined, index: number): number {
+  const lacksPhosphate = token?.atoms[0]?.name === "O5'";
+  return lacksPhosphate ? index - 3 : index;
+}
+
 /** A bond that ties a chain to one that is placed already: the token and atom on either side. */
 interface Tie {
   anchor: Token;
@@ -57,9 +63,8 @@ function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]):
       if (mine[0] !== chain.id || other[0] === chain.id) continue;
       const anchor = chainOf(scene.chains, other[0])?.tokens[other[1]];
       const own = chain.tokens[mine[1]];
-      if (anchor?.atoms[other[2]] && own?.atoms[mine[2]]) {
-        return { anchor, anchorAtom: other[2], own, ownAtom: mine[2] };
-      }
+      const [anchorAtom, ownAtom] = [placeOf(anchor, other[2]), placeOf(own, mine[2])];
+      if (anchor?.atoms[anchorAtom] && own?.atoms[ownAtom]) return { anchor, anchorAtom, own, ownAtom };
     }
   }
   return undefined;
@@ -132,8 +137,12 @@ export function attach(
 /** Bonds that could not be made because both chains stood already, as sentences. */
 export function unmadeBonds(chains: readonly ChainModel[], bonds: readonly CovalentBond[]): string[] {
   return bonds.flatMap((bond) => {
-    const one = chainOf(chains, bond.chain_id1)?.tokens[bond.res_idx1]?.atoms[bond.atom_idx1];
-    const two = chainOf(chains, bond.chain_id2)?.tokens[bond.res_idx2]?.atoms[bond.atom_idx2];
+    const [oneToken, twoToken] = [
+      chainOf(chains, bond.chain_id1)?.tokens[bond.res_idx1],
+      chainOf(chains, bond.chain_id2)?.tokens[bond.res_idx2],
+    ];
+    const one = oneToken?.atoms[placeOf(oneToken, bond.atom_idx1)];
+    const two = twoToken?.atoms[placeOf(twoToken, bond.atom_idx2)];
     if (one && two && distance(one.at, two.at) < 2.2) return [];
     const name = (id: string, residue: number): string => `${id}:${residue}`;
     return [

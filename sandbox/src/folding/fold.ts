@@ -62,13 +62,17 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   if (length > MOST_TOKENS) return { ok: false, error: 'CUDA out of memory' };
   const key = hashText(JSON.stringify(input.sequences), repeatIndex + 1);
   const random = randomFrom(key);
+  const bonds = input.covalent_bonds ?? [];
   let built: ChainModel[];
   try {
-    // Copies are built once.
-    const byEntity = new Map<number, ChainModel>();
+    const bonded = new Set(bonds.flatMap(({ chain_id1, chain_id2 }) => [chain_id1, chain_id2]));
+    // Copies are built once, bonded and free ones apart.
+    const copies = new Map<string, ChainModel>();
     built = plans.map((plan) => {
-      const chain = byEntity.get(plan.entity) ?? buildChain(plan, repeatIndex);
-      byEntity.set(plan.entity, chain);
+      const isBonded = bonded.has(plan.id);
+      const key = `${plan.entity} ${isBonded}`;
+      const chain = copies.get(key) ?? buildChain(plan, repeatIndex, isBonded);
+      copies.set(key, chain);
       return { ...chain, id: plan.id };
     });
   } catch (error) {
@@ -76,7 +80,6 @@ export async function fold(request: FoldRequest): Promise<FoldOutcome> {
       return { ok: false, error: { code: 'LIGAND_FAILED', message: error.message } };
     throw error;
   }
-  const bonds = input.covalent_bonds ?? [];
   const scene = emptyScene();
   const placed: ChainModel[] = [...built];
   for (const k of dockingOrder(built, input)) {

@@ -182,6 +182,28 @@ describe('a fold', () => {
     expect(unmade.warning_messages.join(' ')).toMatch(/A:4 and A:12 was not made/);
   });
 
+  it('counts the atoms of a bond as the dictionary does, without those that leave and from the phosphate', async () => {
+    const sequences: FoldAllAtomInput['sequences'] = [
+      { type: 'protein', id: 'A', sequence: 'MKCSNGTLLVAEWK' },
+      { type: 'ligand', id: 'L', ccd: ['NAG'] },
+      { type: 'ligand', id: 'F', ccd: ['NAG'] },
+      { type: 'rna', id: 'R', sequence: 'GACU' },
+      { type: 'ligand', id: 'M', ccd: ['MAN'] },
+    ];
+    const result = await folded({
+      sequences,
+      covalent_bonds: [
+        { chain_id1: 'A', res_idx1: 4, atom_idx1: 7, chain_id2: 'L', res_idx2: 0, atom_idx2: 0 },
+        { chain_id1: 'R', res_idx1: 0, atom_idx1: 8, chain_id2: 'M', res_idx2: 0, atom_idx2: 10 },
+      ],
+    });
+    expect(apart(atomAt(result, 4, 'ND2'), atomAt(result, 14, 'C1'))).toBeCloseTo(1.45, 2);
+    expect(apart(atomAt(result, 16, "O3'"), atomAt(result, 20, 'O6'))).toBeCloseTo(1.45, 2);
+    const names = tokensOf(result).map(({ atoms }) => atoms.map(({ name }) => name).join(' '));
+    expect(names[14]).toBe('C1 C2 C3 C4 C5 C6 C7 C8 N2 O3 O4 O5 O6 O7');
+    expect(names[15]).toBe('C1 C2 C3 C4 C5 C6 C7 C8 N2 O1 O3 O4 O5 O6 O7');
+  });
+
   it('brings a binder to its pocket', async () => {
     const sequences: FoldAllAtomInput['sequences'] = [
       { type: 'protein', id: 'A', sequence: BETA },
