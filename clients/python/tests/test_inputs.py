@@ -52,6 +52,37 @@ class Fasta(unittest.TestCase):
         with self.assertRaisesRegex(InputError, "site has 3 chains and 2 kinds"):
             parse_input(">site|protein:dna\nGIV:ACGT:ACGT\n")
 
+    def test_files_of_boltz_and_chai_are_one_complex(self):
+        made = parse_input(">A|protein|./a.a3m\rGIV\r>B|CCD\rATP\r>C|rna\rGGGAAACCC\r>D|smiles\rC[C@H](N)C(=O)O\r")
+        self.assertEqual(
+            made.items,
+            [
+                {
+                    "chains": [
+                        {"protein": {"ids": ["A"], "sequence": "GIV"}},
+                        {"ligand": {"ids": ["B"], "ccd": ["ATP"]}},
+                        {"rna": {"ids": ["C"], "sequence": "GGGAAACCC"}},
+                        {"ligand": {"ids": ["D"], "smiles": "C[C@H](N)C(=O)O"}},
+                    ]
+                }
+            ],
+        )
+        self.assertEqual(made.warnings, ["The 4 records are read as the chains of one complex, as Boltz does."])
+        made = parse_input(">protein|name=first\nGIV\n>ligand|name=second\nCCO\n")
+        self.assertEqual(
+            made.items, [{"chains": [{"protein": {"sequence": "GIV"}}, {"ligand": {"smiles": "CCO"}}]}]
+        )
+        self.assertIn("as Chai does", made.warnings[0])
+        with self.assertRaisesRegex(InputError, "same chain id"):
+            parse_input(">A|protein\nGIV\n>A|rna\nACGU\n")
+        with self.assertRaisesRegex(InputError, "glycan"):
+            parse_input(">protein|name=a\nGIV\n>glycan|name=b\nNAG(4-1 NAG)\n")
+
+    def test_a_ligand_alone_is_refused(self):
+        for text in (">lead|smiles\nCCO\n", ">target\nGIV\n>lead|ccd\nATP\n"):
+            with self.assertRaisesRegex(InputError, "lead is a ligand alone"):
+                parse_input(text)
+
     def test_empty_chains_and_stops_inside_stay_for_the_gateway_to_refuse(self):
         self.assertEqual(chains(">a\nGIV::FVN\n")[1], {"protein": {"sequence": ""}})
         self.assertEqual(chains(">a\nGI*V\n"), [{"protein": {"sequence": "GI*V"}}])
@@ -129,10 +160,21 @@ class AlphaFold(unittest.TestCase):
         self.assertIn("2 seeds", made.warnings[0])
         self.assertIn("unpairedMsa of chain A/B", made.warnings[1])
 
+    def test_bonds_keep_the_names_of_their_atoms(self):
+        made = parse_input(json.dumps({**ALPHAFOLD, "bondedAtomPairs": [[["A", 2, "CG1"], ["L", 1, "C1"]]]}))
+        (bond,) = made.items[0]["covalentBonds"]
+        self.assertEqual(
+            bond,
+            {
+                **{"chainId1": "A", "residueIndex1": 1, "atomName1": "CG1"},
+                **{"chainId2": "L", "residueIndex2": 0, "atomName2": "C1"},
+            },
+        )
+
     def test_what_changes_the_molecule_is_refused(self):
-        bonds = {**ALPHAFOLD, "bondedAtomPairs": [[["A", 1, "CA"], ["L", 1, "C1"]]]}
+        bonds = {**ALPHAFOLD, "bondedAtomPairs": [[["A", 1, "CA"]]]}
         for job, said in (
-            (bonds, "covalentBonds"),
+            (bonds, "not of two atoms"),
             ({**ALPHAFOLD, "userCCD": "data_X"}, "SMILES"),
             ({**ALPHAFOLD, "new": 1}, "`new`"),
         ):
@@ -183,9 +225,18 @@ class Boltz(unittest.TestCase):
         for change, said in (("msa: ./a.a3m", "cyclic: true"), ("max_distance: 6", "other: 1")):
             with self.assertRaises(InputError):
                 parse_input(BOLTZ.replace(change, said), "design.yaml")
-        bond = BOLTZ + "  - bond: { atom1: [A, 1, CA], atom2: [L, 1, C1] }\n"
-        with self.assertRaisesRegex(InputError, "covalentBonds"):
-            parse_input(bond, "design.yaml")
+
+    def test_bonds_keep_the_names_of_their_atoms(self):
+        made = parse_input(BOLTZ + "  - bond: { atom1: [A, 1, CA], atom2: [L, 1, C1] }\n", "design.yaml")
+        self.assertEqual(
+            made.items[0]["covalentBonds"],
+            [
+                {
+                    **{"chainId1": "A", "residueIndex1": 0, "atomName1": "CA"},
+                    **{"chainId2": "L", "residueIndex2": 0, "atomName2": "C1"},
+                }
+            ],
+        )
 
 
 class Keys(unittest.TestCase):

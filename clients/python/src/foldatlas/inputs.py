@@ -12,7 +12,7 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
 
@@ -20,6 +20,7 @@ Item = Dict[str, Any]
 
 KINDS = ("protein", "rna", "dna", "smiles", "ccd")
 POLYMERS = ("protein", "rna", "dna")
+LIGANDS = ("smiles", "ccd")
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
 
@@ -107,26 +108,67 @@ def parse_fasta(text: str) -> FoldInput:
     """One item for each record, `:` between the chains of a complex.
 
     All chains are proteins unless the header ends with their kinds: `>site|protein:dna` or
-    `>aptamer|rna`. Empty chains stay, so that the gateway refuses them.
+    `>aptamer|rna`. Empty chains stay, so that the gateway refuses them. Files of Boltz (`>A|protein`,
+    `>B|ccd`, `>D|smiles`) and of Chai (`>protein|name=A`, `>ligand|name=B`) are one complex.
     """
-    items: List[Item] = []
-    for record in re.split(r"^>", text, flags=re.MULTILINE)[1:]:
+    records: List[Tuple[str, str]] = []
+    for record in re.split(r"^>", re.sub(r"\r\n?", "\n", text), flags=re.MULTILINE)[1:]:
         head, _, body = record.partition("\n")
-        name, kinds = _kinds(head.strip())
-        sequences = "".join(body.split()).split(":")
+        records.append((head.strip(), "".join(body.split())))
+    complexes = _one_complex(records)
+    if complexes is not None:
+        return complexes
+    items: List[Item] = []
+    for head, body in records:
+        name, kinds = _kinds(head)
+        # A SMILES has colons of its own.
+        sequences = [body] if kinds == ["smiles"] else body.split(":")
         if len(kinds) == 1:
             kinds = kinds * len(sequences)
         if len(kinds) != len(sequences):
             raise InputError("%s has %d chains and %d kinds." % (name or "A record", len(sequences), len(kinds)))
+        if set(kinds) <= set(LIGANDS):
+            raise InputError(
+                "%s is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "
+                "complex an id and a kind, as in `>A|protein` and `>B|ccd`." % (name or "A record")
+            )
         chains = [chain(kind, sequence.rstrip("*")) for kind, sequence in zip(kinds, sequences)]
         items.append({**({"name": name} if name else {}), "chains": chains})
     return FoldInput(items)
 
 
+_BOLTZ = re.compile(r"^(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|[^|]*)?$", re.IGNORECASE)
+_CHAI = re.compile(r"^(protein|rna|dna|ligand|glycan)\|(?:name=)?(.*)$", re.IGNORECASE)
+
+
+def _one_complex(records: Sequence[Tuple[str, str]]) -> Optional[FoldInput]:
+    """Files of Boltz and Chai, whose records are the chains of one complex; None for other files."""
+    boltz = [_BOLTZ.match(head) for head, _ in records]
+    chains: List[Dict[str, Any]] = []
+    if len(records) > 1 and all(boltz):
+        named = [(match[1], match[2].lower(), body) for match, (_, body) in zip(boltz, records) if match]
+        if len({one for one, _, _ in named}) < len(named):
+            raise InputError("Two records have the same chain id.")
+        chains = [chain(kind, body if kind in LIGANDS else body.rstrip("*"), [one]) for one, kind, body in named]
+        tool = "Boltz"
+    elif records and all(_CHAI.match(head) for head, _ in records):
+        for head, body in records:
+            match = _CHAI.match(head)
+            kind = match[1].lower() if match else ""
+            if kind == "glycan":
+                raise InputError("%s is a glycan in the notation of Chai. Give its components and bonds." % head)
+            chains.append(chain("smiles" if kind == "ligand" else kind, body))
+        tool = "Chai"
+    else:
+        return None
+    warning = "The %d records are read as the chains of one complex, as %s does." % (len(records), tool)
+    return FoldInput([{"chains": chains}], {}, [warning])
+
+
 def _kinds(header: str) -> Any:
     name, separator, last = header.rpartition("|")
     kinds = last.strip().lower().split(":")
-    if separator and all(kind in ("protein", "rna", "dna", "ccd") for kind in kinds):
+    if separator and all(kind in KINDS for kind in kinds):
         return name.strip(), kinds
     return header, ["protein"]
 
@@ -228,8 +270,6 @@ def _alphafold(document: Mapping[str, Any]) -> FoldInput:
     """AlphaFold 3's input JSON (dialect alphafold3, version 1 to 4)."""
     notes = _Notes(str(document.get("name") or "AlphaFold 3 job"))
     notes.check(document, ("name", "modelSeeds", "sequences", "dialect", "version", "bondedAtomPairs", "userCCD", "userCCDPath"))
-    if document.get("bondedAtomPairs"):
-        notes.refuse("it has bonded atom pairs by atom names", "Give them as covalentBonds by index, in our own form.")
     if document.get("userCCD") or document.get("userCCDPath"):
         notes.refuse("it has a chemical component of its own", "Give the ligand as SMILES.")
     seeds = document.get("modelSeeds") or []
@@ -257,7 +297,23 @@ def _alphafold(document: Mapping[str, Any]) -> FoldInput:
         names = ("ptmType", "ptmPosition") if kind == "protein" else ("modificationType", "basePosition")
         chains.append(_polymer(kind, ids, value["sequence"], _modifications(value.get("modifications"), *names)))
     item: Item = {"name": notes.item, "chains": chains}
-    return FoldInput([item], {}, notes.warnings)
+    bonds = [_bond(notes, *pair) for pair in document.get("bondedAtomPairs") or []]
+    return FoldInput([{**item, "covalentBonds": bonds} if bonds else item], {}, notes.warnings)
+
+
+def _bond(notes: _Notes, *atoms: Any) -> Dict[str, Any]:
+    """Two atoms as [chain, 1-based residue, atom name]. The gateway makes indices of the names."""
+    if len(atoms) != 2 or any(not isinstance(atom, list) or len(atom) != 3 for atom in atoms):
+        notes.refuse("it has a bond that is not of two atoms")
+    return {
+        key: value
+        for n, (one, residue, name) in enumerate(atoms, 1)
+        for key, value in (
+            ("chainId%d" % n, str(one)),
+            ("residueIndex%d" % n, int(residue) - 1),
+            ("atomName%d" % n, str(name)),
+        )
+    }
 
 
 def _is_server_job(job: Any) -> bool:
@@ -323,8 +379,12 @@ def _boltz(document: Mapping[str, Any], name: str) -> FoldInput:
     item: Item = {"name": name, "chains": chains}
     for constraint in document.get("constraints") or []:
         ((kind, value),) = constraint.items()
+        if kind == "bond":
+            notes.check(value, ("atom1", "atom2"))
+            item.setdefault("covalentBonds", []).append(_bond(notes, value["atom1"], value["atom2"]))
+            continue
         if kind != "pocket" or "pocket" in item:
-            notes.refuse("it has a constraint of kind %s" % kind, "Bonds go by index, as covalentBonds in our own form.")
+            notes.refuse("it has a constraint of kind %s" % kind)
         notes.check(value, ("binder", "contacts", "max_distance", "force"))
         for key in ("max_distance", "force"):
             if key in value:
