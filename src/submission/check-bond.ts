@@ -42,7 +42,14 @@ function checkName(
   if (givenName === null) return;
   const name = JSON.stringify(givenName.slice(0, 40));
   const { component, names } = residue ?? {};
-  if (residue === undefined || !names)
+  if (chain === undefined)
+    wrong(
+      `${path}.atomName${n}`,
+      'UNKNOWN_ATOM',
+      `The index of ${name} is known only for a chain that has an id.`,
+      `Give the chain an id, or give atomIndex${n}.`,
+    );
+  else if (residue === undefined || !names)
     wrong(
       `${path}.atomName${n}`,
       'UNKNOWN_ATOM',
@@ -117,7 +124,8 @@ export function checkBond(bond: Bond, path: string, checks: ReferenceChecks, iss
         `${end.atomIndex} is not the index of an atom.`,
         'Indices are 0-based.',
       );
-    else {
+    // A residue outside a polymer is a mistake already.
+    else if (isInside || chain === undefined || chain.type === 'ligand') {
       checkName(end, n, path, chain, issues);
       if (isInside && chain !== undefined) checkAtom(end, n, path, chain, issues);
     }

@@ -103,6 +103,18 @@ describe('an atom of a bond', () => {
     expect(`${at(issue, 'message')} ${at(issue, 'hint')}`).toContain(text);
   });
 
+  it('is a mistake by name in a chain that the service names, and one mistake outside its chain', async () => {
+    const chains = [...CHAINS, { protein: { sequence: 'GNK' } }];
+    const found = (end: End) =>
+      check({ items: [{ chains, covalentBonds: [toBond([end, ['A', 2, 'NZ']])] }] });
+    expect(listAt(await found(['Q', 1, 'ND2']), 'issues')).toMatchObject([
+      { code: 'UNKNOWN_ATOM', hint: 'Give the chain an id, or give atomIndex1.' },
+    ]);
+    expect(listAt(await found(['A', 99, 'ND2']), 'issues')).toMatchObject([
+      { path: 'items.0.covalentBonds.0.residueIndex1', code: 'RESIDUE_OUT_OF_RANGE' },
+    ]);
+  });
+
   it('is a mistake without index and name, and with two that differ', async () => {
     const missing = await check(
       toInput([
