@@ -35,7 +35,7 @@ const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?
   'list far': [farList, 20, true],
   structures: [structures, 120],
   mutations: [mutations, 80],
-  watchers: [watchers, 15],
+  watchers: [watchers, 25],
   'start-up': [startUp, 45],
   scale: [scale, 40],
 };

@@ -4,6 +4,8 @@ import { connect, type Socket } from 'node:net';
 export interface Watchers {
   /** Events of all streams so far. */
   events(): number;
+  /** Bytes of all streams so far, heads included. */
+  bytes(): number;
   close(): void;
 }
 
@@ -11,15 +13,20 @@ const OPENING = 50;
 const EVENT = Buffer.from('event: next');
 
 /** Opens one stream. Resolves at its first event. */
-function openStream(url: string, request: Buffer, count: () => void): Promise<Socket> {
+function openStream(
+  url: string,
+  request: Buffer,
+  count: (bytes: number, isEvent: boolean) => void,
+): Promise<Socket> {
   const { hostname, port } = new URL(url);
   return new Promise((resolve, reject) => {
     const socket = connect({ host: hostname, port: Number(port) }, () => socket.write(request));
     let text = Buffer.alloc(0);
     socket.on('data', (chunk) => {
       if (text.length < 4096) text = Buffer.concat([text, chunk]);
+      count(chunk.length, false);
       for (let at = chunk.indexOf(EVENT); at !== -1; at = chunk.indexOf(EVENT, at + 1)) {
-        count();
+        count(0, true);
         resolve(socket);
       }
     });
@@ -35,8 +42,10 @@ export async function openWatchers(url: string, requests: readonly Buffer[]): Pr
   const sockets: Socket[] = [];
   const left = [...requests];
   let events = 0;
-  const count = (): void => {
-    events += 1;
+  let bytes = 0;
+  const count = (more: number, isEvent: boolean): void => {
+    bytes += more;
+    if (isEvent) events += 1;
   };
   const goOn = async (): Promise<void> => {
     for (let request = left.shift(); request !== undefined; request = left.shift())
@@ -45,6 +54,7 @@ export async function openWatchers(url: string, requests: readonly Buffer[]): Pr
   await Promise.all(Array.from({ length: OPENING }, goOn));
   return {
     events: () => events,
+    bytes: () => bytes,
     close() {
       for (const socket of sockets) socket.destroy();
     },

@@ -9,9 +9,9 @@ import { AUTH, metric, submit } from './gateway.ts';
 const WATCH =
   'subscription Watch($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { total } } } }';
 
-/** 2,000 streams on 50 batches that stay under way. */
+/** 3,800 streams, nearly all connections that a process takes, on 50 batches that stay under way. */
 export async function watchers(bench: Bench): Promise<ScenarioResult> {
-  const [batches, streams, seconds] = bench.quick ? [10, 200, 1] : [50, 2000, 10];
+  const [batches, streams, seconds] = bench.quick ? [10, 200, 1] : [50, 3800, 10];
   const child = await bench.child('foldatlas');
   await setStub(bench, { latency: 0, done: false });
   const ids: string[] = [];
@@ -20,6 +20,7 @@ export async function watchers(bench: Bench): Promise<ScenarioResult> {
   const requests = Array.from({ length: streams }, (_, n) =>
     operationBytes(WATCH, { id: ids[n % batches] }, { ...AUTH, accept: 'text/event-stream' }),
   );
+  const emptyMemory = child.memory().now;
   const since = performance.now();
   const before = await child.read();
   const open = await openWatchers(child.url, requests);
@@ -34,7 +35,8 @@ export async function watchers(bench: Bench): Promise<ScenarioResult> {
     await metric(child, 'foldatlas_pollers'),
     await metric(child, 'foldatlas_watchers'),
   ];
-  const memory = child.memory().now / 1e6;
+  const memory = child.memory().now;
+  const bytes = open.bytes() / open.events();
   open.close();
   await setStub(bench, { done: true });
   return {
@@ -51,6 +53,8 @@ export async function watchers(bench: Bench): Promise<ScenarioResult> {
           { key: 'lists', title: 'List calls a second', digits: 1 },
           { key: 'cpu', title: 'CPU ms a second', digits: 1 },
           { key: 'memory', title: 'memory MB', digits: 0 },
+          { key: 'each', title: 'memory kB a watcher', digits: 1 },
+          { key: 'bytes', title: 'bytes an event', digits: 0 },
         ],
         rows: [
           {
@@ -62,7 +66,9 @@ export async function watchers(bench: Bench): Promise<ScenarioResult> {
               openCpu,
               lists: (counts.list ?? 0) / seconds,
               cpu: (end.cpu - start.cpu) / seconds,
-              memory,
+              memory: memory / 1e6,
+              each: (memory - emptyMemory) / 1e3 / streams,
+              bytes,
             },
           },
         ],
