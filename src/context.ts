@@ -108,7 +108,7 @@ export interface GatewayContext {
   readonly uniprot: UniprotLoader;
   /** The caller's part of the ledger: `createSubmissions(ledger, principal, keyIsShared)`. */
   readonly submissions: Submissions;
-  /** What the caller may read and cancel: `createOwned(submissions)`. */
+  /** The batches that the caller may read and cancel: `createBatchOwnership(submissions)`. */
   readonly owned: BatchOwnership;
   /** List and Status, each question once: `createBatchReader(upstream, owned)`. */
   readonly batches: BatchReader;

@@ -27,6 +27,11 @@ const wireOptions = (config: Config) => ({
   models: config.FOLD_MODELS,
 });
 
+export interface EmbeddedSandbox {
+  readonly url: string;
+  close(): Promise<void>;
+}
+
 /**
  * Starts it in a worker thread, on any free port unless SANDBOX_PORT names one.
  *
@@ -36,7 +41,7 @@ const wireOptions = (config: Config) => ({
 export async function startEmbeddedSandbox(
   config: Config,
   more: Parameters<typeof Sandbox.startSandboxThread>[0],
-): ReturnType<typeof Sandbox.startSandboxThread> {
+): Promise<EmbeddedSandbox> {
   const { readOptions, startSandboxThread }: typeof Sandbox = await load('sandbox');
   const reading = await readOptions({ SANDBOX_PORT: '0', ...config.sandbox });
   if ('problems' in reading) throw new ConfigError(reading.problems);

@@ -1,5 +1,6 @@
 // Starts the server: reads the configuration, starts the sandbox where no upstream is set, listens, and
 // stops in order on a signal.
+import { isRedis } from '../config/variables.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
@@ -35,9 +36,10 @@ function startLine(config: Config, { upstreamUrl, sandbox }: Source, url: string
   return `FoldAtlas · ${upstream} · store ${store} · ${page} ${url}/graphql\n`;
 }
 
-/** Ends the start early where the ledger does not answer, or was written with another secret. */
+/** Ends the start before anything else uses a server that refuses, or that does not answer. */
 async function checkLedger(config: Config, log: Logger): Promise<void> {
   const { LEDGER_URL, GATEWAY_SECRET, GATEWAY_SECRET_PREVIOUS: previous } = config;
+  if (!isRedis(LEDGER_URL)) return;
   const ledger = openLedger(LEDGER_URL, { current: openSecret(LEDGER_URL, GATEWAY_SECRET), previous });
   try {
     await awaitStore(config, log, ledger.check);
