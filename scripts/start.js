@@ -29,8 +29,6 @@ const [node, , program, ...args] = process.argv;
 const path = join(ROOT, program);
 // The program sees its arguments where it expects them.
 process.argv = [node, path, ...args];
-await import(pathToFileURL(path).href);
-
 // npm starts this process below a shell. A signal to npm ends that shell, which passes it on to nobody.
 const shell = process.ppid;
 const looking =
@@ -40,3 +38,5 @@ const looking =
     clearInterval(looking);
     process.kill(process.pid, 'SIGTERM');
   }, 100).unref();
+
+await import(pathToFileURL(path).href);
