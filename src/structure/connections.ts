@@ -1,7 +1,9 @@
-// Covalent bonds between molecules, and disulfide bridges. A folding result lists no bonds, so they
-// follow from distances: atoms are bonded at about the sum of their covalent radii (Cordero 2008).
+// Covalent bonds between residues beyond those of the chain, and disulfide bridges. A folding result
+// lists no bonds, so they follow from elements and distances.
+import { covalentRadius } from './elements.ts';
 import type { Asym } from './entities.ts';
 import type { ModelAtom, ModelResidue } from './model.ts';
+import { coordinateStep, distanceBetween } from './molecules.ts';
 
 /** One end of a bond. */
 export interface BondEnd {
@@ -20,80 +22,141 @@ export interface Connection {
   readonly distance: number;
 }
 
-/** Ångström; metals and hydrogens are left out. */
-const RADII: Readonly<Record<string, number>> = {
-  ...{ B: 0.84, C: 0.76, N: 0.71, O: 0.66, F: 0.57, SI: 1.11, P: 1.07, S: 1.05 },
-  ...{ CL: 1.02, SE: 1.2, BR: 1.2, I: 1.39 },
-};
+/** Elements of bonds between residues. Halogens and hydrogens end a molecule, and metals are bonded otherwise. */
+const BONDING: ReadonlySet<string> = new Set(['B', 'C', 'N', 'O', 'SI', 'P', 'S', 'SE']);
 
-/** A bond is at most this much shorter or longer than the radii say; nearer atoms are a clash. */
-const TOLERANCE = 0.25;
+/** Ångström that a bond may be shorter or longer than the sum of its radii, beyond the coarseness of its atoms. */
+const TOLERANCE = 0.2;
+
+/** Atoms of two residues that are nearer touch, in ångström: neighbours of one atom are 2.2 apart. */
+const CONTACT = 2;
 
 /** Edge of the cells in which neighbours are looked for: longer than any bond. */
 const CELL = 3;
 
-const isBridgeEnd = ({ residue, atom }: Pick<BondEnd, 'residue' | 'atom'>): boolean =>
-  residue.name === 'CYS' && atom.name === 'SG';
+/** The bond of a polymer that an atom stands for in one residue only; inside a chain it has no room for another. */
+const CHAIN_ENDS: Readonly<Record<string, 'first' | 'last' | 'none'>> = {
+  ...{ N: 'first', C: 'last', O: 'none' },
+  ...{ P: 'first', "O5'": 'first', "O3'": 'last' },
+};
 
-/** The atoms that may take part: of a single molecule only those of bridges. */
-function findEnds(asyms: readonly Asym[]): BondEnd[] {
+const isFree = ({ asym, residue, index, atom }: BondEnd): boolean => {
+  const place = residue.hetero ? undefined : CHAIN_ENDS[atom.name];
+  return (
+    place === undefined ||
+    (place === 'first' && index === 0) ||
+    (place === 'last' && index === asym.residues.length - 1)
+  );
+};
+
+const isPolymer = ({ asym }: BondEnd): boolean => !/^(?:ligand|water)$/.test(asym.entity.kind);
+
+/** Whether two atoms are those by which consecutive residues of a polymer are linked. */
+function isChainLink(a: BondEnd, b: BondEnd): boolean {
+  if (a.asym !== b.asym || !isPolymer(a) || Math.abs(a.index - b.index) !== 1) return false;
+  const [before, after] = a.index < b.index ? [a, b] : [b, a];
+  return /^(?:C-N|O3'-P)$/.test(`${before.atom.name}-${after.atom.name}`);
+}
+
+/** Two sulfurs of a cysteine each. */
+export const isBridge = (a: Pick<ModelAtom, 'element'>, b: Pick<ModelAtom, 'element'>): boolean =>
+  a.element === 'S' && b.element === 'S';
+
+/** Whether the distance of two atoms, in ångström, is that of a bond. */
+export function isBondLength(a: ModelAtom, b: ModelAtom, distance: number): boolean {
+  const expected = covalentRadius(a.element) + covalentRadius(b.element);
+  const step = Math.max(coordinateStep(a), coordinateStep(b));
+  return Math.abs(distance - expected) <= TOLERANCE + step;
+}
+
+/** Two atoms of different residues that are bonded, or nearer than atoms are that are not. */
+interface Contact {
+  readonly from: BondEnd;
+  readonly to: BondEnd;
+  readonly distance: number;
+}
+
+function findContact(from: BondEnd, to: BondEnd): Contact | undefined {
+  if (from.residue === to.residue) return undefined;
+  const distance = distanceBetween(from.atom, to.atom);
+  if (distance > CELL || isChainLink(from, to)) return undefined;
+  const step = Math.max(coordinateStep(from.atom), coordinateStep(to.atom));
+  const isNear = distance < CONTACT - step || isBondLength(from.atom, to.atom, distance);
+  return isNear ? { from, to, distance } : undefined;
+}
+
+/** The bond of a contact; undefined where the atoms only touch. */
+function toConnection({ from, to, distance }: Contact): Connection | undefined {
+  const isPeroxide = from.atom.element === 'O' && to.atom.element === 'O';
+  if (isPeroxide || !isBondLength(from.atom, to.atom, distance)) return undefined;
+  if (from.asym === to.asym && isPolymer(from) && !(isFree(from) && isFree(to))) return undefined;
+  const isDisulfide = isBridge(from.atom, to.atom) && isPolymer(from) && isPolymer(to);
+  return { kind: isDisulfide ? 'disulf' : 'covale', from, to, distance };
+}
+
+/** The atoms that may take part. */
+function findEnds(asyms: readonly Asym[], onlyBridges: boolean): BondEnd[] {
   const ends: BondEnd[] = [];
   for (const asym of asyms) {
     if (asym.entity.kind === 'water') continue;
     for (const [index, residue] of asym.residues.entries()) {
-      for (const atom of residue.atoms) {
-        const mayTakePart = asyms.length > 1 || isBridgeEnd({ residue, atom });
-        if (mayTakePart && RADII[atom.element] !== undefined) ends.push({ asym, residue, index, atom });
-      }
+      if (onlyBridges && residue.name !== 'CYS') continue;
+      for (const atom of residue.atoms)
+        if (BONDING.has(atom.element) && (!onlyBridges || atom.element === 'S'))
+          ends.push({ asym, residue, index, atom });
     }
   }
   return ends;
 }
 
-function findConnection(from: BondEnd, to: BondEnd): Connection | undefined {
-  const isBridge = isBridgeEnd(from) && isBridgeEnd(to) && from.residue !== to.residue;
-  if (!isBridge && from.asym === to.asym) return undefined;
-  const [a, b] = [from.atom, to.atom];
-  const distance = Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z);
-  const expected = (RADII[a.element] ?? 0) + (RADII[b.element] ?? 0);
-  if (Math.abs(distance - expected) > TOLERANCE) return undefined;
-  return { kind: isBridge ? 'disulf' : 'covale', from, to, distance };
-}
-
-/**
- * Bonds of residues that are close in one place only: more contacts are a clash, which shows no
- * bond.
- */
-function withoutClashes(connections: readonly Connection[]): Connection[] {
-  const counts = new Map<ModelResidue, Map<ModelResidue, number>>();
-  for (const { from, to } of connections) {
-    const partners = counts.get(from.residue) ?? new Map<ModelResidue, number>();
-    partners.set(to.residue, (partners.get(to.residue) ?? 0) + 1);
-    counts.set(from.residue, partners);
-  }
-  return connections.filter(({ from, to }) => counts.get(from.residue)?.get(to.residue) === 1);
-}
-
 const OFFSETS = [-1, 0, 1];
 
-/** Finds the bonds, each once, in the order of the atoms. */
-export function findConnections(asyms: readonly Asym[]): Connection[] {
-  const cells = new Map<string, BondEnd[]>();
-  const found: Connection[] = [];
-  for (const end of findEnds(asyms)) {
+const cellKey = (x: number, y: number, z: number): number => (x * 8192 + y) * 8192 + z;
+
+/** Atoms that touch many others are no structure: the search ends, so that its time stays in proportion. */
+const MAX_CONTACTS_PER_ATOM = 4;
+
+function findContacts(ends: readonly BondEnd[]): Contact[] {
+  const cells = new Map<number, BondEnd[]>();
+  const contacts: Contact[] = [];
+  for (const end of ends) {
     const { x, y, z } = end.atom;
     const [cx, cy, cz] = [Math.floor(x / CELL), Math.floor(y / CELL), Math.floor(z / CELL)];
     for (const dx of OFFSETS)
       for (const dy of OFFSETS)
         for (const dz of OFFSETS)
-          for (const other of cells.get(`${cx + dx} ${cy + dy} ${cz + dz}`) ?? []) {
-            const connection = findConnection(other, end);
-            if (connection !== undefined) found.push(connection);
+          for (const other of cells.get(cellKey(cx + dx, cy + dy, cz + dz)) ?? []) {
+            const contact = findContact(other, end);
+            if (contact !== undefined) contacts.push(contact);
           }
-    const key = `${cx} ${cy} ${cz}`;
+    if (contacts.length > MAX_CONTACTS_PER_ATOM * ends.length) return [];
+    const key = cellKey(cx, cy, cz);
     const cell = cells.get(key);
     if (cell === undefined) cells.set(key, [end]);
     else cell.push(end);
   }
-  return withoutClashes(found);
+  return contacts;
+}
+
+/**
+ * Finds the bonds, each once, in the order of the atoms. Residues that touch in more than one place
+ * clash, which shows no bond.
+ *
+ * @param onlyBridges - where nothing but disulfide bridges can be bonded
+ */
+export function findConnections(asyms: readonly Asym[], onlyBridges = false): Connection[] {
+  const contacts = findContacts(findEnds(asyms, onlyBridges));
+  const counts = new Map<ModelResidue, Map<ModelResidue, number>>();
+  for (const { from, to } of contacts) {
+    const partners = counts.get(from.residue) ?? new Map<ModelResidue, number>();
+    partners.set(to.residue, (partners.get(to.residue) ?? 0) + 1);
+    counts.set(from.residue, partners);
+  }
+  return contacts.flatMap((contact) => {
+    const { from, to } = contact;
+    const count =
+      (counts.get(from.residue)?.get(to.residue) ?? 0) + (counts.get(to.residue)?.get(from.residue) ?? 0);
+    const connection = count === 1 ? toConnection(contact) : undefined;
+    return connection === undefined ? [] : [connection];
+  });
 }

@@ -1,19 +1,29 @@
 // The entities of a structure: chains of the same kind and components are one entity; each
 // component of a ligand chain stands alone, as in the Protein Data Bank.
 import type { ModelChain, ModelResidue, StructureModel } from './model.ts';
+import { isSameMolecule } from './molecules.ts';
+import type { PolymerKind } from './residues.ts';
 
 export interface Entity {
   readonly id: number;
   readonly kind: ModelChain['kind'] | 'water';
   /** Component names in order: a polymer's sequence, or the one component of a ligand. */
   readonly components: readonly string[];
-  /** Names of the chains as the upstream calls them. */
+  /** Names of the chains as files have them. */
   readonly strands: Set<string>;
 }
+
+export interface PolymerEntity extends Entity {
+  readonly kind: PolymerKind;
+}
+
+export const isPolymer = (entity: Entity): entity is PolymerEntity =>
+  entity.kind !== 'ligand' && entity.kind !== 'water';
 
 /** One chain as mmCIF counts them (`label_asym_id`). */
 export interface Asym {
   readonly id: string;
+  /** The name of its chain in printable ASCII, which no other chain has. */
   readonly chain: string;
   readonly entity: Entity;
   readonly residues: readonly ModelResidue[];
@@ -29,50 +39,49 @@ function toUniqueName(wanted: string, used: Set<string>): string {
   return name;
 }
 
+/** The names of chains in files: CIF is ASCII. */
+function nameChains(chains: readonly ModelChain[]): Map<string, string> {
+  const used = new Set<string>();
+  const ids = new Set(chains.map(({ id }) => id));
+  return new Map([...ids].map((id) => [id, toUniqueName(id.replace(/[^\x21-\x7e]/g, '_') || 'A', used)]));
+}
+
 /**
  * Names that the Protein Data Bank reserves for molecules without one, such as those given by
  * SMILES.
  */
 const UNNAMED = new Set(['LIG', 'DRG', 'INH', 'UNL', 'UNK']);
 
-/** Two atoms of a molecule that are nearer are taken as bonded, in ångström. */
-const MAX_BOND = 2;
-
-/** Distinguishes unnamed molecules: their atoms and bonds. Mirror images have the same key. */
-function structureKey(residues: readonly ModelResidue[]): string {
-  const atoms = residues.flatMap((residue) => residue.atoms);
-  const bonds = atoms.flatMap((a, i) =>
-    atoms.flatMap((b, j) =>
-      j > i && Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z) < MAX_BOND ? [`${i}-${j}`] : [],
-    ),
-  );
-  return `${atoms.map(({ name }) => name).join(' ')} ${bonds.join(' ')}`;
-}
+/** Whether the residue of a ligand is the molecule of an entity of that name. */
+const isCopy = (residue: ModelResidue, of: ModelResidue): boolean =>
+  !UNNAMED.has(residue.name) ||
+  (residue.atoms.map(({ name }) => name).join(' ') === of.atoms.map(({ name }) => name).join(' ') &&
+    isSameMolecule(residue.atoms, of.atoms));
 
 /** Groups the chains into entities. */
 export function readEntities(model: StructureModel): { entities: Entity[]; asyms: Asym[] } {
-  const entities = new Map<string, Entity>();
+  const entities: Entity[] = [];
+  /** By kind and components; several where molecules without a name differ. */
+  const known = new Map<string, Asym[]>();
   const used = new Set<string>();
+  const names = nameChains(model.chains);
   const asyms: Asym[] = [];
   const add = (chain: ModelChain, kind: Entity['kind'], residues: readonly ModelResidue[]) => {
     const components = residues.map(({ name }) => name);
-    const isUnnamed = kind === 'ligand' && components.some((name) => UNNAMED.has(name));
-    const named = `${kind} ${components.join(' ')}`;
-    const key = isUnnamed ? `${named} ${structureKey(residues)}` : named;
-    const entity: Entity = entities.get(key) ?? {
-      id: entities.size + 1,
-      kind,
-      components,
-      strands: new Set(),
-    };
-    entities.set(key, entity);
-    entity.strands.add(chain.id);
-    asyms.push({
-      id: toUniqueName(chain.id.replace(/[^\x21-\x7e]/g, '_') || 'A', used),
-      chain: chain.id,
-      entity,
-      residues,
-    });
+    const key = `${kind} ${components.join(' ')}`;
+    const [residue] = residues;
+    const alike = known.get(key) ?? [];
+    const original = alike.find(
+      ({ residues: [other] }) => kind !== 'ligand' || !residue || !other || isCopy(residue, other),
+    );
+    const entity = original?.entity ?? { id: entities.length + 1, kind, components, strands: new Set() };
+    const name = names.get(chain.id) ?? chain.id;
+    entity.strands.add(name);
+    const asym = { id: toUniqueName(name, used), chain: name, entity, residues };
+    asyms.push(asym);
+    if (original !== undefined) return;
+    entities.push(entity);
+    known.set(key, [...alike, asym]);
   };
   for (const chain of model.chains) {
     if (chain.kind !== 'ligand') add(chain, chain.kind, chain.residues);
@@ -80,5 +89,5 @@ export function readEntities(model: StructureModel): { entities: Entity[]; asyms
       for (const residue of chain.residues)
         add(chain, WATER.has(residue.name) ? 'water' : 'ligand', [residue]);
   }
-  return { entities: [...entities.values()], asyms };
+  return { entities, asyms };
 }

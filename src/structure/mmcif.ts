@@ -1,11 +1,16 @@
-// Writes a structure as mmCIF, with the confidences as in ModelCIF.
+// Writes a structure as mmCIF (mmcif_pdbx_v50.dic), with the categories of ModelCIF.
 import { type BondEnd, type Connection, findConnections } from './connections.ts';
-import { type Asym, type Entity, readEntities } from './entities.ts';
-import type { StructureFile, StructureModel } from './model.ts';
+import { type Asym, type Entity, isPolymer, type PolymerEntity, readEntities } from './entities.ts';
+import type { ModelResidue, StructureFile, StructureModel } from './model.ts';
+import {
+  type CifRow,
+  type CifTable,
+  type CifValue,
+  describeEntity,
+  modelCifTables,
+  sequenceNumber,
+} from './model-cif.ts';
 import { findResidue } from './residues.ts';
-
-/** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
-type CifValue = string | number | null | undefined;
 
 /** Printable ASCII without quotes that begins with nothing that CIF gives a meaning. */
 const BARE = /^[A-Za-z0-9+-][!#-&(-~]*$/;
@@ -30,26 +35,14 @@ function cifValue(value: CifValue): string {
   return /'(?=\s)/.test(text) ? textField(text) : `'${text}'`;
 }
 
-/** One row of a category: its values by the names of its items. */
-type CifRow = Readonly<Record<string, CifValue>>;
-
 /** A category of one row. */
 export function cifItems(category: string, row: CifRow): string {
   const lines = Object.entries(row).map(([name, value]) => `_${category}.${name} ${cifValue(value)}`);
   return `${lines.join('\n')}\n#\n`;
 }
 
-/**
- * A category of many rows, one for each entry; nothing when there are none.
- *
- * @param toRow - gives rows of the same items
- */
-function cifLoop<T>(
-  category: string,
-  entries: readonly T[],
-  toRow: (entry: T, index: number) => CifRow,
-): string {
-  const rows = entries.map(toRow);
+/** A category of many rows; nothing when there are none. */
+function cifLoop([category, rows]: CifTable): string {
   const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
   return cifLines(category, Object.keys(rows[0] ?? {}), lines);
 }
@@ -68,8 +61,13 @@ const POLYMER_TYPE = {
 
 const LINKING = { protein: 'L-peptide linking', rna: 'RNA linking', dna: 'DNA linking' } as const;
 
-const isPolymer = (entity: Entity): entity is Entity & { kind: keyof typeof POLYMER_TYPE } =>
-  entity.kind !== 'ligand' && entity.kind !== 'water';
+/** Components of other linking than the rest of their kind. */
+const OTHER_LINKING: ReadonlyMap<string, string> = new Map([
+  ...['GLY', 'AIB', 'SAR'].map((name): [string, string] => [name, 'peptide linking']),
+  ...'DAL DAR DAS DCY DGL DGN DHI DIL DLE DLY DPN DPR DSG DSN DTH DTR DTY DVA MED'
+    .split(' ')
+    .map((name): [string, string] => [name, 'D-peptide linking']),
+]);
 
 /** Breaks a sequence into lines. */
 const breakLines = (sequence: string): string => sequence.replace(/.{80}(?=.)/g, '$&\n');
@@ -87,116 +85,135 @@ const sequenceCodes = (entity: Entity, canonical: boolean): string =>
 
 const isStandard = (name: string): boolean => findResidue(name)?.standard === true;
 
-function entityText(entities: readonly Entity[], asyms: readonly Asym[]): string {
+/** The type of each component; that of the first chain where chains of several kinds have it. */
+function componentTypes(polymers: readonly PolymerEntity[], others: readonly Entity[]): Map<string, string> {
+  const types = new Map<string, string>();
+  for (const { kind, components } of polymers)
+    for (const name of components)
+      if (!types.has(name)) types.set(name, OTHER_LINKING.get(name) ?? LINKING[kind]);
+  for (const { components } of others)
+    for (const name of components) if (!types.has(name)) types.set(name, 'non-polymer');
+  return types;
+}
+
+function entityTables(entities: readonly Entity[], asyms: readonly Asym[]): CifTable[] {
   const polymers = entities.filter(isPolymer);
   const others = entities.filter((entity) => !isPolymer(entity));
-  const components = new Map<string, string>();
-  for (const entity of others) for (const name of entity.components) components.set(name, 'non-polymer');
-  for (const { kind, components: names } of polymers) {
-    for (const name of names) components.set(name, name === 'GLY' ? 'peptide linking' : LINKING[kind]);
-  }
   return [
-    cifLoop('entity', entities, (entity) => ({
-      id: entity.id,
-      type: isPolymer(entity) ? 'polymer' : entity.kind === 'water' ? 'water' : 'non-polymer',
-      src_method: isPolymer(entity) ? 'man' : 'syn',
-      pdbx_description: isPolymer(entity)
-        ? `${entity.kind} of ${entity.components.length} residues`
-        : entity.components[0],
-      pdbx_number_of_molecules: asyms.filter((asym) => asym.entity === entity).length,
-    })),
-    cifLoop('entity_poly', polymers, (entity) => ({
-      entity_id: entity.id,
-      type: POLYMER_TYPE[entity.kind],
-      nstd_linkage: 'no',
-      nstd_monomer: entity.components.every(isStandard) ? 'no' : 'yes',
-      pdbx_strand_id: [...entity.strands].join(','),
-      pdbx_seq_one_letter_code: sequenceCodes(entity, false),
-      pdbx_seq_one_letter_code_can: sequenceCodes(entity, true),
-    })),
-    cifLoop(
-      'entity_poly_seq',
-      polymers.flatMap(({ id, components: names }) => names.map((name, k) => ({ id, name, num: k + 1 }))),
-      ({ id, name, num }) => ({ entity_id: id, num, mon_id: name, hetero: 'n' }),
-    ),
-    cifLoop('pdbx_entity_nonpoly', others, ({ id, components: [name] }) => ({
-      entity_id: id,
-      name,
-      comp_id: name,
-    })),
-    cifLoop('chem_comp', [...components], ([id, type]) => ({
-      id,
-      type,
-      mon_nstd_flag: type === 'non-polymer' ? '' : isStandard(id) ? 'y' : 'n',
-    })),
-  ].join('');
-}
-
-/** The number of a residue of a polymer in its chain; none for other molecules. */
-const sequenceNumber = ({ entity }: Asym, index: number): CifValue => (isPolymer(entity) ? index + 1 : '');
-
-function confidenceText(model: StructureModel, asyms: readonly Asym[]): string {
-  const local = asyms.flatMap((asym) =>
-    asym.residues.flatMap(({ name, confidence }, k) =>
-      confidence === null ? [] : [{ asym: asym.id, seq: sequenceNumber(asym, k), name, confidence }],
-    ),
-  );
-  const metrics = [
-    ...model.scores.map(({ name }) => ({ name, mode: 'global' })),
-    ...(local.length > 0 ? [{ name: 'pLDDT', mode: 'local' }] : []),
+    [
+      'entity',
+      entities.map((entity) => ({
+        id: entity.id,
+        type: isPolymer(entity) ? 'polymer' : entity.kind === 'water' ? 'water' : 'non-polymer',
+        src_method: isPolymer(entity) ? 'man' : 'syn',
+        pdbx_description: describeEntity(entity),
+        pdbx_number_of_molecules: asyms.filter((asym) => asym.entity === entity).length,
+      })),
+    ],
+    [
+      'entity_poly',
+      polymers.map((entity) => ({
+        entity_id: entity.id,
+        type: POLYMER_TYPE[entity.kind],
+        nstd_linkage: 'no',
+        nstd_monomer: entity.components.every(isStandard) ? 'no' : 'yes',
+        pdbx_strand_id: [...entity.strands].join(','),
+        pdbx_seq_one_letter_code: sequenceCodes(entity, false),
+        pdbx_seq_one_letter_code_can: sequenceCodes(entity, true),
+      })),
+    ],
+    [
+      'pdbx_entity_nonpoly',
+      others.map(({ id, components: [name] }) => ({
+        entity_id: id,
+        name,
+        comp_id: name,
+        ma_model_mode: 'explicit',
+      })),
+    ],
+    [
+      'chem_comp',
+      [...componentTypes(polymers, others)].map(([id, type]) => ({
+        id,
+        type,
+        mon_nstd_flag: type === 'non-polymer' ? '' : isStandard(id) ? 'y' : 'n',
+      })),
+    ],
+    ['struct_asym', asyms.map(({ id, entity }) => ({ id, entity_id: entity.id, details: null }))],
   ];
-  const isUnit = model.plddtUnit === 'UNIT';
+}
+
+/** The sequences of polymers: a line for each residue. */
+function sequenceText(entities: readonly Entity[]): string {
+  const lines: string[] = [];
+  for (const { id, components } of entities.filter(isPolymer))
+    for (const [k, name] of components.entries()) lines.push(`${id} ${k + 1} ${cifValue(name)} n`);
+  return cifLines('entity_poly_seq', ['entity_id', 'num', 'mon_id', 'hetero'], lines);
+}
+
+/** A residue without coordinates has a place in the sequence, and neither number nor name of an author. */
+const authorItems = ({ number, name, atoms }: ModelResidue): string => {
+  const component = cifValue(name);
+  return atoms.length > 0 ? `${number} ${number} ${component} ${component}` : `${number} ? ? ?`;
+};
+
+const SCHEME_ITEMS = [
+  ...['ndb_seq_num', 'pdb_seq_num', 'auth_seq_num', 'pdb_mon_id', 'auth_mon_id'],
+  ...['pdb_strand_id', 'pdb_ins_code'],
+];
+
+/** Maps each residue to its number and chain in `atom_site`. DSSP reads nothing without it. */
+function schemeText(asyms: readonly Asym[]): string {
+  const [polymers, others]: string[][] = [[], []];
+  for (const asym of asyms) {
+    const [id, chain] = [cifValue(asym.id), cifValue(asym.chain)];
+    const isChain = isPolymer(asym.entity);
+    for (const [k, residue] of asym.residues.entries()) {
+      const component = cifValue(residue.name);
+      const end = `${authorItems(residue)} ${chain} ${residue.insertion || '.'}`;
+      if (isChain) polymers?.push(`${id} ${asym.entity.id} ${k + 1} ${component} ${k + 1} ${end} n`);
+      else others?.push(`${id} ${asym.entity.id} ${component} ${k + 1} ${end}`);
+    }
+  }
+  const polymerItems = ['asym_id', 'entity_id', 'seq_id', 'mon_id', ...SCHEME_ITEMS, 'hetero'];
   return [
-    cifLoop('ma_qa_metric', metrics, ({ name, mode }, k) => ({
-      id: k + 1,
-      name,
-      // The words of the dictionary: without the addition a pLDDT is one of 0 to 100.
-      type: isUnit && name === 'pLDDT' ? 'pLDDT in [0,1]' : name,
-      mode,
-      software_group_id: null,
-    })),
-    cifLoop('ma_qa_metric_global', model.scores, ({ value }, k) => ({
-      ordinal_id: k + 1,
-      model_id: 1,
-      metric_id: k + 1,
-      metric_value: value,
-    })),
-    cifLoop('ma_qa_metric_local', local, ({ asym, seq, name, confidence }, k) => ({
-      ordinal_id: k + 1,
-      model_id: 1,
-      label_asym_id: asym,
-      label_seq_id: seq,
-      label_comp_id: name,
-      metric_id: metrics.length,
-      metric_value: confidence.toFixed(isUnit ? 4 : 2),
-    })),
+    cifLines('pdbx_poly_seq_scheme', polymerItems, polymers ?? []),
+    cifLines('pdbx_nonpoly_scheme', ['asym_id', 'entity_id', 'mon_id', ...SCHEME_ITEMS], others ?? []),
   ].join('');
 }
 
-/** One partner of a connection. @param name - `ptnr1` or `ptnr2` */
-const partnerItems = (name: string, { asym, residue, index, atom }: BondEnd): CifRow => ({
-  [`${name}_label_asym_id`]: asym.id,
-  [`${name}_label_comp_id`]: residue.name,
-  [`${name}_label_seq_id`]: sequenceNumber(asym, index),
-  [`${name}_label_atom_id`]: atom.name,
-  [`${name}_auth_asym_id`]: asym.chain,
-  [`${name}_auth_comp_id`]: residue.name,
-  [`${name}_auth_seq_id`]: residue.number,
+/** One partner of a connection. @param partner - 1 or 2 */
+const partnerItems = (partner: 1 | 2, { asym, residue, index, atom }: BondEnd): CifRow => ({
+  [`ptnr${partner}_label_asym_id`]: asym.id,
+  [`ptnr${partner}_label_comp_id`]: residue.name,
+  [`ptnr${partner}_label_seq_id`]: sequenceNumber(asym, index),
+  [`ptnr${partner}_label_atom_id`]: atom.name,
+  [`ptnr${partner}_auth_asym_id`]: asym.chain,
+  [`ptnr${partner}_auth_comp_id`]: residue.name,
+  [`ptnr${partner}_auth_seq_id`]: residue.number,
+  [`pdbx_ptnr${partner}_PDB_ins_code`]: residue.insertion || null,
+  [`ptnr${partner}_symmetry`]: '1_555',
 });
 
-function connectionText(connections: readonly Connection[]): string {
-  const kinds = [...new Set(connections.map(({ kind }) => kind))];
-  return [
-    cifLoop('struct_conn_type', kinds, (kind) => ({ id: kind, criteria: 'distance of two covalent radii' })),
-    cifLoop('struct_conn', connections, ({ kind, from, to, distance }, k) => ({
+const connectionTables = (connections: readonly Connection[]): CifTable[] => [
+  [
+    'struct_conn_type',
+    [...new Set(connections.map(({ kind }) => kind))].map((kind) => ({
+      id: kind,
+      criteria: 'distance of two covalent radii',
+    })),
+  ],
+  [
+    'struct_conn',
+    connections.map(({ kind, from, to, distance }, k) => ({
       id: `${kind}${k + 1}`,
       conn_type_id: kind,
-      ...partnerItems('ptnr1', from),
-      ...partnerItems('ptnr2', to),
+      ...partnerItems(1, from),
+      ...partnerItems(2, to),
       pdbx_dist_value: distance.toFixed(3),
     })),
-  ].join('');
-}
+  ],
+];
 
 const ATOM_ITEMS = [
   ...['group_PDB', 'id', 'type_symbol', 'label_atom_id', 'label_alt_id', 'label_comp_id', 'label_asym_id'],
@@ -215,10 +232,15 @@ function atomLines(asyms: readonly Asym[]): string[] {
       const place = [sequenceNumber(asym, k), insertion || null].map(cifValue).join(' ');
       const labels = `. ${component} ${label} ${asym.entity.id} ${place}`;
       const authors = `${number} ${component} ${chain}`;
+      // Nearly always the same for all atoms of a residue.
+      let [occupancy, b, factors] = [Number.NaN, Number.NaN, ''];
       for (const atom of atoms) {
+        if (atom.b !== b || atom.occupancy !== occupancy) {
+          ({ occupancy, b } = atom);
+          factors = `${occupancy.toFixed(2)} ${b.toFixed(2)}`;
+        }
         const own = cifValue(atom.name);
-        const at = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)}`;
-        const values = `${at} ${atom.occupancy.toFixed(2)} ${atom.b.toFixed(2)}`;
+        const values = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)} ${factors}`;
         const id = `${group} ${lines.length + 1} ${cifValue(atom.element)} ${own}`;
         lines.push(`${id} ${labels} ${values} ${authors} ${own} 1`);
       }
@@ -237,30 +259,25 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
   const comments = model.warnings.flatMap((warning) => warning.replace(/[^\n\x20-\x7e]/gu, '?').split('\n'));
   const residues = asyms.flatMap((asym) => asym.residues);
   const elements = new Set(residues.flatMap((residue) => residue.atoms.map(({ element }) => element)));
+  const entry = blockName(model.id);
   const text = [
-    `data_${blockName(model.id)}\n`,
+    `data_${entry}\n`,
     ...comments.map((line) => `# ${line}\n`),
     '#\n',
-    cifItems('entry', { id: blockName(model.id) }),
-    cifLines('audit_conform', ['dict_name', 'dict_version'], ['mmcif_pdbx.dic 5.397', 'mmcif_ma.dic 1.4.6']),
+    cifItems('entry', { id: entry }),
+    cifLines('audit_conform', ['dict_name', 'dict_version'], ['mmcif_pdbx.dic 5.397', 'mmcif_ma.dic 1.4.9']),
     cifItems('struct', {
-      entry_id: blockName(model.id),
+      entry_id: entry,
       title: model.title,
       pdbx_model_details: model.warnings.length > 0 ? model.warnings.join('\n') : null,
     }),
-    cifItems('exptl', { entry_id: blockName(model.id), method: 'THEORETICAL MODEL' }),
-    entityText(entities, asyms),
-    cifLoop('struct_asym', asyms, ({ id, entity }) => ({ id, entity_id: entity.id, details: null })),
-    connectionText(findConnections(asyms)),
-    cifItems('ma_model_list', {
-      ordinal_id: 1,
-      model_id: 1,
-      model_group_id: 1,
-      model_name: model.title,
-      model_type: 'Ab initio model',
-    }),
-    confidenceText(model, asyms),
-    cifLoop('atom_type', [...elements], (symbol) => ({ symbol })),
+    cifItems('exptl', { entry_id: entry, method: 'THEORETICAL MODEL' }),
+    ...entityTables(entities, asyms).map(cifLoop),
+    sequenceText(entities),
+    schemeText(asyms),
+    ...connectionTables(findConnections(asyms, model.hasOnlyBridges)).map(cifLoop),
+    ...modelCifTables(model, entities, asyms).map(cifLoop),
+    cifLoop(['atom_type', [...elements].map((symbol) => ({ symbol }))]),
     cifLines('atom_site', ATOM_ITEMS, atoms),
   ].join('');
   return { ok: true, text, atomCount: atoms.length };

@@ -39,6 +39,14 @@ export interface StructureModel {
   /** What a reader of the file must know; written at its head. */
   readonly warnings: readonly string[];
   readonly chains: readonly ModelChain[];
+  /** Name of what predicted the structure. */
+  readonly software: string;
+  /** Id of the record that the structure is of; undefined for what a caller had folded. */
+  readonly reference?: string;
+  /** Whether nothing but disulfide bridges can be bonded beyond the chains. */
+  readonly hasOnlyBridges?: boolean;
+  /** Whether B-factors are confidences of atoms, not of residues. */
+  readonly hasAtomConfidences?: boolean;
   /** Scale of pLDDT and B-factors; PERCENT unless said. */
   readonly plddtUnit?: PlddtUnit;
   /** Scores of the whole: pTM, ipTM on 0 to 1, pLDDT as it is to be written. */

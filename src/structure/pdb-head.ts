@@ -1,5 +1,9 @@
 // The head of the PDB files of the Atlas: ours, whichever answer of the service the atoms came from.
-// Readers that expect a whole PDB file want HEADER first and a unit cell.
+// Readers that expect a whole PDB file want HEADER first, disulfide bridges and a unit cell.
+import { isBondLength } from './connections.ts';
+import { distanceBetween } from './molecules.ts';
+import { parsePdb } from './pdb.ts';
+import { bridgeRecord, HEADER, NO_CELL, toPdbLines } from './pdb-records.ts';
 import type { PlddtUnit } from './plddt-scale.ts';
 
 export interface PdbHead {
@@ -12,16 +16,34 @@ export interface PdbHead {
   readonly unit: PlddtUnit;
 }
 
-const COLUMNS = 80;
 const NEWLINE = 0x0a;
 const COORDINATES = /^(?:ATOM {2}|HETATM|MODEL )/;
 /** What the head of the service may say and ours says instead. Other remarks stay, such as the licence. */
-const REPLACED = /^(?:HEADER|TITLE |CRYST1|REMARK +(?:\d+ +)?(?:ptm|mean_plddt)\b)/;
-/** A model has no unit cell: the format wants one of 1 Å. */
-const NO_CELL = 'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1';
+const REPLACED = /^(?:HEADER|TITLE |CRYST1|SSBOND|REMARK +(?:\d+ +)?(?:ptm|mean_plddt)\b)/;
 
 const scoreLine = (name: string, value: number | null): string[] =>
   value === null ? [] : [`REMARK   1 ${name} ${Number(value.toFixed(4))}`];
+
+/** The sulfur of a cysteine, from column 13 of its line. */
+const SULFUR = ' SG  CYS ';
+
+/** SSBOND records of the disulfide bridges. */
+function bridgeLines(text: Buffer, start: number): string[] {
+  const lines: string[] = [];
+  for (let at = text.indexOf(SULFUR, start); at !== -1; at = text.indexOf(SULFUR, at + SULFUR.length))
+    lines.push(text.toString('latin1', at - 12, text.indexOf(NEWLINE, at)));
+  if (lines.length < 2) return [];
+  const { residues } = parsePdb(lines.join('\n'));
+  const records: string[] = [];
+  for (const [k, a] of residues.entries())
+    for (const b of residues.slice(k + 1)) {
+      const [[one], [two]] = [a.atoms, b.atoms];
+      if (one === undefined || two === undefined) continue;
+      const distance = distanceBetween(one, two);
+      if (isBondLength(one, two, distance)) records.push(bridgeRecord(records.length + 1, a, b, distance));
+    }
+  return records;
+}
 
 /** The PDB text with our head in place of the service's, whose other remarks stay. */
 export function writePdbHead(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: PdbHead): Uint8Array {
@@ -37,13 +59,13 @@ export function writePdbHead(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: Pd
     start = end + 1;
   }
   const head = [
-    'HEADER    COMPUTED MODEL',
+    HEADER,
     `TITLE     PROTEIN ${hash}`,
     ...scoreLine('ptm', ptm),
     ...scoreLine('mean_plddt', meanPlddt !== null && unit === 'PERCENT' ? meanPlddt * 100 : meanPlddt),
     ...kept,
+    ...bridgeLines(text, start),
     NO_CELL,
   ];
-  const lines = head.map((line) => `${line.padEnd(COLUMNS)}\n`).join('');
-  return Buffer.concat([Buffer.from(lines), text.subarray(start)]);
+  return Buffer.concat([Buffer.from(toPdbLines(head)), text.subarray(start)]);
 }

@@ -1,9 +1,20 @@
 // Writes a structure as PDB text, within the limits of its columns.
+import { type BondEnd, type Connection, findConnections } from './connections.ts';
+import { readEntities } from './entities.ts';
 import type { ModelAtom, ModelChain, ModelResidue, StructureFile, StructureModel } from './model.ts';
+import { distanceBetween, findBonds } from './molecules.ts';
+import {
+  bridgeRecord,
+  endRecords,
+  HEADER,
+  type LinkPartner,
+  linkRecord,
+  NO_CELL,
+  residueColumns,
+  toPdbLines,
+} from './pdb-records.ts';
 import { findStandardParent } from './residues.ts';
 
-/** Length of every record. */
-const COLUMNS = 80;
 const MAX_ATOMS = 99_999;
 const MAX_RESIDUES = 9_999;
 
@@ -16,8 +27,8 @@ function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom
   return [
     residue.hetero ? 'HETATM' : 'ATOM  ',
     String(serial).padStart(5),
-    ` ${atomNameColumns(atom)} ${residue.name.padStart(3)} ${chain.id}`,
-    `${String(residue.number).padStart(4)}${residue.insertion.padEnd(1)}   ${place}`,
+    ` ${atomNameColumns(atom)} ${residue.name.padStart(3)} ${residueColumns({ ...residue, chain: chain.id })}`,
+    `   ${place}`,
     `${atom.occupancy.toFixed(2).padStart(6)}${atom.b.toFixed(2).padStart(6)}`,
     `          ${atom.element.padStart(2)}`,
   ].join('');
@@ -50,12 +61,31 @@ function findLimit({ chains }: StructureModel): string | undefined {
     : undefined;
 }
 
-/** REMARK 1 lines of at most 80 columns, cut at spaces where there are any. */
-function toRemarks(warnings: readonly string[]): string[] {
-  const lines = warnings.flatMap(
-    (warning) => warning.replace(/[^\n\x20-\x7e]/gu, '?').match(/[^\n]{1,69}(?: |$)|[^\n]{1,69}/gm) ?? [],
+/** Lines of at most 69 characters, cut at spaces where there are any. */
+const wrap = (text: string): string[] =>
+  (text.replace(/[^\n\x20-\x7e]/gu, '?').match(/[^\n]{1,69}(?: |$)|[^\n]{1,69}/gm) ?? []).map((line) =>
+    line.trimEnd(),
   );
-  return lines.map((line) => `REMARK   1 ${line.trimEnd()}`);
+
+/** TITLE records; those after the first have a number. */
+const titleLines = (title: string): string[] =>
+  wrap(title).map((line, k) =>
+    k === 0 ? `TITLE     ${line}` : `TITLE   ${String(k + 1).padStart(2)} ${line}`,
+  );
+
+const MISSING_HEAD = [
+  ...['', 'MISSING RESIDUES', 'THE FOLLOWING RESIDUES HAVE NO COORDINATES.'],
+  ...['', '  M RES C SSSEQI'],
+];
+
+/** Residues of the sequence that have no coordinates. */
+function missingLines(polymers: readonly ModelChain[]): string[] {
+  const lines = polymers.flatMap(({ id, residues }) =>
+    residues
+      .filter(({ atoms }) => atoms.length === 0)
+      .map((residue) => `    ${residue.name.padStart(3)} ${residueColumns({ ...residue, chain: id }, '  ')}`),
+  );
+  return lines.length === 0 ? [] : [...MISSING_HEAD, ...lines].map((line) => `REMARK 465 ${line}`);
 }
 
 const RESIDUES_PER_LINE = 13;
@@ -73,39 +103,144 @@ function sequenceLines({ id, residues }: ModelChain): string[] {
 
 /** MODRES records of a polymer: its modified residues with their standard ones. */
 const modifiedResidueLines = ({ id, residues }: ModelChain): string[] =>
-  residues.flatMap(({ name, number, insertion }) => {
-    const parent = findStandardParent(name);
+  residues.flatMap((residue) => {
+    const parent = findStandardParent(residue.name);
     if (parent === undefined) return [];
-    const place = `${name.padStart(3)} ${id} ${String(number).padStart(4)}${insertion.padEnd(1)}`;
+    const place = `${residue.name.padStart(3)} ${residueColumns({ ...residue, chain: id }, ' ')}`;
     return [`MODRES      ${place} ${parent.padStart(3)}  MODIFIED RESIDUE`];
   });
+
+const linkPartner = ({ asym, residue, atom }: BondEnd): LinkPartner => ({
+  chain: asym.chain,
+  number: residue.number,
+  insertion: residue.insertion,
+  component: residue.name,
+  atomColumns: atomNameColumns(atom),
+});
+
+/** SSBOND has cysteines only; the bridges of other components are links. */
+const isCysteineBridge = ({ kind, from, to }: Connection): boolean =>
+  kind === 'disulf' && from.residue.name === 'CYS' && to.residue.name === 'CYS';
+
+/** SSBOND and LINK records. */
+function connectionLines(connections: readonly Connection[]): string[] {
+  const bridges = connections.filter(isCysteineBridge);
+  const links = connections.filter((connection) => !isCysteineBridge(connection));
+  return [
+    ...bridges.map(({ from, to, distance }, k) =>
+      bridgeRecord(k + 1, linkPartner(from), linkPartner(to), distance),
+    ),
+    ...links.map(({ from, to, distance }) => linkRecord(linkPartner(from), linkPartner(to), distance)),
+  ];
+}
+
+type AtomPair = readonly [ModelAtom, ModelAtom];
+
+/** Longest bond between residues of a chain, in ångström. */
+const MAX_LINK = 2;
+
+/** The bond between two consecutive residues of a polymer, of which one is no standard one. */
+function chainBond(before: ModelResidue, after: ModelResidue): AtomPair[] {
+  if (!before.hetero && !after.hetero) return [];
+  for (const [last, first] of [
+    ['C', 'N'],
+    ["O3'", 'P'],
+  ]) {
+    const from = before.atoms.find(({ name }) => name === last);
+    const to = after.atoms.find(({ name }) => name === first);
+    if (from !== undefined && to !== undefined && distanceBetween(from, to) < MAX_LINK) return [[from, to]];
+  }
+  return [];
+}
+
+/** The bonds that readers cannot know from the names of residues: those of and to all others. */
+const unusualBonds = ({ kind, residues }: ModelChain): AtomPair[] =>
+  residues.flatMap((residue, k) => {
+    const { atoms, hetero } = residue;
+    const own = hetero
+      ? findBonds(atoms).flatMap(({ from, to }): AtomPair[] => {
+          const [a, b] = [atoms[from], atoms[to]];
+          return a && b ? [[a, b]] : [];
+        })
+      : [];
+    const next = kind === 'ligand' ? undefined : residues[k + 1];
+    return next === undefined ? own : [...own, ...chainBond(residue, next)];
+  });
+
+const MAX_BONDS_PER_LINE = 4;
+
+/** CONECT records: each bond at both of its atoms, in the order of the file. */
+function bondLines(pairs: readonly AtomPair[], serials: ReadonlyMap<ModelAtom, number>): string[] {
+  const partners = new Map<number, number[]>();
+  for (const [a, b] of pairs) {
+    const [one = 0, two = 0] = [serials.get(a), serials.get(b)];
+    partners.set(one, [...(partners.get(one) ?? []), two]);
+    partners.set(two, [...(partners.get(two) ?? []), one]);
+  }
+  return [...partners]
+    .sort(([a], [b]) => a - b)
+    .flatMap(([serial, list]) => {
+      const sorted = list.sort((a, b) => a - b);
+      return Array.from({ length: Math.ceil(sorted.length / MAX_BONDS_PER_LINE) }, (_, k) => {
+        const bonded = sorted.slice(k * MAX_BONDS_PER_LINE, (k + 1) * MAX_BONDS_PER_LINE);
+        return `CONECT${[serial, ...bonded].map((one) => String(one).padStart(5)).join('')}`;
+      });
+    });
+}
 
 /** Writes the file, or says why the format cannot hold the structure. */
 export function writePdb(model: StructureModel): StructureFile {
   const reason = findLimit(model);
   if (reason !== undefined) return { ok: false, reason };
-  const lines = [
-    ...toRemarks([model.title, ...model.warnings]),
-    ...model.scores.map(({ name, value }) => `REMARK   1 ${name} ${Number(value.toFixed(4))}`),
-  ];
   const polymers = model.chains.filter(({ kind }) => kind !== 'ligand');
-  for (const polymer of polymers) lines.push(...sequenceLines(polymer));
-  for (const polymer of polymers) lines.push(...modifiedResidueLines(polymer));
+  const remarks = [
+    ...model.warnings.flatMap(wrap).map((line) => `REMARK   1 ${line}`),
+    ...model.scores.map(({ name, value }) => `REMARK   1 ${name} ${Number(value.toFixed(4))}`),
+    ...missingLines(polymers),
+  ];
+  const sequences = polymers.flatMap(sequenceLines);
+  const connections = findConnections(readEntities(model).asyms, model.hasOnlyBridges);
+  const serials = new Map<ModelAtom, number>();
+  const coordinates: string[] = [];
   let serial = 0;
-  let atomCount = 0;
-  for (const chain of model.chains) {
+  // What is no polymer comes behind the last TER.
+  for (const chain of [...polymers, ...model.chains.filter(({ kind }) => kind === 'ligand')]) {
     for (const residue of chain.residues) {
       for (const atom of residue.atoms) {
-        lines.push(atomLine(++serial, chain, residue, atom));
-        atomCount += 1;
+        serials.set(atom, ++serial);
+        coordinates.push(atomLine(serial, chain, residue, atom));
       }
     }
-    const last = chain.residues.at(-1);
+    const last = chain.residues.findLast(({ atoms }) => atoms.length > 0);
     if (chain.kind !== 'ligand' && last !== undefined) {
-      const end = `${last.name.padStart(3)} ${chain.id}${String(last.number).padStart(4)}${last.insertion}`;
-      lines.push(`TER   ${String(++serial).padStart(5)}      ${end}`.trimEnd());
+      const end = `${last.name.padStart(3)} ${residueColumns({ ...last, chain: chain.id })}`;
+      coordinates.push(`TER   ${String(++serial).padStart(5)}      ${end}`);
     }
   }
-  lines.push('END');
-  return { ok: true, text: `${lines.map((line) => line.padEnd(COLUMNS)).join('\n')}\n`, atomCount };
+  const bonds = bondLines(
+    [
+      ...model.chains.flatMap(unusualBonds),
+      ...connections.map(({ from, to }): AtomPair => [from.atom, to.atom]),
+    ],
+    serials,
+  );
+  const records = [
+    HEADER,
+    ...titleLines(model.title),
+    ...remarks,
+    ...sequences,
+    ...polymers.flatMap(modifiedResidueLines),
+    ...connectionLines(connections),
+    NO_CELL,
+    ...coordinates,
+    ...bonds,
+    ...endRecords({
+      remarks: remarks.length,
+      atoms: serials.size,
+      chainEnds: coordinates.length - serials.size,
+      bonds: bonds.length,
+      sequences: sequences.length,
+    }),
+  ];
+  return { ok: true, text: toPdbLines(records), atomCount: serials.size };
 }

@@ -78,6 +78,9 @@ export function pdbToMmcif(
   return writeMmcif({
     ...about,
     title: `Structure of ${about.id}`,
+    software: 'protein Atlas',
+    reference: about.id,
+    hasOnlyBridges: true,
     warnings: readRemarks(text),
     chains: [...chains].flatMap(([id, list]) => toChains(id || 'A', list)),
     scores: [],

@@ -28,7 +28,8 @@ const TABLES: readonly (readonly [PolymerKind, standard: boolean, string])[] = [
     'MSE:M SEP:S TPO:T PTR:Y CSO:C CSD:C CME:C OCS:C CSX:C CAS:C SCY:C CSS:C YCM:C KCX:K MLY:K M3L:K MLZ:K ' +
       'ALY:K LLP:K FME:M MHO:M SME:M HYP:P DPR:P PCA:Q MEN:N HIC:H NEP:H HIP:H TYS:Y TYI:Y IYR:Y NIY:Y ' +
       'TRQ:W TRO:W HTR:W AIB:A DAL:A SNN:N BMT:T ABA:A NLE:L MLE:L MVA:V SAR:G CGU:E AGM:R CIR:R CGV:C ' +
-      'DHA:S HYL:K LYZ:K 2MR:R DA2:R ORN:A CR2:G',
+      'DHA:S HYL:K LYZ:K 2MR:R DA2:R ORN:A CR2:G ' +
+      'DVA:V DLE:L DIL:I DPN:F DTY:Y DTR:W DSN:S DTH:T DCY:C DAS:D DGL:E DGN:Q DSG:N DLY:K DAR:R DHI:H MED:M',
   ],
   [
     'rna',

@@ -347,3 +347,195 @@ test('disulfide bridges are told, and clashes are no bonds', async () => {
     { conn_type_id: 'disulf', ptnr1_label_seq_id: '1', ptnr2_label_seq_id: '2', pdbx_dist_value: '2.050' },
   ]);
 });
+
+/** A fold of one chain or several by hand: residues of atoms at given places. */
+const foldOf = (
+  residues: readonly {
+    readonly name: string;
+    readonly chain?: number;
+    readonly atoms: readonly (readonly [name: string, x: number, y: number, z: number])[];
+  }[],
+) => {
+  let at = 0;
+  const atoms = residues.flatMap((residue) => residue.atoms);
+  return {
+    complex: {
+      sequence: residues.map(({ name }) => name),
+      chain_id: residues.map(({ chain = 0 }) => chain),
+      metadata: { chain_lookup: { '0': 'A', '1': 'B', '2': 'C' } },
+      atom_names: atoms.map(([name]) => name),
+      atom_elements: atoms.map(([name]) => name.replace(/[^A-Z].*$/, '').slice(0, 1)),
+      atom_positions: atoms.map(([, ...place]) => place),
+      token_to_atoms: residues.map((residue) => {
+        const start = at;
+        at += residue.atoms.length;
+        return [start, at];
+      }),
+    },
+  };
+};
+
+/** A residue of a chain along x, whose peptide bond to the next is 1.33 Å. */
+const along = (name: string, x: number, side: [string, number, number, number][] = []) => ({
+  name,
+  atoms: [['N', x, 0, 0], ['CA', x + 1.2, 0.8, 0], ['C', x + 2.47, 0, 0], ...side] as [
+    string,
+    number,
+    number,
+    number,
+  ][],
+});
+
+const bondsIn = async (value: unknown) =>
+  (readCif((await written(value, 'mmcif')).text).get('struct_conn') ?? []).map((row) => [
+    row.conn_type_id,
+    `${row.ptnr1_label_comp_id}${row.ptnr1_label_seq_id} ${row.ptnr1_label_atom_id}`,
+    `${row.ptnr2_label_comp_id}${row.ptnr2_label_seq_id} ${row.ptnr2_label_atom_id}`,
+  ]);
+
+test('bonds within a chain are told, peptide bonds are not', async () => {
+  const isopeptide = [
+    along('LYS', 0, [['NZ', 5, 6, 0]]),
+    along('GLY', 3.8),
+    along('ASP', 7.6, [['CG', 5, 7.33, 0]]),
+  ];
+  expect(await bondsIn(foldOf(isopeptide))).toEqual([['covale', 'LYS1 NZ', 'ASP3 CG']]);
+  const thioether = [
+    along('CYS', 0, [['SG', 5, 6, 0]]),
+    along('GLY', 3.8),
+    along('DHA', 7.6, [['CB', 5, 7.81, 0]]),
+  ];
+  expect(await bondsIn(foldOf(thioether))).toEqual([['covale', 'CYS1 SG', 'DHA3 CB']]);
+  // A ring of eight residues, closed from N to C: its corners lie on a circle.
+  const turn = (2 * Math.PI) / 8;
+  const place = (k: number, radius: number): [number, number, number] => [
+    radius * Math.cos(k * turn),
+    radius * Math.sin(k * turn),
+    0,
+  ];
+  const radius = 1.33 / 2 / Math.sin(0.175 * turn);
+  const ring = Array.from({ length: 8 }, (_, k) => ({
+    name: 'ALA',
+    atoms: [
+      ['N', ...place(k - 0.325, radius)],
+      ['CA', ...place(k, radius)],
+      ['C', ...place(k + 0.325, radius)],
+    ] as [string, number, number, number][],
+  }));
+  expect(await bondsIn(foldOf(ring))).toEqual([['covale', 'ALA1 N', 'ALA8 C']]);
+});
+
+test('atoms that touch are no bond: too far or near, of the wrong elements, inside a chain, at two places', async () => {
+  const apart = (a: [string, number], b: [string, number], more: [string, number, number, number][] = []) => [
+    along('SER', 0, [[a[0], 5, 6, 0]]),
+    along('GLY', 3.8),
+    along('SER', 7.6, [[b[0], 5, 6 + b[1], 0], ...more]),
+  ];
+  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.52])))).toHaveLength(1);
+  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.2])))).toEqual([]);
+  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.8])))).toEqual([]);
+  expect(await bondsIn(foldOf(apart(['OG', 0], ['OG', 1.4])))).toEqual([]);
+  expect(await bondsIn(foldOf(apart(['O', 0], ['CB', 1.4])))).toEqual([]);
+  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.52], [['OG', 5.5, 7.4, 0.5]])))).toEqual([]);
+  // Half precision: at 200 Å places are 0.125 Å apart.
+  const far = apart(['NZ', 0], ['CG', 1.33]).map(({ name, atoms }) => ({
+    name,
+    atoms: atoms.map(
+      ([atom, x, y, z]) =>
+        [atom, Math.round((x + 200) * 8) / 8, Math.round((y + 200) * 8) / 8, z] as [
+          string,
+          number,
+          number,
+          number,
+        ],
+    ),
+  }));
+  expect(await bondsIn(foldOf(far))).toHaveLength(1);
+});
+
+test('a bridge is SSBOND, a glycan LINK and CONECT, and the records are counted', async () => {
+  const result = foldOf([
+    along('CYS', 0, [['SG', 5, 6, 0]]),
+    along('ASN', 3.8, [['ND2', 30, 30, 0]]),
+    along('CYS', 7.6, [['SG', 5, 8.05, 0]]),
+    {
+      name: 'NAG',
+      chain: 1,
+      atoms: [
+        ['C1', 31.45, 30, 0],
+        ['C2', 32.2, 31.3, 0],
+        ['O5', 32.2, 28.8, 0],
+      ],
+    },
+  ]);
+  const { text } = await written(result, 'pdb');
+  const records = (name: string) =>
+    text
+      .split('\n')
+      .filter((line) => line.startsWith(name))
+      .map((line) => line.trimEnd());
+  expect(text.split('\n')[0]).toBe('HEADER    COMPUTED MODEL'.padEnd(80));
+  expect(records('SSBOND')).toEqual([
+    'SSBOND   1 CYS A    1    CYS A    3                          1555   1555  2.05',
+  ]);
+  expect(records('LINK')).toEqual([
+    'LINK         ND2 ASN A   2                 C1  NAG B   1     1555   1555  1.45',
+  ]);
+  expect(records('CRYST1')).toEqual([
+    'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
+  ]);
+  expect(records('TER')).toEqual(['TER      13      CYS A   3']);
+  expect(records('CONECT')).toEqual([
+    'CONECT    4   12',
+    'CONECT    8   14',
+    'CONECT   12    4',
+    'CONECT   14    8   15   16',
+    'CONECT   15   14',
+    'CONECT   16   14',
+  ]);
+  expect(records('MASTER')).toEqual([
+    'MASTER        0    0    0    0    0    0    0    0   15    1    6    1',
+  ]);
+  expect((await bondsIn(result)).map(([kind]) => kind)).toEqual(['disulf', 'covale']);
+});
+
+test('a residue without coordinates is in the sequence and in REMARK 465', async () => {
+  const result = foldOf([along('ALA', 0), { name: 'UNK', atoms: [] }, along('GLY', 7.6)]);
+  const { text } = await written(result, 'pdb');
+  expect(text).toMatch(/^SEQRES {3}1 A {4}3 {2}ALA UNK GLY/m);
+  expect(text).toMatch(/^REMARK 465 {5}UNK A {5}2 /m);
+  const scheme = readCif((await written(result, 'mmcif')).text).get('pdbx_poly_seq_scheme');
+  expect(scheme?.map((row) => [row.mon_id, row.pdb_seq_num, row.auth_seq_num, row.pdb_mon_id])).toEqual([
+    ['ALA', '1', '1', 'ALA'],
+    ['UNK', '2', '?', '?'],
+    ['GLY', '3', '3', 'GLY'],
+  ]);
+});
+
+test('molecules without a name are one entity only if they are the same, mirror images and isomers apart', async () => {
+  const entities = async (smiles: readonly (readonly string[])[]) => {
+    const outcome = await fold({
+      model: 'm',
+      input: {
+        sequences: smiles.flatMap((copies, k) => ({
+          type: 'ligand' as const,
+          id: copies.map((_, c) => `L${k}${c}`),
+          smiles: copies[0] ?? '',
+        })),
+      },
+      repeatIndex: 0,
+      includePae: false,
+      includePairChainsIptm: false,
+      includeEmbeddings: false,
+    });
+    if (!outcome.ok) throw new Error('no fold');
+    const rows = readCif((await written(outcome.result, 'mmcif')).text).get('struct_asym') ?? [];
+    return rows.map(({ entity_id }) => entity_id);
+  };
+  const alanine = 'C[C@H](N)C(=O)O';
+  expect(await entities([[alanine, alanine], ['C[C@@H](N)C(=O)O']])).toEqual(['1', '1', '2']);
+  expect(await entities([['C/C=C/C'], ['C/C=C\\C'], ['CCCC']])).toEqual(['1', '2', '3']);
+  expect(await entities([['C1CCCCC1'], ['c1ccccc1']])).toEqual(['1', '2']);
+  // The same molecule twice, laid out in two ways.
+  expect(await entities([['CC(C)CCN(C)CC(C)C'], ['CC(C)CCN(C)CC(C)C']])).toEqual(['1', '1']);
+});

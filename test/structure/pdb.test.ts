@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { parsePdb } from '../../src/structure/pdb.ts';
+import { writePdbEnd } from '../../src/structure/pdb-end.ts';
 import { writePdbHead } from '../../src/structure/pdb-head.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
@@ -165,6 +166,36 @@ test('remarks say the scale that the B-factors have', () => {
   const percent = scaled(remarks('1') + atom, 'PERCENT');
   expect(percent).toContain(remarks('100'));
   expect(scaled(percent, 'UNIT')).toContain(remarks('1'));
+});
+
+test('a file of the Atlas ends as the format says, once, and its bridges are records of the head', () => {
+  const line = (serial: number, name: string, residue: number, x: number) =>
+    `ATOM  ${String(serial).padStart(5)}  ${name.padEnd(3)} CYS A${String(residue).padStart(4)}    ${x.toFixed(3).padStart(8)}   0.000   0.000  1.00  0.90           ${name[0]}  `;
+  const atoms = [line(1, 'CA', 1, 9), line(2, 'SG', 1, 0), line(3, 'SG', 2, 2.05), line(4, 'SG', 3, 40)];
+  const written = (end: string) =>
+    Buffer.from(
+      writePdbEnd(
+        writePdbHead(Buffer.from(atoms.join('\n') + end), {
+          hash: 'ab',
+          ptm: null,
+          meanPlddt: null,
+          unit: 'UNIT',
+        }),
+      ),
+    ).toString();
+  const whole = [
+    'HEADER    COMPUTED MODEL',
+    'TITLE     PROTEIN ab',
+    'SSBOND   1 CYS A    1    CYS A    2                          1555   1555  2.05',
+    'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
+    ...atoms,
+    'TER       5      CYS A   3',
+    'MASTER        0    0    0    0    0    0    0    0    4    1    0    0',
+    'END',
+  ];
+  const text = whole.map((record) => `${record.padEnd(80)}\n`).join('');
+  for (const end of ['', '\n', '\nEND\n', '\nMASTER  1 2\nEND   \r\n\n']) expect(written(end)).toBe(text);
+  expect(written(`\n${whole.at(-3)?.padEnd(80)}\nEND\n`)).toBe(text);
 });
 
 test('the head is ours, and keeps what else the service says', () => {

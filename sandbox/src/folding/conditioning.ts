@@ -16,7 +16,12 @@ import {
 import type { Scene } from './placement.ts';
 
 const BOND_LENGTH = 1.45;
+/** How much longer a bond is for each end of this element. */
+const LONGER: Readonly<Record<string, number>> = { P: 0.2, S: 0.34, SE: 0.45 };
 const ROTATIONS = 160;
+
+const bondLength = (a: FoldAtom, b: FoldAtom): number =>
+  BOND_LENGTH + (LONGER[a.element.toUpperCase()] ?? 0) + (LONGER[b.element.toUpperCase()] ?? 0);
 
 const chainOf = (chains: readonly ChainModel[], id: string): ChainModel | undefined =>
   chains.find((chain) => chain.id === id);
@@ -101,16 +106,17 @@ export function attach(
   random: () => number,
 ): ChainModel | null {
   const tie = tieOf(chain, scene, bonds);
-  const from = tie?.anchor.atoms[tie.anchorAtom]?.at;
-  const pivot = tie?.own.atoms[tie.ownAtom]?.at;
-  if (tie === undefined || from === undefined || pivot === undefined) return null;
+  const anchorAtom = tie?.anchor.atoms[tie.anchorAtom];
+  const ownAtom = tie?.own.atoms[tie.ownAtom];
+  if (tie === undefined || anchorAtom === undefined || ownAtom === undefined) return null;
+  const [from, pivot, length] = [anchorAtom.at, ownAtom.at, bondLength(anchorAtom, ownAtom)];
   const partner = scene.chains.find(({ tokens }) => tokens.includes(tie.anchor));
   const inside = partner === undefined ? from : centreOf(atomsOf(partner));
   const span = Math.max(...atomsOf(chain).map(({ at }) => distance(at, pivot)));
   const around = scene.chains
     .flatMap(atomsOf)
     .map(({ at }) => at)
-    .filter((at) => at !== from && distance(at, from) < span + BOND_LENGTH + CLASH);
+    .filter((at) => at !== from && distance(at, from) < span + length + CLASH);
   const base = unit(sub(from, centreOf(tie.anchor.atoms)));
   const outward = unit(sub(from, inside));
   let best: ChainModel | undefined;
@@ -118,7 +124,7 @@ export function attach(
   for (let k = 0; k < ROTATIONS && fewest > 0; k++) {
     const wobble: Vec = [random() - 0.5, random() - 0.5, random() - 0.5];
     const direction = unit(add(add(scale(base, 1), scale(outward, 0.8)), scale(wobble, 1.5)));
-    const to = add(from, scale(direction, BOND_LENGTH));
+    const to = add(from, scale(direction, length));
     const turned = movedChain(chain, { rows: randomRotation(random), pivot, to });
     const touching = turned.tokens
       .filter((token) => token.index !== tie.own.index)

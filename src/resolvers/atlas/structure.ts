@@ -15,6 +15,7 @@ import {
 } from '../../schema/structure.ts';
 import { type LazyText, lazyText, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
+import { writePdbEnd } from '../../structure/pdb-end.ts';
 import { writePdbHead } from '../../structure/pdb-head.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
@@ -41,7 +42,7 @@ function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | 
   const { hash, ptm, meanPlddt, unit } = file;
   if (unit === undefined) return text;
   const write = (pdb: Uint8Array): Uint8Array =>
-    writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit });
+    writePdbEnd(writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit }));
   if (typeof text === 'string') return Buffer.from(write(Buffer.from(text))).toString();
   return lazyText({ size: text.size, bytes: () => write(text.bytes()) });
 }

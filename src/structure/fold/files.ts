@@ -73,6 +73,8 @@ function toStructureModel(fold: FoldingResult, complex: FoldedComplex): Structur
   return {
     id: complex.id ?? 'fold',
     title: model === null ? 'Predicted structure' : `Structure predicted by ${model}`,
+    software: model ?? 'unknown',
+    hasAtomConfidences: plddt.atoms.length > 0,
     warnings: [
       ...fold.warnings,
       ...leftOut.map((reason) => `${reason} They are left out.`),
