@@ -59,7 +59,7 @@ function isChainLink(a: BondEnd, b: BondEnd): boolean {
 }
 
 /** Two sulfurs of a cysteine each. */
-export const isBridge = (a: Pick<ModelAtom, 'element'>, b: Pick<ModelAtom, 'element'>): boolean =>
+const isBridge = (a: Pick<ModelAtom, 'element'>, b: Pick<ModelAtom, 'element'>): boolean =>
   a.element === 'S' && b.element === 'S';
 
 /** Whether the distance of two atoms, in ångström, is that of a bond. */

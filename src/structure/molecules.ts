@@ -4,7 +4,7 @@ import { covalentRadius } from './elements.ts';
 import type { ModelAtom } from './model.ts';
 
 /** A bond between two atoms by their indexes, the smaller first. */
-export interface MoleculeBond {
+interface MoleculeBond {
   readonly from: number;
   readonly to: number;
   /** Ångström. */

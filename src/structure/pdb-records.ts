@@ -29,7 +29,7 @@ export const residueColumns = (
   gap = '',
 ): string => `${chain}${gap}${String(number).padStart(4)}${insertion.padEnd(1)}`;
 
-export interface BridgePartner {
+interface BridgePartner {
   readonly chain: string;
   readonly number: number;
   readonly insertion: string;
@@ -55,7 +55,7 @@ export const linkRecord = (a: LinkPartner, b: LinkPartner, distance: number): st
   return bondColumns(`LINK        ${one}${' '.repeat(15)}${two}`, distance);
 };
 
-export interface RecordCounts {
+interface RecordCounts {
   readonly remarks: number;
   readonly atoms: number;
   readonly chainEnds: number;

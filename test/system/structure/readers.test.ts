@@ -1,0 +1,333 @@
+// The files of structures as programs read them that nobody here wrote: DSSP, gemmi, Biopython, RDKit, Open Babel and Mol*, and the
+// dictionaries that mmCIF names. All from Debian: apt install dssp gemmi python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
+import { execFile } from 'node:child_process';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { fold } from '../../../sandbox/src/folding/fold.ts';
+import type { FoldAllAtomInput } from '../../../sandbox/src/folding/input.ts';
+import { proteinPdb } from '../../../sandbox/src/structure/pdb.ts';
+import { buildProtein } from '../../../sandbox/src/structure/protein.ts';
+import { writeFoldFile } from '../../../src/structure/fold/files.ts';
+import { readFoldingResult } from '../../../src/structure/fold/result.ts';
+import { writePdbEnd } from '../../../src/structure/pdb-end.ts';
+import { writePdbHead } from '../../../src/structure/pdb-head.ts';
+import { pdbToMmcif } from '../../../src/structure/pdb-to-mmcif.ts';
+import { scalePlddtInPdb } from '../../../src/structure/plddt-scale.ts';
+import { largeFold } from '../../structure/fold.ts';
+import { oddInput } from '../../structure/odd-input.ts';
+import { readCif } from '../../structure/read-cif.ts';
+import { viewMmcif, viewPdb } from '../../structure/viewer.ts';
+
+const run = promisify(execFile);
+const SCRIPT = fileURLToPath(new URL('readers.py', import.meta.url));
+/** Debian's own, which has the modules of its packages. */
+const PYTHON = '/usr/bin/python3';
+const PDBX = '/usr/share/libcifpp/mmcif_pdbx.dic';
+/** Debian's is 1.4.2; a newer one, such as mmcif_ma.dic of github.com/ihmwg/ModelCIF (CC0), by this variable. */
+const MODELCIF = process.env.MODELCIF_DICTIONARY ?? '/usr/share/libcifpp/mmcif_ma.dic';
+const MISSING = process.env.CI === undefined && !(existsSync('/usr/bin/mkdssp') && existsSync(PDBX));
+
+interface Read {
+  readonly chains: Readonly<Record<string, readonly [name: string, number: number, elements: string[]][]>>;
+}
+interface Told {
+  readonly gemmi: Read & { kinds: Record<string, string>; links: string[][]; b: number[] };
+  readonly biopython: Read;
+  readonly rdkit: { atoms: number; ligands: Record<string, [atoms: number, bonds: number]> } | null;
+  readonly openBabel: number | null;
+  readonly dssp: number | string | null;
+  readonly faults: string[];
+}
+
+const folder = mkdtempSync(join(tmpdir(), 'foldatlas-files-'));
+afterAll(() => rmSync(folder, { recursive: true }));
+
+const tell = async (paths: readonly string[]): Promise<Record<string, Told>> => {
+  const { stdout } = await run(PYTHON, [SCRIPT, `${PDBX}:${MODELCIF}`, ...paths], { maxBuffer: 2 ** 29 });
+  return JSON.parse(stdout) as Record<string, Told>;
+};
+
+interface SentComplex {
+  readonly sequence: readonly string[];
+  readonly atom_elements: readonly string[];
+  readonly token_to_atoms: readonly (readonly number[])[];
+  readonly chain_id: readonly number[];
+  readonly metadata: { readonly chain_lookup: object };
+}
+
+/** What a result says, as readers should: the chains with their residues, and the elements of their atoms. */
+function sent({ complex }: { readonly complex: SentComplex }): Read['chains'] {
+  const chains: Record<string, [string, number, string[]][]> = {};
+  for (const [token, name] of complex.sequence.entries()) {
+    const [start = 0, end = 0] = complex.token_to_atoms[token] ?? [];
+    const id =
+      Object.entries(complex.metadata.chain_lookup).find(
+        ([c]) => Number(c) === complex.chain_id[token],
+      )?.[1] ?? '';
+    chains[id] ??= [];
+    const elements = complex.atom_elements.slice(start, end).map((element) => element.toUpperCase());
+    chains[id].push([name, chains[id].length + 1, elements]);
+  }
+  return chains;
+}
+
+const INSULIN =
+  'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQPLALEGSLQKRGIVEQCCTSICSLYQLENYCN';
+const ids = (count: number) => Array.from({ length: count }, (_, k) => `c${k}`);
+const protein = (
+  sequence: string,
+  id: string | string[] = 'A',
+  modifications: { position: number; ccd: string }[] = [],
+) => ({
+  type: 'protein' as const,
+  id,
+  sequence,
+  modifications,
+});
+
+/** What is folded by the sandbox, by name; and how many residues of it are protein. */
+const INPUTS: Readonly<Record<string, FoldAllAtomInput>> = {
+  'one residue': { sequences: [protein('M')] },
+  insulin: { sequences: [protein(INSULIN)] },
+  'hundred chains': { sequences: [protein('MKTAYIAK', ids(100))] },
+  modified: {
+    sequences: [
+      protein('MSTYKCPKMARNW', 'A', [
+        ...['MSE', 'SEP', 'TPO', 'PTR', 'M3L', 'CSO', 'HYP', 'KCX'].map((ccd, position) => ({
+          position,
+          ccd,
+        })),
+        { position: 12, ccd: 'DTR' },
+      ]),
+    ],
+  },
+  nucleic: {
+    sequences: [
+      { type: 'rna', id: 'R', sequence: 'GGAUCCAU', modifications: [{ position: 2, ccd: 'A2M' }] },
+      { type: 'dna', id: ['D', 'E'], sequence: 'GATTACA', modifications: [{ position: 5, ccd: '5CM' }] },
+    ],
+  },
+  metals: {
+    sequences: [
+      protein('MKHHCAHLDE'),
+      ...['MG', 'ZN', 'CA', 'NA', 'K', 'FE', 'FE2', 'MN', 'CU', 'NI', 'CO', 'CD', 'HG', 'CL', 'HEM'].map(
+        (ccd, k) => ({
+          type: 'ligand' as const,
+          id: `M${k}`,
+          ccd: [ccd],
+        }),
+      ),
+    ],
+  },
+  glycan: {
+    sequences: [protein('MKTNYSAKQR'), { type: 'ligand', id: 'G', ccd: ['NAG', 'NAG'] }],
+    covalent_bonds: [
+      { chain_id1: 'A', res_idx1: 3, atom_idx1: 7, chain_id2: 'G', res_idx2: 0, atom_idx2: 0 },
+    ],
+  },
+  ccd: {
+    sequences: [
+      protein('MKTAYIAKQR'),
+      ...['ATP', 'NAD', 'FAD', 'GOL', 'SO4'].map((ccd, k) => ({
+        type: 'ligand' as const,
+        id: `${k}`,
+        ccd: [ccd],
+      })),
+    ],
+  },
+  smiles: {
+    sequences: [
+      protein('MKTAYIAKQR'),
+      ...[
+        'CC(=O)Oc1ccccc1C(=O)O',
+        'C[C@H](N)C(=O)O',
+        'C[C@@H](N)C(=O)O',
+        'Clc1ccc(Br)cc1',
+        'CS(=O)(=O)c1ccc(F)cc1',
+      ].map((smiles, k) => ({ type: 'ligand' as const, id: `${k}`, smiles })),
+    ],
+  },
+  complex: {
+    sequences: [
+      protein('MKTNYSAKQRGGTLNC', ['A', 'B'], [{ position: 5, ccd: 'SEP' }]),
+      { type: 'rna', id: 'R', sequence: 'GGAUCC' },
+      { type: 'dna', id: 'D', sequence: 'GATTACA' },
+      { type: 'ligand', id: ['X', 'Y'], ccd: ['ATP'] },
+      { type: 'ligand', id: 'Z', smiles: 'OCC(O)CO' },
+      { type: 'ligand', id: 'M', ccd: ['MG'] },
+    ],
+  },
+};
+
+async function folded(input: FoldAllAtomInput) {
+  const outcome = await fold({
+    model: 'foldmodel',
+    input,
+    repeatIndex: 0,
+    includePae: false,
+    includePairChainsIptm: false,
+    includeEmbeddings: false,
+  });
+  if (!outcome.ok) throw new Error(JSON.stringify(outcome.error));
+  return { ...outcome.result, complex: { atom_elements: [], ...outcome.result.complex } };
+}
+
+/** Writes the files of a result that its formats can hold. */
+function save(name: string, result: unknown): string[] {
+  return (['PDB', 'MMCIF'] as const).flatMap((format) => {
+    const file = writeFoldFile(readFoldingResult(result), format);
+    const path = join(folder, `${name}.${format === 'PDB' ? 'pdb' : 'cif'}`);
+    if (file.ok) writeFileSync(path, file.text);
+    return file.ok ? [path] : [];
+  });
+}
+
+/** The order of chains is that of each format. */
+const sorted = (chains: Read['chains'] | undefined) =>
+  Object.fromEntries(Object.entries(chains ?? {}).sort(([a], [b]) => (a < b ? -1 : 1)));
+
+describe.skipIf(MISSING)('files of structures', () => {
+  const results = new Map<string, Awaited<ReturnType<typeof folded>> | ReturnType<typeof largeFold>>();
+  let told: Record<string, Told>;
+  const of = (name: string, ending: 'cif' | 'pdb') => told[join(folder, `${name}.${ending}`)];
+  beforeAll(async () => {
+    const paths: string[] = [];
+    for (const [name, input] of Object.entries(INPUTS)) results.set(name, await folded(input));
+    results.set('large', largeFold(10_001, false));
+    for (const [name, result] of results) paths.push(...save(name, result));
+    const upstream = proteinPdb(buildProtein(INSULIN, 0));
+    const about = { hash: 'ab'.repeat(16), ptm: 0.5, meanPlddt: 0.6, unit: 'PERCENT' as const };
+    const pdb = writePdbEnd(writePdbHead(scalePlddtInPdb(Buffer.from(upstream), 'PERCENT'), about));
+    const cif = pdbToMmcif(Buffer.from(pdb).toString(), { id: about.hash, plddtUnit: 'PERCENT' });
+    if (!cif.ok) throw new Error(cif.reason);
+    for (const [ending, text] of [
+      ['pdb', pdb],
+      ['cif', cif.text],
+    ] as const) {
+      paths.push(join(folder, `atlas.${ending}`));
+      writeFileSync(join(folder, `atlas.${ending}`), text);
+    }
+    told = await tell(paths);
+  }, 600_000);
+
+  it('are chains, residues, numbers and elements as they were sent, to gemmi and Biopython', () => {
+    for (const [name, result] of results)
+      for (const ending of ['cif', 'pdb'] as const) {
+        const read = of(name, ending);
+        // Two-letter chains and five-digit numbers are for mmCIF alone.
+        if (read === undefined) expect(['hundred chains', 'metals', 'large'], name).toContain(name);
+        else {
+          expect(sorted(read.gemmi.chains), `gemmi, ${name}.${ending}`).toEqual(sorted(sent(result)));
+          expect(sorted(read.biopython.chains), `Biopython, ${name}.${ending}`).toEqual(sorted(sent(result)));
+        }
+      }
+  });
+
+  it('break no rule of the dictionaries that they name', () => {
+    // Features are of version 1.4.7; that of Debian is older.
+    const isNewer = (fault: string) =>
+      /_ma_qa_metric\.mode: per-feature is not one of the allowed/.test(fault);
+    for (const [path, { faults }] of Object.entries(told))
+      expect(
+        faults.filter((fault) => !isNewer(fault)),
+        path,
+      ).toEqual([]);
+  });
+
+  it.each([
+    ['insulin', 110],
+    ['atlas', 110],
+    ['modified', 13],
+    ['complex', 32],
+    ['glycan', 10],
+  ])('are residues to DSSP: %s', (name, residues) => {
+    expect(of(name, 'cif')?.dssp).toBe(residues);
+    if (of(name, 'pdb') !== undefined) expect(of(name, 'pdb')?.dssp).toBe(residues);
+  });
+
+  it('have their bonds and bridges, and ligands are molecules to RDKit', () => {
+    for (const ending of ['cif', 'pdb'] as const)
+      expect(of('glycan', ending)?.gemmi.links).toEqual([
+        ['Covale', 'ASN ND2', expect.stringMatching(/^NAG /)],
+      ]);
+    const ligands = of('smiles', 'pdb')?.rdkit?.ligands;
+    expect(ligands?.['0 LIG1']).toEqual([13, 13]);
+    expect(ligands?.['1 LIG1']).toEqual([6, 5]);
+    expect(of('ccd', 'pdb')?.rdkit?.ligands['0 ATP1']).toEqual([31, 33]);
+  });
+
+  it('have all atoms to Open Babel, RDKit and Mol*', async () => {
+    for (const [name, result] of results) {
+      const count = result.complex.atom_names.length;
+      for (const ending of ['cif', 'pdb'] as const) {
+        const read = of(name, ending);
+        if (read === undefined || name === 'large') continue;
+        expect(read.openBabel, `${name}.${ending}`).toBe(count);
+        expect(read.rdkit?.atoms ?? count, `${name}.${ending}`).toBe(count);
+      }
+      const model = readFoldingResult(result);
+      const [cif, pdb] = [writeFoldFile(model, 'MMCIF'), writeFoldFile(model, 'PDB')];
+      if (cif.ok) expect((await viewMmcif(cif.text)).atoms).toHaveLength(count);
+      if (pdb.ok) expect((await viewPdb(pdb.text)).atoms).toHaveLength(count);
+    }
+  });
+
+  it('keep what was sent of odd inputs', async () => {
+    const cases = fc.sample(oddInput, { numRuns: 60, seed: 51 });
+    const paths = cases.flatMap((result, k) => save(`odd${k}`, result));
+    const read = await tell(paths);
+    for (const [k, result] of cases.entries())
+      for (const ending of ['cif', 'pdb']) {
+        const seen = read[join(folder, `odd${k}.${ending}`)];
+        if (seen === undefined) continue;
+        const wanted = Object.fromEntries(
+          Object.entries(sent(result)).map(([id, rows]) => [
+            id,
+            rows.filter(([, , elements]) => elements.length > 0),
+          ]),
+        );
+        expect(sorted(seen.gemmi.chains), `gemmi, ${k}.${ending}`).toEqual(sorted(wanted));
+        expect(sorted(seen.biopython.chains), `Biopython, ${k}.${ending}`).toEqual(sorted(wanted));
+        expect(seen.faults.filter((fault) => !/per-feature/.test(fault))).toEqual([]);
+      }
+  });
+});
+
+/** Items without which a row is no row, by category: mmcif_ma.dic 1.4.9, for dictionaries that are older. */
+const MANDATORY: Readonly<Record<string, string>> = {
+  ma_data: 'id name content_type',
+  ma_data_group: 'ordinal_id group_id data_id',
+  ma_entity_instance_feature: 'ordinal_id feature_id label_asym_id',
+  ma_feature_list: 'feature_id feature_type entity_type',
+  ma_model_list: 'ordinal_id model_type data_id',
+  ma_protocol_step: 'ordinal_id protocol_id step_id method_type',
+  ma_qa_metric: 'id name type mode',
+  ma_qa_metric_feature: 'ordinal_id model_id feature_id metric_id metric_value',
+  ma_qa_metric_global: 'ordinal_id model_id metric_id metric_value',
+  ma_qa_metric_local: 'ordinal_id model_id label_asym_id label_seq_id label_comp_id metric_id metric_value',
+  ma_software_group: 'ordinal_id group_id software_id',
+  ma_target_entity: 'entity_id data_id origin',
+  ma_target_entity_instance: 'asym_id entity_id',
+  pdbx_entity_nonpoly: 'entity_id ma_model_mode',
+  software: 'pdbx_ordinal name classification',
+};
+
+it('no mandatory item of ModelCIF 1.4.9 is missing or unknown', async () => {
+  const file = writeFoldFile(readFoldingResult(await folded(INPUTS.complex as FoldAllAtomInput)), 'MMCIF');
+  if (!file.ok) throw new Error(file.reason);
+  const cif = readCif(file.text);
+  for (const [category, items] of Object.entries(MANDATORY)) {
+    const rows = cif.get(category) ?? [];
+    expect(rows.length, category).toBeGreaterThan(0);
+    for (const row of rows)
+      for (const item of items.split(' ')) {
+        expect(row[item], `_${category}.${item}`).toBeDefined();
+        expect(row[item], `_${category}.${item}`).not.toBe('?');
+      }
+  }
+});
