@@ -215,6 +215,17 @@ describe('folding', () => {
     const signed = await bench.gateway.fetch(new Request(String(at(result, 'result.structure.signedUrl'))));
     expect(await signed.text()).toContain('_atom_site');
     expect(await content('fold_result', { taskId })).not.toHaveProperty('result.signedUrl');
+    const dimer = {
+      chains: [INSULIN_A, INSULIN_B].map((sequence) => ({ protein: { sequence } })),
+      ...{ includePae: true, includePairChainsIptm: true },
+    };
+    const paired = await content('submit_fold', { items: [dimer], idempotencyKey: 'dimer' });
+    await bench.pass(3_600_000);
+    const best = await content('batch_status', { batchId: at(paired, 'batch.batchId'), orderBy: 'IPSAE' });
+    const ipsae = at(best, 'tasks.nodes.0.scores.ipsae');
+    const both = await content('fold_result', { taskId: at(best, 'tasks.nodes.0.taskId') });
+    const pair = { ipsaeMax: ipsae, pDockQ: expect.any(Number) };
+    expect(listAt(both, 'result.chainPairs')).toContainEqual(expect.objectContaining(pair));
     const stranger = await connect(bench, { authorization: 'Bearer another' });
     expect(await refusal('batch_status', { batchId }, stranger)).toMatch(/no such batch for this key/);
     expect(await refusal('fold_result', { taskId }, stranger)).toMatch(/no such task for this key/);

@@ -98,7 +98,7 @@ export const DOCUMENTS = {
       nodes {
         taskId name index status
         error { message }
-        scores @include(if: $scores) { iptm ptm meanPlddt }
+        scores @include(if: $scores) { ipsae iptm ptm meanPlddt }
       }
       pageInfo { hasNextPage endCursor }
     }
@@ -113,8 +113,7 @@ export const DOCUMENTS = {
       model iptm ptm warnings
       plddt { mean bands { band percent } }
       chains { id kind meanPlddt proteinHash }
-      chainPairs { a b iptm }
-      pae { max chainPairs { a b meanPae } }
+      chainPairs { a b ipsae ipsaeMax pDockQ pDockQ2 lis iptm meanPae minPae }
       resultUrl
       signedUrl @include(if: $signed)
       structure { url signedUrl @include(if: $signed) }

@@ -4,8 +4,7 @@ import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotoc
 import {
   type GraphQLOutputType,
   type GraphQLSchema,
-  getNamedType,
-  isCompositeType,
+  getNullableType,
   isInterfaceType,
   isListType,
   isNonNullType,
@@ -37,27 +36,13 @@ function selectedFields(schema: GraphQLSchema, typeName: string, { selections }:
   return { properties, required };
 }
 
-function typeSchema(
-  schema: GraphQLSchema,
-  type: GraphQLOutputType,
-  selection: SelectionSetNode | undefined,
-): Fields {
-  if (isNonNullType(type)) return withType(schema, type.ofType, selection, []);
-  return withType(schema, type, selection, ['null']);
-}
-
-function withType(
-  schema: GraphQLSchema,
-  type: GraphQLOutputType,
-  selection: SelectionSetNode | undefined,
-  others: readonly string[],
-): Fields {
-  const named = (name: string) => ({ type: others.length === 0 ? name : [name, ...others] });
-  if (isListType(type)) return { ...named('array'), items: typeSchema(schema, type.ofType, selection) };
-  const { name } = getNamedType(type);
-  if (selection !== undefined && isCompositeType(getNamedType(type)))
-    return { ...named('object'), ...selectedFields(schema, name, selection) };
-  return name === 'JSON' ? {} : named(SCALARS[name] ?? 'string');
+function typeSchema(schema: GraphQLSchema, given: GraphQLOutputType, selection?: SelectionSetNode): Fields {
+  const type = getNullableType(given);
+  const withNull = (name: string) => ({ type: isNonNullType(given) ? name : [name, 'null'] });
+  if (isListType(type)) return { ...withNull('array'), items: typeSchema(schema, type.ofType, selection) };
+  if (selection !== undefined)
+    return { ...withNull('object'), ...selectedFields(schema, type.name, selection) };
+  return type.name === 'JSON' ? {} : withNull(SCALARS[type.name] ?? 'string');
 }
 
 /** The schema of what the one root field of a document answers; of an entry where it is a list. */

@@ -156,8 +156,8 @@ const fold = {
       z.strictObject({
         name: z.string().optional(),
         chains: z.array(chain).min(1).describe('Each has exactly one of protein, dna, rna, ligand'),
-        includePae: z.boolean().optional().describe('Needed for errors between chains'),
-        includePairChainsIptm: z.boolean().optional().describe('Needed for scores of each pair of chains'),
+        includePae: z.boolean().optional().describe('Needed for ipSAE, LIS and errors between chains'),
+        includePairChainsIptm: z.boolean().optional().describe('Needed for ipTM of each pair of chains'),
       }),
     )
     .min(1)
@@ -260,12 +260,13 @@ const TOOLS: readonly Tool[] = [
     name: 'batch_status',
     title: 'Follow a batch',
     description:
-      'Counts and tasks of a batch. With `orderBy` IPTM, PTM or PLDDT the best come first, with their scores. ' +
+      'Counts and tasks of a batch. With `orderBy` IPSAE or IPTM (complexes), PTM or PLDDT the best come first, ' +
+      'with their scores. ' +
       'Folding takes minutes: ask again every 30 s or less often.',
     input: z
       .strictObject({
         batchId: z.string(),
-        orderBy: z.enum(['INDEX', 'NAME', 'IPTM', 'PTM', 'PLDDT']).default('INDEX'),
+        orderBy: z.enum(['INDEX', 'NAME', 'IPSAE', 'IPTM', 'PTM', 'PLDDT']).default('INDEX'),
         statuses: z
           .array(z.enum(['QUEUED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'EXPIRED']))
           .optional(),
@@ -283,9 +284,10 @@ const TOOLS: readonly Tool[] = [
     name: 'fold_result',
     title: 'Read a fold',
     description:
-      'Scores of a finished task, of its chains and of each pair of chains, and links to its files. ipTM and pTM are ' +
-      '0 to 1, pLDDT 0 to 100, errors in ångström. `result` is null unless `status` is DONE; ipTM of a single chain is null. ' +
-      'Matrices are in the files only.',
+      'Scores of a finished task, of its chains and of each pair of chains (ipSAE, pDockQ, LIS, ipTM, errors), and links ' +
+      'to its files. ipSAE, ipTM and pTM are 0 to 1, pLDDT 0 to 100, errors in ångström. `result` is null unless `status` ' +
+      'is DONE; ipTM of a single chain is null, and so are ipSAE, LIS and errors without includePae. Matrices are in the ' +
+      'files only.',
     input: z
       .strictObject({
         taskId: z.string().describe('A `taskId` of batch_status'),

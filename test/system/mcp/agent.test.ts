@@ -1,0 +1,159 @@
+// What an agent does: it finds a dark cluster near insulin, folds a protein of it and a variant, and ranks them. It starts
+// `foldatlas mcp` itself, or asks /mcp over a socket, each through the SDK's own client.
+import { readFileSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
+import {
+  type CallToolResult,
+  Client,
+  StreamableHTTPClientTransport,
+  type Transport,
+} from '@modelcontextprotocol/client';
+import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { textOf } from '../../mcp/client.ts';
+import { ROOT } from '../../root.ts';
+import { at, listAt } from '../../support.ts';
+import { BIN, run } from '../cli/bin.ts';
+import { openPlace, type Place } from '../clients/place.ts';
+
+const TOKEN = 'key-of-an-agent';
+
+let place: Place;
+let origin: string;
+beforeAll(async () => {
+  place = await openPlace({ MCP_MUTATIONS: '1' });
+  origin = new URL(place.url).origin;
+});
+afterAll(() => place.close());
+
+const overStdio = (words: readonly string[] = []) =>
+  new StdioClientTransport({
+    command: process.execPath,
+    args: [BIN, 'mcp', '--url', origin, ...words],
+    env: { PATH: process.env.PATH ?? '', FOLDATLAS_TOKEN: TOKEN },
+    stderr: 'pipe',
+  });
+const overHttp = () =>
+  new StreamableHTTPClientTransport(new URL('/mcp', origin), {
+    requestInit: { headers: { authorization: `Bearer ${TOKEN}` } },
+  });
+
+async function connect(transport: Transport, mode: 'auto' | 'legacy'): Promise<Client> {
+  const client = new Client({ name: 'agent', version: '1.0.0' }, { versionNegotiation: { mode } });
+  await client.connect(transport);
+  return client;
+}
+
+const TRANSPORTS: readonly [string, () => Transport, 'auto' | 'legacy'][] = [
+  ['foldatlas mcp', () => overStdio(['--mutations']), 'legacy'],
+  ['/mcp', overHttp, 'auto'],
+];
+
+describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
+  it('finds a dark cluster near insulin, folds a variant, and ranks', async () => {
+    const client = await connect(open(), mode);
+    const call = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
+      const result: CallToolResult = await client.callTool({ name: tool, arguments: args });
+      expect(result.isError ?? false, textOf(result)).toBe(false);
+      return result.structuredContent;
+    };
+
+    const found = await call('lookup_proteins', { ids: ['INS_HUMAN'] });
+    expect(at(found, 'rows.0.1')).toBe('FOUND');
+    const near = await call('similar_proteins', { id: 'INS_HUMAN', maxPercentCharacterized: 0 });
+    const cluster = await call('get_cluster', { hash: at(near, 'hits.0.cluster.representativeHash') });
+    expect(at(cluster, 'percentCharacterized')).toBe(0);
+    const smallest = listAt(cluster, 'members.nodes').toSorted(
+      (a, b) => Number(at(a, 'length')) - Number(at(b, 'length')),
+    );
+    const member = await call('get_protein', { id: at(smallest, '0.hash'), includeSequence: true });
+    const sequence = String(at(member, 'protein.sequence'));
+
+    const variant = `${sequence.slice(0, 4)}${sequence[4] === 'A' ? 'G' : 'A'}${sequence.slice(5)}`;
+    const items = Object.entries({ wild: sequence, variant }).map(([item, text]) => ({
+      name: item,
+      chains: [{ protein: { sequence: text } }],
+    }));
+    expect(await call('check_fold', { items })).toMatchObject({ ok: true, taskCount: 2 });
+    const submission = { items, idempotencyKey: `dark-variant over ${name}` };
+    const sent = await call('submit_fold', submission);
+    expect(sent).toMatchObject({ taskCount: 2, replayed: false });
+    expect(await call('submit_fold', submission)).toMatchObject({ replayed: true });
+
+    const batchId = at(sent, 'batch.batchId');
+    const readStatus = async () => at(await call('batch_status', { batchId }), 'status');
+    let status = await readStatus();
+    for (; status === 'IN_PROGRESS'; status = await readStatus()) await sleep(200);
+    expect(status).toBe('DONE');
+    const ranked = listAt(await call('batch_status', { batchId, orderBy: 'PTM' }), 'tasks.nodes');
+    const [best, second] = ranked.map((task) => Number(at(task, 'scores.ptm')));
+    expect(best).toBeGreaterThanOrEqual(second ?? Number.NaN);
+    const result = await call('fold_result', { taskId: at(ranked, '0.taskId') });
+    expect(at(result, 'result.ptm')).toBe(best);
+    const file = await fetch(String(at(result, 'result.structure.url')), {
+      headers: { authorization: `Bearer ${TOKEN}` },
+    });
+    expect(await file.text()).toContain('_atom_site');
+    await client.close();
+  });
+});
+
+describe('foldatlas mcp', () => {
+  it('submits nothing until it is told to, and follows the protocol of 2026 as well', async () => {
+    const transport = overStdio();
+    const client = await connect(transport, 'auto');
+    const { tools } = await client.listTools();
+    expect(tools.map(({ name }) => name)).not.toContain('submit_fold');
+    const { resourceTemplates } = await client.listResourceTemplates();
+    expect(resourceTemplates).toHaveLength(1);
+    expect(await client.readResource({ uri: 'foldatlas://schema/Protein' })).toMatchObject({
+      contents: [{ text: expect.stringContaining('type Protein') }],
+    });
+    await client.close();
+  });
+
+  it('writes nothing but messages to standard output, and ends with its input', async () => {
+    const initialize = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    };
+    const input = `${JSON.stringify(initialize)}\n`;
+    const { code, out, err } = await run(['mcp', '--url', 'http://127.0.0.1:1'], { input });
+    expect([code, err]).toEqual([0, '']);
+    for (const line of out.trim().split('\n').filter(Boolean))
+      expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  });
+
+  it('says what is wrong with its address, and with a gateway that is away', async () => {
+    expect(await run(['mcp', '--url', 'atlas.test'])).toMatchObject({
+      code: 64,
+      err: expect.stringContaining('--url: give the address'),
+    });
+    const client = await connect(
+      new StdioClientTransport({
+        command: process.execPath,
+        args: [BIN, 'mcp', '--url', 'http://127.0.0.1:1'],
+      }),
+      'legacy',
+    );
+    const result = await client.callTool({ name: 'lookup_proteins', arguments: { ids: ['P01308'] } });
+    expect(textOf(result)).toMatch(/gateway at http:\/\/127\.0\.0\.1:1 gives no answer.*Does it run/);
+    await client.close();
+  });
+});
+
+it('is not part of what a gateway loads to start', () => {
+  const files = new Map<string, string>();
+  const follow = (file: string): void => {
+    if (files.has(file)) return;
+    const text = readFileSync(file, 'utf8');
+    files.set(file, text);
+    for (const [, path = ''] of text.matchAll(/^(?:import|export|\})[^;(]*?"(\.{1,2}\/[^"]+\.js)";$/gm))
+      follow(resolve(dirname(file), path));
+  };
+  follow(`${ROOT}dist/index.js`);
+  const texts = [...files.values()];
+  expect(texts.some((text) => text.includes('The GraphQL document') || text.includes('openapi'))).toBe(true);
+  expect(texts.filter((text) => text.includes('class McpServer'))).toEqual([]);
+});
