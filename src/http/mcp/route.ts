@@ -6,6 +6,7 @@ import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
+import { isLoopback } from '../auth/loopback.ts';
 import { httpError } from '../errors.ts';
 import { type Exchange, getExchange, readBody } from '../exchange.ts';
 import type { ServerContext } from '../handler.ts';
@@ -62,12 +63,16 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
   };
 }
 
-/** Whether a page of another site has sent the request. Clients other than browsers send no Origin. */
+/**
+ * Whether a page of another site has sent the request: clients other than browsers send no Origin. The
+ * Host header alone proves nothing, because any site can point a name of its own to this machine.
+ */
 function isForeignPage({ url, headers }: Request, { CORS_ORIGINS, PUBLIC_URL }: Config): boolean {
   const origin = headers.get('origin');
   if (origin === null || isListed(origin, CORS_ORIGINS)) return false;
   const host = URL.canParse(origin) ? new URL(origin).host : null;
-  return ![url, PUBLIC_URL ?? url].some((own) => new URL(own).host === host);
+  const own = new URL(PUBLIC_URL ?? url);
+  return own.host !== host || (PUBLIC_URL === undefined && !isLoopback(own.hostname));
 }
 
 /** @throws GraphQLError (400, 413) */
