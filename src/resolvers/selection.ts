@@ -25,7 +25,9 @@ const selectionsByExecution = memoize1(
  */
 function currentNodes(info: GraphQLResolveInfo): FieldNode[] {
   const known = nodesByExecution(info.variableValues);
-  const nodes = known.get(info.fieldNodes) ?? nodesAt(info, info.path);
+  const before = known.get(info.fieldNodes);
+  if (before !== undefined) return before;
+  const nodes = nodesAt(info, info.path);
   known.set(info.fieldNodes, nodes);
   return nodes;
 }

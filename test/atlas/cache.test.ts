@@ -45,7 +45,7 @@ const openOver = (store: SharedStore | undefined, o: Options = {}): Cache<Value>
     namespace: o.namespace ?? 'values',
     ttl: o.ttl ?? 60_000,
     maxBytes: o.maxBytes ?? 1_000_000,
-    sizeOf: ({ name, bytes }) => name.length + (bytes?.length ?? 0),
+    estimateBytes: ({ name, bytes }) => name.length + (bytes?.length ?? 0),
     onError,
     onLookup: o.onLookup,
     shared: store?.namespace(o.namespace ?? 'values'),

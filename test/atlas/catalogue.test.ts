@@ -43,7 +43,7 @@ const openKept = (ttl: number) =>
     ttl,
     stale: 60_000,
     maxBytes: 64 * 1024 * 1024,
-    sizeOf: (json) => json.length,
+    estimateBytes: (json) => json.length,
     onError: () => undefined,
   });
 

@@ -28,20 +28,21 @@ function isInInfo(field: string, info: ClusterRef['info']): boolean {
  * behind its other fields, such as the representative, then share a bulk call with its members.
  *
  * @param info - what earlier answers say of it
+ * @returns at once what needs no record: a list of clusters would else make a promise for each
  */
-export async function withRecord(
+export function withRecord(
   ctx: GatewayContext,
   selection: ClusterSelection,
   representative: string,
   info: ClusterRef['info'] = {},
-): Promise<ClusterRef> {
+): ClusterRef | Promise<ClusterRef> {
   const { fields, describesRepresentative, top } = selection;
   const isNeeded = describesRepresentative || fields.some((field) => !isInInfo(field, info));
   if (!isNeeded) return { representative, info, record: UNKNOWN, top: 0 };
-  const record = await ctx.clusters
-    .load(representative, top)
-    .then((found) => found ?? contradiction(), asError);
-  return fromRecord(representative, info, record, top);
+  return ctx.clusters.load(representative, top).then(
+    (record) => fromRecord(representative, info, record ?? contradiction(), top),
+    (error: unknown) => fromRecord(representative, info, asError(error), top),
+  );
 }
 
 function fromRecord(

@@ -57,23 +57,33 @@ const PARTS: Readonly<
 
 const RECORD: RequiredParts = { record: true };
 
-/** Needs by selection. A selection that depends on variables is a new object for each execution. */
-const known = new WeakMap<readonly Selected[], RequiredParts>();
+/**
+ * Reads each selection once, for all items of a list. A selection that depends on variables is a new
+ * object for each execution.
+ */
+function onceForSelection<T>(
+  read: (info: GraphQLResolveInfo, selected: readonly Selected[]) => T,
+): (info: GraphQLResolveInfo, selected: readonly Selected[]) => T {
+  const known = new WeakMap<readonly Selected[], { readonly value: T }>();
+  return (info, selected) => {
+    const entry = known.get(selected) ?? { value: read(info, selected) };
+    known.set(selected, entry);
+    return entry.value;
+  };
+}
 
-/** All parts that a selection on a protein needs; by default that of the current field. */
-export function requiredParts(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts {
-  const selected = selectedFields(info, 'Protein', nodes);
-  const before = known.get(selected);
-  if (before !== undefined) return before;
-  const needs = unionParts(
+const partsOfSelection = onceForSelection((info, selected) =>
+  unionParts(
     selected.map((field) => {
       const parts = Object.hasOwn(PARTS, field.name) ? (PARTS[field.name] ?? RECORD) : RECORD;
       return typeof parts === 'function' ? parts(info, field) : parts;
     }),
-  );
-  known.set(selected, needs);
-  return needs;
-}
+  ),
+);
+
+/** All parts that a selection on a protein needs; by default that of the current field. */
+export const requiredParts = (info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts =>
+  partsOfSelection(info, selectedFields(info, 'Protein', nodes));
 
 /** All parts that a selection needs of the proteins in a field of it, under all of its aliases. */
 export const requiredPartsBelow = (
@@ -204,8 +214,7 @@ export interface ClusterSelection {
   readonly top: number | undefined;
 }
 
-export function clusterSelection(info: GraphQLResolveInfo): ClusterSelection {
-  const selected = selectedFields(info, 'Cluster');
+const readClusterSelection = onceForSelection((info, selected): ClusterSelection => {
   const representative = selectedOnRepresentative(info, selected);
   const described = representative.filter(({ name }) => OF_REPRESENTATIVE.has(name));
   const tops = representative.filter(isRanking).map(selectedTop);
@@ -219,4 +228,7 @@ export function clusterSelection(info: GraphQLResolveInfo): ClusterSelection {
     scoresRepresentative: described.some(({ name }) => name !== 'name'),
     top: tops.length === 0 ? undefined : Math.max(...tops),
   };
-}
+});
+
+export const clusterSelection = (info: GraphQLResolveInfo): ClusterSelection =>
+  readClusterSelection(info, selectedFields(info, 'Cluster'));

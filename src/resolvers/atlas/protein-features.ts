@@ -53,7 +53,7 @@ builder.objectFields(FeatureActivation, (t) => ({
 }));
 
 /** Activations of one feature along the sequence, of those that the record has. */
-function rowOf({ rows }: ProteinRef, feature: number): Part<FeatureRow> {
+function findRow({ rows }: ProteinRef, feature: number): Part<FeatureRow> {
   if (!isKnown(rows)) return rows;
   return rows?.rows.find((row) => row.feature === feature) ?? null;
 }
@@ -62,7 +62,7 @@ function rowOf({ rows }: ProteinRef, feature: number): Part<FeatureRow> {
 function topFeatures(protein: ProteinRef, top: number): ActivationRef[] {
   const values = readPart(protein.features)?.values ?? [];
   const { length } = protein;
-  return values.slice(0, top).map((value) => ({ value, row: rowOf(protein, value.feature_index), length }));
+  return values.slice(0, top).map((value) => ({ value, row: findRow(protein, value.feature_index), length }));
 }
 
 const toActivations = ({ length }: ProteinRef, answers: readonly FeatureAnswer[] | null): ActivationRef[] =>
@@ -111,7 +111,7 @@ async function recordFeatures(
   const [archived = protein] = await loadNamed(ctx, [protein.hash], { rows, length: true });
   return answers.map(({ value, row }) => ({
     value,
-    row: row === UNKNOWN ? rowOf(archived, value.feature_index) : row,
+    row: row === UNKNOWN ? findRow(archived, value.feature_index) : row,
     length: archived.length,
   }));
 }
@@ -133,7 +133,7 @@ async function levelFeatures(
     .filter((index) => active.has(index) || catalogue.has(index))
     .map((index) => ({
       value: { feature_index: index, value: active.get(index) ?? 0 },
-      row: rowOf(protein, index),
+      row: findRow(protein, index),
       length: protein.length,
     }));
 }

@@ -151,7 +151,7 @@ interface ThumbnailRef {
   readonly type: typeof ThumbnailType.$inferType;
 }
 
-const imageOf = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
+const loadImage = (ctx: GatewayContext, { hash, type }: ThumbnailRef) =>
   ctx.services.thumbnails.get(ctx.upstream, hash, THUMBNAIL_TYPES[type]);
 
 const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
@@ -171,13 +171,13 @@ const Thumbnail = builder.objectRef<ThumbnailRef>('Thumbnail').implement({
       public: 'record',
       cost: { shared: { image: 1 } },
       description: 'Size of the file in bytes, such as 48213; null where there is no structure.',
-      resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.byteLength,
+      resolve: async (thumbnail, _, ctx) => (await loadImage(ctx, thumbnail))?.png.byteLength,
     }),
     base64: t.string({
       public: 'record',
       cost: { shared: { image: 1 }, ...LARGE_VALUE },
       description: 'The file as base64, for `data:image/png;base64,` URLs; null where there is no structure.',
-      resolve: async (thumbnail, _, ctx) => (await imageOf(ctx, thumbnail))?.png.toString('base64'),
+      resolve: async (thumbnail, _, ctx) => (await loadImage(ctx, thumbnail))?.png.toString('base64'),
     }),
   }),
 });

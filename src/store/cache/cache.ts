@@ -50,7 +50,7 @@ export interface CacheOptions<T> {
   readonly stale?: number;
   readonly maxBytes: number;
   /** Roughly what a value takes in memory. */
-  readonly sizeOf: (value: T) => number;
+  readonly estimateBytes: (value: T) => number;
   /** Whether a loaded value is cached; every value when absent. */
   readonly isCacheable?: (value: T) => boolean;
   /** Called when a refresh in the background fails. */
@@ -71,14 +71,14 @@ const ENTRY_BYTES = 200;
 
 /** Creates a namespace. */
 export function createCache<T>(options: CacheOptions<T>): Cache<T> {
-  const { namespace, ttl, stale = 0, maxBytes, sizeOf, shared, onError, onLookup } = options;
+  const { namespace, ttl, stale = 0, maxBytes, estimateBytes, shared, onError, onLookup } = options;
   const { isCacheable = () => true } = options;
   const local = new LRUCache<string, Entry<T>>({
     maxSize: maxBytes,
     // A large value must not drive out all others.
     maxEntrySize: Math.floor(maxBytes / 2),
     // lru-cache takes whole numbers.
-    sizeCalculation: ({ value }, key) => Math.ceil(key.length + sizeOf(value) + ENTRY_BYTES),
+    sizeCalculation: ({ value }, key) => Math.ceil(key.length + estimateBytes(value) + ENTRY_BYTES),
   });
   const singleFlight = createSingleFlight();
 

@@ -49,7 +49,7 @@ const decoder = new TextDecoder();
 
 const normalizeHash = (hash: string): string => hash.trim().toLowerCase();
 
-const entriesOf = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
+const toEntries = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
 /**
  * Reads the archive of `POST /proteins/batch` (spec, Bulk lookup). Unknown members and keys are
@@ -134,9 +134,9 @@ class BulkReader implements BulkParts {
   async #readClusters(member: ZipMember): Promise<void> {
     const file = await parseJson(unpackMember(member));
     if (!isFields(file)) return;
-    for (const [representative, record] of entriesOf(file.clusters))
+    for (const [representative, record] of toEntries(file.clusters))
       this.clusters.set(normalizeHash(representative), record);
-    for (const [key, representative] of entriesOf(file.proteins)) {
+    for (const [key, representative] of toEntries(file.proteins)) {
       const hash = normalizeHash(key);
       if (typeof representative === 'string') {
         if (!this.#isWanted(hash)) continue;

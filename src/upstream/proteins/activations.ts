@@ -35,7 +35,7 @@ export function hasSameScale(ranking: readonly FeatureValue[], vector: SparseVec
 }
 
 /** Whether a ranking is that of a vector: same features, same order, same values. */
-export function isRankingOf(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
+export function hasSameRanking(ranking: readonly FeatureValue[], vector: SparseVector): boolean {
   const own = toRanking(vector, ranking.length);
   return (
     ranking.length > 0 &&

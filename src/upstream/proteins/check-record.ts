@@ -6,7 +6,7 @@ import { UpstreamError } from '../errors.ts';
 import type { ProteinRecord as WireRecord } from '../wire.ts';
 
 /** Whether a protein hash is that of a sequence. */
-export const isSequenceOf = (hash: string, sequence: string): boolean => digest('md5', sequence) === hash;
+export const matchesSequence = (hash: string, sequence: string): boolean => digest('md5', sequence) === hash;
 
 /** An answer that contradicts itself or the question. */
 export const contradiction = (path: string, expected: string, seen: string): UpstreamError =>
@@ -27,7 +27,7 @@ export function checkRecord(
   const { protein_hash: own, sequence } = record;
   if (own !== hash) throw contradiction('$.protein_hash', hash, own);
   if (sequence == null) return;
-  if (!isSequenceOf(hash, sequence))
+  if (!matchesSequence(hash, sequence))
     throw contradiction('$.sequence', `a sequence whose MD5 is ${hash}`, `one of ${sequence.length} letters`);
   const { length } = sequence;
   const { sequence_length: stated = length } = record;

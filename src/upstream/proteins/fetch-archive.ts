@@ -9,7 +9,7 @@ import { download } from '../http/download.ts';
 import { readBytes } from '../http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import type { BulkCall } from './plan.ts';
-import { needsCluster, needsRows, needsStructure, topOf } from './required-parts.ts';
+import { needsCluster, needsRows, needsStructure, topFeatureCount } from './required-parts.ts';
 
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
@@ -91,7 +91,7 @@ export async function fetchArchive(
   const perResidue = needsRows(needs);
   const started = await atlas.bulk(up, {
     hashes: [...hashes],
-    top: topOf(needs),
+    top: topFeatureCount(needs),
     structure: needsStructure(needs),
     cluster: needsCluster(needs),
     sequence: true,

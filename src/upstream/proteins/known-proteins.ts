@@ -7,13 +7,13 @@ import type { NeededParts } from './plan.ts';
 import type { ProteinCache } from './protein-cache.ts';
 import { availableParts, mergeRecords, type ProteinRecord, withParts } from './record.ts';
 import {
+  findPath,
   missingParts,
   type Need,
   NO_PARTS,
   needsNothing,
   needsRows,
   needsStructure,
-  pathOf,
   pickParts,
   type RequiredParts,
   unionParts,
@@ -28,21 +28,16 @@ interface Failure {
   readonly error: Error;
 }
 
-/** The answers about a protein that were read whole. */
-interface Asked {
-  readonly record: boolean;
-  readonly archive: RequiredParts;
-}
-
-const NOT_ASKED: Asked = { record: false, archive: NO_PARTS };
-
 export class KnownProteins {
   /** Null for a protein that does not exist. */
   readonly #records = new Map<string, ProteinRecord | null>();
   readonly #failures = new Map<string, Failure>();
   /** Errors of archives of which a member was lost, which matter where no record answers instead. */
   readonly #damage = new Map<string, Error>();
-  readonly #asked = new Map<string, Asked>();
+  /** The proteins whose single records were read. */
+  readonly #readRecords = new Set<string>();
+  /** What archives that were read whole were asked for, by protein. */
+  readonly #readArchives = new Map<string, RequiredParts>();
   /** The cached records, with what the answers add to them. */
   readonly #cacheable = new Map<string, ProteinRecord>();
   readonly #changed = new Set<string>();
@@ -79,28 +74,26 @@ export class KnownProteins {
     if (record === null) this.#up.absences?.add(hash);
   }
 
-  /** Notes that the single record of a protein was read. */
-  askedRecord(hash: string): void {
-    const { archive } = this.#asked.get(hash) ?? NOT_ASKED;
-    this.#asked.set(hash, { record: true, archive });
+  /** Marks the single record of a protein as read. */
+  addReadRecord(hash: string): void {
+    this.#readRecords.add(hash);
   }
 
-  hasAskedRecord(hash: string): boolean {
-    return this.#asked.get(hash)?.record === true;
+  hasReadRecord(hash: string): boolean {
+    return this.#readRecords.has(hash);
   }
 
-  /** Notes that an archive was read whole that was asked for these parts of a protein. */
-  askedArchive(hash: string, needs: RequiredParts): void {
-    const { record, archive } = this.#asked.get(hash) ?? NOT_ASKED;
-    this.#asked.set(hash, { record, archive: unionParts([archive, needs]) });
+  /** Marks an archive as read whole that was asked for these parts of a protein. */
+  addReadArchive(hash: string, needs: RequiredParts): void {
+    this.#readArchives.set(hash, unionParts([this.#readArchives.get(hash) ?? NO_PARTS, needs]));
   }
 
-  /** Notes that an archive was read of which a member was lost. */
-  askedDamaged(hash: string, error: Error): void {
+  /** Adds the error of an archive of which a member was lost. */
+  addDamage(hash: string, error: Error): void {
     this.#damage.set(hash, error);
   }
 
-  /** Notes that a call failed, which is not made again in this request. */
+  /** Adds the error of a call, which is not made again in this request. */
   fail(hash: string, needs: RequiredParts, error: unknown): void {
     const before = this.#failures.get(hash);
     this.#failures.set(hash, {
@@ -123,7 +116,7 @@ export class KnownProteins {
   }
 
   /** The same for many proteins; those of which nothing has to be asked are left out. */
-  openOf(needed: NeededParts): Map<string, RequiredParts> {
+  openNeeds(needed: NeededParts): Map<string, RequiredParts> {
     const open = new Map<string, RequiredParts>();
     for (const [hash, needs] of needed) {
       const parts = this.openParts(hash, needs);
@@ -132,8 +125,8 @@ export class KnownProteins {
     return open;
   }
 
-  /** Takes in what is cached of proteins. */
-  async recall(open: NeededParts): Promise<void> {
+  /** Adds what is cached of proteins. */
+  async addCached(open: NeededParts): Promise<void> {
     if (open.size === 0) return;
     const cached = await this.#cache.getMany([...open.keys()]);
     if (cached.length > 0) this.#up.onCacheHit?.('proteins', cached.length);
@@ -164,31 +157,32 @@ export class KnownProteins {
     const record = this.#records.get(hash);
     if (record === null) return null;
     const failure = this.#failures.get(hash)?.error;
-    const isPassing = failure instanceof UpstreamError && failure.failure.retryable;
+    const mayPass = failure instanceof UpstreamError && failure.failure.retryable;
     // A record that may be there in a moment makes up for the archive.
-    const error = isPassing ? failure : (this.#damage.get(hash) ?? failure);
+    const error = mayPass ? failure : (this.#damage.get(hash) ?? failure);
     if (record === undefined)
       return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
     const missing = missingParts(needs, availableParts(record));
     if (needsNothing(missing)) return record;
     if (missing.fold === true && error !== undefined) return error;
-    const absent = provenNone(this.#asked.get(hash) ?? NOT_ASKED, missing);
-    const settled = needsNothing(absent) ? record : withParts(record, absent, null);
+    const absent = this.#readRecords.has(hash)
+      ? pickLackedByBoth(missing, this.#readArchives.get(hash) ?? NO_PARTS)
+      : NO_PARTS;
+    const complete = needsNothing(absent) ? record : withParts(record, absent, null);
     const open = missingParts(missing, absent);
-    return needsNothing(open) ? settled : withParts(settled, open, error ?? unanswered(open));
+    return needsNothing(open) ? complete : withParts(complete, open, error ?? unanswered(open));
   }
 }
 
 const OF_STRUCTURE: ReadonlySet<Need> = new Set<Need>(['structure', 'ptm', 'meanPlddt']);
 const OF_ROWS: ReadonlySet<Need> = new Set<Need>(['residues', 'rows']);
 
-/** Neither record nor archive had it: there is none. */
-const provenNone = ({ record, archive }: Asked, missing: RequiredParts): RequiredParts =>
+/** Parts that neither the record nor the archive has: there is none. */
+const pickLackedByBoth = (missing: RequiredParts, archive: RequiredParts): RequiredParts =>
   pickParts(
     missing,
     (need) =>
-      record &&
-      ((OF_STRUCTURE.has(need) && needsStructure(archive)) || (OF_ROWS.has(need) && needsRows(archive))),
+      (OF_STRUCTURE.has(need) && needsStructure(archive)) || (OF_ROWS.has(need) && needsRows(archive)),
   );
 
 const drift = (message: string): UpstreamError =>
@@ -196,7 +190,7 @@ const drift = (message: string): UpstreamError =>
 
 const unanswered = (open: RequiredParts): UpstreamError =>
   drift(
-    `The upstream's answer to protein has changed at ${pathOf(open)}: expected a value, seen ` +
+    `The upstream's answer to protein has changed at ${findPath(open)}: expected a value, seen ` +
       'nothing; its bulk archive has none either.',
   );
 

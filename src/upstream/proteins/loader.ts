@@ -9,7 +9,7 @@ import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { partValue, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, ClusterRecord } from '../wire.ts';
-import { isRankingOf } from './activations.ts';
+import { hasSameRanking } from './activations.ts';
 import { createFeatureValueLoader, type LoadFeatures } from './feature-values.ts';
 import { damagedArchive, fetchArchive } from './fetch-archive.ts';
 import { MAX_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
@@ -25,7 +25,7 @@ import {
   needsCluster,
   needsNothing,
   type RequiredParts,
-  topOf,
+  topFeatureCount,
   unionParts,
 } from './required-parts.ts';
 
@@ -115,12 +115,12 @@ export function createProteinLoader(
       for (const [hash, needs] of needed) known.fail(hash, needs, tooManyFolds(folds));
       return;
     }
-    await known.recall(known.openOf(needed));
-    const wanted = known.openOf(needed);
+    await known.addCached(known.openNeeds(needed));
+    const wanted = known.openNeeds(needed);
     const first = planFirstCalls(wanted);
     await run(first);
-    await run(planRemainingCalls(known.openOf(wanted), first));
-    await Promise.all(Array.from(needed, ([hash, needs]) => settleCluster(hash, needs)));
+    await run(planRemainingCalls(known.openNeeds(wanted), first));
+    await Promise.all(Array.from(needed, ([hash, needs]) => completeCluster(hash, needs)));
     known.store();
   }
 
@@ -134,13 +134,13 @@ export function createProteinLoader(
   }
 
   async function runRecord(hash: string, needs: RequiredParts, isLone: boolean): Promise<void> {
-    const query = { top: topOf(needs), foldOnMiss: needs.fold === true, normalize: true };
+    const query = { top: topFeatureCount(needs), foldOnMiss: needs.fold === true, normalize: true };
     const key = `protein ${hash} ${query.top} ${query.foldOnMiss}`;
     const read = () => singleFlight(key, up.signal, (call) => readFolded(up, hash, query, call));
     try {
       const found = await (isLone ? read() : limitRecords(read));
       known.add(hash, found && readRecord(hash, needs, found));
-      known.askedRecord(hash);
+      known.addReadRecord(hash);
     } catch (error) {
       known.fail(hash, needs, error);
     }
@@ -169,9 +169,9 @@ export function createProteinLoader(
     for (const hash of each.keys()) {
       const record = readArchived(hash, needs, archive);
       // A record that was read has proven that the protein exists.
-      if (record !== undefined && (record !== null || !known.hasAskedRecord(hash))) known.add(hash, record);
-      if (problem === undefined) known.askedArchive(hash, needs);
-      else known.askedDamaged(hash, damagedArchive(problem));
+      if (record !== undefined && (record !== null || !known.hasReadRecord(hash))) known.add(hash, record);
+      if (problem === undefined) known.addReadArchive(hash, needs);
+      else known.addDamage(hash, damagedArchive(problem));
     }
   }
 
@@ -190,8 +190,8 @@ export function createProteinLoader(
     const level = hash === undefined ? undefined : parts.features.get(hash)?.proteinLevel;
     if (hash === undefined || needs === undefined || level === undefined) return false;
     const ranking = () => partValue(known.get(hash)?.features);
-    if ((ranking()?.top ?? 0) < topOf(needs)) await runRecord(hash, needs, true);
-    return isRankingOf(ranking()?.values ?? [], level);
+    if ((ranking()?.top ?? 0) < topFeatureCount(needs)) await runRecord(hash, needs, true);
+    return hasSameRanking(ranking()?.values ?? [], level);
   }
 
   /** Joins the representative that a record named with what an archive says of its cluster. */
@@ -206,7 +206,7 @@ export function createProteinLoader(
    * A protein whose record names no cluster represents one, or is in none: only the 404 of the
    * cluster's own record proves the latter.
    */
-  async function settleCluster(hash: string, needs: RequiredParts): Promise<void> {
+  async function completeCluster(hash: string, needs: RequiredParts): Promise<void> {
     const record = known.get(hash);
     if (!record || !needsCluster(needs) || known.hasFailed(hash)) return;
     const link = partValue(record.cluster);
@@ -216,9 +216,9 @@ export function createProteinLoader(
     const cluster = await clusters
       .load(hash)
       .then((found) => found && { representative: hash, info: found.record }, asError);
-    const settled = { ...emptyRecord(hash), cluster };
-    if (cluster === null || cluster instanceof Error) known.addUncached(hash, settled);
-    else known.add(hash, settled);
+    const update = { ...emptyRecord(hash), cluster };
+    if (cluster === null || cluster instanceof Error) known.addUncached(hash, update);
+    else known.add(hash, update);
   }
 
   const tick = new DataLoader<ProteinRequest, readonly LoadResult[]>(loadBatch, {
@@ -235,7 +235,7 @@ export function createProteinLoader(
     },
     loadMany,
     async findCached(hash, needs) {
-      await known.recall(known.openOf(new Map([[hash, needs]])));
+      await known.addCached(known.openNeeds(new Map([[hash, needs]])));
       return known.openParts(hash, needs) === undefined ? (known.get(hash) ?? undefined) : undefined;
     },
     prime(record) {

@@ -68,15 +68,16 @@ function fromCache(cached: ProteinRecord): ProteinRecord {
 const ENTRY_BYTES = 600;
 
 /** Roughly what a record takes in memory. */
-export function sizeOfRecord(record: ProteinRecord): number {
-  const { sequence, structure, plddt, features, level, rows, single } = record;
+export function estimateRecordBytes(record: ProteinRecord): number {
+  const { sequence, structure, plddt, cluster, features, level, rows, single } = record;
   const text = partValue(structure)?.text;
   return (
     ENTRY_BYTES +
     (partValue(sequence)?.length ?? 0) +
     (text === undefined ? 0 : typeof text === 'string' ? text.length : text.size) +
     8 * (partValue(plddt)?.length ?? 0) +
-    200 * (partValue(features)?.values.length ?? 0) +
+    (partValue(cluster)?.info == null ? 0 : 700) +
+    240 * (partValue(features)?.values.length ?? 0) +
     16 * (partValue(level)?.values.length ?? 0) +
     (partValue(rows)?.rows.reduce((sum, { values }) => sum + 100 + 16 * values.length, 0) ?? 0) +
     // Coordinates as text, and three numbers for each of up to 64 activations a residue.

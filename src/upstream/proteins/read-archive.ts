@@ -1,6 +1,7 @@
 // Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein does
 // not exist; any other missing part stays unknown.
 import type { BulkParts } from '../archive/bulk.ts';
+import type { BulkSequence } from '../archive/fasta.ts';
 import type { BulkFeatures } from '../archive/features-file.ts';
 import type { StructureFile } from '../archive/structure-file.ts';
 import { validate } from '../http/validate-response.ts';
@@ -8,9 +9,9 @@ import { isFields } from '../json/is-fields.ts';
 import { UNKNOWN } from '../part.ts';
 import { type ClusterInfo, clusterInfo } from '../wire.ts';
 import { hasSameScale, toRanking } from './activations.ts';
-import { isSequenceOf } from './check-record.ts';
-import { emptyRecord, type ProteinRecord, type Source } from './record.ts';
-import { needsCluster, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
+import { matchesSequence } from './check-record.ts';
+import type { ProteinRecord, Source } from './record.ts';
+import { needsCluster, needsStructure, type RequiredParts, topFeatureCount } from './required-parts.ts';
 import { readResidues, readStructure } from './structure.ts';
 
 /** An archive, and what is read of all of it. */
@@ -35,29 +36,39 @@ export function readArchived(
 ): ProteinRecord | null | undefined {
   const { parts, from } = archive;
   if (!parts.present.has(hash)) return parts.hasSequences && parts.problems.length === 0 ? null : undefined;
-  const identity = identityParts(hash, parts);
+  const identity = findSequence(hash, parts);
+  const structure = needsStructure(needs)
+    ? structureParts(parts.structures.get(hash), identity?.sequence)
+    : undefined;
+  // One literal: joined from several objects, a record takes five times as long.
   return {
-    ...emptyRecord(hash, from),
-    ...identity,
-    ...(needsStructure(needs) ? structureParts(parts.structures.get(hash), identity?.sequence) : undefined),
-    ...(needsCluster(needs) ? { cluster: readLink(hash, archive) } : undefined),
+    hash,
+    from,
+    oldest: from.retrievedAt,
+    sequence: identity?.sequence,
+    length: identity?.sequence.length,
+    accession: identity?.accession,
+    source: identity?.source,
+    structure: structure?.structure,
+    plddt: structure?.plddt,
+    ptm: structure?.ptm,
+    meanPlddt: structure?.meanPlddt,
+    cluster: needsCluster(needs) ? readLink(hash, archive) : UNKNOWN,
     ...featureParts(needs, parts.features.get(hash), archive.isRanked),
   };
 }
 
-function identityParts(hash: string, { sequences }: BulkParts) {
+/** What the list of sequences says of a protein; undefined where it has another protein's sequence. */
+function findSequence(hash: string, { sequences }: BulkParts): BulkSequence | undefined {
   const found = sequences.get(hash);
-  // Unless it is another protein's.
-  if (found === undefined || !isSequenceOf(hash, found.sequence)) return undefined;
-  const { sequence, accession, source } = found;
-  return { sequence, length: sequence.length, accession, source };
+  return found !== undefined && matchesSequence(hash, found.sequence) ? found : undefined;
 }
 
 function structureParts(
   found: StructureFile | undefined,
   sequence: string | undefined,
-): Partial<ProteinRecord> {
-  if (found === undefined) return {};
+): Pick<ProteinRecord, 'structure' | 'plddt' | 'ptm' | 'meanPlddt'> | undefined {
+  if (found === undefined) return undefined;
   // Without the remark the record may state it.
   const ptm = found.statesPtm ? found.ptm : UNKNOWN;
   if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
@@ -96,21 +107,25 @@ function featureParts(
   needs: RequiredParts,
   found: BulkFeatures | undefined,
   isRanked: boolean,
-): Partial<ProteinRecord> {
+): Pick<ProteinRecord, 'features' | 'level' | 'rows'> {
   const vector = found?.proteinLevel;
-  const ranking =
-    found?.top ?? (isRanked && vector !== undefined ? toRanking(vector, topOf(needs)) : undefined);
-  const rows = found?.rows;
+  const values =
+    found?.top ?? (isRanked && vector !== undefined ? toRanking(vector, topFeatureCount(needs)) : undefined);
   return {
-    ...(needs.features !== undefined && ranking !== undefined
-      ? { features: { top: needs.features, regions: 0, values: ranking } }
-      : {}),
-    ...(needs.level === true && found?.top !== undefined
-      ? { level: vector !== undefined && hasSameScale(found.top, vector) ? vector : null }
-      : {}),
-    // Without a ranking they may be those of other features, and on another scale.
-    ...(rows !== undefined && (ranking !== undefined || needs.residues === undefined)
-      ? { rows: { top: needs.residues ?? 0, rows: [...rows.values()] } }
-      : {}),
+    features: needs.features && values ? { top: needs.features, regions: 0, values } : UNKNOWN,
+    level: needs.level === true ? readLevel(found) : UNKNOWN,
+    rows: values || needs.residues === undefined ? readRows(needs, found) : UNKNOWN,
   };
+}
+
+/** Null where nothing shows that the activations have the scale of the ranking. */
+function readLevel(found: BulkFeatures | undefined): ProteinRecord['level'] {
+  if (found?.top === undefined) return UNKNOWN;
+  const { top, proteinLevel } = found;
+  return proteinLevel !== undefined && hasSameScale(top, proteinLevel) ? proteinLevel : null;
+}
+
+/** Not for top features of which there is no ranking: those would be of other features. */
+function readRows(needs: RequiredParts, found: BulkFeatures | undefined): ProteinRecord['rows'] {
+  return found?.rows && { top: needs.residues ?? 0, rows: [...found.rows.values()] };
 }

@@ -19,7 +19,13 @@ import {
   type SingleRecord,
 } from './record.ts';
 import { readRegions } from './regions.ts';
-import { needsRanking, needsRows, needsStructure, type RequiredParts, topOf } from './required-parts.ts';
+import {
+  needsRanking,
+  needsRows,
+  needsStructure,
+  type RequiredParts,
+  topFeatureCount,
+} from './required-parts.ts';
 import { readResidues, readStructure, type Structure } from './structure.ts';
 
 const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
@@ -139,7 +145,7 @@ type FeatureParts = Pick<ProteinRecord, 'features' | 'level' | 'rows'>;
 
 /** The activations in a record that was requested for its top features. */
 function featureParts(needs: RequiredParts, raw: unknown, length: number | undefined): FeatureParts {
-  const top = topOf(needs);
+  const top = topFeatureCount(needs);
   const ranking = readMember(() => readFeatures(raw, top, length));
   const values = partValue<Ranking>(ranking)?.values ?? [];
   const wire = isFields(raw) ? raw : {};

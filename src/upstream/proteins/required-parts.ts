@@ -140,7 +140,7 @@ export const inArchive = (needs: RequiredParts): RequiredParts => ({
 });
 
 /** Where the record has the first of the needs that it tells of. */
-export const pathOf = (needs: RequiredParts): string =>
+export const findPath = (needs: RequiredParts): string =>
   needNames(needs)
     .map((need) => NEEDS[need].path)
     .find((path) => path !== undefined) ?? '$';
@@ -154,5 +154,5 @@ export const needsRanking = (needs: RequiredParts): boolean =>
   needs.features !== undefined || needs.regions !== undefined || needsRows(needs);
 
 /** The largest number of top features that any part of the needs speaks of; at least 1. */
-export const topOf = (needs: RequiredParts): number =>
+export const topFeatureCount = (needs: RequiredParts): number =>
   Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);

@@ -10,7 +10,7 @@ import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { drifted, type WithRaw } from '../http/validate-response.ts';
-import { isSequenceOf } from '../proteins/check-record.ts';
+import { matchesSequence } from '../proteins/check-record.ts';
 import { type ClusterRecord, type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';
 
 /** Cache of such reads; `name` labels their metrics. */
@@ -78,7 +78,7 @@ const HASH = /^[0-9a-f]{32}$/;
 async function readEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
   const entry = await atlas.uniprot(up, id);
   const { protein_hash: hash, sequence } = entry?.record ?? {};
-  if (hash != null && !(sequence == null ? HASH.test(hash) : isSequenceOf(hash, sequence)))
+  if (hash != null && !(sequence == null ? HASH.test(hash) : matchesSequence(hash, sequence)))
     throw drifted('uniprot', '$.protein_hash', 'expected the MD5 of the sequence, seen another');
   return entry;
 }

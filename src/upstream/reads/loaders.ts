@@ -9,7 +9,7 @@ import {
   type ProteinLoader,
   type ProteinLoaderDependencies,
 } from '../proteins/loader.ts';
-import { createProteinCache, noProteinCache, sizeOfRecord } from '../proteins/protein-cache.ts';
+import { createProteinCache, estimateRecordBytes, noProteinCache } from '../proteins/protein-cache.ts';
 import type { ProteinRecord } from '../proteins/record.ts';
 import {
   type CachedReads,
@@ -96,18 +96,18 @@ export function createLoaderFactory(options: ReadsOptions): LoaderFactory {
     namespace: string,
     ttl: number,
     maxBytes: number,
-    sizeOf: (value: T) => number,
+    estimateBytes: (value: T) => number,
     more: Pick<CacheOptions<T>, 'stale' | 'isCacheable'> = {},
   ): Cache<T> {
     const shared = store?.namespace(namespace);
-    return createCache<T>({ namespace, ttl, maxBytes, sizeOf, onError, onLookup, shared, ...more });
+    return createCache<T>({ namespace, ttl, maxBytes, estimateBytes, onError, onLookup, shared, ...more });
   }
   /** A cache of what may change any day; undefined where such things are not cached. */
-  const openRecords = <T>(namespace: string, maxBytes: number, sizeOf: (value: T) => number) =>
-    ttl === 0 ? undefined : open(namespace, ttl, maxBytes, sizeOf);
+  const openRecords = <T>(namespace: string, maxBytes: number, estimateBytes: (value: T) => number) =>
+    ttl === 0 ? undefined : open(namespace, ttl, maxBytes, estimateBytes);
 
-  const records = openRecords<ProteinRecord>('proteins', 32 * MiB, sizeOfRecord);
-  const identities = open<ProteinRecord>('identities', YEAR_MS, 8 * MiB, sizeOfRecord);
+  const records = openRecords<ProteinRecord>('proteins', 32 * MiB, estimateRecordBytes);
+  const identities = open<ProteinRecord>('identities', YEAR_MS, 8 * MiB, estimateRecordBytes);
   const shared: SharedDependencies = {
     proteins: {
       cache: records ? createProteinCache(records, identities, ttl) : noProteinCache,
