@@ -12,14 +12,11 @@ import type { BatchOwnership, BatchReader } from './upstream/folds/batch-reader.
 import type { FoldResults } from './upstream/folds/fold-results.ts';
 import type { Upstream } from './upstream/http/upstream-client.ts';
 import type { ProteinLoader } from './upstream/proteins/loader.ts';
-import type {
-  ClusterLoader,
-  FeatureLoader,
-  Thumbnails,
-  UniprotLoader,
-} from './upstream/reads/cached-reads.ts';
+import type { FeatureLoader, UniprotLoader } from './upstream/reads/cached-reads.ts';
 import type { Catalogue } from './upstream/reads/catalogue.ts';
+import type { ClusterLoader } from './upstream/reads/cluster-loader.ts';
 import type { SimilarityLoader } from './upstream/reads/similarity-loader.ts';
+import type { Thumbnails } from './upstream/reads/thumbnails.ts';
 
 /** What all requests of a process share. */
 export interface Services {

@@ -4,6 +4,7 @@ import './atlas/protein.ts';
 import './atlas/uniprot.ts';
 import './atlas/protein-names.ts';
 import './atlas/structure.ts';
+import './atlas/thumbnail.ts';
 import './atlas/cluster.ts';
 import './atlas/feature.ts';
 import './atlas/feature-catalogue.ts';

@@ -8,7 +8,7 @@ import { publicNonNull, publicNullable } from '../schema/field-options.ts';
 import { MAX_ITEMS, MAX_TASKS } from '../submission/check.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { BULK_HASHES } from '../upstream/proteins/plan.ts';
-import { SEARCH_LIMITS } from '../upstream/reads/catalogue.ts';
+import { SEARCH_LIMITS } from '../upstream/reads/catalogue-search.ts';
 import { MAX_RESIDUES } from './atlas/similarity.ts';
 
 const LIMITS: Readonly<Record<string, readonly [description: string, value: (config: Config) => number]>> = {

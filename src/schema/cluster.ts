@@ -1,7 +1,7 @@
 // The Cluster type with its small parts: taxonomy, Pfam domains, phyla. resolvers/atlas/cluster.ts
 // has the fields.
 import type { Part } from '../upstream/part.ts';
-import type { LoadedClusterRecord } from '../upstream/reads/cached-reads.ts';
+import type { LoadedClusterRecord } from '../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';

@@ -10,7 +10,7 @@ import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { partValue, readPart } from '../../upstream/part.ts';
 import { structureOfRecord } from '../../upstream/proteins/read-record.ts';
 import type { ProteinRecord } from '../../upstream/proteins/record.ts';
-import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/cached-reads.ts';
+import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import { shareFile } from '../response-cache.ts';
 import { fileResponse, LINK_HEADERS, refuseLink, textResponse } from './responses.ts';

@@ -16,7 +16,7 @@ import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
 import { drifted, promised } from '../../upstream/http/validate-response.ts';
 import { readPart } from '../../upstream/part.ts';
-import { hasAllMembers } from '../../upstream/reads/cached-reads.ts';
+import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { listPage, type Page, type PageArgs, pageSize, readFirst } from '../relay/connection.ts';

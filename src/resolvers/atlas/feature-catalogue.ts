@@ -6,7 +6,7 @@ import { builder, pageArgs } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
 import { publicNullable } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
-import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue.ts';
+import { SEARCH_LIMITS, SearchTooLong, searchWords } from '../../upstream/reads/catalogue-search.ts';
 import type { CatalogueEntry, FeatureDetail } from '../../upstream/wire.ts';
 import { CATALOGUE } from '../costs.ts';
 import { listPage, type PageArgs, pageSize } from '../relay/connection.ts';

@@ -4,7 +4,7 @@ import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
 import { asError, UpstreamError } from '../../upstream/errors.ts';
 import { type Part, partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
-import type { LoadedClusterRecord } from '../../upstream/reads/cached-reads.ts';
+import type { LoadedClusterRecord } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo } from '../../upstream/wire.ts';
 import { loadNamed } from './load-protein.ts';
 import { CLUSTER_KEYS, type ClusterSelection, clusterSelection } from './look-ahead.ts';

@@ -13,28 +13,28 @@ import { createProteinCache, estimateRecordBytes, noProteinCache } from '../prot
 import type { ProteinRecord } from '../proteins/record.ts';
 import {
   type CachedReads,
-  type ClusterDependencies,
-  type ClusterLoader,
-  createClusterLoader,
   createFeatureLoader,
-  createThumbnails,
   createUniprotLoader,
   type FeatureLoader,
   isWholeFeature,
-  type LoadedCluster,
   type LoadedEntry,
   type LoadedFeature,
-  type Thumbnail,
-  type Thumbnails,
   type UniprotLoader,
 } from './cached-reads.ts';
 import { type Catalogue, openCatalogue } from './catalogue.ts';
+import {
+  type ClusterDependencies,
+  type ClusterLoader,
+  createClusterLoader,
+  type LoadedCluster,
+} from './cluster-loader.ts';
 import {
   createSimilarityLoader,
   type LoadedSearch,
   type SimilarityDependencies,
   type SimilarityLoader,
 } from './similarity-loader.ts';
+import { createThumbnails, type Thumbnail, type Thumbnails } from './thumbnails.ts';
 
 const YEAR_MS = 365 * 24 * 3_600_000;
 const DAY_MS = 24 * 3_600_000;
