@@ -7,7 +7,7 @@ import {
   type ValueNode,
   valueFromASTUntyped,
 } from 'graphql';
-import { isLazyText } from '../structure/lazy-text.ts';
+import { LazyText } from '../structure/lazy-text.ts';
 import { builder } from './builder.ts';
 
 /** Between lines of text that a client pastes, also from a file with carriage returns alone. */
@@ -122,7 +122,7 @@ function readSequence(value: unknown): string {
 // them.
 const string: GraphQLScalarType<unknown, unknown> = GraphQLString;
 const { serialize } = string;
-string.serialize = (value) => (isLazyText(value) ? value : serialize(value));
+string.serialize = (value) => (value instanceof LazyText ? value : serialize(value));
 
 builder.scalarType('DateTime', {
   specifiedByURL: 'https://www.rfc-editor.org/rfc/rfc3339',

@@ -26,7 +26,7 @@ export function readPart<T>(part: Part<T>): T | null {
   throw part === UNKNOWN ? new Error('The look-ahead did not ask for this part.') : part;
 }
 
-/** What two answers say of a part: a value counts more than null, and the newer one more. */
+/** Merges a part of two answers: a value wins over null, and the newer value over the older. */
 export function mergePart<T>(
   older: Part<T>,
   newer: Part<T>,

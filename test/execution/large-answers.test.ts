@@ -10,7 +10,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
 import { createHttpServer } from '../../src/http/limits/http-server.ts';
-import { lazyText } from '../../src/structure/lazy-text.ts';
+import { LazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../transport.ts';
 import { streamListener } from './send.ts';
@@ -162,14 +162,13 @@ it('has an error for a broken entry in its place', async () => {
 async function openLarge(): Promise<{ server: Server; unpacked: () => number; ended: Promise<unknown> }> {
   let unpacked = 0;
   const bytes = Buffer.from(LINES.repeat(8));
-  const texts = Array.from({ length: 200 }, () =>
-    lazyText({
-      size: bytes.length,
-      bytes: () => {
+  const texts = Array.from(
+    { length: 200 },
+    () =>
+      new LazyText(bytes.length, () => {
         unpacked += 1;
         return bytes;
-      },
-    }),
+      }),
   );
   async function* body() {
     yield* toJsonPieces({ data: { texts: texts.map((text) => ({ text })) } });

@@ -2,19 +2,16 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitBytes, toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
-import { lazyText } from '../../src/structure/lazy-text.ts';
+import { LazyText } from '../../src/structure/lazy-text.ts';
 
 const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
 
 /** A late text, which counts how often it is unpacked. */
 function lateOf(bytes: Uint8Array) {
   let opened = 0;
-  const text = lazyText({
-    size: bytes.length,
-    bytes: () => {
-      opened += 1;
-      return bytes;
-    },
+  const text = new LazyText(bytes.length, () => {
+    opened += 1;
+    return bytes;
   });
   return { text, opened: () => opened };
 }

@@ -25,7 +25,7 @@ const selectedTop = ({ args: { first } }: Selected): number =>
 
 const STRUCTURE: RequiredParts = { structure: true };
 
-/** What a field of Protein reads; of a field that is not listed here it is the single record. */
+/** The parts that a field of Protein reads. A field that is not listed reads the single record. */
 const PARTS: Readonly<
   Record<string, RequiredParts | ((info: GraphQLResolveInfo, field: Selected) => RequiredParts)>
 > = {
@@ -93,7 +93,7 @@ export const requiredPartsBelow = (
 ): RequiredParts =>
   unionParts(selected.filter((field) => field.name === name).map(({ nodes }) => requiredParts(info, nodes)));
 
-/** What is selected on the members of a connection of proteins. */
+/** All parts that the selection on the members of a connection needs. */
 export function requiredPartsOfNodes(info: GraphQLResolveInfo): RequiredParts {
   const connection = selectedFields(info, 'ProteinConnection');
   const edges = selectedBelow(info, connection, 'edges', 'ProteinEdge');
@@ -126,7 +126,7 @@ export const selectsMeanOnly = (info: GraphQLResolveInfo, nodes?: readonly Field
 export const selectsFileText = (info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): boolean =>
   selectedFields(info, 'Structure', nodes).some(({ name }) => name === 'text' || name === 'atomCount');
 
-/** What is selected on activations of features besides their values. */
+/** Whether regions or activations along the sequence are selected on features. */
 export function selectedOnFeatures(info: GraphQLResolveInfo, nodes?: readonly FieldNode[]) {
   const selected = selectedFields(info, 'FeatureActivation', nodes).map((field) => field.name);
   return { regions: selected.includes('regions'), residues: selected.includes('residues') };

@@ -10,7 +10,7 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../../schema/structure.ts';
-import { type LazyText, lazyText, readText } from '../../structure/lazy-text.ts';
+import { LazyText, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { writePdbEnd } from '../../structure/pdb-end.ts';
 import { writePdbHead } from '../../structure/pdb-head.ts';
@@ -40,7 +40,7 @@ function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | 
   const write = (pdb: Uint8Array): Uint8Array =>
     writePdbEnd(writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit }));
   if (typeof text === 'string') return Buffer.from(write(Buffer.from(text))).toString();
-  return lazyText({ size: text.size, bytes: () => write(text.bytes()) });
+  return new LazyText(text.size, () => write(text.bytes()));
 }
 
 /**

@@ -66,7 +66,7 @@ interface Entry<T> {
   readonly until: number;
 }
 
-/** What an entry takes in memory beside its key and value, about. */
+/** Memory of an entry beside its key and value, about. */
 const ENTRY_BYTES = 200;
 
 /** Creates a namespace. */

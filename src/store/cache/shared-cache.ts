@@ -93,7 +93,7 @@ function openKeyv(redis: RedisConnection): Keyv {
 
 function openRedisCache(url: string, report: (error: unknown) => void): SharedStore {
   let isClosed = false;
-  // What goes on for a client that has disconnected may read or write after the end.
+  // Work for a client that has disconnected may read or write after the end.
   const onError = (error: unknown): void => {
     if (!isClosed) report(error);
   };

@@ -21,13 +21,13 @@ export interface BulkParts {
   readonly features: ReadonlyMap<string, BulkFeatures>;
   /** Every hash that some member mentions. */
   readonly present: ReadonlySet<string>;
-  /** What was lost. With problems, a missing part may have been lost rather than absent. */
+  /** Why members were lost. With problems, a missing part may have been lost rather than absent. */
   readonly problems: readonly ArchiveError[];
   /** Whether there is a list of sequences, which names every protein. */
   readonly hasSequences: boolean;
 }
 
-/** What to read of an archive. */
+/** Selects the parts of an archive that are read. */
 export interface BulkOptions {
   /** The requested proteins: what the archive says of others is skipped. All when absent. */
   readonly hashes?: ReadonlySet<string>;
@@ -39,7 +39,7 @@ export interface BulkOptions {
 }
 
 const MAX_PROBLEMS = 100;
-/** Unpacked in one turn of the event loop: some 5 ms. A small archive is not held in pieces between turns. */
+/** Unpacked in one turn of the event loop: some 5 ms. A small archive is read in one turn. */
 const BYTES_PER_TURN = 512 * 1024;
 
 const HASH = /^[0-9a-f]{32}$/;

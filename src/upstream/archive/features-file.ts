@@ -26,7 +26,7 @@ export interface FeatureSelection {
   readonly rows?: RowSelection | undefined;
 }
 
-/** What the file says of one protein; undefined for what it leaves out. */
+/** The features of one protein; undefined for parts that the file leaves out. */
 export interface BulkFeatures {
   readonly top?: readonly FeatureValue[] | undefined;
   readonly proteinLevel?: SparseVector | undefined;

@@ -1,6 +1,6 @@
 // Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
 import * as z from 'zod';
-import { type LazyText, lazyText } from '../../structure/lazy-text.ts';
+import { LazyText } from '../../structure/lazy-text.ts';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
@@ -47,7 +47,7 @@ export function readStructureFile(text: PackedText): StructureFile {
     ptm,
     statedMean: mean,
     hasAtoms: remarks.length < text.size || hasAtoms(remarks),
-    text: lazyText(text),
+    text: new LazyText(text.size, () => text.bytes()),
     read: () => text.read(),
   };
 }

@@ -1,5 +1,5 @@
-// What one request knows of proteins: the merged records, what failed, and which answers were read.
-// It says what is still open, and what the proteins of a list came to.
+// The proteins of one request: the merged records, the failed calls, and which answers were read.
+// From these follow the parts that are still open, and the results of a list.
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { partValue } from '../part.ts';
@@ -19,7 +19,7 @@ import {
   unionParts,
 } from './required-parts.ts';
 
-/** What a protein of a list came to. An error stands for one that may not exist. */
+/** The result for a protein of a list. An error stands for one that may not exist. */
 export type LoadResult = ProteinRecord | null | Error;
 
 /** A call that failed, and what it should have said of a protein. */
@@ -36,7 +36,7 @@ export class KnownProteins {
   readonly #damage = new Map<string, Error>();
   /** The proteins whose single records were read. */
   readonly #readRecords = new Set<string>();
-  /** What archives that were read whole were asked for, by protein. */
+  /** By protein, the parts that archives which were read whole were asked for. */
   readonly #readArchives = new Map<string, RequiredParts>();
   /** The cached records, with what the answers add to them. */
   readonly #cacheable = new Map<string, ProteinRecord>();
@@ -109,7 +109,7 @@ export class KnownProteins {
     if (record === null || (record === undefined && failure !== undefined)) return undefined;
     if (record === undefined) return needs;
     const missing = missingParts(needs, availableParts(record));
-    // What was learnt before folding is out of date with it.
+    // Folding changes the other parts as well.
     if (missing.fold === true && failure === undefined) return needs;
     const open = failure === undefined ? missing : missingParts(missing, failure.needs);
     return needsNothing(open) ? undefined : open;
@@ -146,7 +146,7 @@ export class KnownProteins {
     this.#changed.clear();
   }
 
-  /** What the proteins of a list came to, after all calls; one that is repeated is one object. */
+  /** The results of a list after all calls; a protein that is repeated is one object. */
   results(hashes: readonly string[], needs: RequiredParts): readonly LoadResult[] {
     const results = new Map<string, LoadResult>();
     for (const hash of hashes) if (!results.has(hash)) results.set(hash, this.#result(hash, needs));

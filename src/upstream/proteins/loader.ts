@@ -50,7 +50,7 @@ export interface ProteinLoader {
   loadFeatures: LoadFeatures;
 }
 
-/** What the loaders of all requests have in common. */
+/** The dependencies that the loaders of all requests share. */
 export interface ProteinLoaderDependencies {
   readonly cache: ProteinCache;
   readonly singleFlight: SingleFlight;
@@ -255,7 +255,7 @@ export function createProteinLoader(
 const brings = (parts: RequiredParts, open: RequiredParts): boolean =>
   needNames(missingParts(open, parts)).length < needNames(open).length;
 
-/** What each protein needs for all requests. */
+/** The needs of each protein, for all requests together. */
 function mergeRequests(requests: readonly ProteinRequest[]): Map<string, RequiredParts> {
   const needed = new Map<string, RequiredParts>();
   for (const { hashes, needs } of requests) {

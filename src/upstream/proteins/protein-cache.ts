@@ -5,7 +5,7 @@ import { isKnown, partValue, UNKNOWN } from '../part.ts';
 import type { ProteinRecord } from './record.ts';
 
 export interface ProteinCache {
-  /** What is cached of the proteins. */
+  /** The cached parts of the proteins; those without any are left out. */
   getMany(hashes: readonly string[]): Promise<ProteinRecord[]>;
   /** Caches what is known of a protein. */
   set(record: ProteinRecord): void;
@@ -64,7 +64,7 @@ function fromCache(cached: ProteinRecord): ProteinRecord {
   return { ...cached, from: source && { ...source, fromCache: true } };
 }
 
-/** What an entry takes beside its data. */
+/** Memory of an entry beside its data. */
 const ENTRY_BYTES = 600;
 
 /** Roughly what a record takes in memory. */

@@ -58,7 +58,7 @@ export function readArchived(
   };
 }
 
-/** What the list of sequences says of a protein; undefined where it has another protein's sequence. */
+/** The entry of a protein in the list of sequences, unless its sequence is another protein's. */
 function findSequence(hash: string, { sequences }: BulkParts): BulkSequence | undefined {
   const found = sequences.get(hash);
   return found !== undefined && matchesSequence(hash, found.sequence) ? found : undefined;
@@ -86,7 +86,7 @@ function readLink(hash: string, { parts, clusters }: Archive): ProteinRecord['cl
   return info === undefined ? UNKNOWN : { representative: hash, info };
 }
 
-/** What an archive says of its clusters, by representative. */
+/** The clusters of an archive, by representative. */
 export function readClusters({ clusters }: BulkParts): Map<string, ClusterInfo> {
   const infos = new Map<string, ClusterInfo>();
   for (const [representative, record] of clusters)
@@ -118,14 +118,14 @@ function featureParts(
   };
 }
 
-/** Null where nothing shows that the activations have the scale of the ranking. */
+/** The activations; null where nothing shows that they have the scale of the ranking. */
 function readLevel(found: BulkFeatures | undefined): ProteinRecord['level'] {
   if (found?.top === undefined) return UNKNOWN;
   const { top, proteinLevel } = found;
   return proteinLevel !== undefined && hasSameScale(top, proteinLevel) ? proteinLevel : null;
 }
 
-/** Not for top features of which there is no ranking: those would be of other features. */
+/** The caller has checked that top features have a ranking: without one they would be others. */
 function readRows(needs: RequiredParts, found: BulkFeatures | undefined): ProteinRecord['rows'] {
   return found?.rows && { top: needs.residues ?? 0, rows: [...found.rows.values()] };
 }

@@ -12,7 +12,6 @@ import { hasSameScale, selectRows } from './activations.ts';
 import { checkRecord } from './check-record.ts';
 import {
   createSource,
-  emptyRecord,
   type FeatureRows,
   type ProteinRecord,
   type Ranking,
@@ -60,10 +59,13 @@ export function readRecord(hash: string, needs: RequiredParts, { raw, requestId 
   const isWhole = needs.record === true || needs.fold === true;
   // A query for one large member is often followed by one for another.
   const isLarge = isWhole || needsStructure(needs) || needs.level === true;
+  const from = createSource('protein', requestId);
   return {
-    ...emptyRecord(hash, createSource('protein', requestId)),
-    sequence: sequence ?? UNKNOWN,
-    length: length ?? UNKNOWN,
+    hash,
+    from,
+    oldest: from.retrievedAt,
+    sequence,
+    length,
     accession: own.accession ?? null,
     source: own.source ?? null,
     names: { name: own.protein_name ?? null, header: own.header ?? null },
@@ -72,7 +74,7 @@ export function readRecord(hash: string, needs: RequiredParts, { raw, requestId 
       : { ptm: own.ptm ?? UNKNOWN, meanPlddt: own.mean_plddt ?? UNKNOWN }),
     cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
-    ...(isLarge || needsRanking(needs) ? featureParts(needs, raw, length) : {}),
+    ...(isLarge || needsRanking(needs) ? featureParts(needs, raw, length) : undefined),
     single: isWhole ? { own, raw } : UNKNOWN,
     isFolded: needs.fold === true,
   };

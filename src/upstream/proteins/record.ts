@@ -1,4 +1,4 @@
-// What is known of one protein, part by part, merged from all answers about it. Records are plain
+// The record of one protein, part by part, merged from all answers about it. Records are plain
 // objects that were checked when they arrived.
 import type { SparseVector } from '../archive/sparse-activations.ts';
 import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
@@ -27,7 +27,7 @@ export interface RecordNames {
 /** The cluster of a protein. */
 export interface ClusterLink {
   readonly representative: string;
-  /** What an archive says of the cluster; null where the one that was asked does not tell. */
+  /** The cluster in an archive; null where the archive that was asked does not have it. */
   readonly info?: ClusterInfo | null | undefined;
 }
 
@@ -148,7 +148,7 @@ export function mergeRecords(older: ProteinRecord, newer: ProteinRecord): Protei
   };
 }
 
-/** What there are no more than 100 of is there as a whole. */
+/** The service has at most 100 of them: they are complete. */
 const ALL = 100;
 
 /** The needs that a record meets. A part that failed is not asked for again. */

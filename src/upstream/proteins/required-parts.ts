@@ -71,7 +71,7 @@ const NEEDS: Readonly<Record<Need, NeedRule>> = {
 /** Keys of the table above only: TypeScript's Object.keys does not say so. */
 export const needNames = (needs: RequiredParts): Need[] => Object.keys(needs) as Need[];
 
-/** What is there already; `everyRow` stands for all features. */
+/** The parts that are loaded; `everyRow` stands for all features. */
 export type AvailableParts = RequiredParts & { readonly everyRow?: true };
 
 export const NO_PARTS: RequiredParts = {};
@@ -111,11 +111,11 @@ function isMet(need: Need, needs: RequiredParts, available: AvailableParts): boo
   );
 }
 
-/** Those of the needs that are wanted. */
+/** The needs that pass a test. */
 export const pickParts = (needs: RequiredParts, isWanted: (need: Need) => boolean): RequiredParts =>
   Object.fromEntries(needNames(needs).flatMap((need) => (isWanted(need) ? [[need, needs[need]]] : [])));
 
-/** What of `needs` is not in `available`. */
+/** The needs that `available` does not meet. */
 export function missingParts(needs: RequiredParts, available: AvailableParts): RequiredParts {
   const missing = pickParts(needs, (need) => !isMet(need, needs, available));
   const { rows } = missing;
@@ -133,7 +133,7 @@ export const needsCluster = (needs: RequiredParts): boolean => needs.cluster ===
 export const needsStructure = (needs: RequiredParts): boolean =>
   needs.structure === true || needs.ptm === true || needs.meanPlddt === true;
 
-/** What of the needs an archive may have that a record lost. */
+/** The needs that an archive may meet where a record does not. */
 export const inArchive = (needs: RequiredParts): RequiredParts => ({
   ...pickParts(needs, (need) => NEEDS[need].in === 'both'),
   ...(needsCluster(needs) ? { cluster: true } : {}),

@@ -17,7 +17,7 @@ export interface Structure {
   readonly fault: UpstreamError | null;
 }
 
-/** What is known of the sequence. */
+/** The known facts of the sequence. */
 interface SequenceFacts {
   readonly sequence: string | undefined;
   readonly length: number | undefined;

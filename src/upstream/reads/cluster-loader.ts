@@ -25,7 +25,7 @@ export interface ClusterLoader {
   load(hash: string, top?: number): Promise<LoadedClusterRecord | null>;
 }
 
-/** What the cluster loaders of all requests share; `cache` is undefined without caching. */
+/** Shared by the cluster loaders of all requests; `cache` is undefined without caching. */
 export interface ClusterDependencies {
   readonly cache: Cache<LoadedCluster> | undefined;
   readonly singleFlight: SingleFlight;

@@ -44,14 +44,14 @@ const MiB = 1024 * 1024;
 export interface ReadsOptions {
   /** How long records, clusters and searches are cached; 0: not at all. */
   readonly recordSeconds: number;
-  /** What outlives this process, or several share; undefined: nothing does. */
+  /** The second tier of the caches, which replicas share; undefined without one. */
   readonly store: SharedStore | undefined;
   /** Called with every failure of the cache, which is then bypassed. */
   readonly onError: (error: unknown) => void;
   readonly onLookup?: CacheOptions<never>['onLookup'];
 }
 
-/** What all requests have in common, loader by loader. */
+/** The dependencies that the loaders of all requests share. */
 interface SharedDependencies {
   readonly proteins: ProteinLoaderDependencies;
   readonly clusters: ClusterDependencies;

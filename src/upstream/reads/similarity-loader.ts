@@ -24,7 +24,7 @@ export interface SimilarityLoader {
   search(query: atlas.SimilarityQuery, structures: boolean): Promise<SimilarityAnswer>;
 }
 
-/** What the searches of all requests share; `cache` is undefined without caching. */
+/** Shared by the searches of all requests; `cache` is undefined without caching. */
 export interface SimilarityDependencies {
   readonly cache: Cache<LoadedSearch> | undefined;
   readonly singleFlight: SingleFlight;
@@ -40,7 +40,7 @@ const IN_FLIGHT = 4;
 const cacheKey = (query: atlas.SimilarityQuery): string =>
   createHash('sha256').update(JSON.stringify(query)).digest('base64url');
 
-/** What a hit says of its protein. */
+/** The record of the protein in a hit. */
 function toRecord(hit: SimilarProtein, from: Source): ProteinRecord {
   const { protein_hash: hash, protein_accession: accession, sequence_length: length, ptm } = hit;
   const read = structureParts({ ...hit, sequence: undefined, length: length ?? undefined }, hit);
