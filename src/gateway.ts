@@ -7,7 +7,7 @@ import { connectUpstream, toHostLimits, type UpstreamConnections } from './gatew
 import { openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access-control.ts';
 import { mcpRoute } from './http/mcp/route.ts';
-import { openAssets } from './http/pages/assets.ts';
+import { createAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { openapiRoute } from './http/pages/openapi.ts';
 import { batchRoutes } from './http/routes/batches.ts';
@@ -186,7 +186,7 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     config,
     examples,
     browserExamples: readBrowserExamples(),
-    assets: openAssets(),
+    assets: createAssets(),
     isSandbox,
     upstreamHost: sandbox ? null : new URL(upstreamUrl).host,
   };

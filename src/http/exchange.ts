@@ -40,7 +40,7 @@ export interface Exchange extends AccessCheck {
   /** The body of a POST; an error when it is too large. */
   readonly body: Buffer | GraphQLError | undefined;
   /** Ends its count among the requests in flight before its response is closed: of a subscription. */
-  readonly leave: () => void;
+  readonly release: () => void;
   /** Whether the GraphQL result has few values, by their estimate: it is serialized in one piece. */
   isSmall?: boolean;
   /** The GraphQL response, as the result writer made it. */

@@ -161,7 +161,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
   async function finish(exchange: Exchange, given: HttpResponse): Promise<HttpResponse> {
     const { record, rate } = exchange;
     // Subscriptions have a limit of their own.
-    if (record.operation?.type === 'subscription') exchange.leave();
+    if (record.operation?.type === 'subscription') exchange.release();
     given.headers['x-request-id'] = record.requestId;
     given.headers.traceresponse = traceparent(record.span.context);
     // First what is the same for every caller, and may be stored.
@@ -184,8 +184,8 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     if (checked === 'disconnected') return;
     const { caller, rate, body } = checked;
     let { refusal } = checked;
-    const leave = isMonitoring(path) ? nothing : accessControl.loadShedder.enter();
-    if (leave === null) refusal ??= { reason: 'busy', error: overloaded() };
+    const release = isMonitoring(path) ? nothing : accessControl.loadShedder.enter();
+    if (release === null) refusal ??= { reason: 'busy', error: overloaded() };
     const record = telemetry.begin({ method, path, headers });
     const exchange: Exchange = {
       method,
@@ -199,11 +199,11 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       body,
       connection,
       record,
-      leave: leave ?? nothing,
+      release: release ?? nothing,
     };
     const bytesBefore = socket.bytesWritten;
     const end = (): void => {
-      exchange.leave();
+      exchange.release();
       cache.abandon(exchange);
       if (Buffer.isBuffer(body)) bodies.release(body);
       const bytes = socket.bytesWritten - bytesBefore;
@@ -247,7 +247,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       });
       if (checked === 'disconnected') throw signal.reason;
       const record = telemetry.begin({ method, path: pathname, headers });
-      const exchange: Exchange = { ...client, ...checked, connection: undefined, record, leave: nothing };
+      const exchange: Exchange = { ...client, ...checked, connection: undefined, record, release: nothing };
       const run = () => yoga.fetch(request, { exchange });
       const given = answerEarly(exchange) ?? (await execute(exchange, run));
       telemetry.end(record, { status: given.status });

@@ -62,7 +62,7 @@ export function publicLifetime(
   recordSeconds: number,
 ): (variables: Variables) => number | null {
   const seconds = { release: DAY_SECONDS, record: recordSeconds };
-  const declarations: ReturnType<typeof publicField>[] = [];
+  const lifetimes: (number | undefined)[] = [];
   const switches: ValueNode[] = [];
   const defaults = new Map<string, ValueNode>();
   let isPublic = true;
@@ -73,7 +73,7 @@ export function publicLifetime(
     const definitions = findDefinitions(schema, parent, name.value);
     for (const definition of definitions) {
       const declared = definition && publicField(definition);
-      declarations.push(declared);
+      lifetimes.push(declared && seconds[declared.lifetime]);
       for (const argument of given)
         if (declared?.privateWith.includes(argument.name.value) === true) switches.push(argument.value);
     }
@@ -108,7 +108,6 @@ export function publicLifetime(
       readSelection(node.selectionSet, schema.getRootType(node.operation));
     }
   }
-  const lifetimes = declarations.map((declared) => declared && seconds[declared.lifetime]);
   if (!isPublic || lifetimes.includes(undefined)) return () => null;
   const shortest = lifetimes.reduce<number>((least, one = 0) => Math.min(least, one), DAY_SECONDS);
   return (variables) => (switches.every((value) => isOff(value, variables, defaults)) ? shortest : null);

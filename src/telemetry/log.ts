@@ -18,24 +18,30 @@ function readable(line: string): string {
   return `${String(time).slice(11, 19)} ${String(level).padEnd(5)} ${String(message)}${rest.join('')}\n`;
 }
 
-/** Lines are written together: one write for each costs more than the rest of a short answer. */
-const BUFFERED_BYTES = 65_536;
-const MAX_WRITE_BYTES = 2 * BUFFERED_BYTES;
+/**
+ * Lines are written together: one write for each costs more than the rest of a short answer. With each
+ * line pino measures what is buffered, so that a larger buffer costs more than it saves.
+ */
+const BUFFERED_BYTES = 14 * 1024;
 const FLUSH_INTERVAL_MS = 100;
 /** Lines that wait for a slow reader; more are dropped. */
 const MAX_WAITING_BYTES = 16 * 1024 * 1024;
 
-type Destination = ReturnType<typeof destination>;
-let standardError: Destination | undefined;
+/** Where lines are written. */
+interface LogStream {
+  write(line: string): boolean;
+  flush(): void;
+}
+
+let standardError: LogStream | undefined;
 
 /** Standard error, shared by all loggers. A full disk neither ends the process nor keeps it from ending. */
-function openStandardError(): Destination {
+function openStandardError(): LogStream {
   if (standardError !== undefined) return standardError;
   const stream = destination({
     dest: 2,
     sync: false,
     minLength: BUFFERED_BYTES,
-    maxWrite: MAX_WRITE_BYTES,
     maxLength: MAX_WAITING_BYTES,
     periodicFlush: FLUSH_INTERVAL_MS,
   });

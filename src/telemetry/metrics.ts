@@ -4,6 +4,12 @@ import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom
 import { withTimeout } from '../async/deadline.ts';
 import { VERSION } from '../package.ts';
 
+/** How full a store is. */
+export interface StoreSize {
+  readonly usedBytes: number;
+  readonly limitBytes: number | null;
+}
+
 /** What is read at each scrape. */
 export interface MetricSources {
   /** Batches that this process polls for its watchers. */
@@ -11,7 +17,7 @@ export interface MetricSources {
   readonly watchers: () => number;
   readonly isLedgerLost: () => boolean;
   /** Bytes of the ledger's store; rejects where the store does not say. */
-  readonly storeUsage: () => Promise<{ readonly usedBytes: number; readonly limitBytes: number | null }>;
+  readonly storeUsage: () => Promise<StoreSize>;
   readonly limiters: () => { readonly api: LimiterState; readonly files: readonly LimiterState[] };
   /** HTTP connections and WebSockets that are open. */
   readonly connections: () => number;
@@ -162,7 +168,7 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
       },
     });
   }
-  const readStore = (read: (usage: Awaited<ReturnType<typeof storeUsage>>) => number) => () =>
+  const readStore = (read: (usage: StoreSize) => number) => () =>
     withTimeout(storeUsage().then(read), STORE_TIMEOUT_MS, () => undefined).catch(() => undefined);
 
   addGauge('pollers', 'Batches that are polled because clients watch them.', pollers);

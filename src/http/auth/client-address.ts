@@ -1,7 +1,7 @@
 // The address that limits count a client under: its network, from `x-forwarded-for` as far as the
 // proxies in front are trusted (TRUST_PROXY).
 import type { IncomingMessage } from 'node:http';
-import { isIP, isIPv4, isIPv6 } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 
 /**
  * Reads the address of a client.
@@ -31,7 +31,7 @@ function parseAddress(text = ''): string | null {
 
 /** The first 64 bits of an IPv6 address: what one customer is given at least. IPv4 as it is. */
 function toNetwork(address: string): string {
-  if (!isIPv6(address)) return address;
+  if (!address.includes(':')) return address;
   // The host of a URL has the shortest form: lower case, and no IPv4 part.
   const [head = [], tail = []] = new URL(`http://[${address}]`).hostname
     .slice(1, -1)

@@ -1,5 +1,6 @@
 // Verifies JSON Web Tokens of a trusted issuer with jose, which fetches the issuer's keys when it
 // needs them and decides when to fetch them again.
+import type { JWTVerifyGetKey } from 'jose';
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -46,15 +47,11 @@ export function createJwtVerifier({ jwksUrl, issuer, audience }: JwtOptions): Ve
     clockTolerance: CLOCK_TOLERANCE,
     requiredClaims: ['exp', 'sub'],
   };
-  const load = async () => {
-    const jose = await import('jose');
-    return { jose, keys: jose.createRemoteJWKSet(new URL(jwksUrl)) };
-  };
-  let loading: ReturnType<typeof load> | undefined;
+  let keys: JWTVerifyGetKey | undefined;
   return async (token) => {
-    loading ??= load();
-    const { jose, keys } = await loading;
+    const jose = await import('jose');
     const { errors } = jose;
+    keys ??= jose.createRemoteJWKSet(new URL(jwksUrl));
     try {
       const { payload } = await jose.jwtVerify(token, keys, options);
       if (payload.sub) return payload.sub;

@@ -108,8 +108,8 @@ export function frameParts<T>(
   };
 }
 
-/** Leaves a source. An iterator that has not begun would leave a Readable open. */
-export async function leaveSource(source: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>) {
+/** Ends a source early. An iterator that has not begun would leave a Readable open. */
+export async function cancelSource(source: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>) {
   if (source instanceof Readable) source.on('error', () => undefined).destroy();
   else await iterator?.return?.();
 }
@@ -125,9 +125,9 @@ export function toBodyStream(
   connection: ServerResponse | undefined,
 ): ReadableStream<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
-  const leave = (): void => void leaveSource(source, iterator).catch(() => undefined);
-  if (connection?.destroyed === true) leave();
-  else connection?.once('close', leave);
+  const cancel = (): void => void cancelSource(source, iterator).catch(() => undefined);
+  if (connection?.destroyed === true) cancel();
+  else connection?.once('close', cancel);
   return new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
@@ -143,7 +143,7 @@ export function toBodyStream(
           else controller.close();
         }
       },
-      cancel: () => leaveSource(source, iterator),
+      cancel: () => cancelSource(source, iterator),
     },
     { highWaterMark: 0 },
   );

@@ -2,28 +2,28 @@
 
 export interface ConcurrencyQuota {
   /**
-   * Takes a place of a key.
+   * Acquires a place of a key.
    *
-   * @returns gives the place back, once or more often; null when the key has none left
+   * @returns releases the place, once or more often; null when the key has none left
    */
-  take(key: string): (() => void) | null;
+  acquire(key: string): (() => void) | null;
 }
 
 /** @param maxPerKey - 0 for any number */
 export function createConcurrencyQuota(maxPerKey: number): ConcurrencyQuota {
-  const taken = new Map<string, number>();
+  const held = new Map<string, number>();
   return {
-    take(key) {
-      const count = taken.get(key) ?? 0;
+    acquire(key) {
+      const count = held.get(key) ?? 0;
       if (maxPerKey > 0 && count >= maxPerKey) return null;
-      taken.set(key, count + 1);
-      let isTaken = true;
+      held.set(key, count + 1);
+      let isHeld = true;
       return () => {
-        if (!isTaken) return;
-        isTaken = false;
-        const left = (taken.get(key) ?? 1) - 1;
-        if (left === 0) taken.delete(key);
-        else taken.set(key, left);
+        if (!isHeld) return;
+        isHeld = false;
+        const left = (held.get(key) ?? 1) - 1;
+        if (left === 0) held.delete(key);
+        else held.set(key, left);
       };
     },
   };

@@ -46,7 +46,7 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
     const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });
     const exchange: Exchange = {
       ...{ method: 'POST', url: '/graphql', path: '/graphql', headers, address, caller },
-      ...{ rate: null, refusal: null, connection: undefined, record, leave: () => undefined },
+      ...{ rate: null, refusal: null, connection: undefined, record, release: () => undefined },
       body: Buffer.from(JSON.stringify({ query, variables })),
     };
     const { signal } = outer;

@@ -18,7 +18,15 @@ interface Asset {
   load(): Promise<Buffer>;
 }
 
-export type Assets = ReturnType<typeof openAssets>;
+export interface Assets {
+  /**
+   * The URL of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's
+   * root.
+   */
+  url(name: string): string;
+  /** The file of an address's last part, and whether the address carries its present version. */
+  find(file: string): (Asset & { readonly name: string; readonly isCurrent: boolean }) | null;
+}
 
 /**
  * Files of the GraphiQL package by their public name. They are 9 MB, so they are read on first use.
@@ -31,12 +39,12 @@ const GRAPHIQL = {
   'graphiql-language-worker.js': 'graphqlWorker',
 } as const;
 
-const typeOf = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream';
+const contentType = (name: string): string => TYPES[extname(name)] ?? 'application/octet-stream';
 
 const ownFiles = (): [string, Asset][] =>
   readShippedFiles('public/', /\.(css|js|svg)$/).map(([name, bytes]) => {
     const version = createHash('sha256').update(bytes).digest('hex').slice(0, 10);
-    return [name, { type: typeOf(name), version, load: async () => bytes }];
+    return [name, { type: contentType(name), version, load: async () => bytes }];
   });
 
 function graphiqlFiles(): [string, Asset][] {
@@ -44,28 +52,23 @@ function graphiqlFiles(): [string, Asset][] {
   return Object.entries(GRAPHIQL).map(([name, part]) => [
     name,
     {
-      type: typeOf(name),
+      type: contentType(name),
       version,
       load: async () => Buffer.from((await import('@graphql-yoga/render-graphiql/graphiql'))[part]),
     },
   ]);
 }
 
-/** Opens the files; own ones are small and read at once. */
-export function openAssets() {
+/** Own files are small and read at once. */
+export function createAssets(): Assets {
   const assets = new Map([...ownFiles(), ...graphiqlFiles()]);
   return {
-    /**
-     * The URL of a file by its name, such as `assets/pages.1f0c9b2a.css`, relative to the gateway's
-     * root.
-     */
-    url(name: string): string {
+    url(name) {
       const asset = assets.get(name);
       if (asset === undefined) throw new Error(`public/ holds no ${name}`);
       return `assets/${name.replace(/(\.\w+)$/, `.${asset.version}$1`)}`;
     },
-    /** The file of an address's last part, and whether the address carries its present version. */
-    find(file: string) {
+    find(file) {
       const [, stem = '', version = '', ending = ''] = /^([\w-]+)\.([\w-]+)(\.\w+)$/.exec(file) ?? [];
       const asset = assets.get(stem + ending);
       return asset === undefined

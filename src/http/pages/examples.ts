@@ -29,7 +29,7 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
   lookupId: 'a lookupId that 21-start-bulk-lookup answered',
 };
 
-function variablesOf({ variableDefinitions = [] }: OperationDefinitionNode): string | null {
+function exampleVariables({ variableDefinitions = [] }: OperationDefinitionNode): string | null {
   if (variableDefinitions.length === 0) return null;
   const values = variableDefinitions.map(({ variable, defaultValue }) => [
     variable.name.value,
@@ -52,7 +52,7 @@ function readExample(name: string, query: string): Example[] {
       about: comment.replace(/^# ?/gm, '').replace(/\s+/g, ' ').trim(),
       kind: operation.operation,
       query,
-      variables: variablesOf(operation),
+      variables: exampleVariables(operation),
     },
   ];
 }

@@ -35,7 +35,7 @@ export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): 
 });
 
 /** The markup as text, to be sent. */
-export const textOf = (markup: Html): string => markup[MARKUP];
+export const toText = (markup: Html): string => markup[MARKUP];
 
 /** Data for a script of the page: inert JSON in a script element, which nothing in it can close. */
 export function dataBlock(id: string, data: unknown): Html {
@@ -62,7 +62,7 @@ function inlineScripts(html: string): string[] {
 }
 
 /** Browsers hash the text of a script after its line ends have become single line feeds. */
-const hashOf = (script: string): string =>
+const scriptHash = (script: string): string =>
   `'sha256-${createHash('sha256').update(script.replaceAll('\r\n', '\n')).digest('base64')}'`;
 
 /**
@@ -73,7 +73,7 @@ const hashOf = (script: string): string =>
  * @param html - the whole page
  */
 export function pageCsp(html: string): string {
-  const hashes = [...new Set(inlineScripts(html).map(hashOf))];
+  const hashes = [...new Set(inlineScripts(html).map(scriptHash))];
   return [
     "default-src 'none'",
     ["script-src 'self'", ...hashes].join(' '),

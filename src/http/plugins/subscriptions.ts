@@ -27,7 +27,7 @@ const tooManyOpen = (most: number): string =>
   `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
 
 export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: OpenOperation): Plugin {
-  const places = createConcurrencyQuota(MAX_SUBSCRIPTIONS);
+  const quota = createConcurrencyQuota(MAX_SUBSCRIPTIONS);
 
   async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
     const contextValue = await openOperation(args, request);
@@ -41,18 +41,18 @@ export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: O
       const { request } = contextValue;
       setSubscribeFn(async (args: ExecutionArgs) => {
         const { principal } = identifyCaller(request);
-        const leave = places.take(principal ?? getExchange(request).address ?? 'anonymous');
-        if (leave === null) return { errors: [rateLimited(tooManyOpen(MAX_SUBSCRIPTIONS), RETRY_SECONDS)] };
+        const release = quota.acquire(principal ?? getExchange(request).address ?? 'anonymous');
+        if (release === null) return { errors: [rateLimited(tooManyOpen(MAX_SUBSCRIPTIONS), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
-        request.signal.addEventListener('abort', leave, { once: true });
-        if (request.signal.aborted) leave();
+        request.signal.addEventListener('abort', release, { once: true });
+        if (request.signal.aborted) release();
         try {
           const results = await subscribe(args, request);
-          if (isStream(results)) return withEnd(results, leave);
-          leave();
+          if (isStream(results)) return withEnd(results, release);
+          release();
           return results;
         } catch (error) {
-          leave();
+          release();
           throw error;
         }
       });

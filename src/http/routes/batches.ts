@@ -54,7 +54,7 @@ async function answer(
     );
   if (!tasks.some(({ status }) => status === 'DONE'))
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
-  const release = archives.take(ctx.principal ?? 'anonymous');
+  const release = archives.acquire(ctx.principal ?? 'anonymous');
   if (release === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };

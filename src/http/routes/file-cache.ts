@@ -33,15 +33,22 @@ function encodingFor(request: Request): Encoding {
   return takes('br') ? 'br' : takes('gzip') ? 'gzip' : 'identity';
 }
 
-async function openFile(making: StaticFile | Promise<StaticFile>) {
+/** A file with what it is compressed to. */
+interface CachedFile {
+  readonly headers: StaticFile['headers'];
+  readonly etag: string;
+  /** Compressed when first asked for. */
+  encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>>;
+}
+
+async function createCachedFile(making: StaticFile | Promise<StaticFile>): Promise<CachedFile> {
   const { content, headers } = await making;
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
   const encoded = new Map<Encoding, Promise<Uint8Array<ArrayBuffer>>>();
   return {
     headers,
     etag: createEtag(bytes),
-    /** Compressed when first asked for. */
-    encoded(encoding: Encoding): Promise<Uint8Array<ArrayBuffer>> {
+    encoded(encoding) {
       const compressing =
         encoded.get(encoding) ?? COMPRESS[encoding](bytes).then((result) => new Uint8Array(result));
       encoded.set(encoding, compressing);
@@ -65,16 +72,16 @@ export type ServeFile = (
 ) => Promise<Response>;
 
 export function createFileCache(): ServeFile {
-  const files = new Map<string, ReturnType<typeof openFile>>();
-  const open = (name: string, make: Parameters<ServeFile>[2]): ReturnType<typeof openFile> => {
-    const opening = openFile(make());
-    files.set(name, opening);
+  const files = new Map<string, Promise<CachedFile>>();
+  const create = (name: string, make: Parameters<ServeFile>[2]): Promise<CachedFile> => {
+    const creating = createCachedFile(make());
+    files.set(name, creating);
     // One that cannot be made now may be later.
-    opening.catch(() => files.delete(name));
-    return opening;
+    creating.catch(() => files.delete(name));
+    return creating;
   };
   return async (request, name, make, headers = {}) => {
-    const file = await (files.get(name) ?? open(name, make));
+    const file = await (files.get(name) ?? create(name, make));
     const encoding = encodingFor(request);
     const isPlain = encoding === 'identity';
     return fileResponse(request, await file.encoded(encoding), {

@@ -39,7 +39,7 @@ const NEARLY_FULL =
 /** Above this share of its limit a store is nearly full. */
 const NEARLY_FULL_SHARE = 0.9;
 
-function detailsOf({ usedBytes, limitBytes, evicts }: Usage): Partial<Check> {
+function usageDetails({ usedBytes, limitBytes, evicts }: Usage): Partial<Check> {
   const isNearlyFull = limitBytes !== null && usedBytes > limitBytes * NEARLY_FULL_SHARE;
   const warning = evicts ? EVICTS : isNearlyFull ? NEARLY_FULL : undefined;
   return {
@@ -74,7 +74,7 @@ async function check(name: string, ask: () => Promise<Usage | undefined>): Promi
       name,
       ok: true,
       milliseconds: milliseconds(),
-      ...(usage === undefined ? {} : detailsOf(usage)),
+      ...(usage === undefined ? {} : usageDetails(usage)),
     };
   } catch (error) {
     const reason = error instanceof Error ? error.message : String(error);

@@ -7,7 +7,7 @@ import type { Assets } from '../pages/assets.ts';
 import { readGraphqlWs } from '../pages/examples.ts';
 import { frontPage, type Site } from '../pages/front-page.ts';
 import { graphiqlPage } from '../pages/graphiql-page.ts';
-import { pageCsp, textOf } from '../pages/html.ts';
+import { pageCsp, toText } from '../pages/html.ts';
 import { llmsText } from '../pages/llms-text.ts';
 import { createFileCache, type ServeFile, type StaticFile } from './file-cache.ts';
 import { textResponse } from './responses.ts';
@@ -46,7 +46,7 @@ const homeRoute = (site: Site): Route => ({
     const headers = { 'cache-control': 'no-store', vary: 'accept' };
     if (file !== undefined || !prefersHtml(request.headers.get('accept'), 'text/plain'))
       return textResponse(200, llmsText(site, origin), headers);
-    return new Response(textOf(frontPage(site, origin)), { headers: { ...PAGE_HEADERS, ...headers } });
+    return new Response(toText(frontPage(site, origin)), { headers: { ...PAGE_HEADERS, ...headers } });
   },
 });
 
@@ -56,7 +56,7 @@ const graphiqlRoute = (site: Site, serve: ServeFile): Route => ({
     (method === 'GET' || method === 'HEAD') && prefersHtml(headers.get('accept'), 'application/json'),
   answer: ({ request }) =>
     serve(request, `graphiql ${site.isSandbox()}`, () => {
-      const content = textOf(graphiqlPage(site));
+      const content = toText(graphiqlPage(site));
       return { content, headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(content) } };
     }),
 });

@@ -5,7 +5,7 @@ import { StoreError } from '../../store/redis-connection.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { STATUS_BY_CODE } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
-import { leaveSource, toBodyStream } from '../graphql/result-stream.ts';
+import { cancelSource, toBodyStream } from '../graphql/result-stream.ts';
 import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/mask-error.ts';
 import { textResponse } from './responses.ts';
 
@@ -61,7 +61,7 @@ const METHODS = {
 
 async function withoutBody(answered: RouteAnswer): Promise<Response> {
   if (answered instanceof Response) await answered.body?.cancel();
-  else await leaveSource(answered.body);
+  else await cancelSource(answered.body);
   return new Response(null, { status: answered.status, headers: answered.headers });
 }
 

@@ -37,7 +37,7 @@ export interface Operation {
   /** Aborted when the client completes the operation early, or when its connection is closed. */
   readonly client: AbortController;
   /** Ends its count among the requests in flight. */
-  leave: () => void;
+  release: () => void;
 }
 
 export interface Connection {
@@ -114,10 +114,10 @@ export function createSocketOperations(
 
   /** Counts an operation among the requests in flight; subscriptions have a limit of their own. */
   function enter({ document, operationName }: ExecutionArgs, operation: Operation): boolean {
-    const leave = accessControl.loadShedder.enter();
-    if (leave === null) return false;
-    if (getOperationAST(document, operationName)?.operation === 'subscription') leave();
-    else operation.leave = leave;
+    const release = accessControl.loadShedder.enter();
+    if (release === null) return false;
+    if (getOperationAST(document, operationName)?.operation === 'subscription') release();
+    else operation.release = release;
     return true;
   }
 
@@ -132,7 +132,7 @@ export function createSocketOperations(
     const { authorization, request: upgrade } = extra;
     const headers = operationHeaders(upgrade, authorization);
     const record = telemetry.begin({ method: 'WS', path: PATH, headers });
-    const operation: Operation = { client, record, leave: () => undefined };
+    const operation: Operation = { client, record, release: () => undefined };
     extra.operations?.set(id, operation);
     openCount += 1;
     subscriptions[id] = untilStreamed(() => end(extra, id, true));
@@ -150,7 +150,7 @@ export function createSocketOperations(
       if (refusal !== null) return refuse('rate', refusal.error);
       const request = toRequest(upgrade, headers, client.signal);
       setExchange(request, {
-        ...{ method, url: PATH, path: PATH, headers, address, record, leave: () => undefined },
+        ...{ method, url: PATH, path: PATH, headers, address, record, release: () => undefined },
         ...{ ...check, connection: undefined, body: undefined },
       });
       const prepared = await prepare(request, payload);
@@ -166,7 +166,7 @@ export function createSocketOperations(
     if (operation === undefined) return;
     operations?.delete(id);
     openCount -= 1;
-    operation.leave();
+    operation.release();
     // First: the end of its record lets go of its signal.
     if (isDisconnected) operation.client.abort();
     telemetry.end(operation.record, { status: 200, isDisconnected });
@@ -210,7 +210,7 @@ export function createSocketOperations(
  * Stands for an operation until its results are streamed: graphql-ws returns it when the client
  * completes the operation, and has no hook for that.
  */
-const untilStreamed = (leave: () => void) => ({
+const untilStreamed = (onReturn: () => void) => ({
   async *[Symbol.asyncIterator]() {},
-  return: async () => leave(),
+  return: async () => onReturn(),
 });
