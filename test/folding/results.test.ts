@@ -217,8 +217,12 @@ describe('a result', () => {
   });
 
   it('has what was not asked for as null or empty, never as an error', async () => {
-    expect(await read('pae { size } chainPairs { a } embeddings { url } iptm', 1)).toEqual({
-      ...{ pae: null, chainPairs: [], embeddings: null },
+    const scores = 'iptm ipsae ipsaeMax pDockQ pDockQ2 lis meanPae minPae';
+    const none = Object.fromEntries(scores.split(' ').map((name) => [name, null]));
+    // Contacts and pLDDT are there always.
+    const pair = { ...none, pDockQ: expect.any(Number) };
+    expect(await read(`pae { size } chainPairs { ${scores} } embeddings { url } iptm`, 1)).toEqual({
+      ...{ pae: null, chainPairs: [pair, pair], embeddings: null },
       iptm: expect.any(Number),
     });
   });

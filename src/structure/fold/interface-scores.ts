@@ -6,13 +6,13 @@ import { type Matrix, meanOfBlock, minOfBlock, type RowOffsets } from './matrix.
 import { atomRange, heavyAtoms, readPosition } from './rows.ts';
 
 /** Errors from this one on say nothing of an interface (Dunbrack 2025), in ångström. */
-export const IPSAE_CUTOFF = 10;
+const IPSAE_CUTOFF = 10;
 /** Cb atoms within this distance are in contact (Bryant et al. 2022), in ångström. */
-export const CONTACT_CUTOFF = 8;
+const CONTACT_CUTOFF = 8;
 /** The error at which a term of pDockQ2 is a half (Zhu et al. 2023), in ångström. */
-export const PDOCKQ2_D0 = 10;
+const PDOCKQ2_D0 = 10;
 /** Errors from this one on count for nothing in LIS (Kim et al. 2024), in ångström. */
-export const LIS_CUTOFF = 12;
+const LIS_CUTOFF = 12;
 /** The sigmoids that were fitted to DockQ: largest value, slope, middle, smallest value. */
 const PDOCKQ = { largest: 0.724, slope: 0.052, middle: 152.611, smallest: 0.018 };
 const PDOCKQ2 = { largest: 1.31, slope: 0.075, middle: 84.733, smallest: 0.005 };
