@@ -74,7 +74,9 @@ export function readRecord(hash: string, needs: RequiredParts, { raw, requestId 
       : { ptm: own.ptm ?? UNKNOWN, meanPlddt: own.mean_plddt ?? UNKNOWN }),
     cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
-    ...(isLarge || needsRanking(needs) ? featureParts(needs, raw, length) : undefined),
+    ...(isLarge || needsRanking(needs)
+      ? featureParts(needs, raw, length)
+      : { features: readRanking(needs, raw, length) }),
     single: isWhole ? { own, raw } : UNKNOWN,
     isFolded: needs.fold === true,
   };
@@ -145,10 +147,12 @@ export function structureOfRecord(
 
 type FeatureParts = Pick<ProteinRecord, 'features' | 'level' | 'rows'>;
 
+const readRanking = (needs: RequiredParts, raw: unknown, length: number | undefined): Part<Ranking> =>
+  readMember(() => readFeatures(raw, topFeatureCount(needs), length));
+
 /** The activations in a record that was requested for its top features. */
 function featureParts(needs: RequiredParts, raw: unknown, length: number | undefined): FeatureParts {
-  const top = topFeatureCount(needs);
-  const ranking = readMember(() => readFeatures(raw, top, length));
+  const ranking = readRanking(needs, raw, length);
   const values = partValue<Ranking>(ranking)?.values ?? [];
   const wire = isFields(raw) ? raw : {};
   const vector = readVector(wire.protein_activations);
