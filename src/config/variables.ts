@@ -11,9 +11,9 @@ function isOneMistakeFrom(text: string, right: string): boolean {
   while (start < a.length && a[start] === b[start]) start += 1;
   let end = 0;
   while (end < Math.min(a.length, b.length) - start && a.at(-1 - end) === b.at(-1 - end)) end += 1;
-  const [restOfA, restOfB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
-  const isSwapped = restOfB.length === 2 && restOfA === `${restOfB[1]}${restOfB[0]}`;
-  return isSwapped || (restOfA.length <= 1 && restOfB.length <= 1);
+  const [restA, restB] = [a.slice(start, a.length - end), b.slice(start, b.length - end)];
+  const isSwapped = restB.length === 2 && restA === `${restB[1]}${restB[0]}`;
+  return isSwapped || (restA.length <= 1 && restB.length <= 1);
 }
 
 const flag = z

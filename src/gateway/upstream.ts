@@ -13,7 +13,7 @@ import {
   type HostLimits,
 } from '../upstream/http/host-limiter.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
-import { isSandbox, noteSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
+import { detectSandbox, isSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
 /** Opens the service as one request, or work without any, sees it. */
 export type OpenUpstream = (
@@ -90,7 +90,7 @@ export function connectUpstream(
 
   if (sandbox) setSandbox(settings);
   const reach = async (milliseconds: number): Promise<void> =>
-    noteSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
+    detectSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
 
   return {
     openUpstream: (requestId, token, signal, record, source) => ({

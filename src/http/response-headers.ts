@@ -16,7 +16,7 @@ const DATA_HEADERS = Object.entries({
 });
 
 /** Turns `public` into `private`. */
-function keepPrivate(headers: Headers): void {
+function makePrivate(headers: Headers): void {
   const allowed = headers['cache-control'];
   if (allowed === undefined || !/\bpublic\b/i.test(allowed)) return;
   headers['cache-control'] = allowed.replace(/\bpublic\b/i, 'private');
@@ -32,7 +32,7 @@ function keepPrivate(headers: Headers): void {
  */
 export function setCommonHeaders(headers: Headers, isSandbox: boolean, proofNeeded: boolean): void {
   if (isSandbox) headers['x-sandbox'] = '1';
-  if (proofNeeded) keepPrivate(headers);
+  if (proofNeeded) makePrivate(headers);
   // Pages of any site may show images.
   if (headers['content-type']?.startsWith('image/'))
     headers['cross-origin-resource-policy'] ??= 'cross-origin';

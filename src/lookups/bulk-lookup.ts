@@ -10,12 +10,12 @@ import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type PartStatus, readPart, type StoredPart } from './bulk-part.ts';
 
-export type BulkOptions = Omit<BulkQuery, 'hashes'>;
+export type BulkLookupOptions = Omit<BulkQuery, 'hashes'>;
 
 export interface BulkLookup {
   readonly lookupId: string;
   readonly requestedCount: number;
-  readonly options: BulkOptions;
+  readonly options: BulkLookupOptions;
   readonly cancelRequested: boolean;
   readonly parts: readonly StoredPart[];
 }
@@ -78,7 +78,11 @@ export async function openPartArchive(
 }
 
 /** Sends a part. @throws UpstreamError when the service does not accept it */
-async function sendPart(up: Upstream, hashes: readonly string[], options: BulkOptions): Promise<StoredPart> {
+async function sendPart(
+  up: Upstream,
+  hashes: readonly string[],
+  options: BulkLookupOptions,
+): Promise<StoredPart> {
   const requestedCount = hashes.length;
   const answer = await bulk(up, { hashes, ...options });
   if (answer.kind === 'job') return { requestedCount, jobId: answer.jobId };
@@ -90,7 +94,7 @@ async function sendPart(up: Upstream, hashes: readonly string[], options: BulkOp
 async function sendParts(
   up: Upstream,
   parts: readonly (readonly string[])[],
-  options: BulkOptions,
+  options: BulkLookupOptions,
 ): Promise<StoredPart[]> {
   const limited = createConcurrencyLimit(PARTS_IN_FLIGHT);
   const sent = await Promise.allSettled(parts.map((part) => limited(() => sendPart(up, part, options))));
@@ -111,7 +115,7 @@ export interface BulkLookups {
    * @throws UpstreamError of the first part when the service accepts none
    * @throws Error before anything is sent when the store accepts no writes
    */
-  start(up: Upstream, hashes: readonly string[], options: BulkOptions): Promise<BulkLookup>;
+  start(up: Upstream, hashes: readonly string[], options: BulkLookupOptions): Promise<BulkLookup>;
   /** Null when there is none, or no more. */
   get(lookupId: string): Promise<BulkLookup | null>;
   /** Cancels all jobs; those that have finished keep their results. @throws UpstreamError */

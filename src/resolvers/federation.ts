@@ -12,6 +12,7 @@ import { Protein } from '../schema/protein.ts';
 import { badInput } from '../schema/scalars.ts';
 import { Task } from '../schema/task.ts';
 import { UniprotEntry } from '../schema/uniprot.ts';
+import type { Fields } from '../upstream/json/is-fields.ts';
 import { readNodeId } from './relay/node.ts';
 import { ENTITY_TYPES, MAX_REFERENCES, withTypename } from './relay/object-types.ts';
 import { subgraphSdl } from './sdl.ts';
@@ -21,8 +22,6 @@ builder.scalarType('_Any', {
   serialize: (value) => value,
   parseValue: (value) => value,
 });
-
-type Fields = Readonly<Record<string, unknown>>;
 
 /** The fields of a reference; none of any other value. */
 const readFields = (reference: unknown): Fields =>

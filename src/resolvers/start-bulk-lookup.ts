@@ -1,6 +1,6 @@
 // startBulkLookup: checks the input and sends it in parts.
 import type { GatewayContext } from '../context.ts';
-import { type BulkOptions, MAX_LOOKUP_HASHES } from '../lookups/bulk-lookup.ts';
+import { type BulkLookupOptions, MAX_LOOKUP_HASHES } from '../lookups/bulk-lookup.ts';
 import { builder } from '../schema/builder.ts';
 import { InvalidInput, invalidInput, notSent, Refused } from '../schema/problem.ts';
 import { createAddIssue, type Issue } from '../submission/issues.ts';
@@ -48,7 +48,7 @@ const BulkLookupResult = builder.unionType('BulkLookupResult', {
 const MAX_FEATURES = 100;
 
 /** The options with their defaults, also for an explicit null. */
-const readOptions = (input: typeof BulkLookupInput.$inferInput): BulkOptions => ({
+const readOptions = (input: typeof BulkLookupInput.$inferInput): BulkLookupOptions => ({
   top: input.topFeatures ?? 10,
   structure: input.structure ?? true,
   cluster: input.clusterInfo ?? true,
@@ -57,7 +57,7 @@ const readOptions = (input: typeof BulkLookupInput.$inferInput): BulkOptions => 
   residueFeatures: input.residueFeatures ?? true,
 });
 
-function checkInput(hashes: readonly string[], { top, ...parts }: BulkOptions): readonly Issue[] {
+function checkInput(hashes: readonly string[], { top, ...parts }: BulkLookupOptions): readonly Issue[] {
   const issues: Issue[] = [];
   const add = createAddIssue(issues);
   const { length } = hashes;

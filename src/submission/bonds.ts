@@ -3,7 +3,7 @@ import { type AtomReader, createAtomReader, type ResidueAtoms } from './atom-nam
 import type { BondInput, Chain } from './submission.ts';
 
 /** One atom of a bond. */
-export interface BondEnd {
+export interface BondAtom {
   readonly chainId: string;
   readonly residueIndex: number;
   /** Index of a heavy atom of the residue; null when it is not given and its name has none. */
@@ -15,7 +15,7 @@ export interface BondEnd {
 }
 
 export interface Bond {
-  readonly ends: readonly [BondEnd, BondEnd];
+  readonly ends: readonly [BondAtom, BondAtom];
 }
 
 interface EndInput {
@@ -25,7 +25,7 @@ interface EndInput {
   readonly atomName: string | null | undefined;
 }
 
-function readEnd(input: EndInput, byId: ReadonlyMap<string, Chain>, atoms: AtomReader): BondEnd {
+function readEnd(input: EndInput, byId: ReadonlyMap<string, Chain>, atoms: AtomReader): BondAtom {
   const { chainId, residueIndex } = input;
   const chain = byId.get(chainId);
   const residue = chain && atoms.read(chain, residueIndex);

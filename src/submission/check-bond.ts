@@ -1,6 +1,6 @@
 // Checks a covalent bond: its chains, residues and atoms (spec, "CovalentBond").
 import type { ResidueAtoms } from './atom-names.ts';
-import type { Bond, BondEnd } from './bonds.ts';
+import type { Bond, BondAtom } from './bonds.ts';
 import type { ReferenceChecks } from './check-references.ts';
 import type { ItemIssues } from './issues.ts';
 import type { Chain } from './submission.ts';
@@ -32,7 +32,7 @@ function describeOrder(chain: Chain | undefined): string {
 
 /** Reports a name that gives no index, or another one than is given beside it. */
 function checkName(
-  end: BondEnd,
+  end: BondAtom,
   n: number,
   path: string,
   chain: Chain | undefined,
@@ -79,7 +79,7 @@ function checkName(
     );
 }
 
-function checkAtom(end: BondEnd, n: number, path: string, chain: Chain, issues: ItemIssues): void {
+function checkAtom(end: BondAtom, n: number, path: string, chain: Chain, issues: ItemIssues): void {
   const { atomIndex, residue, residueIndex } = end;
   if (atomIndex === null || atomIndex < 0 || residue === undefined) return;
   const { component, names, elements } = residue;

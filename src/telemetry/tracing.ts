@@ -15,7 +15,7 @@ export interface TracingOptions {
 const LAST_SEND_MS = 3_000;
 
 /** Wraps an exporter to report its failures, which OpenTelemetry writes only to its own logger. */
-function tellingFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
+function reportFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {
@@ -43,7 +43,7 @@ export async function openTracing({ endpoint, onError }: TracingOptions): Promis
     resource: resources
       .resourceFromAttributes({ 'service.name': 'foldatlas' })
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [new sdk.BatchSpanProcessor(tellingFailures(exporter, onError))],
+    spanProcessors: [new sdk.BatchSpanProcessor(reportFailures(exporter, onError))],
   });
   const tracer = provider.getTracer('foldatlas');
   return {

@@ -34,7 +34,7 @@ export const isSandbox = (settings: UpstreamSettings): boolean | undefined => sa
 export const setSandbox = (settings: UpstreamSettings): void => void sandboxes.set(settings, true);
 
 /** Reads the header of the sandbox in an answer. A proxy's error says nothing of it. */
-export function noteSandbox(
+export function detectSandbox(
   settings: UpstreamSettings,
   { status, headers }: Pick<StreamedResponse, 'status' | 'headers'>,
 ): void {

@@ -208,7 +208,7 @@ export const proteinRecord = z.object({
   /** Of another type it is drift: an empty list would say that nothing is active. */
   sae_features: featureValues.nullish(),
 });
-export type ProteinRecord = z.output<typeof proteinRecord>;
+export type WireRecord = z.output<typeof proteinRecord>;
 
 const pfamDomains = z.record(
   text,

@@ -57,7 +57,7 @@ test('every member of the archive becomes parts by hash', async () => {
   const structure = parts.structures.get(A);
   expect([structure?.read(), structure?.text.toJSON(), structure?.read()]).toEqual([PDB, PDB, PDB]);
   expect(structure).toMatchObject({ hasAtoms: true, statesPtm: true, ptm: 0.8125, statedMean: 0.75 });
-  expect(parts.clusterOf).toEqual(new Map([[A, C]]));
+  expect(parts.representatives).toEqual(new Map([[A, C]]));
   expect(parts.clusters.get(C)).toEqual({ cluster_size: 4, protein_name: 'x' });
   expect(parts.features.get(A)?.proteinLevel).toEqual({ indices: [3, 70], values: [1.5, 0.25] });
   expect(parts.features.get(A)?.top).toMatchObject([

@@ -6,9 +6,9 @@ import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
 /** What is read of a member's text. */
 async function read(text: string) {
   const zip = zipSync({ 'cluster_info.json': strToU8(text) });
-  const { clusters, clusterOf, problems } = await readBulkArchive(zip);
+  const { clusters, representatives, problems } = await readBulkArchive(zip);
   const failures = problems.map(({ message }) => message);
-  return { clusters, clusterOf, failures };
+  return { clusters, representatives, failures };
 }
 
 const A = 'b840eb6446f9f188023424af40675a36';
@@ -18,7 +18,7 @@ test('a record that is whole, and who belongs to it', async () => {
   const text = `{"clusters":{"${A}":{"cluster_size":2,"protein_name":"β \\"chain\\"","ptm":NaN}},"proteins":{"${A}":"${A}","${B}":null}}`;
   expect(await read(text)).toMatchObject({
     clusters: new Map([[A, { cluster_size: 2, protein_name: 'β "chain"', ptm: null }]]),
-    clusterOf: new Map([[A, A]]),
+    representatives: new Map([[A, A]]),
     failures: [],
   });
 });
@@ -33,7 +33,7 @@ test.each([
 ])('nothing is read where nothing is said: %s', async (text) => {
   expect(await read(text)).toMatchObject({
     clusters: new Map(),
-    clusterOf: new Map(),
+    representatives: new Map(),
     failures: [],
   });
 });
@@ -55,9 +55,9 @@ test.each([
 test('of two members with one name the later counts, and hashes are read as they are written elsewhere', async () => {
   expect(await read('{"clusters":{"a":1,"a":2},"proteins":{"p":"a","p":null}}')).toMatchObject({
     clusters: new Map([['a', 2]]),
-    clusterOf: new Map(),
+    representatives: new Map(),
   });
   expect(
     await read('{ "clusters" : { " A " : -Infinity } , "proteins" : { "__proto__" : "B" } }\n'),
-  ).toMatchObject({ clusters: new Map([['a', null]]), clusterOf: new Map([['__proto__', 'b']]) });
+  ).toMatchObject({ clusters: new Map([['a', null]]), representatives: new Map([['__proto__', 'b']]) });
 });

@@ -27,7 +27,7 @@ export interface ConnectionMetrics {
   dropped(): void;
 }
 
-export interface HttpHandler {
+export interface HttpServerHooks {
   readonly listener: RequestListener;
   readonly connections: ConnectionMetrics;
 }
@@ -50,7 +50,10 @@ const MAX_PIPELINED = 100;
 const UPGRADES = { shouldUpgradeCallback: isWebSocketRequest };
 
 /** Makes the server; it does not listen yet. */
-export function createHttpServer({ listener, connections }: HttpHandler, limits: ServerLimits = {}): Server {
+export function createHttpServer(
+  { listener, connections }: HttpServerHooks,
+  limits: ServerLimits = {},
+): Server {
   const oneByOne = withoutPipelining(listener);
   const server = createServer(
     {

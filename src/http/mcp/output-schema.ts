@@ -13,7 +13,7 @@ import {
   parse,
   type SelectionSetNode,
 } from 'graphql';
-import type { Fields } from './tool-result.ts';
+import type { Fields } from '../../upstream/json/is-fields.ts';
 
 const SCALARS: Readonly<Record<string, string>> = { Int: 'integer', Float: 'number', Boolean: 'boolean' };
 

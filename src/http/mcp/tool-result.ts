@@ -1,9 +1,7 @@
 // What a tool answers: at most 20 kB, shortened with a word on how to get the rest, and failures as
 // sentences that say what to do.
 import type { CallToolResult } from '@modelcontextprotocol/server';
-import { isFields } from '../../upstream/json/is-fields.ts';
-
-export type Fields = Readonly<Record<string, unknown>>;
+import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 
 /** The answer of the gateway to a document, as a POST to /graphql gets it. */
 export interface GraphqlAnswer {

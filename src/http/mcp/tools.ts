@@ -3,11 +3,10 @@ import type { CallToolResult, McpServer, StandardSchemaWithJSON } from '@modelco
 import { type GraphQLSchema, Kind, parse } from 'graphql';
 import * as z from 'zod';
 import { readRows, tableHeader, tableLine } from '../../lookups/protein-columns.ts';
-import { isFields } from '../../upstream/json/is-fields.ts';
+import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 import { DOCUMENTS, LOOKUP_COLUMNS } from './documents.ts';
 import { outputSchema } from './output-schema.ts';
 import {
-  type Fields,
   type GraphqlAnswer,
   type ResultOptions,
   ToolError,

@@ -3,7 +3,7 @@
 import type { Config } from '../../config.ts';
 import type { Assets } from './assets.ts';
 import type { BrowserExample, Example } from './examples.ts';
-import { type Html, html, inline, type Part } from './html.ts';
+import { type Html, type HtmlPart, html, inline } from './html.ts';
 
 /** What the pages of a gateway share. */
 export interface Site {
@@ -101,7 +101,7 @@ const exampleItem = ({ config }: Site, { name, title, kind, about }: Example): H
 <li><p class="title"><a href="${config.INTROSPECTION ? `graphql?example=${name}` : `examples/${name}.graphql`}">${title}</a>
 <span class="chip ${kind}">${kind}</span></p><p>${inline(about)}</p></li>`;
 
-const examples = (site: Site): Part =>
+const examples = (site: Site): HtmlPart =>
   site.examples.length > 0 &&
   html`
 <section aria-labelledby="examples">

@@ -10,7 +10,7 @@ export interface Html {
 }
 
 /** A template value: text is escaped, markup is not, lists are joined; null and false are empty. */
-export type Part = string | number | Html | null | undefined | false | readonly Part[];
+export type HtmlPart = string | number | Html | null | undefined | false | readonly HtmlPart[];
 
 const ENTITIES: Readonly<Record<string, string>> = {
   '&': '&amp;',
@@ -22,7 +22,7 @@ const ENTITIES: Readonly<Record<string, string>> = {
 
 const escaped = (text: string): string => text.replace(/[&<>"']/g, (letter) => ENTITIES[letter] ?? letter);
 
-function rendered(part: Part): string {
+function rendered(part: HtmlPart): string {
   if (part === null || part === undefined || part === false) return '';
   if (typeof part === 'string') return escaped(part);
   if (typeof part === 'number') return String(part);
@@ -30,7 +30,7 @@ function rendered(part: Part): string {
 }
 
 /** Markup from a template. Attribute values must stand in double quotes. */
-export const html = (strings: TemplateStringsArray, ...parts: readonly Part[]): Html => ({
+export const html = (strings: TemplateStringsArray, ...parts: readonly HtmlPart[]): Html => ({
   [MARKUP]: strings.map((text, i) => text + rendered(parts[i])).join(''),
 });
 
@@ -44,7 +44,7 @@ export function dataBlock(id: string, data: unknown): Html {
 }
 
 /** One line of a description, with `code` in backticks. */
-export const inline = (text: string): Part[] =>
+export const inline = (text: string): HtmlPart[] =>
   text.split('`').map((piece, i) => (i % 2 === 1 ? html`<code>${piece}</code>` : piece));
 
 /** The texts of the scripts that stand in a page themselves. */

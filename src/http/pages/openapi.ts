@@ -40,7 +40,7 @@ const PARAMETERS: Readonly<Record<string, Parameter>> = {
   },
 };
 
-interface Operation {
+interface RouteOperation {
   readonly summary: string;
   /** Media type of the answer. */
   readonly type: string;
@@ -87,7 +87,7 @@ const TASK_FILES: Readonly<Record<string, readonly [summary: string, type: strin
 const STREAMED_FILES = new Set(['confidences.json', 'pae.json']);
 const STRUCTURES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' };
 
-const exportOf = (type: string): Operation => ({
+const exportOperation = (type: string): RouteOperation => ({
   summary: 'A line for each of up to 50,000 identifiers, in their order',
   type,
   query: { columns: COLUMNS },
@@ -106,7 +106,7 @@ const exportOf = (type: string): Operation => ({
 });
 
 /** The operations by their paths. */
-const OPERATIONS: Readonly<Record<string, Operation>> = {
+const OPERATIONS: Readonly<Record<string, RouteOperation>> = {
   ...Object.fromEntries(
     Object.entries(STRUCTURES).flatMap(([ending, type]) => {
       const operation = { summary: 'The predicted structure of a protein', type, query: { plddt: PLDDT } };
@@ -161,8 +161,8 @@ const OPERATIONS: Readonly<Record<string, Operation>> = {
       410: 'The service has it no more.',
     },
   },
-  '/export.tsv': exportOf('text/tab-separated-values'),
-  '/export.ndjson': exportOf('application/x-ndjson'),
+  '/export.tsv': exportOperation('text/tab-separated-values'),
+  '/export.ndjson': exportOperation('application/x-ndjson'),
   '/health': { summary: 'Whether the process runs', type: 'application/json' },
   '/ready': {
     summary: 'Whether the gateway can serve, and why not',
@@ -181,7 +181,7 @@ const REFUSAL = {
 
 function describeOperation(
   path: string,
-  { summary, type, others = {}, isPrivate, query = {}, body }: Operation,
+  { summary, type, others = {}, isPrivate, query = {}, body }: RouteOperation,
 ) {
   const names = [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => name);
   const toParameter =

@@ -15,7 +15,7 @@ import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.
 export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'MAX_QUERY_DEPTH' | 'MAX_ANSWER_VALUES'>;
 
 type Variables = Record<string, unknown>;
-type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
+type OperationArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 /** Costs of documents by the names of their operations; null where a cost depends on variables. */
 const knownCosts = new WeakMap<DocumentNode, Map<string, QueryCost | null>>();
@@ -46,7 +46,7 @@ export function estimateCost({
   document,
   operationName,
   variableValues,
-}: Operation): QueryCost | undefined {
+}: OperationArgs): QueryCost | undefined {
   const costs = knownCosts.get(document) ?? new Map<string, QueryCost | null>();
   const known = costs.get(operationName ?? '');
   if (known != null) return known;

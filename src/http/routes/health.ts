@@ -5,7 +5,7 @@ import { getExchange } from '../exchange.ts';
 import { textResponse } from './responses.ts';
 import type { Route } from './route.ts';
 
-export interface Check {
+export interface HealthCheck {
   readonly name: string;
   readonly ok: boolean;
   readonly milliseconds: number;
@@ -20,7 +20,7 @@ export interface Check {
 
 export interface Readiness {
   readonly state: 'ready' | 'degraded' | 'unready' | 'draining';
-  readonly checks: readonly Check[];
+  readonly checks: readonly HealthCheck[];
 }
 
 /** How full the store is. */
@@ -39,7 +39,7 @@ const NEARLY_FULL =
 /** Above this share of its limit a store is nearly full. */
 const NEARLY_FULL_SHARE = 0.9;
 
-function usageDetails({ usedBytes, limitBytes, evicts }: Usage): Partial<Check> {
+function usageDetails({ usedBytes, limitBytes, evicts }: Usage): Partial<HealthCheck> {
   const isNearlyFull = limitBytes !== null && usedBytes > limitBytes * NEARLY_FULL_SHARE;
   const warning = evicts ? EVICTS : isNearlyFull ? NEARLY_FULL : undefined;
   return {
@@ -65,7 +65,7 @@ const onTimeout = (): never => {
   throw new Error(`did not answer within ${CHECK_MS} ms`);
 };
 
-async function check(name: string, ask: () => Promise<Usage | undefined>): Promise<Check> {
+async function check(name: string, ask: () => Promise<Usage | undefined>): Promise<HealthCheck> {
   const since = performance.now();
   const milliseconds = () => Math.round(performance.now() - since);
   try {
@@ -85,7 +85,9 @@ async function check(name: string, ask: () => Promise<Usage | undefined>): Promi
 /** @returns asks both at most once in a while, however many want to know */
 export function openReadiness(options: ReadinessOptions): () => Promise<Readiness> {
   const { store, upstream, draining } = options;
-  let asked: { readonly at: number; readonly answer: Promise<readonly [Check, Check]> } | undefined;
+  let asked:
+    | { readonly at: number; readonly answer: Promise<readonly [HealthCheck, HealthCheck]> }
+    | undefined;
 
   return async () => {
     if (asked === undefined || performance.now() - asked.at > FRESH_MS) {

@@ -8,7 +8,7 @@ import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { partValue, readPart } from '../../upstream/part.ts';
-import { structureOfRecord } from '../../upstream/proteins/read-record.ts';
+import { readRecordStructure } from '../../upstream/proteins/read-record.ts';
 import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
@@ -33,7 +33,7 @@ const HASH = /^[0-9a-f]{32}$/;
 async function loadFile(ctx: GatewayContext, hash: string): Promise<ProteinRecord | null> {
   const found = await ctx.proteins.load(hash, { record: true, sequence: true, ptm: true });
   if (found === null) return null;
-  const own = structureOfRecord(readPart(found.single), partValue(found.sequence));
+  const own = readRecordStructure(readPart(found.single), partValue(found.sequence));
   if (partValue(own) !== undefined) return { ...found, structure: own };
   return ctx.proteins.load(hash, { structure: true, sequence: true, ptm: true });
 }

@@ -32,7 +32,7 @@ export interface SocketGateway {
   readonly getEnveloped: YogaServerInstance<object, object>['getEnveloped'];
 }
 
-export interface Operation {
+export interface SocketOperation {
   readonly record: RequestRecord;
   /** Aborted when the client completes the operation early, or when its connection is closed. */
   readonly client: AbortController;
@@ -40,14 +40,14 @@ export interface Operation {
   release: () => void;
 }
 
-export interface Connection {
+export interface SocketConnection {
   /** Value of the Authorization header that the connection stands for. */
   authorization: string | undefined;
-  operations: Map<string, Operation>;
+  operations: Map<string, SocketOperation>;
 }
 
 export type Params = Record<string, unknown>;
-type SocketExtra = Extra & Partial<Connection>;
+type SocketExtra = Extra & Partial<SocketConnection>;
 type Hooks = ServerOptions<Params, SocketExtra>;
 type Executor = Pick<ReturnType<SocketGateway['getEnveloped']>, 'execute' | 'subscribe'>;
 
@@ -113,7 +113,7 @@ export function createSocketOperations(
   }
 
   /** Counts an operation among the requests in flight; subscriptions have a limit of their own. */
-  function enter({ document, operationName }: ExecutionArgs, operation: Operation): boolean {
+  function enter({ document, operationName }: ExecutionArgs, operation: SocketOperation): boolean {
     const release = accessControl.loadShedder.enter();
     if (release === null) return false;
     if (getOperationAST(document, operationName)?.operation === 'subscription') release();
@@ -132,7 +132,7 @@ export function createSocketOperations(
     const { authorization, request: upgrade } = extra;
     const headers = operationHeaders(upgrade, authorization);
     const record = telemetry.begin({ method: 'WS', path: PATH, headers });
-    const operation: Operation = { client, record, release: () => undefined };
+    const operation: SocketOperation = { client, record, release: () => undefined };
     extra.operations?.set(id, operation);
     openCount += 1;
     subscriptions[id] = untilStreamed(() => end(extra, id, true));

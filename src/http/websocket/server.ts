@@ -5,7 +5,12 @@ import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { useServer } from 'graphql-ws/use/ws';
 import { type WebSocket, WebSocketServer } from 'ws';
-import { type Connection, createSocketOperations, type Params, type SocketGateway } from './operations.ts';
+import {
+  createSocketOperations,
+  type Params,
+  type SocketConnection,
+  type SocketGateway,
+} from './operations.ts';
 import { refuseUpgrade, type UpgradeRules, upgradeRefusal } from './upgrade.ts';
 
 export interface WebSocketOptions extends UpgradeRules {
@@ -51,7 +56,7 @@ export function attachWebSocket(
   const socketOptions = { noServer: true, maxPayload: maxBytes, closeTimeout: CLOSE_TIMEOUT_MS };
   const sockets = new WebSocketServer(socketOptions);
   const operations = createSocketOperations(gateway, onFault);
-  const graphql = useServer<Params, Partial<Connection>>(operations.hooks, sockets, pingMs);
+  const graphql = useServer<Params, Partial<SocketConnection>>(operations.hooks, sockets, pingMs);
   let closing: Promise<void> | undefined;
 
   sockets.on('connection', (socket: WebSocket, { socket: raw }: IncomingMessage) => {

@@ -22,7 +22,7 @@ import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts'
 import { listPage, type Page, type PageArgs, pageSize, readFirst } from '../relay/connection.ts';
 import { findCluster } from './load-cluster.ts';
 import { loadNamed } from './load-protein.ts';
-import { requiredPartsOfNodes } from './look-ahead.ts';
+import { readNodeParts } from './look-ahead.ts';
 import { loadRepresentative } from './representative.ts';
 
 const representativeHash = ({ representative }: ClusterRef): string => readPart(representative) ?? '';
@@ -78,7 +78,7 @@ async function loadMembers(
 ): Promise<Page<ProteinRef>> {
   const page = listPage(memberHashes(cluster), args, (hash) => hash);
   const hashes = page.edges.map(({ node }) => node);
-  const proteins = await loadNamed(ctx, hashes, requiredPartsOfNodes(info));
+  const proteins = await loadNamed(ctx, hashes, readNodeParts(info));
   const edges = proteins.map((node, i) => ({ node, cursor: page.edges[i]?.cursor ?? '' }));
   return { ...page, edges };
 }

@@ -65,7 +65,7 @@ export async function findCluster(
     ...own,
     describesRepresentative: own.describesRepresentative || own.scoresRepresentative,
   };
-  if (own.isBulkEnough && !own.scoresRepresentative) return clusterOfProtein(ctx, own, hash);
+  if (own.isBulkEnough && !own.scoresRepresentative) return loadProteinCluster(ctx, own, hash);
   // Skips trying a member as representative when an earlier request found its cluster.
   const cached = await ctx.proteins.findCached(hash, { link: true });
   const link = cached && partValue(cached.cluster);
@@ -73,10 +73,10 @@ export async function findCluster(
     return withRecord(ctx, selection, link.representative);
   const record = await ctx.clusters.load(hash, selection.top);
   if (record !== null) return fromRecord(hash, {}, record, selection.top);
-  return clusterOfProtein(ctx, { ...selection, needs: { link: true } }, hash);
+  return loadProteinCluster(ctx, { ...selection, needs: { link: true } }, hash);
 }
 
-async function clusterOfProtein(
+async function loadProteinCluster(
   ctx: GatewayContext,
   selection: ClusterSelection,
   hash: string,
@@ -91,7 +91,7 @@ async function clusterOfProtein(
  *
  * @param info - what the hit says of it
  */
-export async function clusterOfHit(
+export async function loadHitCluster(
   ctx: GatewayContext,
   graphql: GraphQLResolveInfo,
   hash: string,

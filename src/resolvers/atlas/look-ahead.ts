@@ -72,7 +72,7 @@ function onceForSelection<T>(
   };
 }
 
-const partsOfSelection = onceForSelection((info, selected) =>
+const readSelectedParts = onceForSelection((info, selected) =>
   unionParts(
     selected.map((field) => {
       const parts = Object.hasOwn(PARTS, field.name) ? (PARTS[field.name] ?? RECORD) : RECORD;
@@ -83,7 +83,7 @@ const partsOfSelection = onceForSelection((info, selected) =>
 
 /** All parts that a selection on a protein needs; by default that of the current field. */
 export const requiredParts = (info: GraphQLResolveInfo, nodes?: readonly FieldNode[]): RequiredParts =>
-  partsOfSelection(info, selectedFields(info, 'Protein', nodes));
+  readSelectedParts(info, selectedFields(info, 'Protein', nodes));
 
 /** All parts that a selection needs of the proteins in a field of it, under all of its aliases. */
 export const requiredPartsBelow = (
@@ -94,7 +94,7 @@ export const requiredPartsBelow = (
   unionParts(selected.filter((field) => field.name === name).map(({ nodes }) => requiredParts(info, nodes)));
 
 /** All parts that the selection on the members of a connection needs. */
-export function requiredPartsOfNodes(info: GraphQLResolveInfo): RequiredParts {
+export function readNodeParts(info: GraphQLResolveInfo): RequiredParts {
   const connection = selectedFields(info, 'ProteinConnection');
   const edges = selectedBelow(info, connection, 'edges', 'ProteinEdge');
   return unionParts([requiredPartsBelow(info, connection, 'nodes'), requiredPartsBelow(info, edges, 'node')]);

@@ -16,7 +16,7 @@ import type { SimilarityAnswer, SimilarProtein } from '../../upstream/wire.ts';
 import { CLUSTER_OF_PROTEIN, proteinLink, RECORD } from '../costs.ts';
 import { type Selected, selectedFields } from '../selection.ts';
 import { looksLikeDna } from './identifier.ts';
-import { clusterOfHit } from './load-cluster.ts';
+import { loadHitCluster } from './load-cluster.ts';
 import { findProtein, loadNamed } from './load-protein.ts';
 import { requiredParts, requiredPartsBelow, selectedBelow } from './look-ahead.ts';
 
@@ -144,7 +144,7 @@ const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').impleme
       ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
       type: Cluster,
       cost: CLUSTER_OF_PROTEIN,
-      resolve: (hit, _args, ctx, info) => clusterOfHit(ctx, info, hit.protein_hash, clusterInfo(hit)),
+      resolve: (hit, _args, ctx, info) => loadHitCluster(ctx, info, hit.protein_hash, clusterInfo(hit)),
     }),
   }),
 });

@@ -6,7 +6,7 @@ import { InputIssue } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
 import { InputChain } from '../../schema/task.ts';
 import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
-import type { BondEnd } from '../../submission/bonds.ts';
+import type { BondAtom } from '../../submission/bonds.ts';
 import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
@@ -17,7 +17,7 @@ import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
 const MAX_INT = 2 ** 31 - 1;
 const toInt = (number: number): number => Math.max(-MAX_INT, Math.min(MAX_INT, number));
 
-const BondedAtom = builder.objectRef<BondEnd>('BondedAtom').implement({
+const BondedAtom = builder.objectRef<BondAtom>('BondedAtom').implement({
   description: 'An atom of a covalent bond, as the gateway reads it. The upstream gets its index.',
   fields: (t) => ({
     chainId: t.exposeString('chainId', nonNull('Its chain, such as "A".')),

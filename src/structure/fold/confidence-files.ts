@@ -3,7 +3,7 @@
 // Large files come in pieces.
 import { findResidue } from '../residues.ts';
 import type { FoldedComplex } from './fields.ts';
-import { type Matrix, minOfBlock, type RowOffsets } from './matrix.ts';
+import { blockMin, type Matrix, type RowOffsets } from './matrix.ts';
 import type { FoldingResult } from './result.ts';
 import { atomRange, heavyAtoms, readPosition } from './rows.ts';
 
@@ -162,7 +162,7 @@ function pairMinPae(fold: FoldingResult): (number | null)[][] | null {
     ({ tokenStart, tokenEnd }) => [offsets[tokenStart] ?? 0, offsets[tokenEnd] ?? 0] as const,
   );
   return toChainMatrix(fold, (i, k) => {
-    const least = minOfBlock(pae, ...(bands[i] ?? [0, 0]), ...(bands[k] ?? [0, 0]));
+    const least = blockMin(pae, ...(bands[i] ?? [0, 0]), ...(bands[k] ?? [0, 0]));
     return Number.isFinite(least) ? least : null;
   });
 }

@@ -28,8 +28,8 @@ export interface FoldedComplex {
   /** 0 to 1, one a token. */
   readonly plddt: Numbers;
   readonly plddtMisfit: string | null;
-  readonly chainLookup: Fields;
-  readonly entityLookup: Fields;
+  readonly chainLookup: Members;
+  readonly entityLookup: Members;
 }
 
 export interface FoldFields {
@@ -45,10 +45,10 @@ export interface FoldFields {
   readonly warnings: readonly string[];
 }
 
-export type Fields = Readonly<Record<string, unknown>>;
+export type Members = Readonly<Record<string, unknown>>;
 
-const toFields = (value: unknown): Fields | undefined =>
-  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Fields) : undefined;
+const toFields = (value: unknown): Members | undefined =>
+  typeof value === 'object' && value !== null && !Array.isArray(value) ? (value as Members) : undefined;
 
 const toList = (value: unknown): readonly unknown[] | undefined =>
   Array.isArray(value) && value.length > 0 ? value : undefined;
@@ -103,7 +103,7 @@ const isPosition = (row: unknown): boolean =>
   Array.isArray(row) && row.length === 3 && row.every((cell) => cell === null || typeof cell === 'number');
 
 /** Why the atoms cannot be written down; null when they can, and when the result has none. */
-function findAtomsMisfit(complex: Fields, tokenCount: number): string | null {
+function findAtomsMisfit(complex: Members, tokenCount: number): string | null {
   const positions = toList(complex.atom_positions) ?? [];
   const count = toList(complex.atom_names)?.length ?? positions.length;
   const path = 'complex.atom_positions';
@@ -156,7 +156,7 @@ function readWarnings(...places: unknown[]): string[] {
 }
 
 /** The members of a result: in the value itself, or in the `data` of an envelope. */
-export function readMembers(value: unknown): Fields {
+export function readMembers(value: unknown): Members {
   const outer = toFields(value) ?? {};
   const inner = toFields(outer.data);
   return inner !== undefined && outer.complex === undefined ? inner : outer;

@@ -2,7 +2,7 @@
 // reckoned as in ipsae.py, version 4 (github.com/DunbrackLab/IPSAE), so that numbers compare.
 import { type FoldedChain, mean } from './chains.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
-import { type Matrix, meanOfBlock, minOfBlock, type RowOffsets } from './matrix.ts';
+import { blockMean, blockMin, type Matrix, type RowOffsets } from './matrix.ts';
 import { atomRange, heavyAtoms, readPosition } from './rows.ts';
 
 /** Errors from this one on say nothing of an interface (Dunbrack 2025), in ångström. */
@@ -233,13 +233,10 @@ function scoreDistance({ chains, pae, rows }: InterfaceInput, i: number, k: numb
   const a: Band = [from.tokenStart, from.tokenEnd];
   const b: Band = [to.tokenStart, to.tokenEnd];
   const toRows = ([start, end]: Band): Band => [rows.offsets[start] ?? 0, rows.offsets[end] ?? 0];
-  const [rowsOfA, rowsOfB] = [toRows(a), toRows(b)];
+  const [rowsA, rowsB] = [toRows(a), toRows(b)];
   return {
-    meanPae: (meanOfBlock(pae, ...a, ...b) + meanOfBlock(pae, ...b, ...a)) / 2,
-    minPae: Math.min(
-      minOfBlock(rows.matrix, ...rowsOfA, ...rowsOfB),
-      minOfBlock(rows.matrix, ...rowsOfB, ...rowsOfA),
-    ),
+    meanPae: (blockMean(pae, ...a, ...b) + blockMean(pae, ...b, ...a)) / 2,
+    minPae: Math.min(blockMin(rows.matrix, ...rowsA, ...rowsB), blockMin(rows.matrix, ...rowsB, ...rowsA)),
   };
 }
 

@@ -44,7 +44,7 @@ export const toLists = ({ rowCount, columnCount, cells }: Matrix): (number | nul
   );
 
 /** The mean of the numbers in a block, ends excluded; NaN when there are none. */
-export function meanOfBlock(
+export function blockMean(
   { columnCount, cells }: Matrix,
   rowStart: number,
   rowEnd: number,
@@ -65,7 +65,7 @@ export function meanOfBlock(
 }
 
 /** The smallest number in a block, ends excluded; Infinity when there are none. */
-export function minOfBlock(
+export function blockMin(
   { columnCount, cells }: Matrix,
   rowStart: number,
   rowEnd: number,
@@ -92,7 +92,7 @@ export function averageByToken(matrix: Matrix, rows: RowOffsets, columns?: RowOf
   const cells = createCells(rowCount * columnCount);
   for (let row = 0; row < rowCount; row++) {
     for (let column = 0; column < columnCount; column++) {
-      cells[row * columnCount + column] = meanOfBlock(
+      cells[row * columnCount + column] = blockMean(
         matrix,
         rows[row] ?? 0,
         rows[row + 1] ?? 0,

@@ -1,6 +1,6 @@
 // Predicted aligned error in ångström: blocks averaged down to a size, and means between chains.
 import type { FoldedChain } from './chains.ts';
-import { type Matrix, meanOfBlock } from './matrix.ts';
+import { blockMean, type Matrix } from './matrix.ts';
 
 /** A part of the matrix; ends excluded, 0-based; a missing end is the size of the matrix. */
 export interface PaeRange {
@@ -57,7 +57,7 @@ function findStep(rows: number, columns: number, maxPoints: number): number {
 
 /** The mean of a block; null when it has no number. */
 function meanOrNull(pae: Matrix, rows: Band, columns: Band): number | null {
-  const mean = meanOfBlock(pae, ...rows, ...columns);
+  const mean = blockMean(pae, ...rows, ...columns);
   return Number.isNaN(mean) ? null : mean;
 }
 

@@ -1,6 +1,6 @@
 // The JSON of a folding result as it came, with its large matrices in a compact form: as lists a PAE
 // of 2,000 tokens takes three times the memory.
-import { type Fields, readMembers } from './fields.ts';
+import { type Members, readMembers } from './fields.ts';
 import { type Matrix, toLists, toMatrix } from './matrix.ts';
 
 const MATRIX_NAMES = ['pae', 'output_embedding_sequence', 'output_embedding_pair_pooled'] as const;
@@ -14,11 +14,11 @@ export interface RawFold {
 }
 
 /** Puts members in place of those of a result, in its envelope if it has one. */
-const withMembers = (value: unknown, members: Fields): unknown =>
+const withMembers = (value: unknown, members: Members): unknown =>
   readMembers(value) === value || typeof value !== 'object' ? members : { ...value, data: members };
 
 /** Takes the matrices out of a result; a list that is no matrix stays where it is. */
-export function liftMatrices(value: unknown, members: Fields): RawFold {
+export function liftMatrices(value: unknown, members: Members): RawFold {
   const matrices: Partial<Record<MatrixName, Matrix>> = {};
   const rest: Record<string, unknown> = { ...members };
   for (const name of MATRIX_NAMES) {
@@ -54,7 +54,7 @@ export function readRaw(raw: RawFold, path = ''): unknown {
   for (const key of keys) {
     if (typeof here !== 'object' || here === null) return null;
     if (Array.isArray(here) ? !/^\d+$/.test(key) : !Object.hasOwn(here, key)) return null;
-    here = (here as Fields)[key];
+    here = (here as Members)[key];
   }
   return here ?? null;
 }

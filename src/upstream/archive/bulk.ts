@@ -7,15 +7,15 @@ import { ArchiveError, type ArchiveLimits, archiveLimits } from './archive-limit
 import { type BulkSequence, readFasta } from './fasta.ts';
 import { type BulkFeatures, type RowSelection, readFeaturesFile } from './features-file.ts';
 import { PackedText } from './packed-text.ts';
-import { readStructureFile, type StructureFile } from './structure-file.ts';
+import { type ArchivedStructure, readStructureFile } from './structure-file.ts';
 import { readZip, unpackMember, type ZipMember } from './zip.ts';
 
 /** The parts of every protein in an archive, by hash. */
 export interface BulkParts {
   readonly sequences: ReadonlyMap<string, BulkSequence>;
-  readonly structures: ReadonlyMap<string, StructureFile>;
+  readonly structures: ReadonlyMap<string, ArchivedStructure>;
   /** Representative of the protein's cluster. A protein without a cluster is not in it. */
-  readonly clusterOf: ReadonlyMap<string, string>;
+  readonly representatives: ReadonlyMap<string, string>;
   /** By representative, the record as it came. */
   readonly clusters: ReadonlyMap<string, unknown>;
   readonly features: ReadonlyMap<string, BulkFeatures>;
@@ -83,8 +83,8 @@ export async function readBulkArchive(archive: Uint8Array, options: BulkOptions 
 
 class BulkReader implements BulkParts {
   readonly sequences = new Map<string, BulkSequence>();
-  readonly structures = new Map<string, StructureFile>();
-  readonly clusterOf = new Map<string, string>();
+  readonly structures = new Map<string, ArchivedStructure>();
+  readonly representatives = new Map<string, string>();
   readonly clusters = new Map<string, unknown>();
   readonly features = new Map<string, BulkFeatures>();
   readonly present = new Set<string>();
@@ -140,7 +140,7 @@ class BulkReader implements BulkParts {
       const hash = normalizeHash(key);
       if (typeof representative === 'string') {
         if (!this.#isWanted(hash)) continue;
-        this.clusterOf.set(hash, normalizeHash(representative));
+        this.representatives.set(hash, normalizeHash(representative));
         this.present.add(hash);
       } else if (representative !== null) this.#reject(member, 'The name of a cluster is not a hash.');
     }

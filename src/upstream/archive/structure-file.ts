@@ -7,7 +7,7 @@ import { ArchiveError } from './archive-limits.ts';
 import type { PackedText } from './packed-text.ts';
 
 /** A structure whose text stays packed until it is written or read. */
-export interface StructureFile {
+export interface ArchivedStructure {
   /** Whether the text has the remark with the pTM. */
   readonly statesPtm: boolean;
   readonly ptm: number | null;
@@ -39,7 +39,7 @@ function readScores(remarks: string) {
 }
 
 /** @throws ArchiveError for a score outside its range */
-export function readStructureFile(text: PackedText): StructureFile {
+export function readStructureFile(text: PackedText): ArchivedStructure {
   const remarks = text.before('\nATOM');
   const { ptm, mean } = readScores(remarks);
   return {

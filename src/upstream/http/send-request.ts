@@ -6,7 +6,7 @@ import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
 import { operationLimits, STALL_MS } from '../operations.ts';
-import { noteSandbox } from '../settings.ts';
+import { detectSandbox } from '../settings.ts';
 import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
 import { decompress, limitPace } from './response-body.ts';
@@ -134,7 +134,7 @@ export async function sendRequest(up: Upstream, call: Call): Promise<StreamedRes
     const limit = call.maxBytes ?? operationLimits(operation).bytes;
     const maxBytes = status >= 400 ? Math.min(limit, MAX_REFUSAL_BYTES) : limit;
     const answer = decompress({ status, headers, body, call: { operation, maxBytes } });
-    if (call.api !== 'file') noteSandbox(up.settings, answer);
+    if (call.api !== 'file') detectSandbox(up.settings, answer);
     if (up.streamed !== true) {
       deadline.extend(Math.max(0, whole - passed));
       return answer;

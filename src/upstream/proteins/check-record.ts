@@ -3,7 +3,7 @@
 import { hash as digest } from 'node:crypto';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
-import type { ProteinRecord as WireRecord } from '../wire.ts';
+import type { WireRecord } from '../wire.ts';
 
 /** Whether a protein hash is that of a sequence. */
 export const matchesSequence = (hash: string, sequence: string): boolean => digest('md5', sequence) === hash;

@@ -3,7 +3,7 @@
 import type { BulkParts } from '../archive/bulk.ts';
 import type { BulkSequence } from '../archive/fasta.ts';
 import type { BulkFeatures } from '../archive/features-file.ts';
-import type { StructureFile } from '../archive/structure-file.ts';
+import type { ArchivedStructure } from '../archive/structure-file.ts';
 import { validate } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { UNKNOWN } from '../part.ts';
@@ -65,7 +65,7 @@ function findSequence(hash: string, { sequences }: BulkParts): BulkSequence | un
 }
 
 function structureParts(
-  found: StructureFile | undefined,
+  found: ArchivedStructure | undefined,
   sequence: string | undefined,
 ): Pick<ProteinRecord, 'structure' | 'plddt' | 'ptm' | 'meanPlddt'> | undefined {
   if (found === undefined) return undefined;
@@ -80,7 +80,7 @@ function structureParts(
 
 /** Without a list of members an archive shows only which proteins represent a cluster. */
 function readLink(hash: string, { parts, clusters }: Archive): ProteinRecord['cluster'] {
-  const representative = parts.clusterOf.get(hash);
+  const representative = parts.representatives.get(hash);
   if (representative !== undefined) return { representative, info: clusters.get(representative) };
   const info = clusters.get(hash);
   return info === undefined ? UNKNOWN : { representative: hash, info };

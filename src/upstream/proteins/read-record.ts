@@ -136,7 +136,7 @@ export function structureParts(
 }
 
 /** The structure of the single record itself; unknown where there is no record. */
-export function structureOfRecord(
+export function readRecordStructure(
   single: SingleRecord | null,
   sequence: string | undefined,
 ): Part<Structure> {
