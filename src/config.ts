@@ -15,7 +15,9 @@ type Settings = z.output<typeof variables>;
 
 /** The checked settings. Names in capitals are environment variables (docs/operators.md). */
 export interface Config extends Settings {
-  /** Over the embedded sandbox, pages of this machine may read answers unless something else is set. */
+  /**
+   * Over the embedded sandbox, pages of this machine may read answers unless something else is set.
+   */
   readonly CORS_ORIGINS: string[];
   readonly INTROSPECTION: boolean;
   readonly LEDGER_URL: string;
@@ -175,8 +177,8 @@ const UNTRIMMED: ReadonlySet<string> = new Set(['GATEWAY_SECRET', 'GATEWAY_SECRE
 /**
  * Reads the settings.
  *
- * @param env - the environment. White space around a value, as files and secrets often have, is not part
- *   of it, but for the secrets: callers are named by them. Empty strings count as unset.
+ * @param env - the environment. White space around a value, as files and secrets often have, is not
+ *   part of it, but for the secrets: callers are named by them. Empty strings count as unset.
  * @throws {@link ConfigError} with every problem at once
  */
 export function readConfig(env: Readonly<Record<string, string | undefined>>): Config {

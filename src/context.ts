@@ -18,7 +18,7 @@ import type { ClusterLoader } from './upstream/reads/cluster-loader.ts';
 import type { SimilarityLoader } from './upstream/reads/similarity-loader.ts';
 import type { Thumbnails } from './upstream/reads/thumbnails.ts';
 
-/** What all requests of a process share. */
+/** Shared by all requests of a process. */
 export interface Services {
   readonly config: Config;
   readonly upstream: {
@@ -26,29 +26,33 @@ export interface Services {
     readonly url: string;
     /** Whether it is a sandbox, as far as its answers have shown. */
     isSandbox(): boolean;
-    /** Whether it is a sandbox: one request where there was no answer yet. @throws Error when it fails */
+    /** The same; asks the service where it has not answered yet. @throws Error when that fails */
     checkSandbox(): Promise<boolean>;
   };
   readonly catalogue: Catalogue;
   readonly thumbnails: Thumbnails;
-  /** What was submitted here: `openLedger(config.LEDGER_URL)`; close it when the process ends. */
+  /**
+   * Submissions of this gateway: `openLedger(config.LEDGER_URL)`; close it when the process ends.
+   */
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
   readonly live: ProgressHub;
-  /** Single-flight: requests that need scores of one batch at the same time read each result once. */
+  /**
+   * Single-flight: requests that need scores of one batch at the same time read each result once.
+   */
   readonly scoreReads: SingleFlight;
-  /** Submissions on their way, which go on when their clients have left. */
+  /** Submissions in flight, which continue when their clients disconnect. */
   readonly submitting: PendingWork;
   /** Bulk look-ups: `createBulkLookups(documents)`. */
   readonly lookups: BulkLookups;
   /** Seals and opens addresses of files that need no token. */
   readonly links: SignedLinks;
   readonly log: Logger;
-  /** Writes down and counts that the store failed. */
+  /** Logs and counts a failure of the store. */
   readonly storeFailed: (store: string, error: unknown, requestId?: string) => void;
 }
 
-/** What a link grants: reading the file of its path. */
+/** A signed link grants reading the file at its path. */
 export interface LinkClaim {
   /** The caller for whom it was made; null without a token. */
   readonly principal: string | null;
@@ -65,11 +69,11 @@ export interface SignedLinks {
    * @param path - of the file, such as /tasks/{id}/structure.cif
    */
   seal(path: string, claim: LinkClaim): string;
-  /** What a signature grants at a path; the reason when it grants nothing. */
+  /** The claim of a signature for a path; the reason when it grants nothing. */
   open(path: string, signature: string): LinkClaim | LinkRefusal;
 }
 
-/** What the resolvers of one request are given. */
+/** The context that resolvers get with each request. */
 export interface GatewayContext {
   readonly services: Services;
   /** Sent upstream with every call and answered in `x-request-id`. */

@@ -1,4 +1,5 @@
-// Strong entity tags: made from the bytes that they name, and found in what a client says that it has.
+// Strong entity tags: made from the bytes that they name, and found in what a client says that it
+// has.
 import { hash } from 'node:crypto';
 
 /** The tag of a content, with its quotes. Make it once for what is kept. */

@@ -38,14 +38,15 @@ import { createHostLimiters, type HostLimiters } from './upstream/http/host-limi
 export interface Gateway extends SocketGateway {
   readonly connections: AccessControl['connections'];
   fetch(request: Request): Promise<Response>;
-  /** What is served beside GraphQL, in the order in which it is tried. */
+  /** Routes beside GraphQL, in the order in which they are tried. */
   readonly routes: readonly Route[];
   /** The same as a listener for node:http. */
   readonly listener: RequestListener;
   /** State of the limiters of the service's hosts: calls in flight and queued, breakers, pauses. */
   readonly upstream: HostLimiters['state'];
   /**
-   * Checks the ledger. One that has lost what it knew, or cannot be written, is logged: reads go on.
+   * Checks the ledger. One that has lost what it knew, or cannot be written, is logged: reads go
+   * on.
    *
    * @throws WrongSecretError, or Error when the store does not answer
    */
@@ -54,9 +55,14 @@ export interface Gateway extends SocketGateway {
   ready(): Promise<void>;
   /** Reads the file of API keys again. */
   reload(): void;
-  /** Ends every stream, and those opened from now on, so that clients reconnect to another replica. */
+  /**
+   * Ends every stream, and those opened from now on, so that clients reconnect to another replica.
+   */
   drain(): void;
-  /** Waits for submissions on their way, whose clients may have disconnected, until they are recorded. */
+  /**
+   * Waits for submissions on their way, whose clients may have disconnected, until they are
+   * recorded.
+   */
   submitted(): Promise<void>;
   /** Closes connections and the store. */
   close(): Promise<void>;

@@ -1,5 +1,5 @@
-// The package as other Node programs import it: a gateway without a port of its own. The types of this
-// file are published, so it exports nothing else.
+// The package as other Node programs import it: a gateway without a port of its own. The types of
+// this file are published, so it exports nothing else.
 import type { RequestListener, Server } from 'node:http';
 import type { GatewayLimits } from './config/limits.ts';
 import { ConfigError, readConfig } from './config.ts';
@@ -11,8 +11,9 @@ import { createLogger } from './telemetry/log.ts';
 
 export interface EmbeddedGatewayOptions {
   /**
-   * Settings by their names in docs/operators.md, such as `{ UPSTREAM_URL: 'https://api.example.org' }`.
-   * UPSTREAM_URL is needed. The environment of the process is not read: pass it where you want that.
+   * Settings by their names in docs/operators.md, such as `{ UPSTREAM_URL:
+   * 'https://api.example.org' }`. UPSTREAM_URL is needed. The environment of the process is not
+   * read: pass it where you want that.
    */
   readonly settings: Readonly<Record<string, string | undefined>>;
   /** Limits that no setting changes. */

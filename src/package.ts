@@ -1,5 +1,5 @@
-// What the package says of itself: the folder that it is installed in, its version, and the files that are
-// shipped beside the code, in docs/, examples/ and public/.
+// The installed package: its folder, its version, and the files that are shipped beside the code,
+// in docs/, examples/ and public/.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 
 function findRoot(): URL {
@@ -8,7 +8,10 @@ function findRoot(): URL {
   return folder;
 }
 
-/** The folder of package.json, docs/, examples/ and public/: the same from source and from the build. */
+/**
+ * The folder of package.json, docs/, examples/ and public/: the same from source and from the
+ * build.
+ */
 export const PACKAGE_ROOT = findRoot();
 
 function readVersion(): string {

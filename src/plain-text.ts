@@ -29,5 +29,7 @@ function cellText(cell: Cell): string {
   return safe.includes('"') ? `"${safe.replaceAll('"', '""')}"` : safe;
 }
 
-/** A row as a line; unknown values are empty, formulas begin with an apostrophe, quotes are doubled. */
+/**
+ * A row as a line; unknown values are empty, formulas begin with an apostrophe, quotes are doubled.
+ */
 export const tableRow = (cells: readonly Cell[]): string => `${cells.map(cellText).join('\t')}\n`;

@@ -1,5 +1,5 @@
-// Single-flight: identical calls in flight are one. A caller that aborts stops waiting, and the last one
-// to abort also aborts the call.
+// Single-flight: identical calls in flight are one. A caller that aborts stops waiting, and the
+// last one to abort also aborts the call.
 
 export interface SharedCall {
   /** Aborted when no caller waits any more. */
@@ -74,7 +74,7 @@ export function createSingleFlight(): SingleFlight {
     } finally {
       flight.waiting -= 1;
       if (flight.waiting === 0) {
-        // Nobody joins a call that is about to be aborted.
+        // No new caller joins a call that is about to be aborted.
         if (flights.get(key) === flight) flights.delete(key);
         if (!flight.isDone) flight.controller.abort();
       }

@@ -1,4 +1,5 @@
-// foldatlas accept-ledger: the operator's word that a ledger which has lost what it knew is used again.
+// foldatlas accept-ledger: the operator's word that a ledger which has lost what it knew is used
+// again.
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { openSecret } from '../store/ledger/secret-file.ts';
 import { command } from './command.ts';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code. Each command is
-// imported only when it runs, so that help is printed at once.
+// The bin `foldatlas`: finds the command, runs it and maps its outcome to an exit code. Each
+// command is imported only when it runs, so that help is printed at once.
 import { VERSION } from '../package.ts';
 import type { Command } from './command.ts';
 import { CliExit, createSession, EXIT, type Session } from './session.ts';

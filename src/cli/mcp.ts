@@ -1,4 +1,5 @@
-// foldatlas mcp: the tools of /mcp over standard input and output, for agents that start their servers.
+// foldatlas mcp: the tools of /mcp over standard input and output, for agents that start their
+// servers.
 import { once } from 'node:events';
 import { serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';

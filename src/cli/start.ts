@@ -1,4 +1,5 @@
-// foldatlas serve and foldatlas sandbox: the two servers, as `npm start` and `npm run sandbox` run them.
+// foldatlas serve and foldatlas sandbox: the two servers, as `npm start` and `npm run sandbox` run
+// them.
 import { runSandbox } from '../process/embedded-sandbox.ts';
 import { command } from './command.ts';
 import { EXIT } from './session.ts';

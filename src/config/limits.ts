@@ -1,5 +1,5 @@
-// Limits that fit every deployment, so that no setting changes them. Programs that embed the gateway
-// and tests may.
+// Limits that fit every deployment, so that no setting changes them. Programs that embed the
+// gateway and tests may.
 
 export interface GatewayLimits {
   /** Reads that wait for their turn to be sent to the service; one more is refused. */

@@ -1,9 +1,12 @@
-// The environment variables of the gateway: their defaults and bounds, and how mistakes in their names are
-// found.
+// The environment variables of the gateway: their defaults and bounds, and how mistakes in their
+// names are found.
 import * as z from 'zod';
 import { checkKey, readKey } from '../http/auth/api-keys.ts';
 
-/** Whether two texts differ by one letter that is wrong, missing or too many, by two swapped, or by case. */
+/**
+ * Whether two texts differ by one letter that is wrong, missing or too many, by two swapped, or by
+ * case.
+ */
 function isOneMistakeFrom(text: string, right: string): boolean {
   if (text === right) return false;
   const [a, b] = [text.toUpperCase(), right.toUpperCase()];
@@ -66,7 +69,9 @@ const namePair = list.transform((names, { addIssue }): [string, string] => {
 /** Fields of requests to List whose names no setting changes. */
 const LIST_FIELDS = ['batch_id', 'include_responses', 'status'];
 
-/** Where an empty list would let everybody in: `,` is what is left of variables that are not set. */
+/**
+ * Where an empty list would let everybody in: `,` is what is left of variables that are not set.
+ */
 const keyList = list.refine((keys) => keys.length > 0, 'must list a key, or be left out').default([]);
 
 const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
@@ -90,7 +95,10 @@ const storeUrl = z
   // SQLite's own name for a database in memory.
   .transform((text) => (text === 'sqlite::memory:' ? 'memory:' : text));
 
-/** Whether it is the host of addresses of either protocol, as the URL parser writes it, and no pattern. */
+/**
+ * Whether it is the host of addresses of either protocol, as the URL parser writes it, and no
+ * pattern.
+ */
 const isHost = (text: string): boolean =>
   !text.includes('*') &&
   ['http', 'https'].every(

@@ -17,7 +17,7 @@ export interface Answer {
   readonly content: unknown;
 }
 
-/** What is expected of an answer. */
+/** The expectations of an answer. */
 export interface Expected {
   /** 200 when absent. */
   readonly statuses?: readonly number[];
@@ -80,7 +80,11 @@ async function compare(
   return { differences: [...differences, ...own], added };
 }
 
-/** Checks an operation. @returns the check, and the content of an answer whose status is expected */
+/**
+ * Checks an operation.
+ *
+ * @returns the check, and the content of an answer whose status is expected
+ */
 export async function checkCall(
   up: Upstream,
   name: string,

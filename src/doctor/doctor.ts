@@ -1,5 +1,5 @@
-// Examines a service: calls every operation that costs nothing, reads the answers strictly, and reports
-// what differs. Nothing is submitted, and only ids that cannot exist are cancelled.
+// Examines a service: calls every operation that costs nothing, reads the answers strictly, and
+// reports what differs. Nothing is submitted, and only ids that cannot exist are cancelled.
 import { errorText } from '../upstream/errors.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { type Api, withoutCredentials } from '../upstream/settings.ts';
@@ -16,8 +16,8 @@ export interface Report {
 }
 
 /**
- * Checks where an API is. Its prefix is believed only where an impossible path beside it is answered
- * differently, because a server may answer every path alike.
+ * Checks where an API is. Its prefix is believed only where an impossible path beside it is
+ * answered differently, because a server may answer every path alike.
  */
 async function checkPrefix(up: Upstream, api: Api): Promise<Check> {
   const { key, setting, call, isRight } = PREFIX_CALLS[api];

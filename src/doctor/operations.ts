@@ -1,5 +1,5 @@
-// Calls every operation of the service that costs nothing, and says what is expected of each answer.
-// Later calls use ids of earlier answers.
+// Calls every operation of the service that costs nothing, and says what is expected of each
+// answer. Later calls use ids of earlier answers.
 import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
 import { isApiError } from '../upstream/errors.ts';

@@ -1,9 +1,12 @@
-// Reads an answer strictly by a schema of wire.ts: keys that the gateway can do without are required,
-// and unknown keys are named. Differences hold paths, kinds and numbers, and no other value of the answer.
+// Reads an answer strictly by a schema of wire.ts: keys that the gateway can do without are
+// required, and unknown keys are named. Differences hold paths, kinds and numbers, and no other
+// value of the answer.
 import * as z from 'zod';
 
 export interface Difference {
-  /** In the JSON, such as `$.items[].status`, or another part of the answer, such as `HTTP status`. */
+  /**
+   * In the JSON, such as `$.items[].status`, or another part of the answer, such as `HTTP status`.
+   */
   readonly path: string;
   readonly expected: string;
   readonly seen: string;

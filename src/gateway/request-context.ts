@@ -27,8 +27,8 @@ export interface Contexts {
   /**
    * Creates the context of a request.
    *
-   * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE when what
-   *   the caller has stored under a former secret cannot be moved
+   * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE
+   *   when what the caller has stored under a former secret cannot be moved
    */
   openContext(request: Request): Promise<GatewayContext>;
   /** Creates the context of a request whose signed link names the caller. */

@@ -1,4 +1,5 @@
-// The outgoing connections to the service and its file store, and the service as one request sees it.
+// The outgoing connections to the service and its file store, and the service as one request sees
+// it.
 import { type Dispatcher, request } from 'undici';
 import type { Config } from '../config.ts';
 import { USER_AGENT } from '../package.ts';

@@ -1,5 +1,5 @@
-// Yoga with its plugins, and the HTTP handler in front of it. Plugins of the gateway replace Yoga's own
-// request parsing, CORS and error masking.
+// Yoga with its plugins, and the HTTP handler in front of it. Plugins of the gateway replace Yoga's
+// own request parsing, CORS and error masking.
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
@@ -101,7 +101,8 @@ export function openYoga(sources: YogaSources): OpenedYoga {
       errorCache: createDocumentCache(),
     },
     landingPage: false,
-    // Off: Yoga would answer each URL that ends so before our plugins see it, and none ends in a space.
+    // Off: Yoga would answer each URL that ends so before our plugins see it, and none ends in a
+    // space.
     healthCheckEndpoint: ' ',
     logging: false,
     // GraphiQL is a page of ours (http/routes/pages.ts), whose editor comes as files.

@@ -24,17 +24,17 @@ export interface Refusal {
 /** A client as its connection and headers show it. */
 export interface Client {
   readonly method: string | undefined;
-  /** The header; over WebSocket, what stands for it. */
+  /** The header; over WebSocket, its value from the parameters of the connection. */
   readonly authorization: string | undefined;
   /** Undefined for a request that came over no connection. */
   readonly address: string | undefined;
 }
 
-/** What the checks have found out about a client. */
+/** The result of the checks of a client. */
 export interface AccessCheck {
-  /** Who it is, or why its credentials are refused. */
+  /** The caller, or why its credentials are refused. */
   readonly caller: Caller | GraphQLError;
-  /** What is left of its rate limit; null where nothing is counted. */
+  /** The state of its rate limit; null where nothing is counted. */
   readonly rate: RateLimitResult | null;
   readonly refusal: Refusal | null;
 }

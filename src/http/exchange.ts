@@ -1,5 +1,4 @@
-// One request with what the layers have found out about it. Yoga and the routes know a request by its
-// `Request`; everything else about it is found here.
+// The state of one request in all layers. Yoga and the routes look it up by their `Request`.
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { RequestRecord } from '../telemetry/request-record.ts';
@@ -18,9 +17,11 @@ export interface HttpResponse {
 export interface ShareableResponse {
   /** How long it may be stored. */
   readonly seconds: number;
-  /** Whether it has addresses that begin with the request's Host header: for no shared cache. */
+  /**
+   * Whether it has URLs that begin with the request's Host header; no shared cache may store these.
+   */
   readonly dependsOnHost: boolean;
-  /** Of the operation; null for one without, undefined for a file. */
+  /** Null for an operation without a name, undefined for a file. */
   readonly operationName: string | null | undefined;
   /** The whole file, of which the response may be a part. */
   readonly content?: Buffer;
@@ -39,14 +40,19 @@ export interface Exchange extends AccessCheck {
   readonly record: RequestRecord;
   /** The body of a POST; an error when it is too large. */
   readonly body: Buffer | GraphQLError | undefined;
-  /** Ends its count among the requests in flight before its response is closed: of a subscription. */
+  /**
+   * Stops counting the request as in flight; a subscription does this before its response is
+   * closed.
+   */
   readonly release: () => void;
-  /** Whether the GraphQL result has few values, by their estimate: it is serialized in one piece. */
+  /**
+   * Whether the GraphQL result has few values, by their estimate: it is serialized in one piece.
+   */
   isSmall?: boolean;
   /** The GraphQL response, as the result writer made it. */
   response?: HttpResponse;
   shareable?: ShareableResponse;
-  /** Key in the response cache, where other requests wait for this response. */
+  /** Key in the response cache if other requests wait there for this response. */
   key?: string | undefined;
 }
 
@@ -73,7 +79,11 @@ export function identifyCaller(request: Request): Caller {
   return caller;
 }
 
-/** The whole body of a request. @throws GraphQLError (400, 413) when it is too large for its caller */
+/**
+ * The whole body of a request.
+ *
+ * @throws GraphQLError (400, 413) when it is too large for its caller
+ */
 export function readBody(request: Request): Uint8Array {
   const { body } = getExchange(request);
   if (body instanceof GraphQLError) throw body;

@@ -30,9 +30,9 @@ import { isMonitoring, normalizeTarget, requestPath } from './request-target.ts'
 import type { ResponseCache } from './response-cache.ts';
 import { addCors, isListed, optionsHeaders, setCommonHeaders } from './response-headers.ts';
 
-/** What Yoga is given with a request. */
+/** The context that Yoga gets with a request. */
 export interface ServerContext {
-  /** Always there; optional because plugins of libraries do not know of it. */
+  /** Always set; optional because the types of library plugins do not have it. */
   readonly exchange?: Exchange;
 }
 
@@ -52,7 +52,7 @@ export interface HandlerSources {
   readonly isSandbox: () => boolean;
 }
 
-/** Bytes that the body of a caller may have. */
+/** The most bytes that a caller may send in a body. */
 const maxBodyBytes = (caller: Caller | GraphQLError, { MAX_BODY_BYTES }: Config): number =>
   caller instanceof GraphQLError || caller.principal === null
     ? Math.min(MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES)
@@ -129,7 +129,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     log.warn({ origin: origin.slice(0, 200) }, hint);
   }
 
-  /** The response to a request that neither the cache nor Yoga is to see. */
+  /** The response to a request that goes neither to the cache nor to Yoga. */
   function answerEarly(exchange: Exchange): HttpResponse | undefined {
     const { method, headers, connection, refusal, record } = exchange;
     const notLocal = keyForLoopback && connection !== undefined ? loopbackRefusal(headers) : null;
@@ -151,7 +151,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       const content = status === 200 && exchange.method === 'GET' ? exchange.shareable?.content : undefined;
       return { status, headers: Object.fromEntries(response.headers), body: content ?? response.body };
     } catch (error) {
-      // A browser that scrolls past a picture ends its request: no fault, and no reader.
+      // A browser that scrolls past a picture ends its request; that is no fault.
       if (exchange.connection?.destroyed !== true) log.error({ error }, 'request');
       return { status: 500, headers: { ...PLAIN_HEADERS }, body: INTERNAL_ERROR };
     }
@@ -164,13 +164,13 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     if (record.operation?.type === 'subscription') exchange.release();
     given.headers['x-request-id'] = record.requestId;
     given.headers.traceresponse = traceparent(record.span.context);
-    // First what is the same for every caller, and may be stored.
+    // Headers before `cache.finish` are the same for every caller, and may be stored.
     setCommonHeaders(given.headers, isSandbox(), proofNeeded);
     addCors(exchange, given.headers, origins);
     warnOfForeignPage(exchange.headers);
     const response = cache.finish(exchange, given);
     const { headers } = response;
-    // A response that caches may store says nothing of a single caller.
+    // A response that caches may store carries nothing about a single caller.
     if (rate !== null && headers['cache-control']?.includes('public') !== true)
       for (const [name, value] of rateLimitHeaders(rate)) headers[name] = value;
     return exchange.method === 'HEAD' ? withoutBody(response) : response;

@@ -1,5 +1,6 @@
-// Tells before execution which operations have the same response for every caller, and for how long: those
-// whose fields all declare that they are public. A field that declares nothing is private.
+// Tells before execution which operations have the same response for every caller, and for how
+// long: those whose fields all declare that they are public. A field that declares nothing is
+// private.
 import {
   type DocumentNode,
   type FieldNode,
@@ -51,8 +52,8 @@ function findDefinitions(
 }
 
 /**
- * Seconds that the response to a valid document may be stored and shared, by its variables; null for
- * not at all. Skipped fields and other operations of the document count as well.
+ * Seconds that the response to a valid document may be stored and shared, by its variables; null
+ * for not at all. Skipped fields and other operations of the document count as well.
  *
  * @param recordSeconds - CACHE_RECORDS_SECONDS
  */

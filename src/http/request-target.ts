@@ -1,5 +1,5 @@
-// Reads path and host of a request, once: the checks, the cache, the routes and the log use what this
-// file has written into the request, so that they cannot read it in different ways.
+// Reads path and host of a request, once: the checks, the cache, the routes and the log use what
+// this file has written into the request, so that they cannot read it in different ways.
 import type { IncomingMessage } from 'node:http';
 
 /** Characters of a host name, an IP address or a port. */
@@ -69,7 +69,7 @@ export function requestPath({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 
 export const isMonitoring = (path: string): boolean => MONITORING_PATHS.has(path);
 
-/** What a request is told whose target cannot be read. */
+/** The answer to a request with an invalid target. */
 export const INVALID_TARGET =
   'The Host header or the path of this request is not valid. Send one Host header with a host name or an ' +
   'IP address, and a port if there is one.\n';

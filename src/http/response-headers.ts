@@ -1,5 +1,6 @@
 // Headers of every response: the request id, `x-sandbox`, browser security (nosniff, no framing, no
-// referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with cookies.
+// referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with
+// cookies.
 import type { IncomingHttpHeaders } from 'node:http';
 import { isLoopback } from './auth/loopback.ts';
 

@@ -30,7 +30,9 @@ const RESERVATION_MS = 120_000;
 /** Parts of one look-up that are sent at the same time. */
 const PARTS_IN_FLIGHT = 4;
 
-/** The different hashes in order of first appearance, in parts of 500. Hashes must be normalised. */
+/**
+ * The different hashes in order of first appearance, in parts of 500. Hashes must be normalised.
+ */
 export function splitHashes(hashes: readonly string[]): string[][] {
   const different = [...new Set(hashes)];
   const partCount = Math.ceil(different.length / PART_SIZE);
@@ -90,7 +92,11 @@ async function sendPart(
   return { requestedCount, jobId: null, hashes };
 }
 
-/** Sends all parts, four at a time. @throws UpstreamError of the first part when none is accepted */
+/**
+ * Sends all parts, four at a time.
+ *
+ * @throws UpstreamError of the first part when none is accepted
+ */
 async function sendParts(
   up: Upstream,
   parts: readonly (readonly string[])[],

@@ -18,7 +18,7 @@ export interface StoredPart {
   readonly requestedCount: number;
   /** The service's job; null where the service answered at once, or did not accept the part. */
   readonly jobId: string | null;
-  /** Of a part that was answered at once: each download asks for its archive again. */
+  /** The part was answered at once: each download asks for its archive again. */
   readonly hashes?: readonly string[];
   /** Why the service did not accept the part. */
   readonly problem?: string;

@@ -1,5 +1,5 @@
-// The sandbox, which stands in for the service where UPSTREAM_URL is not set. It is a package of its
-// own (`sandbox/`), which an installation of the gateway alone leaves out.
+// The sandbox, which stands in for the service where UPSTREAM_URL is not set. It is a package of
+// its own (`sandbox/`), which an installation of the gateway alone leaves out.
 
 import type * as Sandbox from 'foldatlas-sandbox/sandbox';
 import { type Config, ConfigError } from '../config.ts';
@@ -54,5 +54,9 @@ export async function startEmbeddedSandbox(
   );
 }
 
-/** Runs the sandbox by itself, as `npm run sandbox` does. @throws ConfigError when it is not installed */
+/**
+ * Runs the sandbox by itself, as `npm run sandbox` does.
+ *
+ * @throws ConfigError when it is not installed
+ */
 export const runSandbox = (): Promise<unknown> => load('main');

@@ -12,8 +12,8 @@ const IDLE_MS = 200;
 export interface OpenPort {
   readonly url: string;
   /**
-   * Takes no more connections, closes unused ones at once and the others when they are answered, and
-   * cuts what lasts longer than `milliseconds`.
+   * Takes no more connections, closes unused ones at once and the others when they are answered,
+   * and cuts what lasts longer than `milliseconds`.
    */
   close(milliseconds: number): Promise<void>;
 }
@@ -41,7 +41,8 @@ export async function openPort(server: Server, port: number, host: string): Prom
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
     async close(milliseconds) {
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Browsers and load balancers open connections before they need them. Node counts them as busy.
+      // Browsers and load balancers open connections before they need them. Node counts them as
+      // busy.
       for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
       const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
       const late = setTimeout(() => server.closeAllConnections(), milliseconds);

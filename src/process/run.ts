@@ -1,5 +1,5 @@
-// Starts the server: reads the configuration, starts the sandbox where no upstream is set, listens, and
-// stops in order on a signal.
+// Starts the server: reads the configuration, starts the sandbox where no upstream is set, listens,
+// and stops in order on a signal.
 import { isRedis } from '../config/variables.ts';
 import { type Config, ConfigError, readConfig } from '../config.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';

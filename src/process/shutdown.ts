@@ -7,7 +7,9 @@ import type { Logger } from '../telemetry/log.ts';
 const CLOSE_MS = 3_000;
 /** How long the whole stop may take beyond the time for requests in flight. */
 const DEADLINE_MS = 5_000;
-/** Ctrl-C reaches the process twice where npm started it: from the terminal, and passed on by npm. */
+/**
+ * Ctrl-C reaches the process twice where npm started it: from the terminal, and passed on by npm.
+ */
 const ONE_SIGNAL_MS = 500;
 
 interface Closable {
@@ -24,8 +26,8 @@ export interface Serving {
 }
 
 /**
- * Fails /ready, takes no new connections, ends streams, waits for requests and submissions in flight,
- * then closes the store and flushes traces.
+ * Fails /ready, takes no new connections, ends streams, waits for requests and submissions in
+ * flight, then closes the store and flushes traces.
  *
  * @param graceMs - for requests and submissions in flight
  */
@@ -43,7 +45,8 @@ export async function stopServing(
 }
 
 /**
- * Stops the process, once, on SIGTERM, SIGINT or an uncaught fault. A second signal ends it at once.
+ * Stops the process, once, on SIGTERM, SIGINT or an uncaught fault. A second signal ends it at
+ * once.
  *
  * @param stop - its end is awaited for `graceMs` and 5 s more; after that the exit code is 1
  */

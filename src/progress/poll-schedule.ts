@@ -1,4 +1,5 @@
-// The interval between the polls of a batch: a new batch changes within seconds, an old one within minutes.
+// The interval between the polls of a batch: a new batch changes within seconds, an old one within
+// minutes.
 
 export interface PollScheduleOptions {
   /** Between the first polls. */

@@ -10,7 +10,10 @@ export interface ProgressHub {
   readonly pollers: number;
   /** How many subscribers there are. */
   readonly watchers: number;
-  /** Subscribes to a batch: its present state, then every change, until no task is queued or running. */
+  /**
+   * Subscribes to a batch: its present state, then every change, until no task is queued or
+   * running.
+   */
   watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
   /** Has all replicas poll a batch now, after a cancellation. */
   pollNow(principal: string | null, batchId: string): Promise<void>;

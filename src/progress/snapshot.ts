@@ -39,7 +39,9 @@ export interface Snapshot {
   readonly completions: readonly Completion[];
   /** Whether polling has ended: every task is settled, or the batch cannot be read. */
   readonly over: boolean;
-  /** Polls since the last submission, cancellation or first subscription: they give the interval. */
+  /**
+   * Polls since the last submission, cancellation or first subscription: they give the interval.
+   */
   readonly polls: number;
   /** When the next poll is due. Milliseconds since the epoch. */
   readonly dueAt: number;

@@ -21,7 +21,10 @@ function countFinished({ counts }: BatchPage): number {
   return done + failed;
 }
 
-/** Adds what a poll saw. Tasks that had finished before the first poll are the start, and no completion. */
+/**
+ * Adds what a poll saw. Tasks that had finished before the first poll are the start, and no
+ * completion.
+ */
 export function addCompletion(
   completions: readonly Completion[],
   last: BatchPage | null,

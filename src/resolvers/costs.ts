@@ -9,7 +9,7 @@ const PER_BULK_CALL = 100;
 /** Calls for a list of proteins, without the calls for single records. */
 export const bulkCalls = (proteins: number): number => Math.ceil(proteins / PER_BULK_CALL);
 
-/** Of a list that a document gives at many places, as a variable, counted once. */
+/** Counts a list once, also where a document gives it at many places as a variable. */
 export const countDistinct = memoize1((values: readonly unknown[]): number => new Set(values).size);
 
 /** Fields of a protein that an archive may leave out: all share its record. */

@@ -1,5 +1,5 @@
-// The root fields for federation routers (Apollo Federation subgraph specification): the schema of this
-// subgraph, and objects by references of other subgraphs.
+// The root fields for federation routers (Apollo Federation subgraph specification): the schema of
+// this subgraph, and objects by references of other subgraphs.
 import { memoize1 } from '@graphql-tools/utils';
 import { GraphQLError, type GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../context.ts';
@@ -38,7 +38,11 @@ const totalReferenceCalls = memoize1((references: readonly unknown[]): number =>
     .reduce((sum, calls) => sum + calls, 0),
 );
 
-/** The key in a reference: its own field, or else the global id. @throws GraphQLError BAD_USER_INPUT */
+/**
+ * The key in a reference: its own field, or else the global id.
+ *
+ * @throws GraphQLError BAD_USER_INPUT
+ */
 function readKey(typename: string, name: string, fields: Fields): string {
   const key = fields[name];
   if (key == null && typeof fields.id === 'string') {

@@ -46,7 +46,10 @@ export const apiSchema = (whole: GraphQLSchema): GraphQLSchema => without(whole,
 /** Built into graphql-js, unknown to the composition. */
 const ONE_OF = 'directive @oneOf on INPUT_OBJECT';
 
-/** The answer of `_service { sdl }`; `npm run schema:print` writes it to federation/subgraph.graphql. */
+/**
+ * The answer of `_service { sdl }`; `npm run schema:print` writes it to
+ * federation/subgraph.graphql.
+ */
 export const subgraphSdl = memoize1((whole: GraphQLSchema): string => {
   const { directives, ...rest } = without(whole, (name) => isForRouters(name) || isGlobalId(name)).toConfig();
   const schema = new GraphQLSchema({
@@ -83,8 +86,8 @@ function markSemanticNonNull(schema: GraphQLSchema, sdl: string): string {
 }
 
 /**
- * The SDL for clients, with the keys of objects and the fields that are null only with an error: schema.graphql, which `npm run schema:print`
- * writes, and the answer of /schema.graphql.
+ * The SDL for clients, with the keys of objects and the fields that are null only with an error:
+ * schema.graphql, which `npm run schema:print` writes, and the answer of /schema.graphql.
  *
  * @param api - the schema for clients
  */

@@ -1,4 +1,5 @@
-// limits, models, service and viewer: what the specification, the configuration and the request say.
+// limits, models, service and viewer: what the specification, the configuration and the request
+// say.
 import type { Config } from '../config.ts';
 import type { Services } from '../context.ts';
 import { MAX_LOOKUP_HASHES } from '../lookups/bulk-lookup.ts';

@@ -25,7 +25,7 @@ export interface Types {
   };
   Connection: {
     totalCount: number | (() => number | Promise<number>);
-    /** Of BatchTasksConnection. */
+    /** The connection of a batch's tasks: BatchTasksConnection. */
     unscoredCount?: number | null;
   };
 }

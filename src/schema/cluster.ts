@@ -8,11 +8,17 @@ import { publicNonNull, publicNullable } from './field-options.ts';
 
 /** A cluster with what was loaded for the selection. */
 export interface ClusterRef {
-  /** Hash of its representative; unknown for the cluster of a search hit whose name and size are enough. */
+  /**
+   * Hash of its representative; unknown for the cluster of a search hit whose name and size are
+   * enough.
+   */
   readonly representative: Part<string>;
-  /** What earlier answers say of it; a key that is undefined stands in its record. */
+  /** Facts from earlier answers; those that are undefined stand in its record. */
   readonly info: Partial<ClusterRecord>;
-  /** Its record, loaded where a selected field needs it; null for the cluster of a protein without one. */
+  /**
+   * Its record, loaded where a selected field needs it; null for the cluster of a protein without
+   * one.
+   */
   readonly record: Part<LoadedClusterRecord>;
   /** The number of features of the representative that were requested with the record. */
   readonly top: number;

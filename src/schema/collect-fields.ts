@@ -1,9 +1,9 @@
-// The fields selected on an object type, collected as the executor does it. Fields of fragments with
-// `@defer` count as selected, so that `@defer` never changes what is loaded or what it costs.
+// The fields selected on an object type, collected as the executor does it. Fields of fragments
+// with `@defer` count as selected, so that `@defer` never changes what is loaded or what it costs.
 import { collectFields, collectSubFields, memoize1 } from '@graphql-tools/utils';
 import type { FieldNode, GraphQLObjectType, GraphQLResolveInfo, OperationDefinitionNode } from 'graphql';
 
-/** What decides which fields are selected. */
+/** The inputs that decide which fields are selected. */
 export type SelectionSource = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
 
 export interface CollectedFields {

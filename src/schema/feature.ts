@@ -31,7 +31,10 @@ builder.node(Feature, {
 /** A feature's value in a protein or a cluster's representative. */
 export interface ActivationRef {
   readonly value: FeatureValue;
-  /** Activations along the sequence, loaded where they are selected; null where the upstream has none. */
+  /**
+   * Activations along the sequence, loaded where they are selected; null where the upstream has
+   * none.
+   */
   readonly row: Part<FeatureRow>;
   /** Residues of the sequence. */
   readonly length: Part<number>;

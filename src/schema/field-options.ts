@@ -1,5 +1,5 @@
-// Pothos plugin: the field options `cost`, `public` and `semanticNonNull`. A field without `public` is
-// private: an answer that selects it is never cached or shared between callers.
+// Pothos plugin: the field options `cost`, `public` and `semanticNonNull`. A field without `public`
+// is private: an answer that selects it is never cached or shared between callers.
 import SchemaBuilder, {
   BasePlugin,
   type FieldNullability,

@@ -1,12 +1,12 @@
-// Problems: typed reasons why an operation was not done. resolvers/folds/submit-result.ts and cancel.ts
-// have those that carry a batch.
+// Problems: typed reasons why an operation was not done. resolvers/folds/submit-result.ts and
+// cancel.ts have those that carry a batch.
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES } from '../submission/issue-codes.ts';
 import type { Issue } from '../submission/issues.ts';
 import { builder, enumValues } from './builder.ts';
 import { nonNull, publicNonNull, publicNullable } from './field-options.ts';
 
-/** What every problem has. `kind` is the name of its GraphQL type. */
+/** The fields of every problem. `kind` is the name of its GraphQL type. */
 export interface ProblemShape<Kind extends string = string> {
   readonly kind: Kind;
   readonly message: string;
@@ -42,7 +42,7 @@ const HINTS = {
   'bulk look-up': 'Check the id. Look-ups are stored for 3 days; start it again after that.',
 } as const;
 
-/** What a mutation answers for an id that names nothing. */
+/** The answer of a mutation for an unknown id. */
 export const notFound = (what: keyof typeof HINTS, id: string): ProblemShape<'NotFound'> => ({
   kind: 'NotFound',
   message:
@@ -51,7 +51,7 @@ export const notFound = (what: keyof typeof HINTS, id: string): ProblemShape<'No
   hint: HINTS[what],
 });
 
-/** What a subscription answers for an id that names nothing: it has no result that could be null. */
+/** The error of a subscription for an unknown id: it has no result that could be null. */
 export function notFoundError(what: keyof typeof HINTS, id: string): GraphQLError {
   const { message, hint } = notFound(what, id);
   return new GraphQLError(`${message} ${hint}`, { extensions: { code: 'NOT_FOUND', retryable: false } });

@@ -1,6 +1,6 @@
 // Estimates what an operation may cost, from its document and its variables, before anything is
-// executed: upstream calls, as the fields declare them, and the size of the response. Lists multiply
-// the cost of their selection.
+// executed: upstream calls, as the fields declare them, and the size of the response. Lists
+// multiply the cost of their selection.
 import { GraphQLStreamDirective } from '@graphql-tools/utils';
 import {
   type FieldNode,
@@ -20,7 +20,7 @@ import {
 } from 'graphql';
 import { collectSelectedFields, type SelectionSource } from './collect-fields.ts';
 
-/** What a field may cost. */
+/** The cost of a field. */
 export interface FieldCost {
   /** Upstream calls for each object that the field is selected on. */
   readonly calls?: number;
@@ -32,7 +32,9 @@ export interface FieldCost {
   readonly items?: number | undefined;
   /** Length of the list in the response, where repeated items cost no call; `items` when absent. */
   readonly length?: number | undefined;
-  /** Size of the field itself, such as a list of numbers or a long text, in values; 1 when absent. */
+  /**
+   * Size of the field itself, such as a list of numbers or a long text, in values; 1 when absent.
+   */
   readonly values?: number | undefined;
 }
 
@@ -43,7 +45,7 @@ export const LARGE_VALUE: FieldCost = { values: 1000 };
 export const residueValues = (start: number | null | undefined, end: number | null | undefined): number =>
   Math.max(0, (end ?? USUAL_RESIDUES) - (start ?? 0));
 
-/** What is selected below a field. */
+/** The selection below a field. */
 export interface CostSelection {
   readonly names: ReadonlySet<string>;
   below(name: string): CostSelection;
@@ -164,7 +166,7 @@ function streamedItems(
 
 const FREE: QueryCost = { calls: 0, depth: 0, values: 0 };
 
-/** What one selected field costs, with its selection. @param items - see `selectionCost` */
+/** The cost of one selected field with its selection. @param items - see `selectionCost` */
 function selectedFieldCost(
   estimate: Estimate,
   { type }: GraphQLField<unknown, unknown>,
@@ -188,7 +190,7 @@ function selectedFieldCost(
 }
 
 /**
- * What the most expensive object costs that a selection may stand on.
+ * The cost of the most expensive object that a selection can apply to.
  *
  * @param items - how long the lists of the selection are unless their fields say
  */
@@ -229,7 +231,7 @@ function selectionCost(
   return most;
 }
 
-/** What an operation costs at most. */
+/** The most that an operation can cost. */
 export function queryCost({
   schema,
   fragments,

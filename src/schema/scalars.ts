@@ -21,13 +21,16 @@ export function badInput(message: string): GraphQLError {
   return error;
 }
 
-/** @throws GraphQLError BAD_USER_INPUT for an argument outside its range; one that is left out is right */
+/**
+ * @throws GraphQLError BAD_USER_INPUT for an argument outside its range; one that is left out is
+ *   right
+ */
 export function checkRange(name: string, value: number | null | undefined, min: number, max: number): void {
   if (value != null && (value < min || value > max))
     throw badInput(`\`${name}\` must be between ${min} and ${max}; it is ${value}.`);
 }
 
-/** What is wrong with a lower-case text that is no hash; never the text, which may be long or private. */
+/** Why a lower-case text is no hash; never quotes the text, which may be long or private. */
 export function hashFault(text: string): string {
   if (text.length !== 32) return `It has ${text.length} characters instead of 32.`;
   const wrong = text.search(/[^0-9a-f]/);
@@ -95,7 +98,7 @@ const literalParser =
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
   const lines = value.trimStart().split(LINE_END);
-  // What stands before a header is a sequence of its own.
+  // Text before a header is a sequence of its own.
   if (lines.some((line, i) => i > 0 && line.startsWith('>'))) {
     throw badInput(
       'An AminoAcidSequence is one sequence; this FASTA text holds several. Send one request for each.',

@@ -19,7 +19,9 @@ const MAX_QUEUED_COMMANDS = 10_000;
 export class StoreError extends Error {}
 
 export interface RedisConnection {
-  /** For libraries that send their own commands. While the connection is lost, these fail at once. */
+  /**
+   * For libraries that send their own commands. While the connection is lost, these fail at once.
+   */
   readonly client: RedisClientType;
   /**
    * Sends one command.
@@ -28,7 +30,11 @@ export interface RedisConnection {
    *   have been carried out.
    */
   send(...command: string[]): Promise<unknown>;
-  /** Runs a Lua script atomically. Sends its text only to a server without it. @throws StoreError */
+  /**
+   * Runs a Lua script atomically. Sends its text only to a server without it.
+   *
+   * @throws StoreError
+   */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
   /** Waits until the connection is established, or has failed once. */
   connected(): Promise<void>;
@@ -168,7 +174,9 @@ export function openRedis(
   };
 }
 
-/** Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock. */
+/**
+ * Start of a script: sets `now` (milliseconds since the epoch) from ARGV[1] or the server's clock.
+ */
 export const NOW = `
   local now = tonumber(ARGV[1])
   if not now then

@@ -1,4 +1,5 @@
-// SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and keys.
+// SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and
+// keys.
 import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -18,7 +18,7 @@ const RADII: ReadonlyMap<string, number> = new Map(
     }),
 );
 
-/** Of an element without an entry: that of a heavy metal. */
+/** The radius for an element without an entry: that of a heavy metal. */
 const OTHER_RADIUS = 1.5;
 
 /** @param element - in upper case */
@@ -28,9 +28,9 @@ export const covalentRadius = (element: string): number =>
 const METAL_OR_HEAVY = /^(?:CL|BR|FE|SE|SI)/;
 
 /**
- * The element of an atom by its name, in upper case; X where the name says none. Two letters are read
- * as one element where the first is none (MG, ZN), in the usual ones of ligands (CL, BR, FE, SE, SI),
- * and for the only atom of a component: CA is calcium there and an alpha carbon elsewhere.
+ * The element of an atom by its name, in upper case; X where the name says none. Two letters are
+ * read as one element where the first is none (MG, ZN), in the usual ones of ligands (CL, BR, FE,
+ * SE, SI), and for the only atom of a component: CA is calcium there and an alpha carbon elsewhere.
  *
  * @param about.component - name of its component
  * @param about.isAlone - whether it is the only atom of the component

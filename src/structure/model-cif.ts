@@ -1,9 +1,9 @@
-// The categories of ModelCIF (mmcif_ma.dic 1.4.9): what was modelled, by which software, and how sure
-// it is. https://github.com/ihmwg/ModelCIF
+// The categories of ModelCIF (mmcif_ma.dic 1.4.9): the targets, the software, and the confidences.
+// https://github.com/ihmwg/ModelCIF
 import { type Asym, type Entity, isPolymer } from './entities.ts';
 import type { StructureModel } from './model.ts';
 
-/** What a cell may hold; null and undefined are written as `?`, the empty string as `.`. */
+/** A cell; null and undefined are written as `?`, the empty string as `.`. */
 export type CifValue = string | number | null | undefined;
 
 /** One row of a category: its values by the names of its items. */
@@ -20,7 +20,7 @@ export const sequenceNumber = ({ entity }: Asym, index: number): CifValue =>
 export const describeEntity = (entity: Entity): string =>
   isPolymer(entity) ? `${entity.kind} of ${entity.components.length} residues` : (entity.components[0] ?? '');
 
-/** Groups of data: what the modelling was given, and what came of it. */
+/** Groups of data: the input and the output of the modelling. */
 const [INPUT, OUTPUT] = [1, 2];
 
 function protocolTables(model: StructureModel, entities: readonly Entity[]): CifTable[] {
@@ -76,7 +76,8 @@ function protocolTables(model: StructureModel, entities: readonly Entity[]): Cif
       [
         {
           ordinal_id: 1,
-          // Mandatory until version 1.4.6 of the dictionary, and deprecated since: for older readers.
+          // Mandatory until version 1.4.6 of the dictionary, and deprecated since: for older
+          // readers.
           model_id: 1,
           model_group_id: 1,
           model_name: model.title,

@@ -36,7 +36,7 @@ export interface ModelChain {
 export interface StructureModel {
   readonly id: string;
   readonly title: string;
-  /** What a reader of the file must know; written at its head. */
+  /** Remarks for readers of the file; written at its head. */
   readonly warnings: readonly string[];
   readonly chains: readonly ModelChain[];
   /** Name of what predicted the structure. */

@@ -1,5 +1,5 @@
-// Bonds within a component, and whether two components with the same atom names are one molecule: the
-// same bonds of the same lengths, and the same stereochemistry. Results state neither.
+// Bonds within a component, and whether two components with the same atom names are one molecule:
+// the same bonds of the same lengths, and the same stereochemistry. Results state neither.
 import { covalentRadius } from './elements.ts';
 import type { ModelAtom } from './model.ts';
 
@@ -15,8 +15,8 @@ export const distanceBetween = (a: ModelAtom, b: ModelAtom): number =>
   Math.hypot(a.x - b.x, a.y - b.y, a.z - b.z);
 
 /**
- * How coarse the coordinates of an atom are, in ångström: the service writes them with half precision,
- * which has 11 significant bits.
+ * How coarse the coordinates of an atom are, in ångström: the service writes them with half
+ * precision, which has 11 significant bits.
  */
 export const coordinateStep = ({ x, y, z }: ModelAtom): number =>
   2 ** (Math.floor(Math.log2(Math.max(1, Math.abs(x), Math.abs(y), Math.abs(z)))) - 10);
@@ -59,7 +59,7 @@ function toMolecule(atoms: readonly ModelAtom[]): Molecule {
   return { atoms, bonds, neighbours };
 }
 
-/** A number for each atom, the same for atoms that nothing in the graph of bonds tells apart. */
+/** A number for each atom; atoms that the graph of bonds cannot tell apart have the same. */
 function rankAtoms({ atoms, neighbours }: Molecule): number[] {
   let ranks = atoms.map(() => 0);
   for (let classes = 0; ; ) {
@@ -94,7 +94,7 @@ function rankedNeighbours({ neighbours }: Molecule, ranks: readonly number[], at
 /** Nitrogen inverts freely with three neighbours. */
 const MIN_NEIGHBOURS: Readonly<Record<string, number>> = { C: 3, S: 3, P: 3, SI: 3, N: 4 };
 
-/** The handedness of each stereocentre, -1 to 1; 0 where an atom is none, or flat. */
+/** The handedness of each stereocentre, -1 to 1; 0 for other and for flat atoms. */
 function readChirality(molecule: Molecule, ranks: readonly number[]): number[] {
   const { atoms } = molecule;
   return atoms.map((atom, k) => {
@@ -130,7 +130,7 @@ function readTorsions(molecule: Molecule, ranks: readonly number[]): number[] {
   });
 }
 
-/** Whether no value is clearly on one side in one list and on the other side in the other. */
+/** Whether no value is clearly positive in one list and clearly negative in the other. */
 const agree = (a: readonly number[], b: readonly number[], clear: number): boolean =>
   a.every((value, k) => Math.min(Math.abs(value), Math.abs(b[k] ?? 0)) < clear || value * (b[k] ?? 0) > 0);
 

@@ -1,5 +1,5 @@
-// The head of the PDB files of the Atlas: ours, whichever answer of the service the atoms came from.
-// Readers that expect a whole PDB file want HEADER first, disulfide bridges and a unit cell.
+// The head of the PDB files of the Atlas: ours, whichever answer of the service the atoms came
+// from. Readers that expect a whole PDB file want HEADER first, disulfide bridges and a unit cell.
 import { isBondLength } from './connections.ts';
 import { distanceBetween } from './molecules.ts';
 import { parsePdb } from './pdb.ts';
@@ -18,7 +18,7 @@ export interface PdbHead {
 
 const NEWLINE = 0x0a;
 const COORDINATES = /^(?:ATOM {2}|HETATM|MODEL )/;
-/** What the head of the service may say and ours says instead. Other remarks stay, such as the licence. */
+/** Parts of the service's head that ours replaces. Other remarks stay, such as the licence. */
 const REPLACED = /^(?:HEADER|TITLE |CRYST1|SSBOND|REMARK +(?:\d+ +)?(?:ptm|mean_plddt)\b)/;
 
 const scoreLine = (name: string, value: number | null): string[] =>

@@ -19,7 +19,11 @@ const IDENTITY = '1555'.padStart(6);
 const bondColumns = (record: string, distance: number): string =>
   `${record.padEnd(59)}${IDENTITY} ${IDENTITY} ${distance.toFixed(2).padStart(5)}`;
 
-/** Columns that name a residue: chain, number, insertion code. @param gap - between chain and number */
+/**
+ * Columns that name a residue: chain, number, insertion code.
+ *
+ * @param gap - between chain and number
+ */
 export const residueColumns = (
   {
     chain,

@@ -203,7 +203,7 @@ export function writePdb(model: StructureModel): StructureFile {
   const serials = new Map<ModelAtom, number>();
   const coordinates: string[] = [];
   let serial = 0;
-  // What is no polymer comes behind the last TER.
+  // All that is no polymer comes behind the last TER.
   for (const chain of [...polymers, ...model.chains.filter(({ kind }) => kind === 'ligand')]) {
     for (const residue of chain.residues) {
       for (const atom of residue.atoms) {

@@ -39,13 +39,15 @@ function toChains(id: string, residues: readonly ModelResidue[]): ModelChain[] {
 /** A remark that is a score, which the record of the protein has too. */
 const SCORE = /^(?:ptm|mean_plddt)\b/;
 
-/** What the remarks say, such as the licence, whatever their numbers. */
+/** The text of the remarks, such as the licence, whatever their numbers. */
 const readRemarks = (text: string): string[] =>
   [...text.matchAll(/^REMARK(?: +\d+(?= |$))?(.*)$/gm)]
     .map(([, line = '']) => line.trim())
     .filter((line) => line !== '' && !SCORE.test(line));
 
-/** The residues with those that were not modelled, which are part of the sequence and have no atom. */
+/**
+ * The residues with those that were not modelled, which are part of the sequence and have no atom.
+ */
 const withMissing = (modelled: readonly PdbResidue[], missing: readonly number[]): readonly PdbResidue[] =>
   [
     ...modelled,

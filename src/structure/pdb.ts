@@ -8,7 +8,7 @@ export interface PdbResidue extends ModelResidue {
   readonly confidence: number | null;
 }
 
-/** What a PDB file holds, its first model only. */
+/** The content of a PDB file, its first model only. */
 export interface ParsedPdb {
   readonly atomCount: number;
   readonly residues: readonly PdbResidue[];
@@ -17,8 +17,8 @@ export interface ParsedPdb {
 function readElement(line: string): string {
   const stated = line.slice(76, 78).trim();
   if (/^[A-Za-z]{1,2}$/.test(stated)) return stated.toUpperCase();
-  // Without the element column: the first two columns of the name hold it, right-justified. Names of
-  // four characters, such as HG11, begin further left.
+  // Without the element column: the first two columns of the name hold it, right-justified. Names
+  // of four characters, such as HG11, begin further left.
   const [element = ''] =
     line
       .slice(12, 14)

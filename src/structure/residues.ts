@@ -1,7 +1,7 @@
 // Names of residues and nucleotides: the kind of polymer and the one-letter code, modified ones by
 // their parent (Chemical Component Dictionary, `mon_nstd_parent`).
 
-/** What a chain is made of. */
+/** Kinds of polymers. */
 export type PolymerKind = 'protein' | 'rna' | 'dna';
 
 /** A known part of a polymer. */

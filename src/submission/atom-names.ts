@@ -1,11 +1,11 @@
 // Heavy atoms of residues in the order in which a covalent bond counts them. The service documents
-// none; this is that of the open pipeline behind its format: standard residues as the dictionary has
-// them inside a chain, ligands by codes in the order of the dictionary without the atoms that leave
-// when they are bonded, ligands by SMILES in the order of the text.
+// no order; this is that of the open pipeline behind its format: standard residues as the
+// dictionary has them inside a chain, ligands by codes in the order of the dictionary without the
+// atoms that leave when they are bonded, ligands by SMILES in the order of the text.
 import { listElements } from './smiles.ts';
 import type { Chain, PolymerType } from './submission.ts';
 
-/** What is known of a residue whose atoms a bond can name. */
+/** Atoms of a residue, which a bond can name. */
 export interface ResidueAtoms {
   /** Its component, such as "ASN"; null for a SMILES. */
   readonly component: string | null;
@@ -57,11 +57,11 @@ const SACCHARIDES: Readonly<Record<string, string>> = {
 const IONS =
   'MG ZN CA NA CL K MN CO CU NI FE FE2:FE CU1:CU CD HG LI SR BA BR IOD:I F AG AU PB PT RB CS AL GA 3CO:CO 3NI:NI';
 
-function toAtoms(text: string, elementOf = (name: string) => name.charAt(0)): Atoms {
+function toAtoms(text: string, toElement = (name: string) => name.charAt(0)): Atoms {
   const all = text.split(' ');
   const names = all.filter((name) => !name.endsWith('*'));
   const leaving = all.filter((name) => name.endsWith('*')).map((name) => name.slice(0, -1));
-  return { names, elements: names.map(elementOf), leaving };
+  return { names, elements: names.map(toElement), leaving };
 }
 
 const AMINO_ACIDS = new Map(
@@ -101,9 +101,11 @@ function withTerminalAtom(residue: ResidueAtoms, type: PolymerType): ResidueAtom
   };
 }
 
-/** Looks atoms of residues up; reads each chain once. */
+/** Looks up atoms of residues; reads each chain once. */
 export interface AtomReader {
-  /** @returns undefined for a residue that is modified, ambiguous, outside the chain or not known */
+  /**
+   * @returns undefined for a residue that is modified, ambiguous, outside the chain or not known
+   */
   read(chain: Chain, residue: number): ResidueAtoms | undefined;
 }
 

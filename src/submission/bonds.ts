@@ -10,7 +10,7 @@ export interface BondAtom {
   readonly atomIndex: number | null;
   /** The name that was given, in upper case. */
   readonly givenName: string | null;
-  /** What is known of the atoms of its residue. */
+  /** Atoms of its residue; undefined where the gateway does not know them. */
   readonly residue: ResidueAtoms | undefined;
 }
 

@@ -74,7 +74,7 @@ function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, o
   }
 }
 
-/** What to give for a kind that a header names. */
+/** Argument for a kind of molecule that a header names. */
 const GIVEN_AS: Readonly<Record<string, string>> = {
   protein: 'protein: {sequence: …}',
   rna: 'rna: {sequence: …}',

@@ -1,5 +1,5 @@
-// Checks a whole submission before anything is sent: all rules of the spec, with paths in the GraphQL
-// input, in time proportional to its size.
+// Checks a whole submission before anything is sent: all rules of the spec, with paths in the
+// GraphQL input, in time proportional to its size.
 import type { Bond } from './bonds.ts';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';

@@ -1,5 +1,6 @@
-// The weight of an input: letters of sequences and SMILES, and list entries in letters. The cost of a
-// check follows from it. A list that a document gives at many places, as a variable, is measured once.
+// The weight of an input: letters of sequences and SMILES, and list entries in letters. The cost of
+// a check follows from it. A list that a document gives at many places, as a variable, is measured
+// once.
 import { memoize1 } from '@graphql-tools/utils';
 import type { SubmissionInput } from './submission.ts';
 

@@ -15,7 +15,7 @@ export type AddIssue = (path: string, code: IssueCode, message: string, hint?: s
 export interface ItemIssues {
   /** Mistakes that the service would refuse. */
   readonly wrong: AddIssue;
-  /** What it accepts and is probably not intended. */
+  /** The service accepts it, and it is probably not intended. */
   readonly odd: AddIssue;
 }
 

@@ -51,7 +51,7 @@ export interface PastedSequence {
 
 export function readPastedSequence(text: string): PastedSequence {
   const { header, body } = splitHeader(text);
-  // What stands before a header is a sequence of its own.
+  // Text before a header is a sequence of its own.
   const headers = /[\r\n]>/.test(body) ? 2 : header === null ? 0 : 1;
   const isNumbered = /\d/.test(body) && /[A-Za-z]/.test(body);
   const letters = isNumbered

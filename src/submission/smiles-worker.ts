@@ -15,7 +15,9 @@ export interface SmilesRemark {
 const MAX_LENGTH = 4096;
 /** Bonds that openchemlib does not know; it never ends on `n->n`. */
 const UNUSUAL_BOND = /->|<-|[~$]/;
-/** Atomic numbers of B, C, N, O, F, P, S, Cl, Se, Br, I. Valences of other elements vary too much. */
+/**
+ * Atomic numbers of B, C, N, O, F, P, S, Cl, Se, Br, I. Valences of other elements vary too much.
+ */
 const NON_METALS = new Set([5, 6, 7, 8, 9, 15, 16, 17, 34, 35, 53]);
 const AROMATIC = /^\[?\d*[a-z]/;
 const MAX_NAMED = 5;

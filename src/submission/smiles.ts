@@ -6,7 +6,7 @@ export interface SmilesSyntax {
   readonly heavyAtoms: number;
   /** Molecules: parts between dots that no ring bond joins. */
   readonly moleculeCount: number;
-  /** What is wrong, if anything: the rest of a sentence that begins with "This is not a SMILES string:". */
+  /** The first mistake: the rest of a sentence that begins with "This is not a SMILES string:". */
   readonly fault: string | undefined;
 }
 
@@ -20,7 +20,10 @@ const ELEMENTS = new Set(
 );
 const HEAVIEST = 118;
 
-/** Isotope, element, chirality, hydrogens, charge, class. RDKit and Open Babel read them in this order. */
+/**
+ * Isotope, element, chirality, hydrogens, charge, class. RDKit and Open Babel read them in this
+ * order.
+ */
 const BRACKETS =
   /^\d{0,5}([A-Z][a-z]{0,2}|as|s[eib]|te|[bcnops*]|#\d{1,3})(?:@(?:@|TH[12]?|AL[12]?|SP[1-3]?|TB(?:1?[1-9]|[12]0)?|OH(?:[12]?[1-9]|[123]0)?)?)?(?:H\d{0,2})?(?:[+-]\d{0,2}|\+{2,4}|-{2,4})?(?::\d{1,9})?$/;
 const HYDROGEN = /^\d*[HDT][+-]?\d*(?::\d+)?$/;
@@ -35,7 +38,7 @@ const LONG_RING = /^(?:\d\d|\(\d{1,5}\))/;
 const UNPAIRED_BRACKETS = 'its square brackets do not pair';
 const UNPAIRED_BRANCHES = 'its parentheses do not pair';
 
-/** @returns undefined for a right atom in square brackets, else what is wrong with it */
+/** @returns the mistake of an atom in square brackets; undefined for a valid one */
 function findBracketFault(content: string, at: number): string | undefined {
   const symbol = BRACKETS.exec(content)?.[1];
   const isElement =
@@ -53,7 +56,7 @@ function findBracketFault(content: string, at: number): string | undefined {
   return `${shown} names no element`;
 }
 
-/** What is wrong with a character that begins nothing. */
+/** The mistake of a character that begins nothing. */
 function describeOddCharacter(smiles: string, at: number): string {
   if (/\s/.test(smiles)) return 'it holds white space';
   const sign = String.fromCodePoint(smiles.codePointAt(at) ?? 0);
@@ -70,7 +73,7 @@ const HEAVY_ATOMS = /\[(?!\d*[HDT][+-]?\d*(?::\d+)?\])[^\]]*\]|Cl|Br|[BCNOPSFIbc
 /** Longer SMILES are not listed: no service folds as many atoms. */
 const MAX_LISTED_LENGTH = 10_000;
 
-/** The heavy atoms of a right SMILES as they are written, in their order. */
+/** The heavy atoms of a valid SMILES as they are written, in their order. */
 export const writtenAtoms = (smiles: string): readonly string[] => smiles.match(HEAVY_ATOMS) ?? [];
 
 /** Elements of the heavy atoms of a SMILES, in their order; undefined for a very long one. */

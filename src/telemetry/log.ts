@@ -19,8 +19,8 @@ function readable(line: string): string {
 }
 
 /**
- * Lines are written together: one write for each costs more than the rest of a short answer. With each
- * line pino measures what is buffered, so that a larger buffer costs more than it saves.
+ * Lines are written together: one write for each costs more than the rest of a short answer. With
+ * each line pino measures what is buffered, so that a larger buffer costs more than it saves.
  */
 const BUFFERED_BYTES = 14 * 1024;
 const FLUSH_INTERVAL_MS = 100;
@@ -35,7 +35,10 @@ interface LogStream {
 
 let standardError: LogStream | undefined;
 
-/** Standard error, shared by all loggers. A full disk neither ends the process nor keeps it from ending. */
+/**
+ * Standard error, shared by all loggers. A full disk neither ends the process nor keeps it from
+ * ending.
+ */
 function openStandardError(): LogStream {
   if (standardError !== undefined) return standardError;
   const stream = destination({

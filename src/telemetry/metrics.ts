@@ -10,7 +10,7 @@ export interface StoreSize {
   readonly limitBytes: number | null;
 }
 
-/** What is read at each scrape. */
+/** Values that are read at each scrape. */
 export interface MetricSources {
   /** Batches that this process polls for its watchers. */
   readonly pollers: () => number;
@@ -88,7 +88,8 @@ export function createMetrics(sources: MetricSources): Metrics {
   addLimiterGauges(registers, sources.limiters);
   const errors = counter('errors_total', 'Errors in GraphQL answers by extensions.code.', 'code');
   const storeErrors = counter('store_errors_total', 'Failures of the store.', 'store');
-  // Prometheus sees no increase in a series that begins with 1, so what alerts ask for begins with 0.
+  // Prometheus sees no increase in a series that begins with 1, so what alerts ask for begins with
+  // 0.
   errors.inc({ code: 'INTERNAL_SERVER_ERROR' }, 0);
   for (const store of ['cache', 'ledger', 'documents', 'rates', 'connection']) storeErrors.inc({ store }, 0);
 

@@ -1,5 +1,5 @@
-// The route and the method of a request as logs, metrics and traces name them: from fixed sets, so that no
-// caller can make up a name.
+// The route and the method of a request as logs, metrics and traces name them: from fixed sets, so
+// that no caller can make up a name.
 
 const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/assets\//, '/assets/{file}'],

@@ -1,5 +1,5 @@
-// The record of one request for logs, metrics and traces. It holds only what a log line may show: the
-// route instead of the path, the operation name instead of the query.
+// The record of one request for logs, metrics and traces. It holds only what a log line may show:
+// the route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import { redact } from './redact.ts';
@@ -13,7 +13,7 @@ export const REPORT_HEADER = 'x-upstream-report';
 export interface RequestRecord {
   readonly requestId: string;
   readonly span: TraceSpan;
-  /** What other tracers say of the trace, for calls to the service. */
+  /** Entries of other tracers, passed on with calls to the service. */
   readonly tracestate: string | undefined;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
@@ -27,11 +27,13 @@ export interface RequestRecord {
   upstreamCalls: number;
   /** Whether the response reports its upstream calls in `extensions.upstream`. */
   readonly isReported: boolean;
-  /** What it reports. */
+  /** The report itself. */
   report: CallRecord | undefined;
   errors: number;
   hasEnded: boolean;
-  /** Whether the client disconnected before the end of the response: later errors reach no client. */
+  /**
+   * Whether the client disconnected before the end of the response: later errors reach no client.
+   */
   isDisconnected: boolean;
   /** Clean-up callbacks, each called once at the end. They hold little: a stream may last a day. */
   readonly onEnd: (() => void)[];
@@ -85,7 +87,7 @@ export function createRequestRecord(tracing: Tracing, request: IncomingRequest):
   };
 }
 
-/** What every line about the request carries. */
+/** Fields of every log line about the request. */
 export const requestLogFields = ({ requestId, span }: RequestRecord) => ({
   requestId,
   traceId: span.context.traceId,
@@ -98,7 +100,10 @@ const MAX_NAME_CHARACTERS = 100;
 export const shownName = (name: string | null | undefined): string | undefined =>
   name == null ? undefined : redact(name.slice(0, MAX_NAME_CHARACTERS));
 
-/** Fields of the access log: the line that every request ends with. Undefined fields are not written. */
+/**
+ * Fields of the access log: the line that every request ends with. Undefined fields are not
+ * written.
+ */
 export const accessLogFields = (
   record: RequestRecord,
   { status, bytes, isDisconnected }: RequestEnd,

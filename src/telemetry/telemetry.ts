@@ -1,5 +1,5 @@
-// Observes a gateway's requests from start to last byte: one access-log line each, metrics and traces.
-// Logs, metrics and traces may fail: the error is logged, and no response changes.
+// Observes a gateway's requests from start to last byte: one access-log line each, metrics and
+// traces. Logs, metrics and traces may fail: the error is logged, and no response changes.
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -22,7 +22,7 @@ export interface Telemetry {
   /** Counts a change of the service that a caller was shown. Other failures are ignored. */
   countDrift(failure: DriftFailure): void;
   end(record: RequestRecord, end: RequestEnd): void;
-  /** What the service client calls while it works for a request, or for none. */
+  /** Hooks of the service client while it works for a request, or for none. */
   upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
   cacheLookup(kind: string, found: { memory: number; store: number; missing: number }): void;
   /** Logs and counts a failure of a store. */
@@ -58,7 +58,10 @@ export function createTelemetry(
 ): Telemetry {
   const driftPaths = new Set<string>();
 
-  /** The guard around all that observes: an error in it is logged, and reaches nothing that is observed. */
+  /**
+   * The guard around all that observes: an error in it is logged, and reaches nothing that is
+   * observed.
+   */
   function observe<T>(action: () => T): T | undefined {
     try {
       return action();

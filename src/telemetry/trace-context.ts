@@ -1,5 +1,5 @@
-// Spans and their ids as W3C Trace Context writes them. Spans have ids for logs, for the service and for
-// the client also where they are not recorded.
+// Spans and their ids as W3C Trace Context writes them. Spans have ids for logs, for the service
+// and for the client also where they are not recorded.
 import { randomUUID } from 'node:crypto';
 import type { Attributes, SpanContext } from '@opentelemetry/api';
 
@@ -28,8 +28,8 @@ export interface Tracing {
 }
 
 /**
- * 32 hexadecimal digits. Node takes random bytes for many UUIDs at once; `randomBytes` asks the system
- * for them each time.
+ * 32 hexadecimal digits. Node takes random bytes for many UUIDs at once; `randomBytes` asks the
+ * system for them each time.
  */
 const randomHex = (): string => randomUUID().replaceAll('-', '');
 

@@ -1,5 +1,5 @@
-// Traces sent by OTLP over HTTP. OpenTelemetry is loaded only when that is configured; otherwise spans have
-// ids but are not recorded (trace-context.ts).
+// Traces sent by OTLP over HTTP. OpenTelemetry is loaded only when that is configured; otherwise
+// spans have ids but are not recorded (trace-context.ts).
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../async/deadline.ts';
 import type { Tracing } from './trace-context.ts';
@@ -7,7 +7,7 @@ import type { Tracing } from './trace-context.ts';
 export interface TracingOptions {
   /** Where the collector is; `/v1/traces` is added. */
   readonly endpoint: string;
-  /** Told once when spans cannot be sent, and again when they could be in between. */
+  /** Called when sending spans begins to fail: once until it succeeds again. */
   readonly onError: (error: unknown) => void;
 }
 
@@ -65,7 +65,7 @@ export async function openTracing({ endpoint, onError }: TracingOptions): Promis
       };
     },
     async close() {
-      // What could not be sent has been told.
+      // The exporter has reported spans that could not be sent.
       const end = provider.shutdown().catch(() => undefined);
       await withTimeout(end, LAST_SEND_MS, () => undefined);
     },

@@ -1,4 +1,4 @@
-// What the service client tells of its calls, and the record of what one request has cost upstream.
+// Reports of the service client on its calls, and the record of the upstream cost of one request.
 
 /** A try of a call that begins. */
 export interface CallStart {
@@ -8,7 +8,7 @@ export interface CallStart {
   readonly origin: string;
 }
 
-/** What one finished try of a call was, for counting, logs and metrics. */
+/** One finished try of a call, for counting, logs and metrics. */
 export interface CallReport {
   readonly operation: string;
   /** HTTP status; 0 when no answer came. */
@@ -45,7 +45,7 @@ interface OperationCost {
   bytes: number;
 }
 
-/** What a request has cost upstream. A shared call counts for the request that made it. */
+/** The upstream cost of a request. A shared call counts for the request that made it. */
 export interface RequestCost {
   /** Calls that it may have cost at most, as MAX_QUERY_COST counts them. */
   readonly cost: number;

@@ -88,7 +88,8 @@ export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
   if (isComplete && job.download_url == null)
     throw drifted('bulkJob', '$.download_url', 'the job is complete, and there is no address');
-  // The archive of a job that is not complete lacks proteins, which would prove that there are none.
+  // The archive of a job that is not complete lacks proteins, which would prove that there are
+  // none.
   return isComplete || answer.status !== 202 ? job : { ...job, download_url: undefined };
 }
 

@@ -72,7 +72,9 @@ export async function feature(up: Upstream, index: number) {
   throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
 }
 
-/** Features with half-open regions; without regions where the answer does not show what `end` is. */
+/**
+ * Features with half-open regions; without regions where the answer does not show what `end` is.
+ */
 const clusterFeatures = (values: readonly wire.FeatureValue[]): wire.FeatureValue[] =>
   isEndIncluded(values, {}) === undefined
     ? omitRegions(values)
@@ -143,7 +145,11 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   return answer && asPng(await readBytes(up, answer));
 }
 
-/** GET /uniprot/{id}; null when unknown. @throws UpstreamError BAD_USER_INPUT for other databases */
+/**
+ * GET /uniprot/{id}; null when unknown.
+ *
+ * @throws UpstreamError BAD_USER_INPUT for other databases
+ */
 export const uniprot = (up: Upstream, id: string) =>
   readOrNull(up, get('uniprot', `/uniprot/${segment('uniprot', id)}`), wire.uniprotRecord);
 

@@ -46,7 +46,8 @@ export class UpstreamError extends Error {
     super(message, options);
     this.name = 'UpstreamError';
     this.failure = failure;
-    // graphql-js writes out the stack of each error that it wraps, which takes most of an error's time.
+    // graphql-js writes out the stack of each error that it wraps, which takes most of an error's
+    // time.
     this.stack = `${this.name}: ${message}`;
   }
 }

@@ -1,4 +1,5 @@
-// Reads the faults of a 422 (spec, section Errors), each at the argument or path of the GraphQL input.
+// Reads the faults of a 422 (spec, section Errors), each at the argument or path of the GraphQL
+// input.
 import { isFields } from './json/is-fields.ts';
 
 export interface InputFault {
@@ -62,7 +63,11 @@ export const readLoc = (loc: readonly unknown[]): string[] =>
     .filter((step) => typeof step === 'string' || typeof step === 'number')
     .map((step) => String(step).slice(0, MAX_STEP_CHARACTERS));
 
-/** The path in the GraphQL input of a `loc`. @param operation - of the REST API, such as `submit` or `similarity` */
+/**
+ * The path in the GraphQL input of a `loc`.
+ *
+ * @param operation - of the REST API, such as `submit` or `similarity`
+ */
 export function graphqlInputPath(operation: string, loc: readonly unknown[]): string {
   const [first, ...rest] = readLoc(loc);
   const parts = first === undefined || ['body', 'query', 'path'].includes(first) ? rest : [first, ...rest];

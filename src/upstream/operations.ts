@@ -49,8 +49,8 @@ const TABLE = {
   // A task with its URLs, or an inline result.
   status: limits(10, 30, 32),
   cancel: limits(30, 45, 1),
-  // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB, and
-  // up to 180 MB with all digits.
+  // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB,
+  // and up to 180 MB with all digits.
   download: limits(30, 300, 256),
 } satisfies Record<string, OperationLimits>;
 

@@ -4,7 +4,9 @@
 /** No answer has said anything yet, which proves nothing. */
 export const UNKNOWN = undefined;
 
-/** A value; null where the service has said that there is none; the error of the call that failed. */
+/**
+ * A value; null where the service has said that there is none; the error of the call that failed.
+ */
 export type Part<T> = T | null | typeof UNKNOWN | Error;
 
 export function isKnown<T>(part: Part<T>): part is T | null {

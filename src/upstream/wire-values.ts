@@ -1,4 +1,5 @@
-// Values of the service: counts, states, shares, percentages, confidences as zod schemas, and times.
+// Values of the service: counts, states, shares, percentages, confidences as zod schemas, and
+// times.
 import * as z from 'zod';
 import { isFields } from './json/is-fields.ts';
 
@@ -38,7 +39,10 @@ export const featureIndex = count.max(MAX_FEATURE_INDEX);
 export const isFeatureIndex = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FEATURE_INDEX;
 export const text = z.string();
-/** Control and format characters, which no id has: they would reach terminals, tables and file names. */
+/**
+ * Control and format characters, which no id has: they would reach terminals, tables and file
+ * names.
+ */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
 export const isId = (value: string): boolean => !INVISIBLE.test(value);
 const MAX_SHOWN_CHARACTERS = 60;

@@ -49,8 +49,8 @@ export interface TaskErrorRecord {
 }
 
 /**
- * `data.error` of a task: an object, or a plain sentence. The spec shows no field of it, so that its
- * reason may stand deeper or under other names. An empty one is none.
+ * `data.error` of a task: an object, or a plain sentence. The spec shows no field of it, so that
+ * its reason may stand deeper or under other names. An empty one is none.
  */
 const taskError = z
   .union([text, z.record(text, z.unknown()), z.number(), z.boolean(), z.array(z.unknown())])
@@ -128,7 +128,7 @@ export type CancelAnswer = z.output<typeof cancelled>;
 
 export const catalogueEntry = z.object({
   feature_index: featureIndex,
-  /** Null where no label was found; a missing one is drift. */
+  /** The service sends null where it found no label; a missing one is drift. */
   label: text.nullable(),
   description: maybe(text),
 });
@@ -205,7 +205,7 @@ export const proteinRecord = z.object({
   pdb: maybe(text),
   folded_on_demand: maybe(z.boolean()),
   cluster_rep_protein_hash: maybeHash,
-  /** Of another type it is drift: an empty list would say that nothing is active. */
+  /** Another type is drift: an empty list would say that nothing is active. */
   sae_features: featureValues.nullish(),
 });
 export type WireRecord = z.output<typeof proteinRecord>;
@@ -218,7 +218,7 @@ const pfamDomains = z.record(
   ]),
 );
 
-/** What the bulk archive says of a cluster: a part of the cluster record, whichever keys it has. */
+/** A cluster in the bulk archive: a part of the cluster record, whichever keys it has. */
 export const clusterInfo = z.object({
   cluster_size: maybe(count),
   cluster_pct_characterized: percentage,

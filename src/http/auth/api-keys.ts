@@ -42,8 +42,8 @@ export function readKey(text: string): GatewayKey | null {
 }
 
 /**
- * What is wrong with a key, too easily guessed or of two callers, as the rest of a sentence; else
- * null.
+ * The fault of a key, such as being easily guessed or used twice, as the rest of a sentence; null
+ * for a valid key.
  *
  * @param names - of the keys before it; its own is added
  */

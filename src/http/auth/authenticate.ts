@@ -13,9 +13,7 @@ import { createJwtVerifier, InvalidTokenError } from './jwt.ts';
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */
   readonly token: string | undefined;
-  /**
-   * What the caller is named by: a token, or the name of a key; null without a token. Never stored.
-   */
+  /** The token, or the name of its key; null without a token. Never stored. */
   readonly identity: string | null;
   /** Keyed hash of the identity; null without a token. */
   readonly principal: string | null;

@@ -1,5 +1,5 @@
-// The GraphQL documents behind the tools. `npm run operations` lists them, so that the tools also work
-// where a gateway runs listed operations only.
+// The GraphQL documents behind the tools. `npm run operations` lists them, so that the tools also
+// work where a gateway runs listed operations only.
 import { columnsNamed, lookupQuery } from '../../lookups/protein-columns.ts';
 
 /** The columns of the table of `lookup_proteins`. */

@@ -1,5 +1,5 @@
-// The JSON Schema of what a tool answers, read from its GraphQL document: types, nulls and descriptions
-// are those of the GraphQL schema.
+// The JSON Schema of a tool's result, read from its GraphQL document. Types and nulls are those of
+// the GraphQL schema.
 import { fromJsonSchema, type StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import {
   type GraphQLOutputType,
@@ -45,7 +45,7 @@ function typeSchema(schema: GraphQLSchema, given: GraphQLOutputType, selection?:
   return type.name === 'JSON' ? {} : withNull(SCALARS[type.name] ?? 'string');
 }
 
-/** The schema of what the one root field of a document answers; of an entry where it is a list. */
+/** The schema of the result of a document's one root field, or of an entry where it is a list. */
 export function outputSchema(
   schema: GraphQLSchema,
   document: string,

@@ -1,5 +1,6 @@
-// POST /mcp: the Model Context Protocol over streamable HTTP, without sessions. Limits, authentication and
-// log are those of every route; each document of a tool runs as a POST to /graphql of the same caller.
+// POST /mcp: the Model Context Protocol over streamable HTTP, without sessions. Limits,
+// authentication and log are those of every route; each document of a tool runs as a POST to
+// /graphql of the same caller.
 import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
 import type { GraphQLSchema } from 'graphql';
 import { readAtMost } from '../../async/read-at-most.ts';
@@ -19,11 +20,11 @@ export interface McpSources {
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly telemetry: Pick<Telemetry, 'begin' | 'end'>;
-  /** Yoga's. */
+  /** Sends a request to Yoga. */
   fetch(request: Request, context: ServerContext): Promise<Response>;
 }
 
-/** Bytes of an answer that is read to be shortened. */
+/** The most bytes of an answer that the gateway reads before it shortens it. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
 /** Reads the answer to a document. @throws ToolError where it is too large */
@@ -35,7 +36,9 @@ export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
   return JSON.parse((await readAtMost(body, MAX_ANSWER_BYTES, tooLarge)).toString());
 }
 
-/** Runs documents for the caller of a request, which has passed the limits and is not counted again. */
+/**
+ * Runs documents for the caller of a request, which has passed the limits and is not counted again.
+ */
 function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocument {
   const { address, caller, headers: given, record: own } = getExchange(outer);
   const { host, authorization, tracestate } = given;
@@ -64,8 +67,9 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
 }
 
 /**
- * Whether a page of another site has sent the request: clients other than browsers send no Origin. The
- * Host header alone proves nothing, because any site can point a name of its own to this machine.
+ * Whether a page of another site has sent the request: clients other than browsers send no Origin.
+ * The Host header alone proves nothing, because any site can point a name of its own to this
+ * machine.
  */
 function isForeignPage({ url, headers }: Request, { CORS_ORIGINS, PUBLIC_URL }: Config): boolean {
   const origin = headers.get('origin');
@@ -103,7 +107,7 @@ export function mcpRoute(sources: McpSources): Route {
       if (requestInfo === undefined) throw new Error('There is no request.');
       return createServer(createRunner(sources, requestInfo));
     };
-    // Nothing here changes while it runs, and an open stream would be a request in flight for ever.
+    // Tools and resources never change, and an open stream would be a request in flight for ever.
     return createMcpHandler(factory, { maxSubscriptions: 0 });
   }
 

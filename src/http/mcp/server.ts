@@ -1,5 +1,5 @@
-// Builds the MCP server: tools and the parts of the GraphQL schema as resources. One server answers one
-// request, or one connection over stdio; it remembers nothing.
+// Builds the MCP server: tools and the parts of the GraphQL schema as resources. One server answers
+// one request, or one connection over stdio; it remembers nothing.
 import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import {
   buildClientSchema,
@@ -19,7 +19,7 @@ const INSTRUCTIONS =
 
 const SCHEMA_URI = 'foldatlas://schema';
 
-/** The schema for clients as the gateway shows it. @throws Error where introspection is closed */
+/** The schema that clients see. @throws Error where introspection is off */
 async function readSchema(run: RunDocument): Promise<GraphQLSchema> {
   const answer = await run(getIntrospectionQuery(), {});
   if (answer.data == null) throw new Error(toSentences(answer).join('\n'));

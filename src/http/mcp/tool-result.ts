@@ -1,4 +1,4 @@
-// What a tool answers: at most 20 kB, shortened with a word on how to get the rest, and failures as
+// Results of tools: at most 20 kB, shortened with a hint on how to get the rest. Failures are
 // sentences that say what to do.
 import type { CallToolResult } from '@modelcontextprotocol/server';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
@@ -18,7 +18,7 @@ export const MAX_RESULT_BYTES = 20_000;
 /** Longer texts, such as sequences, are cut. */
 const MAX_TEXT_CHARACTERS = 4_000;
 
-/** A failure that the model is told of. Its message says what to do. */
+/** A failure that is shown to the model. Its message says what to do. */
 export class ToolError extends Error {}
 
 export const toFailure = (message: string): CallToolResult => ({
@@ -64,7 +64,11 @@ export interface ResultOptions {
   readonly toText?: (content: Fields) => string;
 }
 
-/** The result of a tool, within the limit. @param problems - what could not be loaded, as sentences */
+/**
+ * The result of a tool, within the limit.
+ *
+ * @param problems - what could not be loaded, as sentences
+ */
 export function toResult(
   content: Fields,
   problems: readonly string[],

@@ -1,4 +1,4 @@
-// The tools: what a model is told of each, and the document that it runs.
+// The tools: the description of each for a model, and the document that it runs.
 import type { CallToolResult, McpServer, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import { type GraphQLSchema, Kind, parse } from 'graphql';
 import * as z from 'zod';
@@ -29,7 +29,7 @@ interface Tool extends ResultOptions {
   /** Makes the variables of the document from the arguments. */
   readonly input: StandardSchemaWithJSON<unknown, Fields>;
   readonly document: string;
-  /** What to say where there is nothing. */
+  /** The message where there is nothing. */
   readonly absent: string;
   /** Completes the variables by another document. */
   readonly complete?: (variables: Fields, run: RunDocument) => Promise<Fields>;
@@ -66,7 +66,7 @@ function problemText({ message, hint, retryAfterSeconds, issues }: Fields): stri
   return lines.join('\n');
 }
 
-/** What the root field of a document answers; of a list its only entry. @throws ToolError */
+/** The answer of a document's root field, or the only entry of a list. @throws ToolError */
 function readRoot(answer: GraphqlAnswer, absent: string): Fields {
   const [root] = Object.values(answer.data ?? {});
   const [found]: unknown[] = Array.isArray(root) ? root : [root];
@@ -303,7 +303,7 @@ const TOOLS: readonly Tool[] = [
   },
 ];
 
-/** What a model is told where it may not submit. */
+/** Shown to a model that may not submit. */
 export const MUTATIONS_OFF =
   'Submitting and cancelling are off for agents here; the operator turns them on with MCP_MUTATIONS=1.';
 
@@ -392,7 +392,7 @@ const createGraphqlTool =
         }),
     );
 
-/** All tools. @param mutations - whether those that submit are among them */
+/** All tools. @param mutations - whether to add those that submit */
 export const createTools = (schema: GraphQLSchema, mutations: boolean): AddTool[] => [
   lookupTool,
   ...TOOLS.map((tool) => createReadTool(tool, schema)),

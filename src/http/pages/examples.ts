@@ -22,7 +22,7 @@ export interface Example {
   readonly variables: string | null;
 }
 
-/** What stands for an id that another example answers. */
+/** Placeholder of an id that another example answers. */
 const PLACEHOLDERS: Readonly<Record<string, string>> = {
   batchId: 'a batchId that 11-submit-fold answered',
   taskId: 'a taskId that 12-watch-batch answered',

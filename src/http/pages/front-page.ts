@@ -1,18 +1,20 @@
-// The front page: what the gateway is, its state, and where to begin. A script of the page reads the
-// state from /ready.
+// The front page: what the gateway is, its state, and where to begin. A script of the page reads
+// the state from /ready.
 import type { Config } from '../../config.ts';
 import type { Assets } from './assets.ts';
 import type { BrowserExample, Example } from './examples.ts';
 import { type Html, type HtmlPart, html, inline } from './html.ts';
 
-/** What the pages of a gateway share. */
+/** Facts about a gateway that its pages share. */
 export interface Site {
   readonly config: Config;
   readonly assets: Assets;
   readonly examples: readonly Example[];
   readonly browserExamples: readonly BrowserExample[];
   readonly isSandbox: () => boolean;
-  /** The upstream's host, the only part of its address that is shown; null for the embedded sandbox. */
+  /**
+   * The upstream's host, the only part of its address that is shown; null for the embedded sandbox.
+   */
   readonly upstreamHost: string | null;
 }
 
@@ -21,15 +23,15 @@ export const SANDBOX_NOTICE =
   'The upstream is a sandbox: its structures and scores are geometry, not predictions.';
 
 /**
- * Whose key folds: each caller's own; the gateway's, for anybody on this machine; or the gateway's,
- * for callers that prove who they are with every query.
+ * The key that pays for folds: the caller's own; the gateway's, for all callers on this machine; or
+ * the gateway's, for callers that authenticate with every query.
  */
 type Access = 'own-key' | 'held-key' | 'held-key-for-callers';
 
 const accessMode = ({ UPSTREAM_API_KEY, proofNeeded }: Config): Access =>
   UPSTREAM_API_KEY === undefined ? 'own-key' : proofNeeded ? 'held-key-for-callers' : 'held-key';
 
-/** What a folding caller sends, and the placeholder of GraphiQL's field for a token. */
+/** The credentials that folds need, and the placeholder of GraphiQL's field for a token. */
 const KEYS: Readonly<Record<Access, { readonly rule: string; readonly placeholder: string }>> = {
   'own-key': {
     rule: 'The Atlas needs no key. Folding needs your key of the folding service.',

@@ -4,7 +4,9 @@ import { createHash } from 'node:crypto';
 
 const MARKUP = Symbol('markup');
 
-/** Escaped markup: only functions of this file create it, so that no JSON value passes as markup. */
+/**
+ * Escaped markup: only functions of this file create it, so that no JSON value passes as markup.
+ */
 export interface Html {
   readonly [MARKUP]: string;
 }

@@ -1,5 +1,5 @@
-// GET /openapi.json: the plain HTTP routes as OpenAPI 3.1. Each line of the table is a file or an answer; a
-// test fails for a route without one, and for an answer that is not as its line says.
+// GET /openapi.json: the plain HTTP routes as OpenAPI 3.1. Each line of the table is a file or an
+// answer; a test fails for a route without one, and for an answer that is not as its line says.
 import { VERSION } from '../../package.ts';
 import type { Route } from '../routes/route.ts';
 
@@ -44,7 +44,10 @@ interface RouteOperation {
   readonly summary: string;
   /** Media type of the answer. */
   readonly type: string;
-  /** Statuses besides 200, each with its reason; 206 and 503 have the type of the answer, 304 and 416 no body. */
+  /**
+   * Statuses besides 200, each with its reason; 206 and 503 have the type of the answer, 304 and
+   * 416 no body.
+   */
   readonly others?: Readonly<Record<number, string>>;
   /** Whether it is of one caller, who has to send a key. */
   readonly isPrivate?: boolean;

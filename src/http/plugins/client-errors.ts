@@ -1,5 +1,5 @@
-// Masks the errors of results, and counts each error that a client sees once, for metrics and the log
-// line of its request.
+// Masks the errors of results, and counts each error that a client sees once, for metrics and the
+// log line of its request.
 import type { GraphQLError } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from '../../telemetry/log.ts';
@@ -30,7 +30,9 @@ interface RefusalCount {
 /** How often refusals of one kind are logged at most. */
 const LOG_INTERVAL_MS = 10_000;
 
-/** @param suggestions - whether errors may suggest names, which reveals the schema piece by piece */
+/**
+ * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
+ */
 export function createClientErrors(
   log: Logger,
   metrics: Metrics,
@@ -50,7 +52,7 @@ export function createClientErrors(
     return maskError(
       error,
       (cause) => {
-        // What breaks when a client has left is no fault of the gateway.
+        // A failure after the client disconnected is no fault of the gateway.
         if (record?.isDisconnected !== true) log.error({ ...fields, error: cause }, 'masked error');
       },
       suggestions,

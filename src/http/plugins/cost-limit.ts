@@ -1,5 +1,5 @@
-// Refuses operations that may cost too much, before anything is executed. Not a validation rule: Yoga
-// caches validation by document, and the cost depends on the variables.
+// Refuses operations that may cost too much, before anything is executed. Not a validation rule:
+// Yoga caches validation by document, and the cost depends on the variables.
 import {
   type DocumentNode,
   type ExecutionArgs,
@@ -36,7 +36,8 @@ function watchReads(variables: Variables, onRead: () => void): Variables {
 }
 
 /**
- * What an operation costs at most. A cost that depends on no variable is estimated once for a document.
+ * The most that an operation can cost. A cost that depends on no variable is estimated once for a
+ * document.
  *
  * @returns undefined when there is no such operation or its variables are invalid: the executor
  *   refuses it

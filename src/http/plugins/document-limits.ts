@@ -1,5 +1,5 @@
-// Refuses documents that would be expensive to parse, validate or execute, whatever they select. What an
-// operation costs the service is estimated when it is executed.
+// Refuses documents that would be expensive to parse, validate or execute, whatever they select.
+// cost-limit.ts estimates the upstream cost of an operation.
 import { maxAliasesPlugin } from '@escape.tech/graphql-armor-max-aliases';
 import { maxDepthPlugin } from '@escape.tech/graphql-armor-max-depth';
 import { maxDirectivesPlugin } from '@escape.tech/graphql-armor-max-directives';
@@ -7,7 +7,7 @@ import { type DocumentNode, type FieldNode, GraphQLError, Kind, type SelectionSe
 import type { Plugin } from 'graphql-yoga';
 
 export const MAX_DOCUMENT_CHARACTERS = 100_000;
-/** For the position of each error, and a list may have 5,000, graphql-js counts the lines of the text. */
+/** graphql-js counts lines of the text for each error's position, and there may be 5,000 errors. */
 const MAX_LINES = 2_000;
 const MAX_TOKENS = 5_000;
 const MAX_ALIASES = 200;
@@ -69,7 +69,10 @@ function parseTokens(parse: () => DocumentNode): DocumentNode {
   }
 }
 
-/** Counts fields as they are merged: those of one object, and below them those of each response name. */
+/**
+ * Counts fields as they are merged: those of one object, and below them those of each response
+ * name.
+ */
 function checkFields({ definitions }: DocumentNode): void {
   const fragments = new Map(
     definitions.flatMap((node) =>

@@ -1,11 +1,11 @@
-// What clients may read of the schema.
+// Limits what clients may read of the schema.
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { schema } from '../../resolvers/schema.ts';
 
 /**
- * Shows clients the schema without `_service`, `_entities` and their types, for which code generators
- * would have to know the scalar `_Any`; or no schema at all.
+ * Shows clients the schema without `_service`, `_entities` and their types, for which code
+ * generators would have to know the scalar `_Any`; or no schema at all.
  *
  * @param isOpen - whether clients may read the schema
  */

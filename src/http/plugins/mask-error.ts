@@ -1,5 +1,5 @@
-// The error that a client sees: the gateway's own and the service's keep their message and code, all
-// others are logged and replaced. Never a stack trace.
+// The error that a client sees: the gateway's own and the service's keep their message and code,
+// all others are logged and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
 import { StoreError } from '../../store/redis-connection.ts';
 import { redact } from '../../telemetry/redact.ts';
@@ -123,7 +123,8 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
   const { message, extensions } = error;
   if (String(extensions.code) in STATUS_BY_CODE) return error;
   const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
-  // Clients of automatic persisted queries then send the text: plain JSON has status 200, as Apollo's.
+  // Clients of automatic persisted queries then send the text: plain JSON has status 200, as
+  // Apollo's.
   const http = extensions.code === 'PERSISTED_QUERY_NOT_FOUND' ? { http: { status: 400, spec: true } } : {};
   return errorAt(error, text, { ...extensions, ...http, code: 'BAD_USER_INPUT', retryable: false });
 }

@@ -1,5 +1,5 @@
-// Documents that clients name instead of sending them: those that the operator lists (trusted documents),
-// and those that clients register by their hash (Apollo's automatic persisted queries).
+// Documents that clients name instead of sending them: those that the operator lists (trusted
+// documents), and those that clients register by their hash (Apollo's automatic persisted queries).
 import { useAPQ } from '@graphql-yoga/plugin-apq';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';

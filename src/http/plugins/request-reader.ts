@@ -1,5 +1,6 @@
-// Reads GraphQL requests in place of Yoga's parsers: bodies were read within the limits already, and only
-// JSON may run, because browsers send every other content type to foreign sites without asking.
+// Reads GraphQL requests in place of Yoga's parsers: bodies were read within the limits already,
+// and only JSON may run, because browsers send every other content type to foreign sites without
+// asking.
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { httpError } from '../errors.ts';

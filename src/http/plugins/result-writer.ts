@@ -1,5 +1,5 @@
-// Writes results in the media type that the client prefers, in place of Yoga's processors: these ignore
-// weights of Accept, and write each result as one string.
+// Writes results in the media type that the client prefers, in place of Yoga's processors: these
+// ignore weights of Accept, and write each result as one string.
 import { GraphQLError } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';

@@ -1,5 +1,5 @@
-// Executes subscriptions: each event in a context of its own, because the loaders of the request would repeat
-// their first result and its deadline would pass. Limits how many a caller has open.
+// Executes subscriptions: each event in a context of its own, because the loaders of the request
+// would repeat their first result and its deadline would pass. Limits how many a caller has open.
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import {
   createSourceEventStream,
@@ -60,7 +60,7 @@ export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: O
   };
 }
 
-/** The same results; calls `onEnd` when they end, fail, or nobody reads them any more. */
+/** The same results; calls `onEnd` when they end, fail, or are no longer read. */
 const withEnd = (results: Results, onEnd: () => void): AsyncIterableIterator<ExecutionResult> =>
   mapAsyncIterator(
     results,
@@ -74,7 +74,10 @@ const withEnd = (results: Results, onEnd: () => void): AsyncIterableIterator<Exe
 
 type ExecuteEvent = (event: unknown) => Promise<ExecutionResult>;
 
-/** Executes the operation for each event. The stream of a caller who may not continue ends with the reason. */
+/**
+ * Executes the operation for each event. The stream of a caller who may not continue ends with the
+ * reason.
+ */
 function executeEach(
   source: AsyncIterable<unknown>,
   executeEvent: ExecuteEvent,
@@ -93,7 +96,7 @@ function executeEach(
 
 function createEventExecutor(args: ExecutionArgs, context: GatewayContext): ExecuteEvent {
   const { principal, isRouter, publicUrl, clientSignal } = context;
-  // Nothing else of a caller decides about results.
+  // Results depend on nothing else of a caller.
   const key = executionKey(args, [principal, isRouter, publicUrl]);
   return async (rootValue) => {
     const open = await context.fresh();
@@ -109,7 +112,7 @@ const documentNumbers = new WeakMap<DocumentNode, number>();
  * The key under which streams share results: the same operation of the same caller has the same
  * result for one event.
  *
- * @param audience - what else decides the result: the caller and the gateway's URL
+ * @param audience - everything else that the result depends on: the caller and the gateway's URL
  */
 export function executionKey(
   { document, operationName, variableValues }: ExecutionArgs,
@@ -124,10 +127,10 @@ export function executionKey(
 const sharedResults = new WeakMap<object, Map<string, Promise<ExecutionResult | null>>>();
 
 /**
- * The result for an event: that of another stream with the same event and key, or a new one. Results
- * with errors are not shared.
+ * The result for an event: that of another stream with the same event and key, or a new one.
+ * Results with errors are not shared.
  *
- * @param isConnected - whether the client still is; the result for one that left may be incomplete
+ * @param isConnected - false once the client has disconnected: its result may be incomplete
  */
 export async function shareExecution(
   event: unknown,

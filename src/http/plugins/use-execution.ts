@@ -1,5 +1,5 @@
-// Opens the context of an operation when it is executed, because refused requests need none, and refuses
-// operations that may cost too much.
+// Opens the context of an operation when it is executed, because refused requests need none, and
+// refuses operations that may cost too much.
 import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';

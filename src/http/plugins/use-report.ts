@@ -1,5 +1,5 @@
-// Adds the operation to the record of its request, and the upstream calls to the result of a request that
-// asks for this report.
+// Adds the operation to the record of its request, and the upstream calls to the result of a
+// request that asks for this report.
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';

@@ -47,7 +47,7 @@ export const toScored = (task: ListedTask, scores: TaskScores | string | undefin
   problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
 });
 
-/** What of a task stands in the archive. */
+/** A task in the archive. */
 interface ArchivedTask {
   readonly task: ListedTask;
   readonly files: readonly (readonly [name: string, content: Uint8Array])[];

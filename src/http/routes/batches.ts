@@ -1,5 +1,6 @@
-// GET /batches/{batchId}/scores.tsv: all tasks, best ipTM first. GET /batches/{batchId}/results.zip:
-// results and structures of all finished tasks with a manifest, written while they are read.
+// GET /batches/{batchId}/scores.tsv: all tasks, best ipTM first. GET
+// /batches/{batchId}/results.zip: results and structures of all finished tasks with a manifest,
+// written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
 import { readAllTasks } from '../../resolvers/folds/all-tasks.ts';
@@ -14,7 +15,9 @@ import { attachment, decodeId, textResponse } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
 
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
-/** Archives of one caller that a process writes at the same time: each holds two results in memory. */
+/**
+ * Archives of one caller that a process writes at the same time: each holds two results in memory.
+ */
 const MAX_ARCHIVES = 4;
 
 const fileHeaders = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({

@@ -1,5 +1,5 @@
-// GET /bulk/{lookupId}/{part}.zip: the archive of one part of a bulk look-up, as the service made it.
-// The id of the look-up grants access.
+// GET /bulk/{lookupId}/{part}.zip: the archive of one part of a bulk look-up, as the service made
+// it. The id of the look-up grants access.
 import type { GatewayContext } from '../../context.ts';
 import { openPartArchive } from '../../lookups/bulk-lookup.ts';
 import type { PartStatus } from '../../lookups/bulk-part.ts';

@@ -67,7 +67,11 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   );
 }
 
-/** Reads the list and the columns. @throws GraphQLError (400, 413, 415) that says what is wrong with it */
+/**
+ * Reads the list and the columns.
+ *
+ * @throws GraphQLError (400, 413, 415) that says what is wrong with it
+ */
 export function readExportRequest({ request, url }: RouteRequest): ExportRequest {
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');

@@ -1,5 +1,6 @@
-// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked
-// up at a time. The answer begins with the first 500; a failure after that cuts the connection.
+// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500
+// looked up at a time. The answer begins with the first 500; a failure after that cuts the
+// connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
 import type { Config } from '../../config.ts';
@@ -31,7 +32,11 @@ export interface ExportSources {
 
 const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
 
-/** Looks up some identifiers. @throws GraphQLError when they cost too much, or nothing is answered */
+/**
+ * Looks up some identifiers.
+ *
+ * @throws GraphQLError when they cost too much, or nothing is answered
+ */
 async function lookUp(
   schema: GraphQLSchema,
   document: DocumentNode,
@@ -71,7 +76,8 @@ async function* lines(
   let before = format === 'tsv' ? tableHeader(columns) : '';
   for (let start = 0; start < ids.length; start += BULK_HASHES) {
     if (start > 0) await awaitTurn(sources, request, ctx.clientSignal);
-    // Each 500 have loaders and a deadline of their own, so that written proteins are not held in memory.
+    // Each 500 have loaders and a deadline of their own, so that written proteins are not held in
+    // memory.
     const own = (await ctx.fresh())();
     const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own);
     yield encoder.encode(before + rows.map((row) => toLine(columns, row)).join(''));

@@ -1,4 +1,5 @@
-// Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics (Prometheus).
+// Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics
+// (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
 import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
 import { getExchange } from '../exchange.ts';
@@ -14,7 +15,7 @@ export interface HealthCheck {
   /** Bytes that the store uses, and may use at most. */
   readonly usedBytes?: number;
   readonly limitBytes?: number;
-  /** What the operator should change, although it works. */
+  /** Advice for the operator, although the check passes. */
   readonly warning?: string;
 }
 

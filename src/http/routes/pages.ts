@@ -1,5 +1,5 @@
-// The routes for people and agents: / and /llms.txt, GraphiQL, /schema.graphql, /examples, and the files of
-// the pages under /assets.
+// The routes for people and agents: / and /llms.txt, GraphiQL, /schema.graphql, /examples, and the
+// files of the pages under /assets.
 import type { GraphQLSchema } from 'graphql';
 import { apiSdl } from '../../resolvers/sdl.ts';
 import { prefersHtml } from '../graphql/media-type.ts';
@@ -69,7 +69,10 @@ const schemaRoute = ({ config }: Site, schema: GraphQLSchema, serve: ServeFile):
       : textResponse(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
 });
 
-/** An address with the version of another release gets the present file, which caches must not store. */
+/**
+ * An address with the version of another release gets the present file, which caches must not
+ * store.
+ */
 const assetRoute = (assets: Assets, serve: ServeFile): Route => ({
   path: /^\/assets\/([^/]+)$/,
   answer({ request, parts: [file = ''] }) {
@@ -93,8 +96,8 @@ const SCRIPT_HEADERS = {
 };
 
 /**
- * The operations examples/*.graphql, the pages examples/browser/*.html, and under /examples/graphql-ws/
- * the library that one of the pages imports. No other file can be asked for.
+ * The operations examples/*.graphql, the pages examples/browser/*.html, and under
+ * /examples/graphql-ws/ the library that one of the pages imports. No other file can be asked for.
  */
 function exampleRoute({ examples, browserExamples }: Site, serve: ServeFile): Route {
   const files = new Map<string, StaticFile>();

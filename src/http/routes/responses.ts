@@ -1,5 +1,5 @@
-// Responses of the routes: a line of text, a file at hand with ETag and ranges (RFC 9110, section 14), a
-// file of the service, and what answers a signed link.
+// Responses of the routes: a line of text, a file at hand with ETag and ranges (RFC 9110, section
+// 14), a file of the service, and what answers a signed link.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
@@ -57,7 +57,9 @@ export function attachment(name: string, ending: string): string {
   return `attachment; filename="${ascii}.${ending}"; filename*=UTF-8''${encoded}.${ending}`;
 }
 
-/** The bytes of a text that is written piece by piece, each in a turn of the event loop of its own. */
+/**
+ * The bytes of a text that is written piece by piece, each in a turn of the event loop of its own.
+ */
 export async function* encodePieces(pieces: Iterable<string>): AsyncGenerator<Uint8Array> {
   for (const piece of pieces) {
     yield Buffer.from(piece);
@@ -131,8 +133,8 @@ export function fileResponse(
 }
 
 /**
- * Headers of a file that came by a signed link. Pages of any site may read it, because the link is all
- * that it takes; no cache may keep it longer than the link opens.
+ * Headers of a file that came by a signed link. Pages of any site may read it, because the link is
+ * all that it takes; no cache may keep it longer than the link opens.
  */
 export const LINK_HEADERS: Headers = {
   'cache-control': 'private, no-store',

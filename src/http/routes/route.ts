@@ -1,5 +1,5 @@
-// The routes beside GraphQL: the first one that takes a request answers it. Here are the rules of all
-// of them: methods, HEAD, streamed files, and failures of the service as HTTP statuses.
+// The routes beside GraphQL: the first one that takes a request answers it. Here are the rules of
+// all of them: methods, HEAD, streamed files, and failures of the service as HTTP statuses.
 import { GraphQLError } from 'graphql';
 import { StoreError } from '../../store/redis-connection.ts';
 import { UpstreamError } from '../../upstream/errors.ts';

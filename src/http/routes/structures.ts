@@ -27,8 +27,9 @@ const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
 const HASH = /^[0-9a-f]{32}$/;
 
 /**
- * The protein of a file. Its structure is that of the single record, which has the lines of the licence,
- * whatever else the gateway has read before; that of an archive where the record has lost its own.
+ * The protein of a file. Its structure is that of the single record, which has the lines of the
+ * licence, whatever else the gateway has read before; that of an archive where the record has lost
+ * its own.
  */
 async function loadFile(ctx: GatewayContext, hash: string): Promise<ProteinRecord | null> {
   const found = await ctx.proteins.load(hash, { record: true, sequence: true, ptm: true });

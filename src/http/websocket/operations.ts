@@ -17,7 +17,7 @@ import { maskError, withErrorCode } from '../plugins/mask-error.ts';
 import { operationHeaders, readAuthorization, toRequest } from './operation-request.ts';
 import { PATH } from './upgrade.ts';
 
-/** What sockets need of a gateway. */
+/** The parts of a gateway that sockets need. */
 export interface SocketGateway {
   readonly accessControl: AccessControl;
   readonly telemetry: Telemetry;
@@ -41,7 +41,7 @@ export interface SocketOperation {
 }
 
 export interface SocketConnection {
-  /** Value of the Authorization header that the connection stands for. */
+  /** Value of the Authorization header for all operations of the connection. */
   authorization: string | undefined;
   operations: Map<string, SocketOperation>;
 }

@@ -38,7 +38,11 @@ const exposeKey = <K extends keyof ClusterInfo>(key: K, description: string) => 
   resolve: (cluster: ClusterRef) => readKey(cluster, key),
 });
 
-/** A map that the record of a cluster must have. @throws UpstreamError UPSTREAM_DRIFT where it is missing */
+/**
+ * A map that the record of a cluster must have.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT where it is missing
+ */
 function requiredMap<T extends object>(
   cluster: ClusterRef,
   key: string,

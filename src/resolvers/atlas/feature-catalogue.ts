@@ -63,7 +63,10 @@ function readWords(search: string): string[] {
   }
 }
 
-/** The indices that the catalogue has; worked out once for a list that a document gives at many places. */
+/**
+ * The indices that the catalogue has; worked out once for a list that a document gives at many
+ * places.
+ */
 const inCatalogue = memoize2(
   (entries: ReadonlyMap<number, CatalogueEntry>, indices: readonly number[]): ReadonlySet<number> =>
     new Set(indices.filter((index) => entries.has(index))),

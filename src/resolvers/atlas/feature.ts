@@ -1,5 +1,5 @@
-// Resolvers of Feature: labels and descriptions come from the catalogue, the rest costs one call for
-// each feature.
+// Resolvers of Feature: labels and descriptions come from the catalogue, the rest costs one call
+// for each feature.
 import type { GatewayContext } from '../../context.ts';
 import { builder, enumValues } from '../../schema/builder.ts';
 import { Feature, type FeatureRef } from '../../schema/feature.ts';
@@ -43,7 +43,7 @@ const FeatureExemplar = builder.objectRef<Exemplar>('FeatureExemplar').implement
       type: UniprotEntry,
       cost: 1,
       description: 'Its UniProt entry; null where UniProt has none under this accession. One call for each.',
-      // Of a UniRef name the accession in it, unless it is one of UniParc.
+      // A UniRef name holds an accession, unless it is one of UniParc.
       resolve: ({ accession }, _, ctx) =>
         'entry' in readIdentifier(accession) ? findEntry(ctx, accession) : null,
     }),

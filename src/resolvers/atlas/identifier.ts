@@ -4,8 +4,8 @@ import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashSequence } from '../../schema/uniprot.ts';
 
 /**
- * What a text means: a protein, an entry that the service resolves, or why it means neither. The
- * fault is what follows its name in a sentence; it never quotes the text, which may be private.
+ * The meaning of a text: a protein, an entry that the service resolves, or why it is neither. The
+ * fault follows its name in a sentence and never quotes the text, which may be private.
  */
 export type Identifier =
   | { readonly hash: string }
@@ -15,14 +15,20 @@ export type Identifier =
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
   /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\w{1,5})?$/i;
-/** What stands behind the name in that of a file, such as `.pdb.gz`. */
+/** The ending of a file name, such as `.pdb.gz`. */
 const FILE_ENDING = /(?:\.\w{1,5}){1,2}$/;
-/** A model of the AlphaFold database, such as `AF-P01308-F1-model_v4`; further parts are no whole entry. */
+/**
+ * A model of the AlphaFold database, such as `AF-P01308-F1-model_v4`; further parts are no whole
+ * entry.
+ */
 const ALPHAFOLD = /^AF-(.{6,16})-F1(?:-[\w-]{1,40})?$/i;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
 /** A chain, variant or splice form of UniProt, anywhere in a text. */
 const PART_ID = /^(?:PRO|VAR|VSP)_\d{6,10}$/i;
-/** Residues of a protein, behind its identifier: `P01308/25-54`, as Pfam and Stockholm files write them. */
+/**
+ * Residues of a protein, behind its identifier: `P01308/25-54`, as Pfam and Stockholm files write
+ * them.
+ */
 const RESIDUE_RANGE = /^\d{1,5}(?:-|–|\.\.)\d{1,5}$/;
 /** Other databases whose accessions the Atlas names as `accession`. */
 const OTHERS: readonly (readonly [form: RegExp, database: string])[] = [
@@ -36,11 +42,13 @@ const RESIDUES = /^[A-Z]{20,}\*?$/i;
 /** A sequence in blocks of ten, as UniProt and GenBank write it, without its numbers. */
 const BLOCKS = /^(?:[A-Z]{10}\s+)+[A-Z]{1,10}\*?$/i;
 const NUMBERS = /^[ \t]*\d{1,6}[ \t]/gm;
-/** What stands below the header of a FASTA record is a sequence, however short. */
+/** A text below the header of a FASTA record is a sequence, however short. */
 const LETTERS = /^[A-Z]+\*?$/i;
 const NUCLEOTIDES = /^[ACGTUN]+$/i;
 const NEARLY_HASH = /^[0-9a-f]{24,40}$/i;
-/** Anything else that the service may know: no word of a language, which has neither digits nor `_`. */
+/**
+ * Anything else that the service may know: no word of a language, which has neither digits nor `_`.
+ */
 const SERVICE_ID = /^(?=\D{0,40}\d|[^_]{0,40}_)[A-Z0-9_.-]{1,40}$/i;
 
 export const IDENTIFIER_HINT =
@@ -50,12 +58,17 @@ const NO_ACCESSION =
   'The service resolves accessions of UniProt only. Give the hash of the protein, which every answer and ' +
   'table has beside its accession, or its sequence.';
 
-/** Words, such as `insulin` or `heat shock protein beta`; in capitals they may be a short sequence. */
+/**
+ * Words, such as `insulin` or `heat shock protein beta`; in capitals they may be a short sequence.
+ */
 const NAME = /^(?=[^a-z]{0,40}[a-z])[A-Za-z]{2,40}(?:[ '-][A-Za-z]{1,40}){0,9}$/;
 const NO_NAME =
   'Find the protein at uniprot.org and give its accession, such as P01308, or its entry name, such as INS_HUMAN.';
 
-/** The UniProt accession in a text, such as that of `P01308.2`; undefined for those of other databases. */
+/**
+ * The UniProt accession in a text, such as that of `P01308.2`; undefined for those of other
+ * databases.
+ */
 export const uniprotAccession = (text: string | null | undefined): string | undefined =>
   ACCESSION.exec(text ?? '')?.[1]?.toUpperCase();
 
@@ -77,7 +90,7 @@ function withoutEdges(text: string): string {
 export const looksLikeDna = (sequence: string): boolean =>
   sequence.length >= 20 && NUCLEOTIDES.test(sequence);
 
-/** What stands below the header of a FASTA record, without white space; undefined for other texts. */
+/** The text below the header of a FASTA record, without white space; undefined for other texts. */
 function readFastaBody(text: string): string | undefined {
   const lines = text.startsWith('>') ? text.split(LINE_END) : [];
   return lines.length > 1 ? lines.slice(1).join('').replace(/\s+/g, '') : undefined;

@@ -15,7 +15,10 @@ const contradiction = (): UpstreamError =>
     { operation: 'cluster', code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
   );
 
-/** Whether an earlier answer says what a field reads. A field that is not known here is one of the record. */
+/**
+ * Whether an earlier answer says what a field reads. A field that is not known here is one of the
+ * record.
+ */
 function isInInfo(field: string, info: ClusterRef['info']): boolean {
   const key = Object.hasOwn(CLUSTER_KEYS, field)
     ? CLUSTER_KEYS[field as keyof typeof CLUSTER_KEYS]

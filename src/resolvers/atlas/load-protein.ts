@@ -32,7 +32,9 @@ function rejected(error: Error): Promise<never> {
   return failed;
 }
 
-/** Proteins that an answer of the service has named: a failure concerns only the parts that it lost. */
+/**
+ * Proteins that an answer of the service has named: a failure concerns only the parts that it lost.
+ */
 export async function loadNamed(
   { proteins }: GatewayContext,
   hashes: readonly string[],

@@ -1,5 +1,5 @@
-// The parts of proteins and clusters that a selection reads, so that the resolver of an object loads
-// all of them in one call.
+// The parts of proteins and clusters that a selection reads, so that the resolver of an object
+// loads all of them in one call.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { badInput } from '../../schema/scalars.ts';
 import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
@@ -19,7 +19,9 @@ export function readTop(value: unknown): number {
   );
 }
 
-/** The number of features to ask for; the resolver of the field refuses one that is out of range. */
+/**
+ * The number of features to ask for; the resolver of the field refuses one that is out of range.
+ */
 const selectedTop = ({ args: { first } }: Selected): number =>
   Math.min(Math.max(typeof first === 'number' ? first : DEFAULT_FEATURES, 1), MAX_FEATURES);
 
@@ -58,8 +60,8 @@ const PARTS: Readonly<
 const RECORD: RequiredParts = { record: true };
 
 /**
- * Reads each selection once, for all items of a list. A selection that depends on variables is a new
- * object for each execution.
+ * Reads each selection once, for all items of a list. A selection that depends on variables is a
+ * new object for each execution.
  */
 function onceForSelection<T>(
   read: (info: GraphQLResolveInfo, selected: readonly Selected[]) => T,
@@ -101,8 +103,8 @@ export function readNodeParts(info: GraphQLResolveInfo): RequiredParts {
 }
 
 /**
- * What is selected in a field of a selection, under all of its aliases: each is read by itself, as the
- * same alias may be another field in each.
+ * The selection below a field, under all of its aliases. Each alias is read by itself, because the
+ * same response name may be another field in each.
  */
 export const selectedBelow = (
   info: GraphQLResolveInfo,
@@ -197,7 +199,7 @@ function clusterParts(info: GraphQLResolveInfo, selected: readonly Selected[]): 
   return isInLink || !isBulkEnough(info, selected) ? { link: true } : { cluster: true };
 }
 
-/** What is selected on a cluster. */
+/** The selection on a cluster. */
 export interface ClusterSelection {
   readonly needs: RequiredParts;
   /** The fields that need more than the hash of its representative. */

@@ -32,7 +32,7 @@ interface LookupRef {
   readonly status: typeof LookupStatus.$inferType;
   readonly protein?: ProteinRef;
   readonly problem?: ProblemShape;
-  /** What the field that `failsAt` names throws: one error, also when only `problem` is selected. */
+  /** The error of the field that `failsAt` names; thrown also when only `problem` is selected. */
   readonly failure?: unknown;
   readonly failsAt: 'protein' | 'problem';
 }
@@ -71,11 +71,11 @@ const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
   }),
 });
 
-/** The result for an identifier, without what the query says of it. */
+/** The result for an identifier, without the parts that the query decides. */
 type Outcome = Omit<LookupRef, 'requested' | 'failsAt'>;
 
 /**
- * What a resolved identifier led to.
+ * The result for a resolved identifier.
  *
  * @param proteins - by hash: null, or the failure, of one that could not be loaded
  * @param notInAtlas - the problem of a protein that does not exist

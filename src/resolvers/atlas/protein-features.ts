@@ -68,7 +68,9 @@ function topFeatures(protein: ProteinRef, top: number): ActivationRef[] {
 const toActivations = ({ length }: ProteinRef, answers: readonly FeatureAnswer[] | null): ActivationRef[] =>
   (answers ?? []).map(({ value, row }) => ({ value, row: row === UNKNOWN ? null : row, length }));
 
-/** Features as the autoencoder gave them, with the length of the sequence where rows are selected. */
+/**
+ * Features as the autoencoder gave them, with the length of the sequence where rows are selected.
+ */
 async function rawFeatures(
   ctx: GatewayContext,
   protein: ProteinRef,

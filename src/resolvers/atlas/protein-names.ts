@@ -15,21 +15,26 @@ import { findEntry } from './uniprot.ts';
 const IN_ENTRY = { name: 'protein_name', organism: 'organism', gene: 'gene' } as const;
 
 /**
- * The entry that led to the protein, where it is that of its own accession: several entries may have
- * its sequence.
+ * The entry that led to the protein, where it is that of its own accession: several entries may
+ * have its sequence.
  */
 function readOwnEntry({ accession, entry }: ProteinRef): UniprotRef | undefined {
   const led = entry && uniprotAccession(entry.record.accession ?? entry.requested);
   return led !== undefined && led === uniprotAccession(readPart(accession)) ? entry : undefined;
 }
 
-/** The UniProt entry of a protein's accession: one call, unless that entry led here. Null for other databases. */
+/**
+ * The UniProt entry of a protein's accession: one call, unless that entry led here. Null for other
+ * databases.
+ */
 async function findOwnEntry(ctx: GatewayContext, protein: ProteinRef): Promise<UniprotRef | null> {
   const accession = uniprotAccession(readPart(protein.accession));
   return accession === undefined ? null : (readOwnEntry(protein) ?? findEntry(ctx, accession));
 }
 
-/** The protein with the names of its record, which were left out where a UniProt entry led to it. */
+/**
+ * The protein with the names of its record, which were left out where a UniProt entry led to it.
+ */
 async function withNames(ctx: GatewayContext, protein: ProteinRef): Promise<ProteinRef> {
   if (protein.names !== UNKNOWN) return protein;
   const loaded = await ctx.proteins.load(protein.hash, { header: true });

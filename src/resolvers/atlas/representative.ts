@@ -1,5 +1,5 @@
-// The protein that represents a cluster: what answers about the cluster say of it, and the rest from
-// its own record.
+// The protein that represents a cluster: what answers about the cluster say of it, and the rest
+// from its own record.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
@@ -17,7 +17,7 @@ import { uniprotAccession } from './identifier.ts';
 import { loadNamed } from './load-protein.ts';
 import { requiredParts } from './look-ahead.ts';
 
-/** What an answer about a cluster says of its representative. */
+/** Facts about a representative that answers about its cluster bring. */
 function describeRepresentative(hash: string, { info, top }: ClusterRef): ProteinRecord {
   const values = info.cluster_representative_features;
   const hasRegions = values?.every((value) => value.residue_regions !== undefined);
@@ -36,7 +36,8 @@ const OTHER_NAMES = new Set(['organism', 'gene', 'header']);
 
 /**
  * The name of a representative in the answer about its cluster; undefined where that may be another
- * one: the name of the cluster of a protein of another database is one that its record does not have.
+ * one: the name of the cluster of a protein of another database is one that its record does not
+ * have.
  */
 async function nameInCluster(
   ctx: GatewayContext,

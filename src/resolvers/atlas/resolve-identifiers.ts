@@ -1,5 +1,5 @@
-// Resolves the identifiers of an argument to hashes of proteins: the service is asked about entries of
-// UniProt, each once.
+// Resolves the identifiers of an argument to hashes of proteins: the service is asked about entries
+// of UniProt, each once.
 import { memoize1 } from '@graphql-tools/utils';
 import type { GatewayContext } from '../../context.ts';
 import { invalidInput, type ProblemShape } from '../../schema/problem.ts';
@@ -27,7 +27,9 @@ const notAnIdentifier = (path: string, message: string, hint: string): Resolved 
   problem: invalidInput([{ path, code: 'NOT_AN_IDENTIFIER', message, hint }], message, hint),
 });
 
-/** What the texts of a list mean. Each is read once, also where a document gives it at many places. */
+/**
+ * The meanings of a list. Each list is read once, also where a document gives it at many places.
+ */
 const readList = memoize1((ids: readonly string[]) => {
   const known = new Map<string, Identifier>();
   for (const id of ids) if (!known.has(id)) known.set(id, readIdentifier(id));
@@ -35,7 +37,9 @@ const readList = memoize1((ids: readonly string[]) => {
   return { known, entries };
 });
 
-/** Upstream calls to resolve the identifiers of a list; none for one that is refused for its length. */
+/**
+ * Upstream calls to resolve the identifiers of a list; none for one that is refused for its length.
+ */
 export const resolvingCalls = (ids: readonly string[], maxIds: number): number =>
   ids.length > maxIds ? 0 : readList(ids).entries.size;
 

@@ -90,7 +90,7 @@ async function search(
   return { queryHash: hashSequence(sequence), warnings, answer };
 }
 
-/** What a hit says of the cluster of its protein. */
+/** Facts about the cluster of a protein that its hit brings. */
 const clusterInfo = ({ cluster_size: size, protein_name: name }: SimilarProtein) => ({
   ...(size == null ? {} : { cluster_size: size }),
   ...(name == null ? {} : { protein_name: name }),

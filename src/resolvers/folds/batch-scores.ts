@@ -1,5 +1,5 @@
-// The scores of all done tasks of a batch. They are read once from each result and stored, so that only
-// the first ranking of a batch downloads.
+// The scores of all done tasks of a batch. They are read once from each result and stored, so that
+// only the first ranking of a batch downloads.
 import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
@@ -18,7 +18,8 @@ export type ScoresById = Map<string, TaskScores | string>;
 const NEVER_READ = 'The result has expired, and its scores were not read in time.';
 
 /**
- * Reads and stores the scores of a done task; a sentence, or the refusal of its file, where it has none.
+ * Reads and stores the scores of a done task; a sentence, or the refusal of its file, where it has
+ * none.
  *
  * @throws UpstreamError for a failure that concerns more than this task
  */

@@ -131,7 +131,8 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
     const total = state === null ? readCounts(counts).total : (counts[state] ?? 0);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
-    // A page that ends where the one before it ended is that page. Tasks of a filter may have moved.
+    // A page that ends where the one before it ended is that page. Tasks of a filter may have
+    // moved.
     const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
     if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
     if (await isOtherStatus(ctx, args, toTasks(batchId, page, items))) return emptyPage<TaskShape>();

@@ -1,5 +1,5 @@
-// How many tasks a cancellation ended. Where the answer of the service does not say, the states before
-// and after show it.
+// How many tasks a cancellation ended. Where the answer of the service does not say, the states
+// before and after show it.
 import type { GatewayContext } from '../../context.ts';
 import {
   readCounts,

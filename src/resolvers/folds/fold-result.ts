@@ -1,5 +1,5 @@
-// FoldResult, the result of a task: downloaded once in a request when a field needs it. Scalar scores
-// come from the ledger once they were read.
+// FoldResult, the result of a task: downloaded once in a request when a field needs it. Scalar
+// scores come from the ledger once they were read.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
@@ -31,7 +31,9 @@ async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtSha
   return mean === null ? null : { mean, unit: async () => (await loadFold(ctx, task)).plddt.slots };
 }
 
-/** @throws UpstreamError UPSTREAM_DRIFT; GraphQLError with the reason when the format cannot hold it */
+/**
+ * @throws UpstreamError UPSTREAM_DRIFT; GraphQLError with the reason when the format cannot hold it
+ */
 function writeStructure(fold: FoldingResult, format: StructureShape['format']): LoadedStructure {
   const file = writeFoldFile(fold, format);
   checkPart(file, fold.misfits.structure);
@@ -46,7 +48,8 @@ async function loadStructure(
   info: GraphQLResolveInfo,
 ): Promise<StructureShape | null> {
   const file = `structure.${FILE_ENDINGS[format]}`;
-  // With only the address selected nothing is downloaded; it answers 404 when there is no structure.
+  // With only the address selected nothing is downloaded; it answers 404 when there is no
+  // structure.
   if (selectsFileText(info)) {
     const { atomCount, misfits } = await loadFold(ctx, task);
     if (atomCount === 0 && misfits.structure === null) return null;

@@ -1,5 +1,5 @@
-// Task.scores: the scalar scores of a fold, which the ledger stores longer than the service stores the
-// result.
+// Task.scores: the scalar scores of a fold, which the ledger stores longer than the service stores
+// the result.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';

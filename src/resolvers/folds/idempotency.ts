@@ -50,8 +50,8 @@ function refuse(
 }
 
 /**
- * Checks that a batch can be recorded when only the ledger knows its owner, by writing: a full store
- * still answers.
+ * Checks that a batch can be recorded when only the ledger knows its owner, by writing: a full
+ * store still answers.
  *
  * @returns null when it can, or when that is not needed
  */

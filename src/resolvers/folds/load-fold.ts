@@ -1,4 +1,5 @@
-// Loads the result of a task that has one: the whole JSON, its scores, its addresses at the gateway.
+// Loads the result of a task that has one: the whole JSON, its scores, its addresses at the
+// gateway.
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
@@ -8,14 +9,22 @@ import { taskFilePath } from './task-shape.ts';
 
 type TaskId = Pick<TaskShape, 'taskId'>;
 
-/** Downloads the result once in a request. @throws UpstreamError UPSTREAM_DRIFT when there is none */
+/**
+ * Downloads the result once in a request.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when there is none
+ */
 export async function loadFold(ctx: GatewayContext, { taskId }: TaskId): Promise<FoldingResult> {
   const fold = await ctx.folds.open(taskId);
   if (fold === null) throw missingResult();
   return fold;
 }
 
-/** The scores, if need be from the result. @throws UpstreamError UPSTREAM_DRIFT when there is none */
+/**
+ * The scores, if need be from the result.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT when there is none
+ */
 export async function loadScores(ctx: GatewayContext, { taskId }: TaskId): Promise<TaskScores> {
   const scores = await ctx.folds.scores(taskId);
   if (scores === null) throw missingResult();

@@ -39,7 +39,9 @@ type SortKey = readonly (number | string | null)[];
 
 const descending = (score: number | null | undefined): number | null => (score == null ? null : -score);
 
-/** What an order compares, one after the other; equal tasks keep the order of submission. */
+/**
+ * The values that an order compares, one after the other; equal tasks keep the order of submission.
+ */
 const SORT_KEYS: Readonly<
   Record<TaskOrderName, (name: string | null, scores: TaskScores | null) => SortKey>
 > = {
@@ -105,7 +107,11 @@ async function selectTasks(
   return tasks.filter((_, i) => statuses.includes(all[i] ?? 'UNKNOWN'));
 }
 
-/** Reads where the page begins. @throws GraphQLError BAD_USER_INPUT for a cursor of another filter */
+/**
+ * Reads where the page begins.
+ *
+ * @throws GraphQLError BAD_USER_INPUT for a cursor of another filter
+ */
 function readStart(args: TaskListArgs, filter: string): Place | null {
   return args.after == null ? null : readCursor(placeCursor, args.after, (place) => place.filter === filter);
 }

@@ -17,8 +17,8 @@ const byTaskId = (a: NamedTask, b: NamedTask): number => (a.taskId < b.taskId ? 
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
 /**
- * A file name that every system takes: letters, marks and digits of any script, composed as Linux and
- * Windows have them. 80 units of UTF-16 are at most 240 bytes, which leaves room for endings.
+ * A file name that every system takes: letters, marks and digits of any script, composed as Linux
+ * and Windows have them. 80 units of UTF-16 are at most 240 bytes, which leaves room for endings.
  */
 const plainFileName = (name: string): string =>
   name
@@ -30,7 +30,9 @@ const plainFileName = (name: string): string =>
     .replace(/\p{Cs}$/u, '')
     .replace(DEVICE, '$&_') || 'item';
 
-/** File names without ending, one per task: the item's name, with a suffix where several share it. */
+/**
+ * File names without ending, one per task: the item's name, with a suffix where several share it.
+ */
 export function fileNames(tasks: readonly NamedTask[]): string[] {
   const hasRepeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
   // The archive has a manifest.json of its own.
@@ -97,7 +99,10 @@ const COLUMNS = [
   ...['task_id', 'file', 'problem'],
 ];
 
-/** The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores last. */
+/**
+ * The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores
+ * last.
+ */
 export function scoreTable(tasks: readonly ScoredTask[]): string {
   const value = ({ scores }: ScoredTask, key: 'iptm' | 'ptm') => (scores === null ? -2 : (scores[key] ?? -1));
   const ranked = tasks.toSorted(

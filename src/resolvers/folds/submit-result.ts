@@ -103,7 +103,11 @@ const UNKNOWN_HINT =
   'Some items may be queued and charged. Look whether myBatches has the batch, and whether the service charged ' +
   'your key for it. Send it again, with another idempotencyKey, only if neither is so.';
 
-/** The result for a key whose outcome is unknown. @param hint - for one that may still become known */
+/**
+ * The result for a key whose outcome is unknown.
+ *
+ * @param hint - for one that may still become known
+ */
 export const unknownOutcome = (
   message: string,
   idempotencyKey: string | null,

@@ -23,9 +23,9 @@ import { SubmitFoldResult, type SubmitFoldResultShape, unknownOutcome } from './
 const HOUR_MS = 3_600_000;
 
 /**
- * What List would say of a new batch, by Submit's answer: all tasks queued. A List call could fail
- * and hide what was paid. Undefined where the ids of the tasks are not known: that of a single one is
- * opaque, and only List knows them when the number of tasks is not that which was sent.
+ * A new batch as List would return it, by Submit's answer: all tasks queued. A List call could fail
+ * and hide what was paid. Undefined where the ids of the tasks are not known: that of a single one
+ * is opaque, and only List knows them when the number of tasks is not that which was sent.
  */
 function toQueuedBatch(data: Submitted, sent: number, at: number): BatchAnswer | undefined {
   const { batch_id, task_id, total_items } = data;
@@ -80,7 +80,10 @@ async function recordSuccess(
 /** After a failed write the key stays pending, in time an unknown outcome: never sent twice. */
 const keepKeyPending = (): void => undefined;
 
-/** The mistakes that the service found, with their places (spec: 422 with `detail`): nothing was queued. */
+/**
+ * The mistakes that the service found, with their places (spec: 422 with `detail`): nothing was
+ * queued.
+ */
 function toInvalidInput(error: unknown): InvalidInputShape | null {
   if (!(error instanceof UpstreamError)) return null;
   const { status, issues = [] } = error.failure;
@@ -96,7 +99,9 @@ function toInvalidInput(error: unknown): InvalidInputShape | null {
   );
 }
 
-/** The result when the time of the request is up before anything is sent, or its client has left. */
+/**
+ * The result when the time of the request is up before anything is sent, or its client has left.
+ */
 const TOO_LATE = notSent(
   'The request has taken longer than it may. Nothing was sent.',
   'Send the same again; of several submissions, each in a request of its own.',
@@ -144,7 +149,9 @@ async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promis
   return recordSuccess(ctx, checked, answer);
 }
 
-/** Sends a submission once for its idempotency key. It completes also when the client disconnects. */
+/**
+ * Sends a submission once for its idempotency key. It completes also when the client disconnects.
+ */
 async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<SubmitFoldResultShape> {
   const checked = await checkInput(ctx, input);
   const { issues } = checked.check;

@@ -24,7 +24,7 @@ const readTimes = ({ expires_at, results_expire_at }: TaskShape['record']): Time
 interface ToTaskOptions {
   /** Its batch and position, if known. */
   readonly place: { readonly batchId: string; readonly index: number | null } | null;
-  /** What is known of a result that the record does not tell of; none by default. */
+  /** Known facts about a result that the record does not have; none by default. */
   readonly result?: 'none' | 'ask';
   readonly warnings?: readonly string[];
   /** The times in the record by default. */

@@ -33,7 +33,9 @@ function nodeCalls(globalId: string | number): number {
   }
 }
 
-/** Counted once for a list that a document gives at many places. A list that is too long is refused. */
+/**
+ * Counted once for a list that a document gives at many places. A list that is too long is refused.
+ */
 const totalNodeCalls = memoize1((ids: readonly (string | number)[]): number =>
   ids
     .slice(0, MAX_REFERENCES)

@@ -46,7 +46,9 @@ export interface CacheOptions<T> {
   readonly namespace: string;
   /** Milliseconds that a value stays fresh. */
   readonly ttl: number;
-  /** Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent. */
+  /**
+   * Milliseconds after that in which a stale value is returned while it is refreshed; 0 if absent.
+   */
   readonly stale?: number;
   readonly maxBytes: number;
   /** Roughly what a value takes in memory. */

@@ -26,11 +26,16 @@ const READ_TIMEOUT_MS = 100;
 const WRITE_TIMEOUT_MS = 5_000;
 /** How long the store is bypassed after a failure. */
 const PAUSE_MS = 1_000;
-/** Entries of this time are written together: one by one they cost more than the answers they come from. */
+/**
+ * Entries of this time are written together: one by one they cost more than the answers they come
+ * from.
+ */
 const COLLECT_MS = 100;
 /** Entries in one write: a batch fails together. */
 const BATCH_ENTRIES = 64;
-/** On a server without eviction, the last quarter of memory is left to data that must be written. */
+/**
+ * On a server without eviction, the last quarter of memory is left to data that must be written.
+ */
 const MAX_MEMORY_SHARE = 0.75;
 
 const compress = promisify(brotliCompress);

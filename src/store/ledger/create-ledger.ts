@@ -1,5 +1,5 @@
-// The rules that every store of a ledger follows: a key is claimed only under the known mark (mark.ts), and
-// each write moves the newest time of that mark. A store has the commands.
+// The rules that every store of a ledger follows: a key is claimed only under the known mark
+// (mark.ts), and each write moves the newest time of that mark. A store has the commands.
 import type { KeyEntry, Ledger } from './ledger.ts';
 import { createMarkCheck, type ExpectedMark, type MarkStore, replacedFileError } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';

@@ -126,7 +126,7 @@ export interface BatchPosition {
 /** How full a store is. */
 export interface StoreUsage {
   readonly usedBytes: number;
-  /** Null where it has no limit. */
+  /** The limit; null where there is none. */
   readonly limitBytes: number | null;
   /** Whether the store evicts entries when it is full: the ledger may then lose submissions. */
   readonly evicts: boolean;

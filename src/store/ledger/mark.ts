@@ -1,6 +1,6 @@
 // The mark that a ledger is given when it is founded. By it, and by the newest time ever written, a
-// gateway notices that the ledger has lost what it knew, or was written with another GATEWAY_SECRET:
-// in both cases an idempotency key that was paid before would be paid again.
+// gateway notices that the ledger has lost what it knew, or was written with another
+// GATEWAY_SECRET: in both cases an idempotency key that was paid before would be paid again.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { UnusableStoreError } from '../unusable-store.ts';
@@ -14,9 +14,12 @@ export class LostLedgerError extends UnusableStoreError {}
 
 /** The mark as it is stored. */
 export interface StoredMark {
-  /** Null where nothing was founded yet. */
+  /** The mark; null where no ledger was founded yet. */
   readonly text: string | null;
-  /** The newest time at which something was written; 0 where nothing was. Milliseconds since the epoch. */
+  /**
+   * The newest time at which something was written; 0 where nothing was. Milliseconds since the
+   * epoch.
+   */
   readonly newest: number;
   /** The time by the ledger's clock. */
   readonly now: number;
@@ -43,7 +46,7 @@ const LOSSES = {
     'if it was ahead for a time, entries may have been deleted too early.',
 } as const;
 
-/** What the operator can do about a loss. */
+/** Instructions for the operator after a loss. */
 const REMEDY =
   'Submissions with an idempotency key are refused, because one that was paid before would be paid again. ' +
   'Restore the ledger, or accept the loss with `foldatlas accept-ledger` (docs/operators.md, A lost ledger).';
@@ -51,7 +54,10 @@ const REMEDY =
 const lostError = (loss: keyof typeof LOSSES): LostLedgerError =>
   new LostLedgerError(`${LOSSES[loss]} ${REMEDY}`);
 
-/** Thrown where the file of a ledger was removed or replaced: its gateway still has the one of before. */
+/**
+ * Thrown where the file of a ledger was removed or replaced: its gateway still has the one of
+ * before.
+ */
 export const replacedFileError = (): LostLedgerError =>
   new LostLedgerError(`The file of the ledger was removed or replaced. ${REMEDY} Then restart the gateway.`);
 
@@ -75,8 +81,8 @@ const fingerprint = (secret: string): string => principalName(secret, 'fingerpri
 /** How far the newest entry may be ahead of the clock. */
 export const MAX_AHEAD_MS = 24 * 3_600_000;
 /**
- * A server that writes its log every second may lose this much. Its submissions are still on their way then,
- * and are written down whole when they end.
+ * A server that writes its log every second may lose this much. Its submissions are still on their
+ * way then, and are written down whole when they end.
  */
 const MAX_BEHIND_MS = 2_000;
 /** Each try after the first follows another gateway that wrote at the same moment. */
@@ -96,8 +102,8 @@ export interface MarkCheck {
   /** Adds the time of a write. */
   addWrite(at: number): void;
   /**
-   * Compares the mark with what is known of it, and founds a ledger that has none. With the previous
-   * secret in its mark, the ledger is the current one's from then on.
+   * Compares the mark with what is known of it, and founds a ledger that has none. With the
+   * previous secret in its mark, the ledger is the current one's from then on.
    *
    * @throws WrongSecretError, LostLedgerError, or Error when the store does not answer
    */

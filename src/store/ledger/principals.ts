@@ -1,6 +1,6 @@
 // How callers are named in the store: by a keyed hash of their token. When GATEWAY_SECRET changes,
-// a caller's data move to the new name at the first request: without the token nobody can tell which
-// name was the former one.
+// a caller's data move to the new name at the first request: without the token nobody can tell
+// which name was the former one.
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Ledger } from './ledger.ts';
@@ -8,7 +8,9 @@ import type { Ledger } from './ledger.ts';
 /** The secrets by which callers are named. */
 export interface LedgerSecrets {
   readonly current: string;
-  /** GATEWAY_SECRET_PREVIOUS: what is stored under its names moves to the names of the current one. */
+  /**
+   * GATEWAY_SECRET_PREVIOUS: what is stored under its names moves to the names of the current one.
+   */
   readonly previous?: string | undefined;
 }
 
@@ -21,7 +23,9 @@ interface NamedCaller {
 /** Callers whose data are known to have moved. */
 const MAX_MOVED = 10_000;
 
-/** Name of a caller in the store: without the secret a stolen store tells of no token whose it is. */
+/**
+ * Name of a caller in the store: without the secret a stolen store tells of no token whose it is.
+ */
 export const principalName = (secret: string, identity: string): string =>
   createHmac('sha256', secret).update(identity).digest('base64url');
 

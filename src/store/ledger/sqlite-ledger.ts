@@ -27,7 +27,9 @@ const PRUNE_INTERVAL_MS = 3_600_000;
 /** Rows of a table that one transaction deletes: 500,000 held the event loop for 2 to 7 seconds. */
 const PRUNE_ROWS = 64;
 const PRUNE_PAUSE_MS = 20;
-/** How much more is past its time at most, each time the ledger is pruned: the clock may be wrong. */
+/**
+ * How much more is past its time at most, each time the ledger is pruned: the clock may be wrong.
+ */
 const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
 /** All that belongs to a principal. */
 const PRINCIPAL_TABLES = ['batch', 'item', 'idempotency', 'unknown_outcome', 'score'];
@@ -130,8 +132,8 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
 }
 
 /**
- * Opens the ledger in a file. Where its disk is full or read-only, what the file holds can be read, and
- * everything else fails.
+ * Opens the ledger in a file. Where its disk is full or read-only, what the file holds can be read,
+ * and everything else fails.
  *
  * @param file - a path, or ':memory:'
  * @param now - milliseconds since the epoch

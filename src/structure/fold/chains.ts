@@ -46,7 +46,9 @@ function findStarts({ chainId, sequence }: FoldedComplex, plddt: Numbers | undef
   return [0, ...(fits ? breaks.map((slot, k) => slot - k) : [])].filter((t) => t < sequence.length);
 }
 
-/** A table's entry for a name or number; undefined for any other key, which may not convert to text. */
+/**
+ * A table's entry for a name or number; undefined for any other key, which may not convert to text.
+ */
 const lookUp = (table: Readonly<Record<string, unknown>>, key: unknown): unknown =>
   typeof key === 'number' || typeof key === 'string' ? table[key] : undefined;
 

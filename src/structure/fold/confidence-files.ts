@@ -65,7 +65,10 @@ interface AtomsAndTokens {
   readonly tokens: readonly Token[];
 }
 
-/** The rows of the atoms of a token: one for all, or one for each heavy atom, whose hydrogens share it. */
+/**
+ * The rows of the atoms of a token: one for all, or one for each heavy atom, whose hydrogens share
+ * it.
+ */
 function findAtomRows(
   complex: FoldedComplex,
   token: number,
@@ -83,7 +86,7 @@ function findAtomRows(
   return rows;
 }
 
-/** What has no position does not stand in structure.cif, and not here. */
+/** Leaves out atoms without a position, as structure.cif does. */
 function readTokens({ chains, plddt, paeOffsets }: FoldingResult, complex: FoldedComplex): AtomsAndTokens {
   const atomChains: string[] = [];
   const atomPlddts: (number | null)[] = [];
@@ -125,8 +128,8 @@ function* confidenceTexts(
 }
 
 /**
- * Writes confidences.json of AlphaFold 3. Atoms are those of structure.cif in its order; `pae` is left
- * out where the result has none, and `contact_probs` always.
+ * Writes confidences.json of AlphaFold 3. Atoms are those of structure.cif in its order; `pae` is
+ * left out where the result has none, and `contact_probs` always.
  */
 export function writeConfidences(fold: FoldingResult): ConfidenceFile {
   const { complex, atomCount, raw } = fold;
@@ -168,8 +171,8 @@ function pairMinPae(fold: FoldingResult): (number | null)[][] | null {
 }
 
 /**
- * Writes summary_confidences.json of AlphaFold 3. The result has no disorder and no clashes, so that
- * `fraction_disordered`, `has_clash` and the `ranking_score` that needs both are null.
+ * Writes summary_confidences.json of AlphaFold 3. The result has no disorder and no clashes, so
+ * that `fraction_disordered`, `has_clash` and the `ranking_score` that needs both are null.
  */
 export const writeSummary = (fold: FoldingResult): string =>
   `${JSON.stringify(

@@ -1,5 +1,5 @@
-// The members of the folding-result JSON. Each may be missing, and a member of the wrong type counts
-// as missing; a score outside 0 to 1 is a misfit.
+// The members of the folding-result JSON. Each may be missing, and a member of the wrong type
+// counts as missing; a score outside 0 to 1 is a misfit.
 
 /** One number or null a token; null also where a number is not finite. */
 export type Numbers = readonly (number | null)[];
@@ -59,7 +59,9 @@ const toText = (value: unknown): string | undefined => (typeof value === 'string
 /** Texts that some services write in place of a missing number. */
 const NO_NUMBER = /^(?:[+-]?(?:nan|inf|infinity))?$/i;
 
-/** Whether a value is no score: outside 0 to 1, or of another type. Rounding may lead just above 1. */
+/**
+ * Whether a value is no score: outside 0 to 1, or of another type. Rounding may lead just above 1.
+ */
 function isOdd(value: unknown): boolean {
   if (typeof value === 'number') return Number.isFinite(value) && !(value >= 0 && value <= 1 + 1e-6);
   return value != null && (typeof value === 'object' || !NO_NUMBER.test(String(value)));
@@ -165,7 +167,9 @@ export function readMembers(value: unknown): Members {
 const PREDICTED =
   /^(?:complex|plddt|ptm|interface_ptm|pair_chains_iptm|pae|output_embedding_(?:sequence|pair_pooled))$/;
 
-/** Whether a value is a folding result, and not an error in its place: it has a predicted member. */
+/**
+ * Whether a value is a folding result, and not an error in its place: it has a predicted member.
+ */
 export const isFoldingResult = (value: unknown): boolean =>
   Object.keys(readMembers(value)).some((name) => PREDICTED.test(name));
 

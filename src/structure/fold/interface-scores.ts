@@ -1,5 +1,5 @@
 // Scores of the interfaces between chains: ipSAE, pDockQ, pDockQ2, LIS and aligned errors. They are
-// reckoned as in ipsae.py, version 4 (github.com/DunbrackLab/IPSAE), so that numbers compare.
+// computed as in ipsae.py, version 4 (github.com/DunbrackLab/IPSAE), so that numbers compare.
 import { type FoldedChain, mean } from './chains.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
 import { blockMean, blockMin, type Matrix, type RowOffsets } from './matrix.ts';
@@ -19,17 +19,18 @@ const PDOCKQ2 = { largest: 1.31, slope: 0.075, middle: 84.733, smallest: 0.005 }
 
 /**
  * Scores of an ordered pair of chains. All but `iptm` and `ipsae` are the same for both orders. Six
- * decimals; null where the result has not what it takes, or where one of the two is a ligand.
+ * decimals; null where the result lacks an input, or where one of the two is a ligand.
  */
 export interface ChainPairScores {
   readonly a: string;
   readonly b: string;
-  /** 0 to 1, as the service says it; that of a chain with itself is its pTM. */
+  /** 0 to 1, as the service sends it; that of a chain with itself is its pTM. */
   readonly iptm: number | null;
   /**
    * ipSAE of `b` when aligned on `a`, 0 to 1 (Dunbrack 2025, doi:10.1101/2025.02.10.637595): the
    * best residue of `a` by the mean of 1 / (1 + (PAE / d0)²) over the residues of `b` with a PAE
-   * below 10 Å; d0 = 1.24 ∛(n - 15) - 1.8 with their number n, 1 Å at least, with a nucleic acid 2 Å.
+   * below 10 Å; d0 = 1.24 ∛(n - 15) - 1.8 with their number n, 1 Å at least, with a nucleic acid 2
+   * Å.
    */
   readonly ipsae: number | null;
   /** The larger one of both directions. */
@@ -40,9 +41,9 @@ export interface ChainPairScores {
    */
   readonly pDockQ: number | null;
   /**
-   * 0 to 1.315 (Zhu et al. 2023, doi:10.1093/bioinformatics/btad424): a sigmoid of the mean pLDDT of
-   * the residues in contact times the mean of 1 / (1 + (PAE / 10 Å)²) over the contacts; the larger
-   * one of both directions, 0 without contacts.
+   * 0 to 1.315 (Zhu et al. 2023, doi:10.1093/bioinformatics/btad424): a sigmoid of the mean pLDDT
+   * of the residues in contact times the mean of 1 / (1 + (PAE / 10 Å)²) over the contacts; the
+   * larger one of both directions, 0 without contacts.
    */
   readonly pDockQ2: number | null;
   /**
@@ -56,7 +57,7 @@ export interface ChainPairScores {
   readonly minPae: number | null;
 }
 
-/** What the scores are reckoned from. */
+/** The parts of a result that the scores are computed from. */
 export interface InterfaceInput {
   readonly complex: FoldedComplex;
   readonly chains: readonly Omit<FoldedChain, 'meanPlddt'>[];
@@ -70,7 +71,7 @@ export interface InterfaceInput {
   readonly iptm: readonly unknown[];
 }
 
-/** The residues of a polymer; of a ligand none. Lists go by residue. */
+/** The residues of a polymer; a ligand has none. Lists go by residue. */
 interface Residues {
   /** The row of its Ca or C1' in the PAE as it came. */
   readonly paeRows: readonly number[];
@@ -114,7 +115,10 @@ function readResidues(
   };
 }
 
-/** The distance at which a TM-score term is a half, for a number of residues (Yang and Skolnick 2004). */
+/**
+ * The distance at which a TM-score term is a half, for a number of residues (Yang and Skolnick
+ * 2004).
+ */
 const scaleDistance = (count: number, least: number): number =>
   count < 27 ? least : Math.max(least, 1.24 * Math.cbrt(count - 15) - 1.8);
 
@@ -173,7 +177,11 @@ function meanContactPlddt(contacts: readonly [number, number][], a: Residues, b:
   return values.includes(null) ? null : mean(values);
 }
 
-/** The mean term of pDockQ2 over contacts. @param rows, columns - of the PAE, by place in the lists */
+/**
+ * The mean term of pDockQ2 over contacts.
+ *
+ * @param rows, columns - of the PAE, by place in the lists
+ */
 function meanContactTerm(
   { columnCount, cells }: Matrix,
   contacts: readonly (readonly [row: number, column: number])[],
@@ -240,7 +248,10 @@ function scoreDistance({ chains, pae, rows }: InterfaceInput, i: number, k: numb
   };
 }
 
-/** Whether `pair_chains_iptm` has a row and a column for each chain, or no cells, as when nobody asked for it. */
+/**
+ * Whether `pair_chains_iptm` has a row and a column for each chain, or no cells, as when it was not
+ * requested.
+ */
 export const isChainPairMatrix = (matrix: readonly unknown[], chains: readonly unknown[]): boolean =>
   matrix.flat().length === 0 ||
   [matrix, ...matrix].every((list) => Array.isArray(list) && list.length === chains.length);
@@ -293,7 +304,7 @@ export function scoreChainPairs(input: InterfaceInput): ChainPairScores[] {
   );
 }
 
-/** Pairs of which the scores are stored, in both orders: those of 15 chains. */
+/** The scores of so many pairs are stored, counting both orders: those of 15 chains. */
 const MAX_STORED_PAIRS = 210;
 
 /** The pairs of two chains, best first: by ipSAE, then by pDockQ, then by ipTM; at most 210. */

@@ -15,7 +15,10 @@ export type RowOffsets = readonly number[];
 const createCells = (count: number): Float64Array =>
   new Float64Array(new SharedArrayBuffer(count * Float64Array.BYTES_PER_ELEMENT));
 
-/** Reads lists as JSON gives them; undefined unless all rows are equally long and hold numbers and nulls. */
+/**
+ * Reads lists as JSON gives them; undefined unless all rows are equally long and hold numbers and
+ * nulls.
+ */
 export function toMatrix(rows: readonly unknown[]): Matrix | undefined {
   const [first] = rows;
   const columnCount = Array.isArray(first) ? first.length : 0;

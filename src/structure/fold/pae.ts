@@ -80,7 +80,10 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   return { rowStart, rowEnd, columnStart, columnEnd, step, values };
 }
 
-/** Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, a chain with itself too. */
+/**
+ * Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, a chain with
+ * itself too.
+ */
 export const paeChainPairs = (pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] =>
   chains.flatMap((a) =>
     chains.flatMap((b) => {

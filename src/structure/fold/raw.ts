@@ -1,5 +1,5 @@
-// The JSON of a folding result as it came, with its large matrices in a compact form: as lists a PAE
-// of 2,000 tokens takes three times the memory.
+// The JSON of a folding result as it came, with its large matrices in a compact form: as lists a
+// PAE of 2,000 tokens takes three times the memory.
 import { type Members, readMembers } from './fields.ts';
 import { type Matrix, toLists, toMatrix } from './matrix.ts';
 

@@ -12,8 +12,8 @@ export interface TokenPlddt {
   readonly tokens: Numbers;
   readonly slots: Numbers;
   /**
-   * By atom of the structure: null where an atom has no row of its own. Empty where the service sent
-   * no rows for atoms.
+   * By atom of the structure: null where an atom has no row of its own. Empty where the service
+   * sent no rows for atoms.
    */
   readonly atoms: Numbers;
 }

@@ -1,6 +1,6 @@
 // The atoms and rows of each token. Confidences, PAE and embeddings have one row for each token, or
-// one for each heavy atom of ligands, of modified residues, or of both, which the service folds atom
-// by atom.
+// one for each heavy atom of ligands, of modified residues, or of both, which the service folds
+// atom by atom.
 import { guessElement } from '../elements.ts';
 import { findResidue } from '../residues.ts';
 import type { FoldedChain } from './chains.ts';
@@ -79,8 +79,8 @@ export function createRowFinder(complex: FoldedComplex, spans: readonly TokenSpa
 }
 
 /**
- * The values of atoms, one for each atom of the structure: those of the rows of heavy atoms, null for
- * hydrogens and for tokens with one row. Empty where no token has several rows.
+ * The values of atoms, one for each atom of the structure: those of the rows of heavy atoms, null
+ * for hydrogens and for tokens with one row. Empty where no token has several rows.
  */
 export function valuesByAtom(complex: FoldedComplex, values: Numbers, offsets: RowOffsets): Numbers {
   if (offsets.length - 1 === values.length) return [];

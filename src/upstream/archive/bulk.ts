@@ -53,8 +53,8 @@ const toEntries = (value: unknown): [string, unknown][] => (isFields(value) ? Ob
 
 /**
  * Reads the archive of `POST /proteins/batch` (spec, Bulk lookup). Unknown members and keys are
- * skipped. A member that cannot be read is a problem, and the others are read; a damaged archive has
- * what stands before the damage.
+ * skipped. A member that cannot be read is a problem, and the others are read; a damaged archive
+ * has what stands before the damage.
  */
 export async function readBulkArchive(archive: Uint8Array, options: BulkOptions = {}): Promise<BulkParts> {
   const { limits = archiveLimits({ proteins: 500, perResidue: true }) } = options;

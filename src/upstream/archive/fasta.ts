@@ -7,7 +7,9 @@ export interface BulkSequence {
   readonly source: string | null;
 }
 
-/** A field as a string of its own: a slice of the file, once cached, would hold all of it in memory. */
+/**
+ * A field as a string of its own: a slice of the file, once cached, would hold all of it in memory.
+ */
 const text = (field: string | undefined): string | null => {
   const trimmed = field?.trim() ?? '';
   return trimmed === '' ? null : Buffer.from(trimmed).toString();

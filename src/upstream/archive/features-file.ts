@@ -1,6 +1,6 @@
-// Reads `features.json` of a bulk archive: for each protein its top features, the activations of all
-// features, and those along the sequence. A large file is read in a thread, which gives back only
-// what was selected.
+// Reads `features.json` of a bulk archive: for each protein its top features, the activations of
+// all features, and those along the sequence. A large file is read in a thread, which gives back
+// only what was selected.
 import { isFields } from '../json/is-fields.ts';
 import { parseJsonSync } from '../json/parse-json.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from '../json/worker-pool.ts';

@@ -1,4 +1,5 @@
-// Sparse activations of features, of a protein and along its sequence, as archives and records have them.
+// Sparse activations of features, of a protein and along its sequence, as archives and records have
+// them.
 import { isFields } from '../json/is-fields.ts';
 import { isFeatureIndex } from '../wire-values.ts';
 
@@ -20,7 +21,9 @@ export interface SparseMatrix {
 
 const isNumbers = (list: unknown[]): list is number[] => list.every(Number.isFinite);
 
-/** A list of numbers, null (NaN on the wire) and infinities read as 0; undefined for anything else. */
+/**
+ * A list of numbers, null (NaN on the wire) and infinities read as 0; undefined for anything else.
+ */
 function numbers(value: unknown): number[] | undefined {
   if (!Array.isArray(value)) return undefined;
   // The usual case. The array was just parsed, and copying it is a third of the cost of reading

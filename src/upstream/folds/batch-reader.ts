@@ -12,7 +12,9 @@ export interface BatchAnswer extends BatchPage {
   readonly warnings?: readonly string[];
 }
 
-/** The batches that one caller may read and cancel. Without a shared key all: the service decides. */
+/**
+ * The batches that one caller may read and cancel. Without a shared key all: the service decides.
+ */
 export interface BatchOwnership {
   /** @throws UpstreamError UPSTREAM_UNAVAILABLE when the ledger does not answer */
   batch(batchId: string): Promise<boolean>;

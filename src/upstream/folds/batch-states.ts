@@ -1,4 +1,5 @@
-// Maps the service's words for states to those of the schema and back, and reads the counts of a batch.
+// Maps the service's words for states to those of the schema and back, and reads the counts of a
+// batch.
 
 const TASK_WORDS = {
   QUEUED: 'queued',

@@ -66,7 +66,9 @@ export function filterByState(
   return left;
 }
 
-/** The failure of a page with tasks that an earlier one had: the service did not read our cursor. */
+/**
+ * The failure of a page with tasks that an earlier one had: the service did not read our cursor.
+ */
 export const repeatedPage = (): UpstreamError =>
   drifted(
     'list',

@@ -1,6 +1,6 @@
 // Circuit breaker of a host: it opens after several failed connections in a row, and then one trial
-// call decides. Only failed connections count. An answer, whatever its status, and a connection that
-// breaks after the request was sent may be the fault of one caller's input.
+// call decides. Only failed connections count. An answer, whatever its status, and a connection
+// that breaks after the request was sent may be the fault of one caller's input.
 
 /** Closed: calls go through. Open: none does. Half-open: one may, and decides. */
 export type BreakerState = 'closed' | 'open' | 'half-open';

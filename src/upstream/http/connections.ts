@@ -55,12 +55,18 @@ export interface ServiceConnections {
    * moment, and whether a request on it has arrived is then unknown.
    */
   readonly unshared: Dispatcher;
-  /** For files on hosts that the configuration does not name: it connects to public addresses only. */
+  /**
+   * For files on hosts that the configuration does not name: it connects to public addresses only.
+   */
   readonly publicOnly: Dispatcher;
   close(): Promise<void>;
 }
 
-/** Opens the connections; they connect on the first call. @param resolve - finds addresses of files */
+/**
+ * Opens the connections; they connect on the first call.
+ *
+ * @param resolve - finds addresses of files
+ */
 export function openServiceConnections(resolve: Resolve = lookup): ServiceConnections {
   const pool = openAgent();
   // Without pipelining undici keeps no connection.

@@ -23,7 +23,9 @@ export interface DownloadOptions {
 const DELIVERED = new Set([200, 206, 304, 416]);
 const EXPIRED = new Set([400, 401, 403, 410]);
 
-/** Whether an answer is a range of a file that is stored compressed: it cannot be read by itself. */
+/**
+ * Whether an answer is a range of a file that is stored compressed: it cannot be read by itself.
+ */
 const isCompressedRange = ({ status, headers }: StreamedResponse): boolean =>
   status === 206 && !['', 'identity'].includes(String(headers['content-encoding'] ?? '').toLowerCase());
 

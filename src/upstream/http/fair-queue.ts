@@ -3,7 +3,9 @@
 export interface FairQueue<T extends { readonly caller: string }> {
   readonly size: number;
   push(item: T): void;
-  /** Removes the next item whose caller's turn it is and that `mayStart`; undefined when none may. */
+  /**
+   * Removes the next item whose caller's turn it is and that `mayStart`; undefined when none may.
+   */
   shift(mayStart: (item: T) => boolean): T | undefined;
   /** @returns whether it was waiting */
   remove(item: T): boolean;

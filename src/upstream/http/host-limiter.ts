@@ -61,7 +61,11 @@ export interface HostLimiterState {
 }
 
 export interface HostLimiter {
-  /** Waits until the call may be sent. @throws UpstreamError with `sent: false`, or the abort reason */
+  /**
+   * Waits until the call may be sent.
+   *
+   * @throws UpstreamError with `sent: false`, or the abort reason
+   */
   enter(call: LimitedCall): Promise<Permit>;
   /** Pauses a scope after a 429. @param seconds - its Retry-After; undefined without one */
   slowDown(scope: string, seconds: number | undefined): void;

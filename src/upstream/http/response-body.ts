@@ -73,7 +73,9 @@ export function limitPace(answer: StreamedResponse, intervalMs: number): Streame
   return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
 }
 
-/** Collects chunks by events: iteration makes a promise for each, a third of a small answer's cost. */
+/**
+ * Collects chunks by events: iteration makes a promise for each, a third of a small answer's cost.
+ */
 const collect = (body: Readable, maxBytes: number, toError: () => Error): Promise<Buffer> =>
   new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = [];
@@ -111,7 +113,11 @@ export async function parseJsonBody(operation: string, bytes: Uint8Array, status
   }
 }
 
-/** Reads and parses a body in UTF-8; undefined for an empty one. @throws UpstreamError UPSTREAM_DRIFT */
+/**
+ * Reads and parses a body in UTF-8; undefined for an empty one.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
 export async function readAnyJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
   const bytes = await readBytes(up, answer);
   return bytes.byteLength === 0 ? undefined : parseJsonBody(answer.call.operation, bytes, answer.status);

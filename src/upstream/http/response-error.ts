@@ -1,4 +1,4 @@
-// Makes the typed error of an answer that is no success, in words for the one who can mend it: the
+// Makes the typed error of an answer that is no success, worded for the one who can mend it: the
 // caller, the operator of the gateway, or the upstream.
 import { redact } from '../../telemetry/redact.ts';
 import {
@@ -65,7 +65,10 @@ function refusalText(up: Upstream, { status, call }: StreamedResponse, said: str
   return redact(said, up.token);
 }
 
-/** Whether a refusal is about the caller's input: it names an argument, or a known rule of the operation. */
+/**
+ * Whether a refusal is about the caller's input: it names an argument, or a known rule of the
+ * operation.
+ */
 function isAboutInput(operation: string, status: number, said: string | undefined, faults: InputFault[]) {
   // Submit and Cancel are judged by their status.
   if (operation === 'submit' || operation === 'cancel' || faults.some(isCallersFault)) return true;
@@ -75,7 +78,9 @@ function isAboutInput(operation: string, status: number, said: string | undefine
 
 interface Judgement {
   readonly code: FailureCode;
-  /** Who has to mend what the caller cannot; before the text of the service. */
+  /**
+   * Precedes the text of the service, and names the one who can mend it where the caller cannot.
+   */
   readonly preface?: string;
 }
 

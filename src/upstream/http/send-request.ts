@@ -1,5 +1,5 @@
-// Sends one HTTP request through its host's limiter, within the operation's time limits, and reports its
-// end.
+// Sends one HTTP request through its host's limiter, within the operation's time limits, and
+// reports its end.
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { startDeadline } from '../../async/deadline.ts';
@@ -74,7 +74,10 @@ const NO_SOURCE: CallSource = { caller: '' };
 
 const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
-/** The outcome for the breaker; an abort, and an error of the gateway itself, show nothing of the host. */
+/**
+ * The outcome for the breaker; an abort, and an error of the gateway itself, show nothing of the
+ * host.
+ */
 function toFailedOutcome(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'unknown';
   return failure.failure.sent === false ? 'unreachable' : 'reached';

@@ -1,5 +1,5 @@
-// Calls the service: `call`, `callOrNull` and `callAnyStatus` send a request, reads up to three times.
-// atlas.ts and batch.ts have the operations.
+// Calls the service: `call`, `callOrNull` and `callAnyStatus` send a request, reads up to three
+// times. atlas.ts and batch.ts have the operations.
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';
@@ -31,7 +31,7 @@ export interface Upstream extends CallHooks {
   readonly connections: ServiceConnections;
   /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
   readonly token: string | undefined;
-  /** Whether the token is the gateway's own, of which its callers know nothing. */
+  /** Whether the token is the gateway's own, which its callers never see. */
   readonly isGatewayKey?: boolean;
   readonly requestId: string;
   /** The caller whose share of the calls in flight it uses; calls without a source share one. */
@@ -81,7 +81,11 @@ const FIRST_BACKOFF_MS = 150;
 /** The longest Retry-After that a request waits for; a longer one goes to the caller. */
 const MAX_RETRY_AFTER_MS = 5_000;
 
-/** Sends a read once. @throws UpstreamError also for a temporary refusal; after a 429 its scope pauses */
+/**
+ * Sends a read once.
+ *
+ * @throws UpstreamError also for a temporary refusal; after a 429 its scope pauses
+ */
 async function readOnce(up: Upstream, asked: Call): Promise<StreamedResponse> {
   const answer = await sendRequest(up, asked);
   if (!TEMPORARY.has(answer.status)) return answer;

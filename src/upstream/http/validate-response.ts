@@ -35,7 +35,12 @@ export interface WithRaw<T> {
   readonly raw: unknown;
 }
 
-/** Reads an answer. @param name - what drift is reported of. @throws UpstreamError UPSTREAM_DRIFT */
+/**
+ * Reads an answer.
+ *
+ * @param name - what drift is reported of.
+ * @throws UpstreamError UPSTREAM_DRIFT
+ */
 export async function readJson<S extends z.ZodType>(
   up: Upstream,
   answer: StreamedResponse,

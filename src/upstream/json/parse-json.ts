@@ -1,12 +1,14 @@
-// Parses JSON of the service. Python services write NaN and Infinity, which JSON does not have: they
-// are read as null.
+// Parses JSON of the service. Python services write NaN and Infinity, which JSON does not have:
+// they are read as null.
 import { runInWorker, WORKER_ABOVE_BYTES } from './worker-pool.ts';
 
 const decoder = new TextDecoder();
 
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 
-/** Whether text ends in an odd number of backslashes, so that a quote behind it is part of a string. */
+/**
+ * Whether text ends in an odd number of backslashes, so that a quote behind it is part of a string.
+ */
 function endsEscaped(text: string): boolean {
   let end = text.length;
   while (text[end - 1] === '\\') end -= 1;

@@ -10,7 +10,7 @@ export const WORKER_ABOVE_BYTES = 1024 ** 2;
 
 const MAX_JSON_THREADS = 2;
 const IDLE_MS = 30_000;
-/** Of a thread. A thread that needs more ends, with an error for its task; the process goes on. */
+/** Memory of a thread. One that needs more ends with an error for its task; the process goes on. */
 const MAX_HEAP_MB = 512;
 
 const isFromSource = import.meta.url.endsWith('.ts');

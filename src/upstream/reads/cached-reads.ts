@@ -1,5 +1,5 @@
-// Reads of public data by one key each, cached for all callers: feature details and UniProt entries.
-// Identical reads in flight are one call, which aborts when the last caller does.
+// Reads of public data by one key each, cached for all callers: feature details and UniProt
+// entries. Identical reads in flight are one call, which aborts when the last caller does.
 import DataLoader from 'dataloader';
 import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { Cache } from '../../store/cache/cache.ts';
@@ -71,7 +71,9 @@ export type UniprotLoader = KeyLoader<string, LoadedEntry>;
 
 const HASH = /^[0-9a-f]{32}$/;
 
-/** @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none */
+/**
+ * @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none
+ */
 async function readEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
   const entry = await atlas.uniprot(up, id);
   const { protein_hash: hash, sequence } = entry?.record ?? {};

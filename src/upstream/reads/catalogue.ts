@@ -1,5 +1,5 @@
-// The feature catalogue: all SAE features with label and description. It is cached for all processes
-// that share a store, and refreshed in the background.
+// The feature catalogue: all SAE features with label and description. It is cached for all
+// processes that share a store, and refreshed in the background.
 import { createHash } from 'node:crypto';
 import { abortable } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';

@@ -44,7 +44,8 @@ const cacheKey = (query: atlas.SimilarityQuery): string =>
 function toRecord(hit: SimilarProtein, from: Source): ProteinRecord {
   const { protein_hash: hash, protein_accession: accession, sequence_length: length, ptm } = hit;
   const read = structureParts({ ...hit, sequence: undefined, length: length ?? undefined }, hit);
-  // Without a sequence a structure that is not of its length cannot be checked: others have it as well.
+  // Without a sequence a structure that is not of its length cannot be checked: others have it as
+  // well.
   const isWhole = hit.pdb != null && partValue(read.structure)?.fault == null;
   return {
     ...emptyRecord(hash, from),
@@ -64,7 +65,10 @@ const withoutStructures = (answer: SimilarityAnswer): SimilarityAnswer => ({
   })),
 });
 
-/** The searches of a tick wait for each other, so that what is selected on their hits is one bulk call. */
+/**
+ * The searches of a tick wait for each other, so that what is selected on their hits is one bulk
+ * call.
+ */
 export function createSimilarityLoader(
   up: Upstream,
   { cache, singleFlight }: SimilarityDependencies,
