@@ -1,8 +1,8 @@
 // Covalent bonds between residues beyond those of the chain, and disulfide bridges. A folding result
-// lists no bonds, so they follow from elements and distances.
-import { covalentRadius } from './elements.ts';
+// lists none: they are those of the submission, where it is known, and those that distances show.
+import { covalentRadius, isMetal } from './elements.ts';
 import type { Asym } from './entities.ts';
-import type { ModelAtom, ModelResidue } from './model.ts';
+import type { ModelAtom, ModelResidue, StructureModel } from './model.ts';
 import { coordinateStep, distanceBetween } from './molecules.ts';
 
 /** One end of a bond. */
@@ -15,11 +15,13 @@ export interface BondEnd {
 }
 
 export interface Connection {
-  readonly kind: 'covale' | 'disulf';
+  readonly kind: 'covale' | 'disulf' | 'metalc';
   readonly from: BondEnd;
   readonly to: BondEnd;
   /** Ångström. */
   readonly distance: number;
+  /** Whether the submission has it; it may then be of any length. */
+  readonly isDeclared: boolean;
 }
 
 /** Elements of bonds between residues. Halogens and hydrogens end a molecule, and metals are bonded otherwise. */
@@ -85,13 +87,17 @@ function findContact(from: BondEnd, to: BondEnd): Contact | undefined {
   return isNear ? { from, to, distance } : undefined;
 }
 
+function findKind(from: BondEnd, to: BondEnd): Connection['kind'] {
+  if (isMetal(from.atom.element) || isMetal(to.atom.element)) return 'metalc';
+  return isBridge(from.atom, to.atom) && isPolymer(from) && isPolymer(to) ? 'disulf' : 'covale';
+}
+
 /** The bond of a contact; undefined where the atoms only touch. */
 function toConnection({ from, to, distance }: Contact): Connection | undefined {
   const isPeroxide = from.atom.element === 'O' && to.atom.element === 'O';
   if (isPeroxide || !isBondLength(from.atom, to.atom, distance)) return undefined;
   if (from.asym === to.asym && isPolymer(from) && !(isFree(from) && isFree(to))) return undefined;
-  const isDisulfide = isBridge(from.atom, to.atom) && isPolymer(from) && isPolymer(to);
-  return { kind: isDisulfide ? 'disulf' : 'covale', from, to, distance };
+  return { kind: findKind(from, to), from, to, distance, isDeclared: false };
 }
 
 /** The atoms that may take part. */
@@ -138,13 +144,29 @@ function findContacts(ends: readonly BondEnd[]): Contact[] {
   return contacts;
 }
 
+/** Finds the bonds that the submission declares. */
+function findDeclared(
+  asyms: readonly Asym[],
+  bonds: readonly (readonly [ModelAtom, ModelAtom])[],
+): Connection[] {
+  if (bonds.length === 0) return [];
+  const atoms = new Set(bonds.flat());
+  const ends = new Map<ModelAtom, BondEnd>();
+  for (const asym of asyms)
+    for (const [index, residue] of asym.residues.entries())
+      for (const atom of residue.atoms) if (atoms.has(atom)) ends.set(atom, { asym, residue, index, atom });
+  return bonds.flatMap(([a, b]) => {
+    const [from, to] = [ends.get(a), ends.get(b)];
+    if (from === undefined || to === undefined) return [];
+    return [{ kind: findKind(from, to), from, to, distance: distanceBetween(a, b), isDeclared: true }];
+  });
+}
+
 /**
- * Finds the bonds, each once, in the order of the atoms. Residues that touch in more than one place
- * clash, which shows no bond.
- *
- * @param onlyBridges - where nothing but disulfide bridges can be bonded
+ * Finds bonds in the order of the atoms. Residues that touch in more than one place clash, which
+ * shows no bond.
  */
-export function findConnections(asyms: readonly Asym[], onlyBridges = false): Connection[] {
+function findByDistance(asyms: readonly Asym[], onlyBridges: boolean): Connection[] {
   const contacts = findContacts(findEnds(asyms, onlyBridges));
   const counts = new Map<ModelResidue, Map<ModelResidue, number>>();
   for (const { from, to } of contacts) {
@@ -159,4 +181,18 @@ export function findConnections(asyms: readonly Asym[], onlyBridges = false): Co
     const connection = count === 1 ? toConnection(contact) : undefined;
     return connection === undefined ? [] : [connection];
   });
+}
+
+/** Finds the bonds, each once: those that the submission declares first. */
+export function findConnections(
+  asyms: readonly Asym[],
+  { declaredBonds = [], hasOnlyBridges = false }: Pick<StructureModel, 'declaredBonds' | 'hasOnlyBridges'>,
+): Connection[] {
+  const partners = new Map<ModelAtom, Set<ModelAtom>>();
+  const isNew = ({ from, to }: Connection): boolean => {
+    const known = partners.get(from.atom)?.has(to.atom) || partners.get(to.atom)?.has(from.atom);
+    partners.set(from.atom, (partners.get(from.atom) ?? new Set()).add(to.atom));
+    return !known;
+  };
+  return [...findDeclared(asyms, declaredBonds), ...findByDistance(asyms, hasOnlyBridges)].filter(isNew);
 }

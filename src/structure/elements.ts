@@ -25,6 +25,13 @@ const OTHER_RADIUS = 1.5;
 export const covalentRadius = (element: string): number =>
   RADII.get(element === 'D' ? 'H' : element) ?? OTHER_RADIUS;
 
+const NONMETALS: ReadonlySet<string> = new Set(
+  'H D HE B C N O F NE SI P S CL AR GE AS SE BR KR TE I XE AT RN X'.split(' '),
+);
+
+/** @param element - in upper case; X is none */
+export const isMetal = (element: string): boolean => !NONMETALS.has(element);
+
 const METAL_OR_HEAVY = /^(?:CL|BR|FE|SE|SI)/;
 
 /**

@@ -195,22 +195,26 @@ const partnerItems = (partner: 1 | 2, { asym, residue, index, atom }: BondEnd): 
   [`ptnr${partner}_symmetry`]: '1_555',
 });
 
+const describeCriteria = (connections: readonly Connection[]): string =>
+  `${connections.some((one) => one.isDeclared) ? 'declared, or ' : ''}distance of two covalent radii`;
+
 const connectionTables = (connections: readonly Connection[]): CifTable[] => [
   [
     'struct_conn_type',
     [...new Set(connections.map(({ kind }) => kind))].map((kind) => ({
       id: kind,
-      criteria: 'distance of two covalent radii',
+      criteria: describeCriteria(connections.filter((one) => one.kind === kind)),
     })),
   ],
   [
     'struct_conn',
-    connections.map(({ kind, from, to, distance }, k) => ({
+    connections.map(({ kind, from, to, distance, isDeclared }, k) => ({
       id: `${kind}${k + 1}`,
       conn_type_id: kind,
       ...partnerItems(1, from),
       ...partnerItems(2, to),
       pdbx_dist_value: distance.toFixed(3),
+      details: isDeclared ? 'declared' : null,
     })),
   ],
 ];
@@ -275,7 +279,7 @@ export function writeMmcif(model: StructureModel): StructureFile & { ok: true } 
     ...entityTables(entities, asyms).map(cifLoop),
     sequenceText(entities),
     schemeText(asyms),
-    ...connectionTables(findConnections(asyms, model.hasOnlyBridges)).map(cifLoop),
+    ...connectionTables(findConnections(asyms, model)).map(cifLoop),
     ...modelCifTables(model, entities, asyms).map(cifLoop),
     cifLoop(['atom_type', [...elements].map((symbol) => ({ symbol }))]),
     cifLines('atom_site', ATOM_ITEMS, atoms),

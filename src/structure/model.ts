@@ -45,6 +45,8 @@ export interface StructureModel {
   readonly reference?: string;
   /** Whether nothing but disulfide bridges can be bonded beyond the chains. */
   readonly hasOnlyBridges?: boolean;
+  /** The atoms of each bond that the input declares, whatever their distance. */
+  readonly declaredBonds?: readonly (readonly [ModelAtom, ModelAtom])[];
   /** Whether B-factors are confidences of atoms, not of residues. */
   readonly hasAtomConfidences?: boolean;
   /** Scale of pLDDT and B-factors; PERCENT unless said. */

@@ -15,9 +15,9 @@ export const NO_CELL = 'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P
 
 const IDENTITY = '1555'.padStart(6);
 
-/** The end of SSBOND and LINK: no symmetry operator, and the length in ångström. */
+/** The end of SSBOND and LINK: no symmetry operator, and the length, ångström in five columns. */
 const bondColumns = (record: string, distance: number): string =>
-  `${record.padEnd(59)}${IDENTITY} ${IDENTITY} ${distance.toFixed(2).padStart(5)}`;
+  `${record.padEnd(59)}${IDENTITY} ${IDENTITY} ${distance.toFixed(2).slice(0, 5).padStart(5)}`;
 
 /**
  * Columns that name a residue: chain, number, insertion code.

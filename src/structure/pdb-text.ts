@@ -171,16 +171,17 @@ const MAX_BONDS_PER_LINE = 4;
 
 /** CONECT records: each bond at both of its atoms, in the order of the file. */
 function bondLines(pairs: readonly AtomPair[], serials: ReadonlyMap<ModelAtom, number>): string[] {
-  const partners = new Map<number, number[]>();
+  // A partner that comes twice would be a double bond.
+  const partners = new Map<number, Set<number>>();
   for (const [a, b] of pairs) {
     const [one = 0, two = 0] = [serials.get(a), serials.get(b)];
-    partners.set(one, [...(partners.get(one) ?? []), two]);
-    partners.set(two, [...(partners.get(two) ?? []), one]);
+    partners.set(one, (partners.get(one) ?? new Set()).add(two));
+    partners.set(two, (partners.get(two) ?? new Set()).add(one));
   }
   return [...partners]
     .sort(([a], [b]) => a - b)
     .flatMap(([serial, list]) => {
-      const sorted = list.sort((a, b) => a - b);
+      const sorted = [...list].sort((a, b) => a - b);
       return Array.from({ length: Math.ceil(sorted.length / MAX_BONDS_PER_LINE) }, (_, k) => {
         const bonded = sorted.slice(k * MAX_BONDS_PER_LINE, (k + 1) * MAX_BONDS_PER_LINE);
         return `CONECT${[serial, ...bonded].map((one) => String(one).padStart(5)).join('')}`;
@@ -199,7 +200,7 @@ export function writePdb(model: StructureModel): StructureFile {
     ...missingLines(polymers),
   ];
   const sequences = polymers.flatMap(sequenceLines);
-  const connections = findConnections(readEntities(model).asyms, model.hasOnlyBridges);
+  const connections = findConnections(readEntities(model).asyms, model);
   const serials = new Map<ModelAtom, number>();
   const coordinates: string[] = [];
   let serial = 0;

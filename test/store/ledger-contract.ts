@@ -42,7 +42,20 @@ export const batchOf = (batchId: string, more: Partial<LedgerBatch> = {}): Ledge
 const items: LedgerItem[] = [
   {
     name: 'dimer',
-    chains: [{ ids: ['A', 'B'], kind: 'PROTEIN', length: 21, proteinHash: '0'.repeat(32) }],
+    chains: [
+      {
+        ids: ['A', 'B'],
+        kind: 'PROTEIN',
+        length: 21,
+        proteinHash: '0'.repeat(32),
+        bonds: [
+          {
+            from: { chainId: 'A', residueIndex: 5, atomIndex: 5, atomName: 'SG' },
+            to: { chainId: 'B', residueIndex: 20, atomIndex: 3, atomName: null },
+          },
+        ],
+      },
+    ],
   },
   { name: null, chains: [{ ids: [], kind: 'LIGAND', length: 0, proteinHash: null }] },
 ];

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../sandbox/src/folding/fold.ts';
+import type { DeclaredAtom, DeclaredBond } from '../../src/structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../src/structure/fold/files.ts';
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { largeFold, smallFold } from './fold.ts';
@@ -9,8 +10,8 @@ import { viewMmcif, viewPdb } from './viewer.ts';
 
 const open = (value: unknown) => readFold(Buffer.from(JSON.stringify(value)));
 
-async function written(value: unknown, format: 'mmcif' | 'pdb') {
-  const file = writeFoldFile(await open(value), format === 'pdb' ? 'PDB' : 'MMCIF');
+async function written(value: unknown, format: 'mmcif' | 'pdb', bonds: readonly DeclaredBond[] = []) {
+  const file = writeFoldFile(await open(value), format === 'pdb' ? 'PDB' : 'MMCIF', bonds);
   if (!file.ok) throw new Error(file.reason);
   return file;
 }
@@ -386,8 +387,8 @@ const along = (name: string, x: number, side: [string, number, number, number][]
   ][],
 });
 
-const bondsIn = async (value: unknown) =>
-  (readCif((await written(value, 'mmcif')).text).get('struct_conn') ?? []).map((row) => [
+const bondsIn = async (value: unknown, bonds: readonly DeclaredBond[] = []) =>
+  (readCif((await written(value, 'mmcif', bonds)).text).get('struct_conn') ?? []).map((row) => [
     row.conn_type_id,
     `${row.ptnr1_label_comp_id}${row.ptnr1_label_seq_id} ${row.ptnr1_label_atom_id}`,
     `${row.ptnr2_label_comp_id}${row.ptnr2_label_seq_id} ${row.ptnr2_label_atom_id}`,
@@ -497,6 +498,114 @@ test('a bridge is SSBOND, a glycan LINK and CONECT, and the records are counted'
     'MASTER        0    0    0    0    0    0    0    0   15    1    6    1',
   ]);
   expect((await bondsIn(result)).map(([kind]) => kind)).toEqual(['disulf', 'covale']);
+});
+
+const end = (chainId: string, residueIndex: number, atom: string | number): DeclaredAtom => ({
+  ...{ chainId, residueIndex },
+  ...(typeof atom === 'string' ? { atomIndex: 99, atomName: atom } : { atomIndex: atom, atomName: null }),
+});
+const bond = (from: DeclaredAtom, to: DeclaredAtom): DeclaredBond => ({ from, to });
+
+test('a declared bond is told whatever its length and elements, once, also where distance finds it', async () => {
+  const result = foldOf([
+    along('LYS', 0, [['NZ', 5, 6, 0]]),
+    along('SER', 3.8, [['OG', 20, 20, 0]]),
+    along('ASP', 7.6, [['CG', 5, 9, 0]]),
+    along('SER', 11.4, [['OG', 20, 21.4, 0]]),
+    along('CYS', 15.2, [['SG', 30, 30, 0]]),
+    along('CYS', 19, [['SG', 30, 32.05, 0]]),
+    along('HIS', 22.8, [['NE2', 40, 40, 0]]),
+    { name: 'ZN', chain: 1, atoms: [['ZN', 42.1, 40, 0]] },
+  ]);
+  result.complex.atom_elements.splice(-1, 1, 'ZN');
+  const isopeptide = bond(end('A', 0, 'NZ'), end('A', 2, 'CG'));
+  const declared = [
+    ...[isopeptide, bond(isopeptide.to, isopeptide.from), bond(end('A', 1, 'OG'), end('A', 3, 'OG'))],
+    ...[bond(end('A', 4, 'SG'), end('A', 5, 'SG')), bond(end('A', 6, 'NE2'), end('B', 0, 0))],
+  ];
+  expect(await bondsIn(result)).toEqual([['disulf', 'CYS5 SG', 'CYS6 SG']]);
+  const cif = readCif((await written(result, 'mmcif', declared)).text);
+  expect(cif.get('struct_conn')?.map((row) => [row.conn_type_id, row.pdbx_dist_value, row.details])).toEqual([
+    ['covale', '3.000', 'declared'],
+    ['covale', '1.400', 'declared'],
+    ['disulf', '2.050', 'declared'],
+    ['metalc', '2.100', 'declared'],
+  ]);
+  expect(cif.get('struct_conn_type')?.map(({ id, criteria }) => [id, criteria])).toEqual(
+    ['covale', 'disulf', 'metalc'].map((id) => [id, 'declared, or distance of two covalent radii']),
+  );
+  const { text } = await written(result, 'pdb', declared);
+  const records = (name: RegExp) => text.match(name)?.map((line) => line.trimEnd());
+  expect(records(/^LINK.*/gm)).toEqual([
+    'LINK         NZ  LYS A   1                 CG  ASP A   3     1555   1555  3.00',
+    'LINK         OG  SER A   2                 OG  SER A   4     1555   1555  1.40',
+    'LINK         NE2 HIS A   7                ZN    ZN B   1     1555   1555  2.10',
+  ]);
+  expect(records(/^SSBOND.*/gm)).toHaveLength(1);
+  expect(records(/^CONECT.*/gm)).toEqual(
+    [
+      ...[
+        [4, 12],
+        [8, 16],
+        [12, 4],
+        [16, 8],
+        [20, 24],
+        [24, 20],
+        [28, 30],
+        [30, 28],
+      ],
+    ].map((pair) => `CONECT${pair.map((one) => String(one).padStart(5)).join('')}`),
+  );
+});
+
+test('an index counts heavy atoms, also those without a place; what the result does not have is left out', async () => {
+  const result = foldOf([
+    along('ALA', 0),
+    along('LYS', 3.8, [['NZ', 5, 6, 0]]),
+    {
+      name: 'LIG',
+      chain: 1,
+      atoms: [
+        ['C1', 60, 60, 0],
+        ['H1', 60, 61, 0],
+        ['O1', 61.4, 60, 0],
+        ['N1', 64, 60, 0],
+      ],
+    },
+  ]);
+  const positions: unknown[] = result.complex.atom_positions;
+  const [lost, nitrogen] = [end('B', 0, 0), end('B', 0, 2)];
+  const amine = end('A', 1, 'NZ');
+  const found = (...declared: DeclaredBond[]) => bondsIn(result, declared);
+  const bonded = [['covale', 'LIG. N1', 'LYS2 NZ']];
+  expect(await found(bond(nitrogen, amine))).toEqual(bonded);
+  positions[7] = [null, null, null];
+  expect(await found(bond(nitrogen, amine))).toEqual(bonded);
+  expect(
+    await found(
+      ...[lost, end('B', 0, 3), end('B', 1, 0), end('C', 0, 0), end('A', 1, 'NX'), amine].map((one) =>
+        bond(one, amine),
+      ),
+    ),
+  ).toEqual([]);
+  // A bond that its residue has anyway is no double bond.
+  const inner = bond(end('B', 0, 1), end('B', 0, 1));
+  const near = foldOf([
+    along('ALA', 0),
+    {
+      name: 'LIG',
+      chain: 1,
+      atoms: [
+        ['C1', 60, 60, 0],
+        ['O1', 61.4, 60, 0],
+      ],
+    },
+  ]);
+  const { text } = await written(near, 'pdb', [{ ...inner, from: end('B', 0, 0) }]);
+  expect(text.match(/^CONECT.*/gm)?.map((line) => line.trimEnd())).toEqual([
+    'CONECT    5    6',
+    'CONECT    6    5',
+  ]);
 });
 
 test('a residue without coordinates is in the sequence and in REMARK 465', async () => {

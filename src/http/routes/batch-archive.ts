@@ -4,10 +4,11 @@ import type { GatewayContext } from '../../context.ts';
 import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
 import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
 import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
-import { findInput } from '../../resolvers/folds/task-shape.ts';
+import { findInput, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
+import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
@@ -19,7 +20,10 @@ import { createZipWriter } from './zip-writer.ts';
 const READ_AHEAD = 1;
 
 /** A task with its name, its place in the input, and the names of its files. */
-export type ListedTask = PlacedTask & Omit<ScoredTask, keyof PlacedTask | 'scores' | 'problem'>;
+export type ListedTask = PlacedTask &
+  Omit<ScoredTask, keyof PlacedTask | 'scores' | 'problem'> & {
+    readonly declaredBonds: readonly DeclaredBond[];
+  };
 
 /** The reason of a failure that Status does not give at present. */
 function unreadError(cause: unknown): TaskErrorShape {
@@ -34,7 +38,15 @@ export async function listTasks(ctx: GatewayContext, tasks: readonly PlacedTask[
       const { item = null, inputIndex = null, repeatIndex = null } = (await findInput(ctx, task)) ?? {};
       const error = await loadTaskError(ctx, task).catch(unreadError);
       const status = await loadStatus(ctx, task);
-      return { ...task, status, error, name: item?.name ?? null, inputIndex, repeatIndex };
+      return {
+        ...task,
+        status,
+        error,
+        name: item?.name ?? null,
+        inputIndex,
+        repeatIndex,
+        declaredBonds: listDeclaredBonds(item),
+      };
     }),
   );
   const files = fileNames(named);
@@ -84,7 +96,7 @@ async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedT
     const whole = await folds.read(task.taskId);
     if (whole === null) return failed('The task is done, and there is no result.');
     const { bytes, fold, scores } = whole;
-    const cif = writeFoldFile(fold, 'MMCIF');
+    const cif = writeFoldFile(fold, 'MMCIF', task.declaredBonds);
     const result = [`${file}.json`, bytes] as const;
     if (!cif.ok) return { task, files: [result], scores, problem: cif.reason };
     const structure = [`${file}.cif`, new TextEncoder().encode(cif.text)] as const;

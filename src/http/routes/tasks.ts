@@ -5,9 +5,11 @@ import type { GatewayContext } from '../../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { VERSION } from '../../package.ts';
 import { loadTask } from '../../resolvers/folds/load-task.ts';
-import { findTaskName, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import { findItem, listDeclaredBonds, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
+import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
@@ -75,6 +77,7 @@ interface FileSource {
   readonly taskId: string;
   readonly batches: ResultReader;
   readonly headers: Record<string, string>;
+  readonly item: LedgerItem | null;
 }
 
 const openFolds = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResults =>
@@ -112,25 +115,18 @@ function sendPieces(
 
 /** A file of a task that is done. */
 async function taskFile(source: FileSource, file: string): Promise<RouteAnswer> {
-  const { ctx, request, taskId, headers } = source;
+  const { ctx, request, taskId, headers, item } = source;
   if (file === 'result.json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const whole = await openFolds(source, ctx.upstream).read(taskId);
   if (whole === null) return textResponse(404, NO_RESULT);
   const { bytes, fold } = whole;
-  const content = await makeContent(fold, file);
+  const content = await makeContent(fold, file, listDeclaredBonds(item));
   if (typeof content === 'string') return textResponse(404, content);
   return content instanceof Uint8Array
     ? sendContent(request, content, headers)
     : sendPieces(source, content, { file, bytes });
 }
-
-/** What a file is saved as: the name of its item; the task's id also while the store is away. */
-const savedAs = (taskId: string, name: Promise<string | null>): Promise<string> =>
-  name.then(
-    (known) => known || taskId,
-    () => taskId,
-  );
 
 /** The response for a task whose result is not here. A task that failed has none that could expire. */
 function withoutResult({ state, result }: TaskShape): Response {
@@ -152,8 +148,9 @@ async function answer(
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
-  const headers = fileHeaders(await savedAs(taskId, findTaskName(ctx, task)), file, WITH_TOKEN);
-  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers }, file);
+  const item = await findItem(ctx, task);
+  const headers = fileHeaders(item?.name || taskId, file, WITH_TOKEN);
+  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers, item }, file);
 }
 
 /** Gives the sealed address where Status is asked for; once it has failed there is no other. */
@@ -177,11 +174,12 @@ async function linkedFile(
   file: string,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refuseLink('invalid');
-  const name = ctx.submissions.findTask(taskId).then((place) => place && findTaskName(ctx, place));
-  const headers = fileHeaders(await savedAs(taskId, name), file, LINK_HEADERS);
+  const place = await ctx.submissions.findTask(taskId).catch(() => null);
+  const item = place && (await findItem(ctx, place));
+  const headers = fileHeaders(item?.name || taskId, file, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
-    return await taskFile({ ctx, request, taskId, batches, headers }, file);
+    return await taskFile({ ctx, request, taskId, batches, headers, item }, file);
   } catch (error) {
     if (batches.hasExpired()) return refuseLink('expired');
     throw error;
@@ -197,6 +195,7 @@ async function linkedFile(
 async function makeContent(
   fold: FoldingResult,
   file: string,
+  bonds: readonly DeclaredBond[],
 ): Promise<Uint8Array | Iterable<string> | string> {
   const { misfits, embeddings } = fold;
   if (file in SUFFIXES) {
@@ -214,7 +213,7 @@ async function makeContent(
     return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
   }
   const format = file === 'structure.pdb' ? 'PDB' : 'MMCIF';
-  const written = checkPart(writeFoldFile(fold, format), misfits.structure);
+  const written = checkPart(writeFoldFile(fold, format, bonds), misfits.structure);
   if (written.ok) return new TextEncoder().encode(written.text);
   return format === 'PDB' ? `${written.reason} structure.cif holds it.` : written.reason;
 }

@@ -14,6 +14,7 @@ import {
   type StructureShape,
 } from '../../schema/structure.ts';
 import type { TaskShape } from '../../schema/task.ts';
+import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import { readRaw } from '../../structure/fold/raw.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
@@ -24,7 +25,7 @@ import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPairIptm, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
-import { TASK_FILES } from './task-shape.ts';
+import { findItem, listDeclaredBonds, TASK_FILES } from './task-shape.ts';
 
 async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
   const mean = await loadMeanPlddt(ctx, task, await loadScores(ctx, task));
@@ -34,8 +35,12 @@ async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtSha
 /**
  * @throws UpstreamError UPSTREAM_DRIFT; GraphQLError with the reason when the format cannot hold it
  */
-function writeStructure(fold: FoldingResult, format: StructureShape['format']): LoadedStructure {
-  const file = writeFoldFile(fold, format);
+function writeStructure(
+  fold: FoldingResult,
+  format: StructureShape['format'],
+  bonds: readonly DeclaredBond[],
+): LoadedStructure {
+  const file = writeFoldFile(fold, format, bonds);
   checkPart(file, fold.misfits.structure);
   if (file.ok) return file;
   throw badInput(format === 'PDB' ? `${file.reason} Ask for MMCIF.` : file.reason);
@@ -60,7 +65,9 @@ async function loadStructure(
     url: fileUrl(ctx, task, file),
     signedUrl: () => signFileUrl(ctx, task, file),
     load() {
-      written ??= loadFold(ctx, task).then((fold) => writeStructure(fold, format));
+      written ??= Promise.all([loadFold(ctx, task), findItem(ctx, task)]).then(([fold, item]) =>
+        writeStructure(fold, format, listDeclaredBonds(item)),
+      );
       return written;
     },
   };

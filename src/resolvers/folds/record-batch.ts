@@ -1,6 +1,10 @@
 // Writes a batch that is paid down in the ledger, later if need be.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
+import type { LedgerChain } from '../../store/ledger/ledger.ts';
+import type { DeclaredAtom, DeclaredBond } from '../../structure/fold/declared-bonds.ts';
+import type { BondAtom } from '../../submission/bonds.ts';
+import type { ItemCheck } from '../../submission/check.ts';
 import type { Issue } from '../../submission/issues.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import type { CheckedInput } from './check-input.ts';
@@ -30,6 +34,23 @@ const NOT_REMEMBERED: Issue = {
     "its idempotency key are lost. Tell the operator: the gateway's store fails.",
 };
 
+const toDeclaredAtom = ({ chainId, residueIndex, atomIndex, residue }: BondAtom): DeclaredAtom | null =>
+  atomIndex === null
+    ? null
+    : { chainId, residueIndex, atomIndex, atomName: residue?.names?.[atomIndex] ?? null };
+
+/** The chains of an item with the bonds that begin in each. */
+function toLedgerChains({ chains, covalentBonds }: ItemCheck): LedgerChain[] {
+  const declared = covalentBonds.flatMap(({ ends: [one, two] }): DeclaredBond[] => {
+    const [from, to] = [toDeclaredAtom(one), toDeclaredAtom(two)];
+    return from === null || to === null ? [] : [{ from, to }];
+  });
+  return chains.map((chain) => {
+    const bonds = declared.filter(({ from }) => chain.ids.includes(from.chainId));
+    return bonds.length === 0 ? chain : { ...chain, bonds };
+  });
+}
+
 /** Records a batch, later if need be. @returns a warning when it is not recorded yet */
 export async function recordBatch(
   ctx: GatewayContext,
@@ -49,7 +70,7 @@ export async function recordBatch(
     inputHash: hash,
     onlyTaskId: task_id ?? null,
   };
-  const ledgerItems = check.items.map(({ name, chains }) => ({ name, chains }));
+  const ledgerItems = check.items.map((item) => ({ name: item.name, chains: toLedgerChains(item) }));
   const record = () => ledger.record(principal, idempotencyKey, batch, ledgerItems);
   try {
     await record();

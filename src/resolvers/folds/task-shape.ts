@@ -3,6 +3,7 @@ import type { GatewayContext } from '../../context.ts';
 import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
+import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { readCounts, type TaskStateName, toTaskState } from '../../upstream/folds/batch-states.ts';
 import type { BatchPage, ListItem, TaskErrorRecord } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
@@ -95,6 +96,17 @@ export async function findTaskName(ctx: GatewayContext, task: TaskPlace): Promis
   const input = await findInput(ctx, task);
   return input?.item?.name ?? null;
 }
+
+/** The item of a task; null also while the store is away. */
+export const findItem = (ctx: GatewayContext, task: TaskPlace): Promise<LedgerItem | null> =>
+  findInput(ctx, task).then(
+    (input) => input?.item ?? null,
+    () => null,
+  );
+
+/** The bonds that an item declares. */
+export const listDeclaredBonds = (item: LedgerItem | null): readonly DeclaredBond[] =>
+  item?.chains.flatMap(({ bonds = [] }) => bonds) ?? [];
 
 /** The files of a finished task at the gateway. */
 export const TASK_FILES = [

@@ -1,6 +1,8 @@
-// The ledger's interface: which batches a principal submitted, under which names, and which
-// idempotency keys are spent, because the upstream cannot say. It stores no sequence and no token.
+// The ledger's interface: which batches a principal submitted, under which names and with which
+// covalent bonds, and which idempotency keys are spent, because the upstream cannot say. It stores
+// no sequence and no token.
 import * as z from 'zod';
+import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 
 /** A chain of an item as it is remembered. */
 export interface LedgerChain {
@@ -8,6 +10,8 @@ export interface LedgerChain {
   readonly kind: 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
   readonly length: number;
   readonly proteinHash: string | null;
+  /** The bonds of the item whose first atom is in this chain; undefined for none. */
+  readonly bonds?: readonly DeclaredBond[] | undefined;
 }
 
 /** One item of a submission as it is remembered. */
@@ -16,6 +20,13 @@ export interface LedgerItem {
   readonly chains: readonly LedgerChain[];
 }
 
+const declaredAtom = z.object({
+  chainId: z.string(),
+  residueIndex: z.number(),
+  atomIndex: z.number(),
+  atomName: z.string().nullable(),
+});
+
 /** The stored form of an item's chains. */
 export const ledgerChains = z.array(
   z.object({
@@ -23,6 +34,7 @@ export const ledgerChains = z.array(
     kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
     length: z.number(),
     proteinHash: z.string().nullable(),
+    bonds: z.array(z.object({ from: declaredAtom, to: declaredAtom })).optional(),
   }),
 );
 

@@ -3,6 +3,7 @@ import { writeMmcif } from '../mmcif.ts';
 import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { findResidue } from '../residues.ts';
+import { type DeclaredBond, findDeclaredPairs } from './declared-bonds.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
 import type { FoldingResult, TokenPlddt } from './result.ts';
 import { atomElement, atomRange, readPosition, readWord } from './rows.ts';
@@ -62,7 +63,11 @@ function toModelResidue(
 }
 
 /** B-factors and confidences are pLDDT, 0 to 100; residues are numbered from 1 in each chain. */
-function toStructureModel(fold: FoldingResult, complex: FoldedComplex): StructureModel {
+function toStructureModel(
+  fold: FoldingResult,
+  complex: FoldedComplex,
+  declared: readonly DeclaredBond[],
+): StructureModel {
   const { misfits, plddt, model } = fold;
   const leftOut = [misfits.ptm, misfits.iptm, misfits.chainPairs].filter((reason) => reason !== null);
   const scores = [
@@ -70,6 +75,15 @@ function toStructureModel(fold: FoldingResult, complex: FoldedComplex): Structur
     { name: 'pTM', value: fold.ptm },
     { name: 'ipTM', value: fold.iptm },
   ] as const;
+  const chains = fold.chains.map((chain) => ({
+    ...chain,
+    residues: Array.from({ length: chain.tokenEnd - chain.tokenStart }, (_, k) =>
+      toModelResidue(complex, chain.tokenStart + k, plddt, {
+        isLigand: chain.kind === 'ligand',
+        number: k + 1,
+      }),
+    ),
+  }));
   return {
     id: complex.id ?? 'fold',
     title: model === null ? 'Predicted structure' : `Structure predicted by ${model}`,
@@ -80,26 +94,26 @@ function toStructureModel(fold: FoldingResult, complex: FoldedComplex): Structur
       ...leftOut.map((reason) => `${reason} They are left out.`),
       ...(misfits.plddt === null ? [] : [NO_CONFIDENCES]),
     ],
-    chains: fold.chains.map(({ id, kind, tokenStart, tokenEnd }) => ({
-      id,
-      kind,
-      residues: Array.from({ length: tokenEnd - tokenStart }, (_, k) =>
-        toModelResidue(complex, tokenStart + k, plddt, {
-          isLigand: kind === 'ligand',
-          number: k + 1,
-        }),
-      ),
-    })),
+    chains,
+    declaredBonds: findDeclaredPairs(complex, chains, declared),
     scores: scores.flatMap(({ name, value }) => (value === null ? [] : [{ name, value }])),
   };
 }
 
-/** Writes the structure of a result, or says why the format cannot hold it. */
-export function writeFoldFile(fold: FoldingResult, format: 'PDB' | 'MMCIF'): StructureFile {
+/**
+ * Writes the structure of a result, or says why the format cannot hold it.
+ *
+ * @param declared - the bonds of its submission, which are written whatever their length
+ */
+export function writeFoldFile(
+  fold: FoldingResult,
+  format: 'PDB' | 'MMCIF',
+  declared: readonly DeclaredBond[] = [],
+): StructureFile {
   const { complex, atomCount, misfits } = fold;
   if (misfits.structure !== null) return { ok: false, reason: misfits.structure };
   if (complex === undefined || atomCount === 0)
     return { ok: false, reason: 'The result holds no structure.' };
-  const model = toStructureModel(fold, complex);
+  const model = toStructureModel(fold, complex, declared);
   return format === 'PDB' ? writePdb(model) : writeMmcif(model);
 }
