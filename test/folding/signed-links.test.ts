@@ -1,8 +1,6 @@
 // Addresses of results and structures that open without a token: what they grant and what not, for how long, at which replicas, what they
 // cost upstream, and that they stand in no log.
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
@@ -11,7 +9,6 @@ import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { serve } from '../subscriptions/streams.ts';
 import { at, openWorld, type World } from '../support.ts';
-import { launchBrowser, NO_BROWSER } from '../system/browser/chromium.ts';
 import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
 
 const TOKEN = 'key-of-a-test';
@@ -289,33 +286,5 @@ describe('a gateway that holds the key', () => {
       expect((await open(String(url), undefined, world.gateway)).status).toBe(401);
     const moved = String(at(ofProtein, 'signedUrl')).replace(hash, hash.replace('1', '2'));
     expect((await open(moved, undefined, world.gateway)).status).toBe(403);
-  });
-});
-
-describe.skipIf(NO_BROWSER)('a page of another site', () => {
-  it('reads a link, and not the address that needs a token', async () => {
-    const served = await serve(bench.gateway);
-    const all = await links();
-    const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
-    const browser = await launchBrowser();
-    const page = await browser.newPage();
-    page.setDefaultTimeout(90_000);
-    const site = createServer((_, response) => response.end('<title>Another site</title>'));
-    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
-    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
-    const read = (url: string) =>
-      page.evaluate(
-        (address) =>
-          fetch(address).then(
-            (response) => response.text(),
-            () => 'refused',
-          ),
-        url,
-      );
-    expect(await read(here(at(all, 'cif.signedUrl')))).toMatch(/^data_/);
-    expect(await read(here(at(all, 'cif.url')))).toBe('refused');
-    await browser.close();
-    site.close();
-    await served.close();
   });
 });

@@ -21,7 +21,7 @@ import { scalePlddtInPdb } from '../../../src/structure/plddt-scale.ts';
 import { largeFold } from '../../structure/fold.ts';
 import { oddInput } from '../../structure/odd-input.ts';
 import { readCif } from '../../structure/read-cif.ts';
-import { viewMmcif, viewPdb } from '../../structure/viewer.ts';
+import { viewMmcif, viewPdb } from './viewer.ts';
 
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('readers.py', import.meta.url));

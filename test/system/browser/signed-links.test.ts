@@ -1,0 +1,43 @@
+// Signed addresses in a browser, from a page of another site.
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { describe, expect, it } from 'vitest';
+import { INSULIN_A, openBench, protein } from '../../folding/bench.ts';
+import { serve } from '../../subscriptions/streams.ts';
+import { at } from '../../support.ts';
+import { launchBrowser, NO_BROWSER } from './chromium.ts';
+
+describe.skipIf(NO_BROWSER)('a page of another site', () => {
+  it('reads a link, and not the address that needs a token', async () => {
+    const bench = await openBench();
+    const batchId = await bench.submit({ items: [protein(INSULIN_A)] });
+    await bench.pass(60_000);
+    const { data } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { structure { url signedUrl } } } }',
+      { id: `${batchId}-00000` },
+    );
+    const served = await serve(bench.gateway);
+    const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
+    const browser = await launchBrowser();
+    const page = await browser.newPage();
+    page.setDefaultTimeout(90_000);
+    const site = createServer((_, response) => response.end('<title>Another site</title>'));
+    await new Promise<void>((resolve) => site.listen(0, '127.0.0.1', resolve));
+    await page.goto(`http://127.0.0.1:${(site.address() as AddressInfo).port}/`);
+    const read = (url: string) =>
+      page.evaluate(
+        (address) =>
+          fetch(address).then(
+            (response) => response.text(),
+            () => 'refused',
+          ),
+        url,
+      );
+    expect(await read(here(at(data, 'task.result.structure.signedUrl')))).toMatch(/^data_/);
+    expect(await read(here(at(data, 'task.result.structure.url')))).toBe('refused');
+    await browser.close();
+    site.close();
+    await served.close();
+    await bench.close();
+  });
+});
