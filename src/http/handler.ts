@@ -211,7 +211,8 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       telemetry.end(record, { status: connection.statusCode, bytes, isDisconnected });
     };
     if (connection.closed) return end();
-    connection.once('close', end);
+    // First the listener of Yoga's, added later, aborts the calls of a request whose client has left.
+    connection.once('close', () => process.nextTick(end));
     const early = answerEarly(exchange);
     if (early !== undefined) return send(connection, await finish(exchange, early));
     const stored = await cache.find(exchange);
