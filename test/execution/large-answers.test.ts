@@ -22,7 +22,7 @@ const LINES = Array.from(
     `ATOM      1  CA  ALA A${String(i + 1).padStart(4)}      11.639   6.071  -5.147  1.00  0.91           C  \n`,
 ).join('');
 const pdbOf = (hash: string) => `REMARK ${hash} "quoted" \\ Å\n${LINES}`;
-/** The same as the gateway writes it: behind its own head. */
+/** The same as the gateway writes it: with a head and an end of its own. */
 const fileOf = (hash: string) =>
   [
     'HEADER    COMPUTED MODEL',
@@ -32,7 +32,15 @@ const fileOf = (hash: string) =>
     'CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1',
   ]
     .map((line) => `${line.padEnd(80)}\n`)
-    .join('') + LINES;
+    .join('') +
+  LINES +
+  [
+    'TER       2      ALA A 300',
+    'MASTER        2    0    0    0    0    0    0    0  300    1    0    0',
+    'END',
+  ]
+    .map((line) => `${line.padEnd(80)}\n`)
+    .join('');
 const sequences = new Map<string, string>();
 const hashesOf = (from: number) =>
   Array.from({ length: 120 }, (_, i) => {

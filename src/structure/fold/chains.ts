@@ -135,7 +135,9 @@ function guessKind(complex: FoldedComplex, start: number, end: number): FoldedCh
     const known = findResidue(complex.sequence[t] ?? '');
     if (known === undefined) continue;
     const [first, last] = atomRange(complex, t);
-    if (known.standard && complex.atomHetero[first] !== true) votes.push(known.kind);
+    // A residue without coordinates has no atom of its own to ask.
+    const isHetero = last > first && complex.atomHetero[first] === true;
+    if (known.standard && !isHetero) votes.push(known.kind);
     else if (last - first > 1) loose.push(known.kind);
   }
   const length = end - start;
