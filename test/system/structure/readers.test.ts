@@ -12,6 +12,7 @@ import { fold } from '../../../sandbox/src/folding/fold.ts';
 import type { FoldAllAtomInput } from '../../../sandbox/src/folding/input.ts';
 import { proteinPdb } from '../../../sandbox/src/structure/pdb.ts';
 import { buildProtein } from '../../../sandbox/src/structure/protein.ts';
+import type { DeclaredBond } from '../../../src/structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../../src/structure/fold/files.ts';
 import { readFoldingResult } from '../../../src/structure/fold/result.ts';
 import { writePdbEnd } from '../../../src/structure/pdb-end.ts';
@@ -130,6 +131,9 @@ const INPUTS: Readonly<Record<string, FoldAllAtomInput>> = {
       { chain_id1: 'A', res_idx1: 3, atom_idx1: 7, chain_id2: 'G', res_idx2: 0, atom_idx2: 0 },
     ],
   },
+  declared: {
+    sequences: [protein('GKAHDGAH'), { type: 'ligand', id: 'Z', ccd: ['ZN'] }],
+  },
   ccd: {
     sequences: [
       protein('MKTAYIAKQR'),
@@ -164,6 +168,17 @@ const INPUTS: Readonly<Record<string, FoldAllAtomInput>> = {
   },
 };
 
+const atom = (chainId: string, residueIndex: number, atomName: string) => ({
+  ...{ chainId, residueIndex, atomName },
+  atomIndex: 0,
+});
+/** Bonds that the sandbox leaves open: an isopeptide, a ring, a metal. */
+const DECLARED: readonly DeclaredBond[] = [
+  { from: atom('A', 1, 'NZ'), to: atom('A', 4, 'CG') },
+  { from: atom('A', 0, 'N'), to: atom('A', 7, 'C') },
+  { from: atom('A', 3, 'NE2'), to: atom('Z', 0, 'ZN') },
+];
+
 async function folded(input: FoldAllAtomInput) {
   const outcome = await fold({
     model: 'foldmodel',
@@ -180,7 +195,7 @@ async function folded(input: FoldAllAtomInput) {
 /** Writes the files of a result that its formats can hold. */
 function save(name: string, result: unknown): string[] {
   return (['PDB', 'MMCIF'] as const).flatMap((format) => {
-    const file = writeFoldFile(readFoldingResult(result), format);
+    const file = writeFoldFile(readFoldingResult(result), format, name === 'declared' ? DECLARED : []);
     const path = join(folder, `${name}.${format === 'PDB' ? 'pdb' : 'cif'}`);
     if (file.ok) writeFileSync(path, file.text);
     return file.ok ? [path] : [];
@@ -254,6 +269,12 @@ describe.skipIf(MISSING)('files of structures', () => {
     for (const ending of ['cif', 'pdb'] as const)
       expect(of('glycan', ending)?.gemmi.links).toEqual([
         ['Covale', 'ASN ND2', expect.stringMatching(/^NAG /)],
+      ]);
+    for (const ending of ['cif', 'pdb'] as const)
+      expect(of('declared', ending)?.gemmi.links).toEqual([
+        ['Covale', 'ASP CG', 'LYS NZ'],
+        ['Covale', 'GLY N', 'HIS C'],
+        ['MetalC', 'HIS NE2', 'ZN ZN'],
       ]);
     const ligands = of('smiles', 'pdb')?.rdkit?.ligands;
     expect(ligands?.['0 LIG1']).toEqual([13, 13]);
