@@ -47,24 +47,25 @@ export function* toJsonPieces(value: object, before = '', after = ''): Generator
   yield piece + after;
 }
 
-/** @throws the error after which the response would be too large */
+/** The pieces in UTF-8. @throws the error after which the response would be too large */
 export function* limitBytes(
   pieces: Iterable<string>,
   maxBytes: number,
   tooLarge: () => Error,
-): Generator<string> {
-  let bytes = 0;
+): Generator<Buffer> {
+  let length = 0;
   for (const piece of pieces) {
-    bytes += Buffer.byteLength(piece);
-    if (bytes > maxBytes) throw tooLarge();
-    yield piece;
+    const bytes = Buffer.from(piece);
+    length += bytes.length;
+    if (length > maxBytes) throw tooLarge();
+    yield bytes;
   }
 }
 
 export interface PartOptions<T> {
   readonly framing: StreamFraming;
   /** The JSON of a part in pieces. */
-  readonly toPieces: (part: T) => Iterable<string>;
+  readonly toPieces: (part: T) => Iterable<Buffer>;
   /** Milliseconds of silence after which a sign of life is sent. */
   readonly pulseMs: number;
 }
@@ -75,13 +76,13 @@ const SILENCE = Symbol('silence');
 export function frameParts<T>(
   parts: AsyncIterable<T>,
   { framing, toPieces, pulseMs }: PartOptions<T>,
-): AsyncIterableIterator<string> {
+): AsyncIterableIterator<string | Buffer> {
   const source = parts[Symbol.asyncIterator]();
-  let pieces: Iterator<string> = [framing.opening].values();
+  let pieces: Iterator<string | Buffer> = [framing.opening].values();
   let coming: Promise<IteratorResult<T>> | undefined;
   let hasEnded = false;
 
-  async function next(): Promise<IteratorResult<string>> {
+  async function next(): Promise<IteratorResult<string | Buffer>> {
     const piece = pieces.next();
     if (piece.done !== true) return { done: false, value: piece.value };
     if (hasEnded) return { done: true, value: undefined };

@@ -17,12 +17,12 @@ import {
 import { frameParts, limitBytes, toBodyStream, toJsonPieces } from '../graphql/result-stream.ts';
 
 /** Larger responses are written while they are serialized, and never stored. */
-const MAX_BUFFERED_CHARACTERS = 2_000_000;
+const MAX_BUFFERED_BYTES = 2_000_000;
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
 export function useResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs: number): Plugin {
   const subscriptions = new WeakSet<Request>();
-  const toLimitedPieces = (result: ResultPart, before?: string, after?: string): Generator<string> =>
+  const toLimitedPieces = (result: ResultPart, before?: string, after?: string): Generator<Buffer> =>
     limitBytes(toJsonPieces(toClientResult(result), before, after), maxBytes, () => tooLarge(maxBytes));
 
   function chooseMediaType(request: Request, isStream: boolean): MediaType {
@@ -59,17 +59,15 @@ export function useResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs:
       return { status, headers, body };
     }
     const pieces = toLimitedPieces(result);
-    const buffered: string[] = [];
+    const buffered: Buffer[] = [];
     let length = 0;
     for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
       buffered.push(next.value);
       length += next.value.length;
-      if (length > MAX_BUFFERED_CHARACTERS)
+      if (length > MAX_BUFFERED_BYTES)
         return { status, headers, body: toBodyStream(chain(buffered, pieces), connection) };
     }
-    const [only = '', ...more] = buffered;
-    const body = more.length === 0 ? only : Buffer.concat(buffered.map((piece) => Buffer.from(piece)));
-    return { status, headers, body };
+    return { status, headers, body: Buffer.concat(buffered) };
   }
 
   function respond(request: Request, result: ResultPart | AsyncIterable<ResultPart>): HttpResponse {
