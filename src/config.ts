@@ -26,7 +26,7 @@ export interface Config extends Settings {
   readonly limits: GatewayLimits;
   /** Documents of PERSISTED_OPERATIONS_FILE by their ids. */
   readonly listedOperations: ReadonlyMap<string, string>;
-  readonly production: boolean;
+  readonly isProduction: boolean;
   /** Whether callers must send credentials, because the gateway holds the key. */
   readonly proofNeeded: boolean;
   /** Whether the gateway holds the key and serves loopback callers without credentials. */
@@ -199,18 +199,18 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
   problems.push(...findConflicts(v, ways, ledger));
   if (problems.length > 0) throw new ConfigError(problems);
-  const production = v.NODE_ENV === 'production';
+  const isProduction = v.NODE_ENV === 'production';
   const isLocalDemo = v.UPSTREAM_URL === undefined && exposingSettings(v).length === 0;
   return {
     ...v,
     CORS_ORIGINS: v.CORS_ORIGINS ?? (isLocalDemo ? ['loopback'] : []),
     GATEWAY_SECRET: gatewaySecret,
-    INTROSPECTION: v.INTROSPECTION ?? !production,
+    INTROSPECTION: v.INTROSPECTION ?? !isProduction,
     LEDGER_URL: ledger,
     PERSISTED_OPERATIONS: v.PERSISTED_OPERATIONS ?? 'off',
     limits: DEFAULT_LIMITS,
     listedOperations,
-    production,
+    isProduction,
     proofNeeded: ways.length > 0,
     keyForLoopback: v.UPSTREAM_API_KEY !== undefined && ways.length === 0,
     sandbox: Object.fromEntries(

@@ -175,10 +175,10 @@ interface RouteSources {
 }
 
 function metricsRoutes({ options, metrics }: RouteSources): Route[] {
-  const { METRICS_PORT, METRICS_TOKEN: token, production } = options.config;
+  const { METRICS_PORT, METRICS_TOKEN: token, isProduction } = options.config;
   if (METRICS_PORT !== undefined) return [];
   const { contentType } = metrics;
-  return [metricsRoute({ contentType, text: metrics.text }, { token, open: !production })];
+  return [metricsRoute({ contentType, text: metrics.text }, { token, isOpen: !isProduction })];
 }
 
 /** The routes of a gateway. @param examples - as the pages show them */

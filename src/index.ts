@@ -42,7 +42,7 @@ export async function createGateway({ settings, limits }: EmbeddedGatewayOptions
   const config = readConfig(settings);
   const upstreamUrl = config.UPSTREAM_URL;
   if (upstreamUrl === undefined) throw new ConfigError(['UPSTREAM_URL: set the address of the service']);
-  const log = createLogger(config.LOG_LEVEL, config.production);
+  const log = createLogger(config.LOG_LEVEL, config.isProduction);
   for (const warning of config.warnings) log.warn(warning);
   const gateway = openGateway({ config, upstreamUrl, log, ...(limits === undefined ? {} : { limits }) });
   await gateway.ready().catch(async (error: unknown) => {

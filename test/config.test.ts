@@ -41,7 +41,7 @@ describe('readConfig', () => {
       UPSTREAM_URL: 'https://api.example.org',
       UPSTREAM_API_KEY: 'key',
       PORT: 4001,
-      production: true,
+      isProduction: true,
     });
     expect(readConfig({ PUBLIC_URL: ' ' }).PUBLIC_URL).toBeUndefined();
     const folder = mkdtempSync(join(tmpdir(), 'config-'));
@@ -252,7 +252,7 @@ describe('readConfig', () => {
     for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', 'Prod', 'poduction', 'producton'])
       expect(problemsOf({ NODE_ENV }), NODE_ENV).toEqual([expect.stringMatching(/^NODE_ENV: must be `prod/)]);
     for (const NODE_ENV of ['development', 'test', 'staging', 'preproduction'])
-      expect(readConfig({ NODE_ENV }).production, NODE_ENV).toBe(false);
+      expect(readConfig({ NODE_ENV }).isProduction, NODE_ENV).toBe(false);
   });
 
   it('takes any way of proof for the server-held key, and none without one', () => {

@@ -5,7 +5,7 @@ import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
 import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
 import { type Difference, readStrictly } from './strict-reading.ts';
 
-export type FreeCall = Omit<Call, 'repeatable'>;
+export type FreeCall = Omit<Call, 'isRepeatable'>;
 
 export interface Answer {
   readonly status: number;
@@ -46,7 +46,7 @@ export interface Check {
 
 /** Makes a call once, and reads its answer. @throws UpstreamError when no whole answer came */
 export async function ask(up: Upstream, call: FreeCall): Promise<Answer> {
-  const response = await callAnyStatus(up, { ...call, repeatable: false });
+  const response = await callAnyStatus(up, { ...call, isRepeatable: false });
   const contentType = /^[\w.+/-]{1,60}/.exec(String(response.headers['content-type'] ?? ''))?.[0] ?? '';
   const bytes = await readBytes(up, response);
   const body = contentType.includes('json')

@@ -152,7 +152,7 @@ export function createContexts(sources: ContextSources): Contexts {
     const claim = services.links.open(path, signature);
     if (typeof claim === 'string') return claim;
     const { principal } = claim;
-    return { claim, ctx: open(request, { token: undefined, identity: null, principal, proven: false }) };
+    return { claim, ctx: open(request, { token: undefined, identity: null, principal, isProven: false }) };
   };
   return {
     async openContext(request) {

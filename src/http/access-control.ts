@@ -85,10 +85,10 @@ export function createAccessControl(
     if (perMinute === 0) return null;
     if (caller instanceof GraphQLError || caller.principal === null)
       return address === undefined ? null : perAddress.consume(address);
-    if (!caller.proven && address !== undefined) {
+    if (!caller.isProven && address !== undefined) {
       // Anybody can invent tokens.
       const all = await unverifiedTokens.consume(address);
-      if (!all.allowed) return all;
+      if (!all.isAllowed) return all;
     }
     return perCaller.consume(caller.principal);
   }
@@ -116,7 +116,7 @@ export function createAccessControl(
       const caller = await callers.authenticate(authorization, address);
       const rate = method === 'OPTIONS' ? null : await count(caller, address);
       let refusal: Refusal | null = null;
-      if (rate?.allowed === false) refusal = { reason: 'rate', error: rateLimitError(rate) };
+      if (rate?.isAllowed === false) refusal = { reason: 'rate', error: rateLimitError(rate) };
       // Pages and public files are read without credentials.
       else if (proofNeeded && method === 'POST' && caller instanceof GraphQLError)
         refusal = { reason: 'credentials', error: caller };

@@ -71,7 +71,7 @@ export async function openMetricsPort({ port, host, token, read }: MetricsPortOp
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' }).end(text);
     if (request.url?.split('?')[0] !== '/metrics')
       return send(404, PLAIN, 'There is nothing but /metrics.\n');
-    const refusal = refuseMetrics({ token, open: true }, request.headers, request.socket.remoteAddress);
+    const refusal = refuseMetrics({ token, isOpen: true }, request.headers, request.socket.remoteAddress);
     if (refusal !== undefined) return send(refusal, PLAIN, `${METRICS_REFUSALS[refusal]}\n`);
     try {
       return send(200, METRICS_TYPE, await read());

@@ -52,7 +52,7 @@ async function checkLedger(config: Config, log: Logger): Promise<void> {
 }
 
 async function start(config: Config): Promise<void> {
-  const log = createLogger(config.LOG_LEVEL, config.production);
+  const log = createLogger(config.LOG_LEVEL, config.isProduction);
   for (const warning of config.warnings) log.warn(warning);
   // The gateway is most of the program: it is imported while the thread of the sandbox starts.
   const [source, { serve }] = await Promise.all([

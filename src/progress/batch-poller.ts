@@ -29,7 +29,7 @@ export interface Watch {
   readonly upstream: Upstream;
   readonly signal: AbortSignal | undefined;
   /** Whether the subscriber needs the changed tasks. */
-  readonly tasks: boolean;
+  readonly hasTasks: boolean;
 }
 
 export interface BatchPoller {
@@ -192,7 +192,7 @@ export function startBatchPoller(
     if (closing.signal.aborted) return;
     const own = msUntilDue();
     // Replicas do not signal each other; each looks at the store.
-    const next = wait ?? (documents.shared ? Math.min(own, pace.first) : own);
+    const next = wait ?? (documents.isShared ? Math.min(own, pace.first) : own);
     timer = setTimeout(() => void pollIfDue(), next);
   }
 
@@ -208,15 +208,15 @@ export function startBatchPoller(
     get watchers() {
       return topic.watchers;
     },
-    watch({ upstream: own, signal, tasks }: Watch): AsyncIterableIterator<BatchProgressEvent> {
+    watch({ upstream: own, signal, hasTasks }: Watch): AsyncIterableIterator<BatchProgressEvent> {
       upstream = own;
-      if (tasks) taskWatchers += 1;
+      if (hasTasks) taskWatchers += 1;
       const onLeave = () => {
-        if (tasks) taskWatchers -= 1;
+        if (hasTasks) taskWatchers -= 1;
         if (topic.watchers === 0) end();
       };
       const isLast = (event: BatchProgressEvent) => event.kind === 'progress' && event.final;
-      const events = topic.watch(createReader(tasks), signal, onLeave, isLast);
+      const events = topic.watch(createReader(hasTasks), signal, onLeave, isLast);
       void pollIfDue();
       return events;
     },

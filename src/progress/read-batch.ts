@@ -43,18 +43,18 @@ async function readAllItems(up: Upstream, batchId: string): Promise<Reading> {
 /**
  * Reads state and counts, and tasks that have changed. Tasks that cannot be read hide nothing else.
  *
- * @param tasks - whether a subscriber needs the changed tasks
+ * @param withTasks - whether a subscriber needs the changed tasks
  * @throws UpstreamError also for an unknown batch
  */
 export async function readBatch(
   up: Upstream,
   batchId: string,
   before: Snapshot,
-  tasks: boolean,
+  withTasks: boolean,
 ): Promise<Reading> {
   const page = await readPage(up, batchId);
   const moved = hasMoved(before.page, page);
-  const stale = tasks && needsTasks({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
+  const stale = withTasks && needsTasks({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
   const counted: Reading = { page, items: null };
   if (!stale) return counted;
   return readAllItems(up, batchId).catch((error: unknown) => ({

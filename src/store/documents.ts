@@ -25,7 +25,7 @@ export interface PutOptions {
 /** A store of documents. Every replica that shares it sees the same. */
 export interface LeasedDocumentStore {
   /** Whether other processes may write here too. */
-  readonly shared: boolean;
+  readonly isShared: boolean;
   /** A document; null when there is none, `same` when its version is still `known`. */
   get(key: string, known?: number): Promise<VersionedDocument | null | 'same'>;
   /** Writes a document. @returns its version; null when another one than expected stood there */
@@ -82,7 +82,7 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Leased
   }
 
   return {
-    shared: file !== ':memory:',
+    isShared: file !== ':memory:',
     async get(key, known) {
       if (known !== undefined && currentVersion(key) === known) return 'same';
       const row = sql.get('SELECT text, version FROM document WHERE key = ? AND expires_at > ?', key, now());
@@ -165,7 +165,7 @@ function openRedisDocuments(
   const redis = openRedis(url, onError);
   const time = () => timeArgument(now);
   return {
-    shared: true,
+    isShared: true,
     async get(key, known) {
       const reply = await redis.run(GET, [document(key)], [time(), known === undefined ? '' : String(known)]);
       const [version, text] = texts.parse(reply);

@@ -104,7 +104,7 @@ export function createTelemetry(
         'foldatlas.upstream_calls': record.upstreamCalls,
         'foldatlas.errors': record.errors,
       },
-      failed: status >= 500,
+      hasFailed: status >= 500,
     });
   }
   function end(record: RequestRecord, how: RequestEnd): void {
@@ -140,8 +140,8 @@ export function createTelemetry(
               'foldatlas.outcome': toOutcome(status),
               'foldatlas.request_id': requestId,
             };
-            const failed = status === 0 || status >= 400;
-            observe(() => span.end?.({ name: operation, attributes, failed }));
+            const hasFailed = status === 0 || status >= 400;
+            observe(() => span.end?.({ name: operation, attributes, hasFailed }));
           },
         };
       },

@@ -17,7 +17,7 @@ export interface TraceSpanEnd {
   /** Without URLs, tokens and variables. */
   readonly attributes: Attributes;
   /** Whether it failed by a fault of ours or of the service. */
-  readonly failed: boolean;
+  readonly hasFailed: boolean;
 }
 
 export interface Tracing {

@@ -56,10 +56,10 @@ export async function openTracing({ endpoint, onError }: TracingOptions): Promis
       const span = tracer.startSpan(name, { kind: SpanKind[kind] }, around);
       return {
         context: span.spanContext(),
-        end({ name: known, attributes, failed }) {
+        end({ name: known, attributes, hasFailed }) {
           span.updateName(known);
           span.setAttributes(attributes);
-          if (failed) span.setStatus({ code: api.SpanStatusCode.ERROR });
+          if (hasFailed) span.setStatus({ code: api.SpanStatusCode.ERROR });
           span.end();
         },
       };

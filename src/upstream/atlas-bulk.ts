@@ -43,7 +43,7 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
     api: 'atlas',
     method: 'POST',
     path: '/proteins/batch',
-    repeatable: true,
+    isRepeatable: true,
     accept: 'application/zip, application/json',
     maxBytes,
     body: {

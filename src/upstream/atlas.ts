@@ -16,7 +16,7 @@ export const get = (operation: Call['operation'], path: string, more: Partial<Ca
   api: 'atlas',
   method: 'GET',
   path,
-  repeatable: true,
+  isRepeatable: true,
   ...more,
 });
 

@@ -66,7 +66,7 @@ const post = (operation: Call['operation'], body: unknown): Call => ({
   api: 'batch',
   method: 'POST',
   path: `/${operation}`,
-  repeatable: READS.has(operation),
+  isRepeatable: READS.has(operation),
   body,
 });
 

@@ -7,7 +7,7 @@ const unexpected = (error: unknown) => expect.unreachable(String(error));
 
 const allowed = async (limiter: RateLimiter, key: string, count: number): Promise<number> => {
   const results = await Promise.all(Array.from({ length: count }, () => limiter.consume(key)));
-  return results.filter((result) => result.allowed).length;
+  return results.filter((result) => result.isAllowed).length;
 };
 
 describe('a rate limit in memory', () => {
@@ -17,7 +17,7 @@ describe('a rate limit in memory', () => {
     const limiters = openRateLimiters('memory:', unexpected);
     const callers = limiters.create('caller', 3);
     expect(await callers.consume('a')).toEqual({
-      allowed: true,
+      isAllowed: true,
       limit: 3,
       remaining: 2,
       resetSeconds: 60,
@@ -25,7 +25,7 @@ describe('a rate limit in memory', () => {
     expect(await allowed(callers, 'a', 5)).toBe(2);
     vi.advanceTimersByTime(20_000);
     expect(await callers.consume('a')).toEqual({
-      allowed: false,
+      isAllowed: false,
       limit: 3,
       remaining: 0,
       resetSeconds: 40,
@@ -51,7 +51,7 @@ describe.skipIf(NO_REDIS)('a rate limit over Redis', () => {
     const [one = 0, other = 0] = await Promise.all(counts);
     expect(one + other).toBe(12);
     const refused = await both[0]?.create('caller', 12).consume('shared');
-    expect(refused).toMatchObject({ allowed: false, limit: 12, remaining: 0 });
+    expect(refused).toMatchObject({ isAllowed: false, limit: 12, remaining: 0 });
     expect(refused?.resetSeconds).toBeGreaterThan(0);
     expect(refused?.resetSeconds).toBeLessThanOrEqual(60);
     expect(await both[1]?.create('caller', 12).consume('own')).toMatchObject({ remaining: 11 });

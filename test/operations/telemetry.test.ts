@@ -128,7 +128,7 @@ describe('a trace', () => {
       onError: (error) => errors.push(error),
     });
     for (let i = 0; i < 1000; i++)
-      tracing.begin('SERVER', 'step', undefined).end?.({ name: 'step', attributes: {}, failed: false });
+      tracing.begin('SERVER', 'step', undefined).end?.({ name: 'step', attributes: {}, hasFailed: false });
     // While it runs, not only when it ends.
     await expect.poll(() => errors).toHaveLength(1);
     await tracing.close();
@@ -251,14 +251,14 @@ describe('/metrics', () => {
   });
 
   it('may be read by who has the token; without one, in production, by this machine and not through its proxy', () => {
-    const closed = { token: undefined, open: false };
-    const withToken = { token: 'a token of sixteen', open: true };
+    const closed = { token: undefined, isOpen: false };
+    const withToken = { token: 'a token of sixteen', isOpen: true };
     expect(refuseMetrics(closed, {}, '127.0.0.1')).toBeUndefined();
     expect(refuseMetrics(closed, {}, '::1')).toBeUndefined();
     expect(refuseMetrics(closed, {}, '::ffff:127.0.0.1')).toBeUndefined();
     for (const name of ['forwarded', 'x-forwarded-for', 'x-real-ip', 'via'])
       expect(refuseMetrics(closed, { [name]: '203.0.113.9' }, '127.0.0.1'), name).toBe(403);
-    expect(refuseMetrics({ token: undefined, open: true }, {}, '10.0.0.7')).toBeUndefined();
+    expect(refuseMetrics({ token: undefined, isOpen: true }, {}, '10.0.0.7')).toBeUndefined();
     for (const remote of ['10.0.0.7', '203.0.113.9', undefined])
       expect(refuseMetrics(closed, {}, remote)).toBe(403);
     expect(refuseMetrics(withToken, {}, '127.0.0.1')).toBe(401);

@@ -85,7 +85,7 @@ export function documentsContract(
       expect((await Promise.all(racing)).filter((version) => version !== null)).toEqual([2]);
     });
 
-    it('says whether others may write too', () => expect(documents.shared).toBe(shared));
+    it('says whether others may write too', () => expect(documents.isShared).toBe(shared));
 
     if (shared) {
       it('is the same for two openers, and outlives them', async () => {

@@ -205,7 +205,7 @@ describe('a store that does not answer', () => {
       throw new Error('the store is gone');
     };
     const broken: LeasedDocumentStore = {
-      shared: true,
+      isShared: true,
       get: gone,
       put: gone,
       claim: gone,
@@ -218,7 +218,7 @@ describe('a store that does not answer', () => {
     const upstream = upstreamAt(sandbox.url, connections);
     const id = await submit(gateway, 2);
     const finals: boolean[] = [];
-    for await (const news of live.watch('a-caller', id, { upstream, signal: undefined, tasks: true })) {
+    for await (const news of live.watch('a-caller', id, { upstream, signal: undefined, hasTasks: true })) {
       expect(news.kind).toBe('progress');
       if (news.kind === 'progress') finals.push(news.final);
     }
@@ -245,11 +245,15 @@ describe('a store that does not answer', () => {
         };
       const { get, put, claim, release } = store;
       const uses = { get: reach(get), put: reach(put), claim: reach(claim), release: reach(release) };
-      const documents: LeasedDocumentStore = { ...store, ...uses, shared: true };
+      const documents: LeasedDocumentStore = { ...store, ...uses, isShared: true };
       const live = createProgressHub({ documents, pace: PACE, onError: () => undefined });
       const seen: { done: number | undefined; final: boolean }[] = [];
       const watch = async (): Promise<void> => {
-        for await (const event of live.watch('a-caller', 'b1', { upstream, signal: undefined, tasks: false }))
+        for await (const event of live.watch('a-caller', 'b1', {
+          upstream,
+          signal: undefined,
+          hasTasks: false,
+        }))
           if (event.kind === 'progress') seen.push({ done: event.page.counts.done, final: event.final });
       };
       return { seen, watch, last: () => seen.at(-1) };

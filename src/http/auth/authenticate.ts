@@ -21,7 +21,7 @@ export interface Caller {
    * Whether the gateway has verified the caller. A forwarded token is verified by the upstream only
    * and may be invented.
    */
-  readonly proven: boolean;
+  readonly isProven: boolean;
 }
 
 export interface Authenticator {
@@ -51,7 +51,7 @@ export interface Authenticator {
 /** Seconds after which a token that could not be checked is worth another try. */
 const RETRY_SECONDS = 5;
 
-export const ANONYMOUS: Caller = { token: undefined, identity: null, principal: null, proven: false };
+export const ANONYMOUS: Caller = { token: undefined, identity: null, principal: null, isProven: false };
 
 /**
  * Creates the authenticator.
@@ -91,7 +91,7 @@ export function createAuthenticator(
     );
 
   const named = (identity: string) => ({ identity, principal: principalName(secret, identity) });
-  const proven = (identity: string): Caller => ({ token: upstreamKey, ...named(identity), proven: true });
+  const proven = (identity: string): Caller => ({ token: upstreamKey, ...named(identity), isProven: true });
 
   async function verifyCredentials(bearer: string): Promise<Caller | GraphQLError> {
     // The names of keys and subjects contain a space, which no bearer token can.
@@ -119,7 +119,7 @@ export function createAuthenticator(
     async authenticate(authorization, address) {
       const bearer = /^Bearer +(\S+)\s*$/i.exec(authorization ?? '')?.[1];
       if (upstreamKey === undefined)
-        return bearer === undefined ? ANONYMOUS : { token: bearer, ...named(bearer), proven: false };
+        return bearer === undefined ? ANONYMOUS : { token: bearer, ...named(bearer), isProven: false };
       if (!config.proofNeeded) return proven('loopback');
       if (bearer === undefined) return unauthenticated();
       const caller = await verifyCredentials(bearer);
@@ -127,8 +127,8 @@ export function createAuthenticator(
       if (!isGuess || address === undefined) return caller;
       // Only failures are counted, so that they cannot lock out valid credentials of the same
       // address.
-      const { allowed, resetSeconds } = await failures.consume(address);
-      return allowed
+      const { isAllowed, resetSeconds } = await failures.consume(address);
+      return isAllowed
         ? caller
         : rateLimited(
             `Too many wrong keys came from your address. Try again in ${resetSeconds} s.`,

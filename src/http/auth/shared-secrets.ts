@@ -7,7 +7,7 @@ import { forwardingHeader, isLoopback } from './loopback.ts';
 export interface MetricsAccess {
   readonly token: string | undefined;
   /** Whether all clients may read without a token: in development, and on a separate port. */
-  readonly open: boolean;
+  readonly isOpen: boolean;
 }
 
 /**
@@ -16,7 +16,7 @@ export interface MetricsAccess {
  * @returns the status of a refusal; undefined when the client may read
  */
 export function refuseMetrics(
-  { token, open }: MetricsAccess,
+  { token, isOpen }: MetricsAccess,
   headers: IncomingHttpHeaders,
   remote: string | undefined,
 ): 401 | 403 | undefined {
@@ -24,7 +24,7 @@ export function refuseMetrics(
     const given = /^Bearer +(\S+)\s*$/i.exec(headers.authorization ?? '')?.[1] ?? '';
     return isSecret(given, token) ? undefined : 401;
   }
-  if (open) return undefined;
+  if (isOpen) return undefined;
   // The loopback address may be that of a proxy.
   return isLoopback(remote) && forwardingHeader(headers) === undefined ? undefined : 403;
 }

@@ -11,7 +11,7 @@ import { openRedis } from '../../store/redis-connection.ts';
 import { rateLimited } from '../errors.ts';
 
 export interface RateLimitResult {
-  readonly allowed: boolean;
+  readonly isAllowed: boolean;
   readonly limit: number;
   readonly remaining: number;
   /** Whole seconds until the whole quota is there again. */
@@ -83,12 +83,16 @@ export function openRateLimiters(storeUrl: string, onError: (error: unknown) => 
 }
 
 /** The window is at most a minute, also where the clock of the machine was set back. */
-function toResult({ msBeforeNext, remainingPoints }: RateLimiterRes, limit: number, allowed: boolean) {
+function toResult(
+  { msBeforeNext, remainingPoints }: RateLimiterRes,
+  limit: number,
+  isAllowed: boolean,
+): RateLimitResult {
   const seconds = Math.ceil(msBeforeNext / 1000);
   return {
-    allowed,
+    isAllowed,
     limit,
-    remaining: allowed ? remainingPoints : 0,
+    remaining: isAllowed ? remainingPoints : 0,
     resetSeconds: Math.min(Math.max(seconds, 1), WINDOW_SECONDS),
   };
 }

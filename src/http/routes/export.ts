@@ -57,7 +57,7 @@ async function lookUp(
 
 /** Each further 500 identifiers count as a request of their own: the export waits for its turn. */
 async function awaitTurn({ spend }: ExportSources, request: Request, signal: AbortSignal): Promise<void> {
-  for (let spent = await spend(request); spent?.allowed === false; spent = await spend(request))
+  for (let spent = await spend(request); spent?.isAllowed === false; spent = await spend(request))
     await sleep(spent.resetSeconds * 1000, undefined, { signal });
 }
 

@@ -67,7 +67,7 @@ async function watch(
     // The poll outlives the request that started it.
     upstream: { ...ctx.upstream, signal: undefined },
     signal: ctx.clientSignal,
-    tasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
+    hasTasks: selectedFields(info, 'BatchProgress').some(({ name }) => name === 'changedTasks'),
   });
 }
 

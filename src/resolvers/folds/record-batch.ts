@@ -1,4 +1,4 @@
-// Writes a batch that is paid down in the ledger, later if need be.
+// Records a paid batch in the ledger, and tries again for two minutes where the store fails.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import type { LedgerChain } from '../../store/ledger/ledger.ts';
@@ -9,10 +9,10 @@ import type { Issue } from '../../submission/issues.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import type { CheckedInput } from './check-input.ts';
 
-/** The longest pause between attempts to write a batch down: all take two minutes. */
+/** The longest pause between attempts to record a batch: all take two minutes. */
 const MAX_RECORD_PAUSE_MS = 64_000;
 
-/** Tries again to write down what is paid already, until it succeeds or two minutes have passed. */
+/** Tries again to record a paid batch until it succeeds or two minutes have passed. */
 async function recordLater(record: () => Promise<void>): Promise<void> {
   for (let pause = 500; pause <= MAX_RECORD_PAUSE_MS; pause *= 2) {
     await sleep(pause, undefined, { ref: false });
@@ -51,7 +51,7 @@ function toLedgerChains({ chains, covalentBonds }: ItemCheck): LedgerChain[] {
   });
 }
 
-/** Records a batch, later if need be. @returns a warning when it is not recorded yet */
+/** Records a batch, in the background if it fails. @returns a warning while it is not recorded */
 export async function recordBatch(
   ctx: GatewayContext,
   { submission, check, hash }: CheckedInput,

@@ -50,7 +50,7 @@ export async function download(
     path: signedUrl(up, text).href,
     headers,
     maxBytes,
-    repeatable: true,
+    isRepeatable: true,
   });
   const { range, 'if-range': _, ...others } = headers;
   if (DELIVERED.has(answer.status) && (range === undefined || !isCompressedRange(answer))) return answer;

@@ -17,8 +17,8 @@ import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
  * token. A call that is sent once ignores pauses: only the service knows whether it would refuse
  * it, and a refusal costs nothing.
  */
-export function rateLimitScope(up: Upstream, { api, repeatable }: Call): string | undefined {
-  if (!repeatable || api === 'file') return undefined;
+export function rateLimitScope(up: Upstream, { api, isRepeatable }: Call): string | undefined {
+  if (!isRepeatable || api === 'file') return undefined;
   return api === 'atlas' ? 'atlas' : `batch ${up.token ?? ''}`;
 }
 
@@ -39,7 +39,7 @@ function fileDispatcher({ settings, connections }: Upstream, url: URL): Dispatch
   return connections.publicOnly;
 }
 
-function findTarget(up: Upstream, { api, path, query = {}, repeatable }: Call): Target {
+function findTarget(up: Upstream, { api, path, query = {}, isRepeatable }: Call): Target {
   const { settings, connections, limiters } = up;
   if (api === 'file') {
     const url = new URL(path);
@@ -49,7 +49,7 @@ function findTarget(up: Upstream, { api, path, query = {}, repeatable }: Call): 
   const url = new URL(`${settings.baseUrl}${prefix}${path}`);
   for (const [name, value] of Object.entries(query))
     for (const one of [value].flat()) if (one !== undefined) url.searchParams.append(name, String(one));
-  return { url, dispatcher: repeatable ? connections.pool : connections.unshared, limiter: limiters?.api };
+  return { url, dispatcher: isRepeatable ? connections.pool : connections.unshared, limiter: limiters?.api };
 }
 
 function requestHeaders(
@@ -102,7 +102,7 @@ export async function sendRequest(up: Upstream, call: Call): Promise<StreamedRes
     ...(up.source ?? NO_SOURCE),
     operation,
     // Submit and Cancel wait for no read.
-    isUrgent: !call.repeatable,
+    isUrgent: !call.isRepeatable,
     scope: rateLimitScope(up, call),
     signal: up.signal,
     maxWaitMs: start,

@@ -62,7 +62,7 @@ export interface Call {
   /** Maximum bytes of the answer, where the request determines it. */
   readonly maxBytes?: number | undefined;
   /** Whether it may be tried again after a failure that may pass: true for what only reads. */
-  readonly repeatable: boolean;
+  readonly isRepeatable: boolean;
 }
 
 /** An answer whose body has not been read yet. Read or discard the body, always. */
@@ -106,7 +106,7 @@ async function readOnce(up: Upstream, asked: Call): Promise<StreamedResponse> {
  *   repeatable call also the last temporary refusal
  */
 export async function callAnyStatus(up: Upstream, asked: Call): Promise<StreamedResponse> {
-  if (!asked.repeatable) return sendRequest(up, asked);
+  if (!asked.isRepeatable) return sendRequest(up, asked);
   let last: UpstreamError | undefined;
   for (let tries = 1; ; tries += 1) {
     try {

@@ -101,7 +101,7 @@ export function unionParts(all: Iterable<RequiredParts>): RequiredParts {
 const lacksRow = (row: number, { everyRow, rows }: AvailableParts): boolean =>
   everyRow !== true && rows?.includes(row) !== true;
 
-function isMet(need: Need, needs: RequiredParts, available: AvailableParts): boolean {
+function isAvailable(need: Need, needs: RequiredParts, available: AvailableParts): boolean {
   const wanted = needs[need];
   if (typeof wanted === 'number') return wanted <= Number(available[need] ?? 0);
   if (typeof wanted === 'object') return !wanted.some((row) => lacksRow(row, available));
@@ -117,7 +117,7 @@ export const pickParts = (needs: RequiredParts, isWanted: (need: Need) => boolea
 
 /** The needs that `available` does not meet. */
 export function missingParts(needs: RequiredParts, available: AvailableParts): RequiredParts {
-  const missing = pickParts(needs, (need) => !isMet(need, needs, available));
+  const missing = pickParts(needs, (need) => !isAvailable(need, needs, available));
   const { rows } = missing;
   return rows === undefined ? missing : { ...missing, rows: rows.filter((row) => lacksRow(row, available)) };
 }

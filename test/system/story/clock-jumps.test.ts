@@ -97,7 +97,7 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
     const limiters = openRateLimiters('memory:', (error) => expect.unreachable(String(error)));
     const callers = limiters.create('caller', 40);
     for (let i = 0; i < 40; i += 1) await callers.consume('a caller');
-    expect((await callers.consume('a caller')).allowed).toBe(false);
+    expect((await callers.consume('a caller')).isAllowed).toBe(false);
     jump(by);
     expect((await callers.consume('a caller')).resetSeconds).toBeLessThanOrEqual(60);
     await limiters.close();
