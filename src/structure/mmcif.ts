@@ -23,7 +23,7 @@ const toAscii = (text: string): string => text.replace(/\r\n?/g, '\n').replace(/
 const textField = (text: string): string => `\n;${text.replace(/\n;/g, '\n ;')}\n;`;
 
 /** Writes one value. */
-function cifValue(value: CifValue): string {
+export function cifValue(value: CifValue): string {
   if (value === null || value === undefined) return '?';
   if (typeof value === 'number') return Number.isFinite(value) ? String(value) : '?';
   if (value === '') return '.';
@@ -41,6 +41,10 @@ export function cifItems(category: string, row: CifRow): string {
   return `${lines.join('\n')}\n#\n`;
 }
 
+/** What stands before the rows of a category. */
+export const loopHead = (category: string, items: readonly string[]): string =>
+  `loop_\n${items.map((name) => `_${category}.${name}\n`).join('')}`;
+
 /** A category of many rows; nothing when there are none. */
 function cifLoop([category, rows]: CifTable): string {
   const lines = rows.map((row) => Object.values(row).map(cifValue).join(' '));
@@ -49,8 +53,7 @@ function cifLoop([category, rows]: CifTable): string {
 
 /** The same with rows that are written already. */
 function cifLines(category: string, items: readonly string[], lines: readonly string[]): string {
-  if (lines.length === 0) return '';
-  return `loop_\n${items.map((name) => `_${category}.${name}`).join('\n')}\n${lines.join('\n')}\n#\n`;
+  return lines.length === 0 ? '' : `${loopHead(category, items)}${lines.join('\n')}\n#\n`;
 }
 
 const POLYMER_TYPE = {

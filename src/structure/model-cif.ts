@@ -104,6 +104,9 @@ function protocolTables(model: StructureModel, entities: readonly Entity[]): Cif
   ];
 }
 
+/** The id of the metric of errors, which comes behind the scores of the whole. */
+export const paeMetric = ({ scores }: StructureModel): number => scores.length + 1;
+
 /**
  * Local confidences by residue. The dictionary has ma_qa_metric_local for residues of polymers, and
  * features for ligands. Mol* reads those of ligands from ma_qa_metric_local, as AlphaFold 3 writes
@@ -123,10 +126,11 @@ function confidenceTables(model: StructureModel, asyms: readonly Asym[]): CifTab
   const features = local.filter(({ asym }) => !isPolymer(asym.entity));
   const metrics = [
     ...model.scores.map(({ name }) => ({ name, type: types[name], mode: 'global' })),
+    ...(model.hasPae === true ? [{ name: 'PAE', type: 'PAE', mode: 'local-pairwise' }] : []),
     ...(local.length > 0 ? [{ name: 'pLDDT', type: types.pLDDT, mode: 'local' }] : []),
     ...(features.length > 0 ? [{ name: 'pLDDT', type: allAtom, mode: 'per-feature' }] : []),
   ];
-  const localMetric = model.scores.length + 1;
+  const localMetric = paeMetric(model) + (model.hasPae === true ? 1 : 0);
   return [
     ['ma_qa_metric', metrics.map((metric, k) => ({ id: k + 1, ...metric, software_group_id: 1 }))],
     [

@@ -51,6 +51,8 @@ export interface StructureModel {
   readonly hasAtomConfidences?: boolean;
   /** Scale of pLDDT and B-factors; PERCENT unless said. */
   readonly plddtUnit?: PlddtUnit;
+  /** Whether the error of each pair of residues is written, too. */
+  readonly hasPae?: boolean;
   /** Scores of the whole: pTM, ipTM on 0 to 1, pLDDT as it is to be written. */
   readonly scores: readonly { readonly name: 'pLDDT' | 'pTM' | 'ipTM'; readonly value: number }[];
 }

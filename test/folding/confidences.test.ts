@@ -118,6 +118,83 @@ describe.each(['token', 'atom'] as const)('confidences.json of a result with a r
   });
 });
 
+describe('structure.cif?pae=1', () => {
+  const FILE = 'structure.cif?pae=1';
+
+  it('has the error of each residue aligned on each other one, and those of ligands left out', async () => {
+    const answer = await get(0, FILE);
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      'chemical/x-mmcif; charset=utf-8',
+    ]);
+    const cif = readCif(await answer.text());
+    const plain = readCif(await (await get(0, 'structure.cif')).text());
+    expect(cif.get('atom_site')).toEqual(plain.get('atom_site'));
+    expect(plain.has('ma_qa_metric_local_pairwise')).toBe(false);
+
+    const pae = at(await json(0, 'result.json'), 'pae') as number[][];
+    // A residue of a polymer, and the token of its row; the ligand between the chains has one, too.
+    const residues = (cif.get('pdbx_poly_seq_scheme') ?? []).map(({ asym_id, seq_id, mon_id }, k) => ({
+      token: k < INSULIN_A.length ? k : k + 1,
+      asym_id,
+      seq_id,
+      mon_id,
+    }));
+    expect(residues).toHaveLength(TOKENS - 1);
+    const metrics = cif.get('ma_qa_metric') ?? [];
+    const metric = metrics.find(({ name }) => name === 'PAE');
+    expect(metric).toMatchObject({ type: 'PAE', mode: 'local-pairwise' });
+    expect(new Set(metrics.map(({ id: one }) => one)).size).toBe(metrics.length);
+    const local = metrics.find(({ mode }) => mode === 'local');
+    expect(new Set(cif.get('ma_qa_metric_local')?.map(({ metric_id }) => metric_id))).toEqual(
+      new Set([local?.id]),
+    );
+    const expected = residues.flatMap((first) =>
+      residues.map((second) => ({
+        ...{ model_id: '1', label_asym_id_1: first.asym_id, label_seq_id_1: first.seq_id },
+        ...{ label_comp_id_1: first.mon_id, label_asym_id_2: second.asym_id },
+        ...{ label_seq_id_2: second.seq_id, label_comp_id_2: second.mon_id, metric_id: metric?.id },
+        metric_value: String(pae[first.token]?.[second.token]),
+      })),
+    );
+    expect(cif.get('ma_qa_metric_local_pairwise')).toEqual(
+      expected.map((row, k) => ({ ordinal_id: String(k + 1), ...row })),
+    );
+    // The matrix is not symmetric, so that an order of residues turned around would show.
+    expect(pae[0]?.[5]).not.toBe(pae[5]?.[0]);
+  });
+
+  it('is another file than the plain one, sent while it is written, with a tag and by a signed link', async () => {
+    const [plain, answer] = [await get(0, 'structure.cif'), await get(0, FILE)];
+    const [etag, text] = [answer.headers.get('etag') ?? '', await answer.text()];
+    expect(etag).not.toBe(plain.headers.get('etag'));
+    expect([answer.headers.get('accept-ranges'), answer.headers.get('content-length')]).toEqual([
+      'none',
+      null,
+    ]);
+    const again = await get(0, FILE, { 'if-none-match': etag });
+    expect([again.status, await again.text()]).toEqual([304, '']);
+    expect((await get(0, 'structure.cif', { 'if-none-match': etag })).status).toBe(200);
+    expect((await get(0, FILE, { authorization: 'Bearer another-key' })).status).toBe(404);
+    const { data } = await bench.ask(
+      'query($id: ID!) { task(taskId: $id) { result { structure { signedUrl } } } }',
+      { id: `${id}-00000` },
+    );
+    const link = `${at(data, 'task.result.structure.signedUrl')}?pae=1`;
+    const linked = await bench.gateway.fetch(new Request(link));
+    expect([linked.status, await linked.text()]).toEqual([200, text]);
+  });
+
+  it('needs errors in the result, and a parameter that can be read', async () => {
+    const none = await get(2, FILE);
+    expect([none.status, await none.text()]).toEqual([404, expect.stringContaining('includePae')]);
+    bench.forget();
+    const wrong = await get(0, 'structure.cif?pae=yes');
+    expect([wrong.status, await wrong.text()]).toEqual([400, '`pae` is 1, or left out.\n']);
+    expect(bench.counts()).toEqual({});
+  });
+});
+
 describe('confidence files', () => {
   it('say what they can of results without aligned errors, and of two chains without pair ipTM', async () => {
     const without = (await json(2, 'confidences.json')) as Confidences;

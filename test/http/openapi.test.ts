@@ -157,6 +157,9 @@ describe('every route', () => {
         await ask(template, path, isStreamed ? 200 : 206, { headers: { range: 'bytes=0-3' } });
         await ask(template, path, isStreamed ? 200 : 416, { headers: { range: 'bytes=900000000-' } });
       }
+      if (template.endsWith('structure.cif'))
+        for (const start of ['', '/signed/{signature}'])
+          await ask(start + template, `${start.replace('{signature}', 'forged')}${path}?pae=2`, 400);
       await ask(template, template.replace('{taskId}', 'unknown'), 404);
       await ask(`/signed/{signature}${template}`, `/signed/forged${path}`, 403, {}, true);
     }

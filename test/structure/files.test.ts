@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { fold } from '../../sandbox/src/folding/fold.ts';
 import type { DeclaredAtom, DeclaredBond } from '../../src/structure/fold/declared-bonds.ts';
-import { writeFoldFile } from '../../src/structure/fold/files.ts';
+import { writeFoldFile, writeMmcifWithPae } from '../../src/structure/fold/files.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
 import { bondedFold, expectedAtoms, open, written } from './written-files.ts';
@@ -532,4 +532,35 @@ test('molecules without a name are one entity only if they are the same, mirror 
   expect(await entities([['C1CCCCC1'], ['c1ccccc1']])).toEqual(['1', '2']);
   // The same molecule twice, laid out in two ways.
   expect(await entities([['CC(C)CCN(C)CC(C)C'], ['CC(C)CCN(C)CC(C)C']])).toEqual(['1', '1']);
+});
+
+test('the errors of pairs are written piece by piece, as they are asked for', async () => {
+  const file = writeMmcifWithPae(await open(largeFold(1000)));
+  if (!file.ok) throw new Error(file.reason);
+  const ordinals: number[] = [];
+  for (const piece of file.pieces) {
+    // The first one is the structure.
+    ordinals.push(Number(/^(\d+) 1 A \d+ ALA A \d+ ALA 3 [\d.]+$/m.exec(piece)?.[1] ?? 0));
+    if (ordinals.length === 3) break;
+  }
+  expect(ordinals.slice(0, 2)).toEqual([0, 1]);
+  expect([2001, 3001, 4001]).toContain(ordinals[2]);
+});
+
+test('pairs of a residue without coordinates have no errors, and the others keep theirs', async () => {
+  const fold = smallFold();
+  const [start = 0, end = 0] = fold.complex.token_to_atoms[1] ?? [];
+  // JSON writes null.
+  fold.complex.atom_positions.fill([Number.NaN, Number.NaN, Number.NaN], start, end);
+  const file = writeMmcifWithPae(await open(fold));
+  if (!file.ok) throw new Error(file.reason);
+  const rows = readCif([...file.pieces].join('')).get('ma_qa_metric_local_pairwise') ?? [];
+  const seen = rows.map(
+    (row) =>
+      `${row.label_asym_id_1}${row.label_seq_id_1} ${row.label_asym_id_2}${row.label_seq_id_2} ${row.metric_value}`,
+  );
+  // Tokens of polymers, without the second residue of A.
+  const places = ['A1', 'A2', 'A3', 'B1', 'B2', 'R1', 'R2', 'D1', 'D2'];
+  const kept = places.flatMap((place, token) => (place === 'A2' ? [] : [[place, token] as const]));
+  expect(seen).toEqual(kept.flatMap(([a, r]) => kept.map(([b, c]) => `${a} ${b} ${fold.pae[r]?.[c]}`)));
 });

@@ -63,6 +63,7 @@ const NO_RESULT = {
   409: 'There is no result (yet).',
   410: 'The result has expired.',
 };
+const WRONG_PARAMETER = { 400: 'A wrong parameter.' };
 const NO_LINK = { 403: 'The link has expired, or its signature is not valid.' };
 const PROTEIN_FILE = { ...NOT_MODIFIED, 400: 'No hash, or a wrong parameter.', 404: 'There is none.' };
 
@@ -70,6 +71,11 @@ const PLDDT: Parameter = {
   description: 'Scale of the confidences: 0 to 100, 0 to 1, or as the service sends them.',
   example: 'percent',
   schema: { enum: ['percent', 'unit', 'upstream'], default: 'percent' },
+};
+const PAE: Parameter = {
+  description: 'Adds the PAE of each pair of residues of polymers; such a file has no ranges.',
+  example: '1',
+  schema: { enum: ['1'] },
 };
 const COLUMNS: Parameter = {
   description: 'Columns, separated by commas; `requested`, `status` and `problem` are always there.',
@@ -125,18 +131,18 @@ const OPERATIONS: Readonly<Record<string, RouteOperation>> = {
     others: PROTEIN_FILE,
   },
   ...Object.fromEntries(
-    Object.entries(TASK_FILES).flatMap(([file, [summary, type]]) => [
-      [
-        `/tasks/{taskId}/${file}`,
-        {
-          summary,
-          type,
-          isPrivate: true,
-          others: { ...NOT_MODIFIED, ...(STREAMED_FILES.has(file) ? {} : RANGES), ...NO_RESULT },
-        },
-      ],
-      [`/signed/{signature}/tasks/{taskId}/${file}`, { summary, type, others: NO_LINK }],
-    ]),
+    Object.entries(TASK_FILES).flatMap(([file, [summary, type]]) => {
+      const [query, wrong] = file === 'structure.cif' ? [{ pae: PAE }, WRONG_PARAMETER] : [{}, {}];
+      const ranges = STREAMED_FILES.has(file) ? {} : RANGES;
+      const others = { ...NOT_MODIFIED, ...ranges, ...wrong, ...NO_RESULT };
+      return [
+        [`/tasks/{taskId}/${file}`, { summary, type, query, isPrivate: true, others }],
+        [
+          `/signed/{signature}/tasks/{taskId}/${file}`,
+          { summary, type, query, others: { ...wrong, ...NO_LINK } },
+        ],
+      ];
+    }),
   ),
   '/batches/{batchId}/scores.tsv': {
     summary: 'All tasks of a batch with their scores, the best first',

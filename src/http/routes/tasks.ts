@@ -10,7 +10,7 @@ import type { TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { writeFoldFile } from '../../structure/fold/files.ts';
+import { writeFoldFile, writeMmcifWithPae } from '../../structure/fold/files.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
@@ -121,7 +121,8 @@ async function taskFile(source: FileSource, file: string): Promise<RouteAnswer> 
   const whole = await openFolds(source, ctx.upstream).read(taskId);
   if (whole === null) return textResponse(404, NO_RESULT);
   const { bytes, fold } = whole;
-  const content = await makeContent(fold, file, listDeclaredBonds(item));
+  const isWithPae = new URL(request.url).searchParams.has('pae');
+  const content = await makeContent(fold, file, { bonds: listDeclaredBonds(item), isWithPae });
   if (typeof content === 'string') return textResponse(404, content);
   return content instanceof Uint8Array
     ? sendContent(request, content, headers)
@@ -195,7 +196,7 @@ async function linkedFile(
 async function makeContent(
   fold: FoldingResult,
   file: string,
-  bonds: readonly DeclaredBond[],
+  { bonds, isWithPae }: { readonly bonds: readonly DeclaredBond[]; readonly isWithPae: boolean },
 ): Promise<Uint8Array | Iterable<string> | string> {
   const { misfits, embeddings } = fold;
   if (file in SUFFIXES) {
@@ -212,6 +213,10 @@ async function makeContent(
     const { sequence, pair } = embeddings;
     return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
   }
+  if (file === 'structure.cif' && isWithPae) {
+    const written = writeMmcifWithPae(checkPart(fold, misfits.pae ?? misfits.structure), bonds);
+    return written.ok ? written.pieces : written.reason;
+  }
   const format = file === 'structure.pdb' ? 'PDB' : 'MMCIF';
   const written = checkPart(writeFoldFile(fold, format, bonds), misfits.structure);
   if (written.ok) return new TextEncoder().encode(written.text);
@@ -226,9 +231,11 @@ export const taskRoutes = (
   openLink: OpenLink,
 ): Route => ({
   path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILES})$`),
-  async answer({ request, parts: [signature, taskId = '', file = ''] }) {
+  async answer({ request, url, parts: [signature, taskId = '', file = ''] }) {
     const id = decodeId(taskId);
     if (id === null) return textResponse(400, 'The task id cannot be read.');
+    const pae = url.searchParams.get('pae') ?? '1';
+    if (file === 'structure.cif' && pae !== '1') return textResponse(400, '`pae` is 1, or left out.');
     const link = openLink(request, signature, taskFilePath(id, file));
     if (link === null) return answer(await open(request), request, id, file);
     return typeof link === 'string' ? refuseLink(link) : linkedFile(link, request, id, file);

@@ -12,13 +12,16 @@ export type ConfidenceFile =
   | { readonly ok: true; readonly pieces: Iterable<string> }
   | { readonly ok: false; readonly reason: string };
 
+/** Why a file of errors cannot be written. */
+export const NO_PAE = 'The result has no aligned error; it is made with includePae.';
+
 /** Characters of a piece at least, but for the last one. */
 const PIECE_LENGTH = 65_536;
 /** The scale of AlphaFold's errors ends here; AlphaFold DB states it with each matrix. */
 const LARGEST_PAE = 31.75;
 
 /** Joins texts to pieces that are worth a write. */
-function* joinPieces(texts: Iterable<string>): Generator<string> {
+export function* joinPieces(texts: Iterable<string>): Generator<string> {
   let piece = '';
   for (const text of texts) {
     piece += text;
@@ -34,8 +37,8 @@ const ERROR_TEXTS: readonly string[] = Array.from({ length: 4096 }, (_, hundredt
   String(hundredths / 100),
 );
 
-/** An error with at most two decimals. */
-function errorText(error: number | undefined): string {
+/** An error with at most two decimals; `null` where there is none. */
+export function errorText(error: number | undefined): string {
   const hundredths = Math.round((error ?? Number.NaN) * 100);
   return ERROR_TEXTS[hundredths] ?? (Number.isNaN(hundredths) ? 'null' : String(hundredths / 100));
 }
@@ -200,8 +203,7 @@ function* paeTexts(pae: Matrix): Generator<string> {
 
 /** Writes the PAE as AlphaFold DB has it, by residue; its form names no chains, so it holds one. */
 export function writePae({ pae, chains }: FoldingResult): ConfidenceFile {
-  if (pae === null)
-    return { ok: false, reason: 'The result has no aligned error; it is made with includePae.' };
+  if (pae === null) return { ok: false, reason: NO_PAE };
   if (chains.length > 1)
     return { ok: false, reason: 'pae.json is for one chain. confidences.json holds the errors of several.' };
   return { ok: true, pieces: joinPieces(paeTexts(pae)) };

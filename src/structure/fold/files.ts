@@ -3,8 +3,11 @@ import { writeMmcif } from '../mmcif.ts';
 import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
 import { writePdb } from '../pdb-text.ts';
 import { findResidue } from '../residues.ts';
+import { type ConfidenceFile, joinPieces, NO_PAE } from './confidence-files.ts';
 import { type DeclaredBond, findDeclaredPairs } from './declared-bonds.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
+import type { Matrix } from './matrix.ts';
+import { pairwiseErrors } from './pairwise-errors.ts';
 import type { FoldingResult, TokenPlddt } from './result.ts';
 import { atomElement, atomRange, readPosition, readWord } from './rows.ts';
 
@@ -100,6 +103,14 @@ function toStructureModel(
   };
 }
 
+/** Reads the structure of a result, or says why it has none. */
+function readModel(fold: FoldingResult, declared: readonly DeclaredBond[]): StructureModel | string {
+  const { complex, atomCount, misfits } = fold;
+  if (misfits.structure !== null) return misfits.structure;
+  if (complex === undefined || atomCount === 0) return 'The result holds no structure.';
+  return toStructureModel(fold, complex, declared);
+}
+
 /**
  * Writes the structure of a result, or says why the format cannot hold it.
  *
@@ -110,10 +121,25 @@ export function writeFoldFile(
   format: 'PDB' | 'MMCIF',
   declared: readonly DeclaredBond[] = [],
 ): StructureFile {
-  const { complex, atomCount, misfits } = fold;
-  if (misfits.structure !== null) return { ok: false, reason: misfits.structure };
-  if (complex === undefined || atomCount === 0)
-    return { ok: false, reason: 'The result holds no structure.' };
-  const model = toStructureModel(fold, complex, declared);
+  const model = readModel(fold, declared);
+  if (typeof model === 'string') return { ok: false, reason: model };
   return format === 'PDB' ? writePdb(model) : writeMmcif(model);
+}
+
+function* withPairs(model: StructureModel, pae: Matrix): Generator<string> {
+  yield writeMmcif(model).text;
+  yield* pairwiseErrors(model, pae);
+}
+
+/** Writes the mmCIF file with the error of each pair of residues behind the atoms. */
+export function writeMmcifWithPae(
+  fold: FoldingResult,
+  declared: readonly DeclaredBond[] = [],
+): ConfidenceFile {
+  const { pae } = fold;
+  if (pae === null) return { ok: false, reason: NO_PAE };
+  const read = readModel(fold, declared);
+  if (typeof read === 'string') return { ok: false, reason: read };
+  const model = { ...read, hasPae: true };
+  return { ok: true, pieces: joinPieces(withPairs(model, pae)) };
 }

@@ -13,7 +13,7 @@ import type { FoldAllAtomInput } from '../../../sandbox/src/folding/input.ts';
 import { proteinPdb } from '../../../sandbox/src/structure/pdb.ts';
 import { buildProtein } from '../../../sandbox/src/structure/protein.ts';
 import type { DeclaredBond } from '../../../src/structure/fold/declared-bonds.ts';
-import { writeFoldFile } from '../../../src/structure/fold/files.ts';
+import { writeFoldFile, writeMmcifWithPae } from '../../../src/structure/fold/files.ts';
 import { readFoldingResult } from '../../../src/structure/fold/result.ts';
 import { writePdbEnd } from '../../../src/structure/pdb-end.ts';
 import { writePdbHead } from '../../../src/structure/pdb-head.ts';
@@ -22,7 +22,7 @@ import { scalePlddtInPdb } from '../../../src/structure/plddt-scale.ts';
 import { largeFold } from '../../structure/fold.ts';
 import { oddInput } from '../../structure/odd-input.ts';
 import { readCif } from '../../structure/read-cif.ts';
-import { viewMmcif, viewPdb } from './viewer.ts';
+import { viewMmcif, viewPae, viewPdb } from './viewer.ts';
 
 const run = promisify(execFile);
 const SCRIPT = fileURLToPath(new URL('readers.py', import.meta.url));
@@ -179,12 +179,12 @@ const DECLARED: readonly DeclaredBond[] = [
   { from: atom('A', 3, 'NE2'), to: atom('Z', 0, 'ZN') },
 ];
 
-async function folded(input: FoldAllAtomInput) {
+async function folded(input: FoldAllAtomInput, includePae = false) {
   const outcome = await fold({
     model: 'foldmodel',
     input,
     repeatIndex: 0,
-    includePae: false,
+    includePae,
     includePairChainsIptm: false,
     includeEmbeddings: false,
   });
@@ -200,6 +200,14 @@ function save(name: string, result: unknown): string[] {
     if (file.ok) writeFileSync(path, file.text);
     return file.ok ? [path] : [];
   });
+}
+
+/** A complex, and its file with the error of each pair of residues. */
+async function foldedPairs() {
+  const result = await folded(INPUTS.complex as FoldAllAtomInput, true);
+  const file = writeMmcifWithPae(readFoldingResult(result));
+  if (!file.ok) throw new Error(file.reason);
+  return { pae: result.pae ?? [], text: [...file.pieces].join('') };
 }
 
 /** The order of chains is that of each format. */
@@ -227,6 +235,8 @@ describe.skipIf(MISSING)('files of structures', () => {
       paths.push(join(folder, `atlas.${ending}`));
       writeFileSync(join(folder, `atlas.${ending}`), text);
     }
+    paths.push(join(folder, 'paired.cif'));
+    writeFileSync(join(folder, 'paired.cif'), (await foldedPairs()).text);
     told = await tell(paths);
   }, 600_000);
 
@@ -296,6 +306,18 @@ describe.skipIf(MISSING)('files of structures', () => {
       if (cif.ok) expect((await viewMmcif(cif.text)).atoms).toHaveLength(count);
       if (pdb.ok) expect((await viewPdb(pdb.text)).atoms).toHaveLength(count);
     }
+  });
+
+  it('have the errors of pairs of residues to Mol*, where they were sent', async () => {
+    const { pae, text } = await foldedPairs();
+    const seen = await viewPae(text);
+    // Residues of polymers come first in this complex. Mol* reads decimals a bit beside the number.
+    const polymers = 2 * 16 + 6 + 7;
+    expect(Object.values(seen ?? {}).map((row) => Object.values(row ?? {}))).toEqual(
+      pae
+        .slice(0, polymers)
+        .map((row) => row.slice(0, polymers).map((error) => expect.closeTo(error ?? Number.NaN, 6))),
+    );
   });
 
   it('keep what was sent of odd inputs', async () => {

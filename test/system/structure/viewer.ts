@@ -1,4 +1,5 @@
 // Structure files as a molecule viewer's library (molstar) understands them.
+import { QualityAssessment } from 'molstar/lib/commonjs/extensions/model-archive/quality-assessment/prop.js';
 import { CIF } from 'molstar/lib/commonjs/mol-io/reader/cif.js';
 import { parsePDB } from 'molstar/lib/commonjs/mol-io/reader/pdb/parser.js';
 import type { Trajectory } from 'molstar/lib/commonjs/mol-model/structure.js';
@@ -26,12 +27,22 @@ async function view(trajectory: Trajectory) {
   };
 }
 
-export async function viewMmcif(text: string) {
+async function openMmcif(text: string) {
   const parsed = await CIF.parseText(text).run();
   if (parsed.isError) throw new Error(parsed.message);
   const block = parsed.result.blocks[0];
   if (block === undefined) throw new Error('no block');
-  return view(await trajectoryFromMmCIF(block).run());
+  return { block, trajectory: await trajectoryFromMmCIF(block).run() };
+}
+
+export const viewMmcif = async (text: string) => view((await openMmcif(text)).trajectory);
+
+/** The errors that are plotted, by the first residue and the second one, counted over the whole structure. */
+export async function viewPae(text: string) {
+  const { block, trajectory } = await openMmcif(text);
+  const [metric] = QualityAssessment.findModelArchiveCIFPAEMetrics(block);
+  const { representative } = trajectory;
+  return QualityAssessment.pairwiseMetricFromModelArchiveCIF(representative, block, metric?.id ?? 0)?.values;
 }
 
 export async function viewPdb(text: string) {
