@@ -9,13 +9,15 @@ import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 describe.skipIf(NO_BROWSER)('a page of another site', () => {
   it('reads a link, and not the address that needs a token', async () => {
-    const bench = await openBench();
-    const batchId = await bench.submit({ items: [protein(INSULIN_A)] });
+    const bench = await openBench({}, { limits: { runningTasks: 100 } });
+    const batchId = await bench.submit({ items: [protein(INSULIN_A, 'Insulin A')] });
     await bench.pass(60_000);
-    const { data } = await bench.ask(
-      'query($id: ID!) { task(taskId: $id) { result { structure { url signedUrl } } } }',
-      { id: `${batchId}-00000` },
+    const { data, errors } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { result { structure { url signedUrl } } } } } }',
+      { id: batchId },
     );
+    expect(errors ?? []).toEqual([]);
+    const structure = 'batch.tasks.nodes.0.result.structure';
     const served = await serve(bench.gateway);
     const here = (url: unknown) => String(url).replace('http://gateway.test', new URL(served.url).origin);
     const browser = await launchBrowser();
@@ -33,8 +35,8 @@ describe.skipIf(NO_BROWSER)('a page of another site', () => {
           ),
         url,
       );
-    expect(await read(here(at(data, 'task.result.structure.signedUrl')))).toMatch(/^data_/);
-    expect(await read(here(at(data, 'task.result.structure.url')))).toBe('refused');
+    expect(await read(here(at(data, `${structure}.signedUrl`)))).toMatch(/^data_/);
+    expect(await read(here(at(data, `${structure}.url`)))).toBe('refused');
     await browser.close();
     site.close();
     await served.close();

@@ -233,7 +233,7 @@ describe.skipIf(NO_FRONTEND)('in a browser,', { timeout: 300_000 }, () => {
   it('a platform engineer takes schema and commands from the federation guide, and composes a supergraph', async () => {
     const blocks = readGuide('docs/federation.md').blocks.map(({ text }) => text);
     writeFileSync(join(folder, 'lab.graphql'), blocks.find((text) => text.startsWith('# lab.graphql')) ?? '');
-    symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
+    symlinkSync(join(ROOT, 'test/system/node_modules'), join(folder, 'node_modules'));
     const command = blocks.find((text) => text.includes('composeServices')) ?? '';
     await bash(command.replaceAll('http://127.0.0.1:4000/', site.url));
     const supergraph = readFileSync(join(folder, 'supergraph.graphql'), 'utf8');
