@@ -9,7 +9,7 @@ import { launchBrowser, NO_BROWSER } from './chromium.ts';
 
 describe.skipIf(NO_BROWSER)('a page of another site', () => {
   it('reads a link, and not the address that needs a token', async () => {
-    const bench = await openBench({}, { limits: { runningTasks: 100 } });
+    const bench = await openBench({ CORS_ORIGINS: 'https://app.example' });
     const batchId = await bench.submit({ items: [protein(INSULIN_A, 'Insulin A')] });
     await bench.pass(60_000);
     const { data, errors } = await bench.ask(
