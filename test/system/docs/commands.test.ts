@@ -67,8 +67,9 @@ function folderFor({ path, blocks }: GuideText): string {
   // A second try starts afresh.
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
-  for (const name of ['clients', 'examples', 'node_modules'])
-    symlinkSync(`${ROOT}${name}`, join(folder, name));
+  for (const name of ['clients', 'examples']) symlinkSync(`${ROOT}${name}`, join(folder, name));
+  // What the federation guide installs.
+  symlinkSync(`${ROOT}test/system/node_modules`, join(folder, 'node_modules'));
   for (const { language, text } of blocks) {
     const name = /^# ([\w.-]+\.(?:ya?ml|graphql))\b/.exec(text)?.[1];
     if (/^(yaml|graphql)$/.test(language) && name !== undefined) writeFileSync(join(folder, name), text);
