@@ -45,7 +45,7 @@ export function pocketTarget(chain: ChainModel, scene: Scene, input: FoldAllAtom
 }
 
 /** The service counts from the phosphate, which the first nucleotide lacks here. */
-function placeOf(token: Token | undefined, index: number): number {
+function findAtomPlace(token: Token | undefined, index: number): number {
   const lacksPhosphate = token?.atoms[0]?.name === "O5'";
   return lacksPhosphate ? index - 3 : index;
 }
@@ -68,7 +68,7 @@ function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]):
       if (mine[0] !== chain.id || other[0] === chain.id) continue;
       const anchor = chainOf(scene.chains, other[0])?.tokens[other[1]];
       const own = chain.tokens[mine[1]];
-      const [anchorAtom, ownAtom] = [placeOf(anchor, other[2]), placeOf(own, mine[2])];
+      const [anchorAtom, ownAtom] = [findAtomPlace(anchor, other[2]), findAtomPlace(own, mine[2])];
       if (anchor?.atoms[anchorAtom] && own?.atoms[ownAtom]) return { anchor, anchorAtom, own, ownAtom };
     }
   }
@@ -147,8 +147,8 @@ export function unmadeBonds(chains: readonly ChainModel[], bonds: readonly Coval
       chainOf(chains, bond.chain_id1)?.tokens[bond.res_idx1],
       chainOf(chains, bond.chain_id2)?.tokens[bond.res_idx2],
     ];
-    const one = oneToken?.atoms[placeOf(oneToken, bond.atom_idx1)];
-    const two = twoToken?.atoms[placeOf(twoToken, bond.atom_idx2)];
+    const one = oneToken?.atoms[findAtomPlace(oneToken, bond.atom_idx1)];
+    const two = twoToken?.atoms[findAtomPlace(twoToken, bond.atom_idx2)];
     if (one && two && distance(one.at, two.at) < 2.2) return [];
     const name = (id: string, residue: number): string => `${id}:${residue}`;
     return [

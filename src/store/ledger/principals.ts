@@ -1,5 +1,5 @@
 // How callers are named in the store: by a keyed hash of their token. When GATEWAY_SECRET changes,
-// a caller's data move to the new name at the first request: without the token nobody can tell
+// a caller's data move to the new name at the first request: without the token it cannot be told
 // which name was the former one.
 import { createHmac } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
