@@ -19,34 +19,28 @@ const IDENTITY = '1555'.padStart(6);
 const bondColumns = (record: string, distance: number): string =>
   `${record.padEnd(59)}${IDENTITY} ${IDENTITY} ${distance.toFixed(2).slice(0, 5).padStart(5)}`;
 
-/**
- * Columns that name a residue: chain, number, insertion code.
- *
- * @param gap - between chain and number
- */
-export const residueColumns = (
-  {
-    chain,
-    number,
-    insertion,
-  }: { readonly chain: string; readonly number: number; readonly insertion: string },
-  gap = '',
-): string => `${chain}${gap}${String(number).padStart(4)}${insertion.padEnd(1)}`;
-
-interface BridgePartner {
+interface PdbResidueId {
   readonly chain: string;
   readonly number: number;
   readonly insertion: string;
 }
 
-export const bridgeRecord = (serial: number, a: BridgePartner, b: BridgePartner, distance: number): string =>
+/**
+ * Columns that name a residue: chain, number, insertion code.
+ *
+ * @param gap - between chain and number
+ */
+export const residueColumns = ({ chain, number, insertion }: PdbResidueId, gap = ''): string =>
+  `${chain}${gap}${String(number).padStart(4)}${insertion.padEnd(1)}`;
+
+export const bridgeRecord = (serial: number, a: PdbResidueId, b: PdbResidueId, distance: number): string =>
   bondColumns(
     `SSBOND ${String(serial).padStart(3)} CYS ${residueColumns(a, ' ')}   CYS ${residueColumns(b, ' ')}`,
     distance,
   );
 
 /** One end of a LINK. */
-export interface LinkPartner extends BridgePartner {
+export interface LinkPartner extends PdbResidueId {
   /** The four columns of the atom's name. */
   readonly atomColumns: string;
   readonly component: string;
