@@ -46,7 +46,7 @@ const isOverSocket = process.env.TEST_THROUGH === 'listener';
 const BUFFERED = isOverSocket ? 29 : 3;
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 /** The files of a task without aligned errors, in their order. */
-const filesOf = (name: string): string[] => [
+const listFiles = (name: string): string[] => [
   ...[`${name}.json`, `${name}.cif`],
   ...['summary_confidences', 'confidences'].map((kind) => `${kind}/${name}_${kind}.json`),
 ];
@@ -61,7 +61,7 @@ describe('results.zip', () => {
     expect(answer.headers.get('content-disposition')).toContain('filename="designs_round_1.zip"');
     const files = await unzip(answer);
     expect(Object.keys(files)).toEqual([
-      ...['a_b', 'A_B-2', 'item3'].flatMap(filesOf),
+      ...['a_b', 'A_B-2', 'item3'].flatMap(listFiles),
       ...['scores.tsv', 'manifest.json'],
     ]);
     // Each result is read once, for all of its files and for its scores.
@@ -136,7 +136,7 @@ describe('results.zip', () => {
     await bench.pass(60_000);
     const files = await unzip(await get('results.zip', own));
     expect(Object.keys(files)).toEqual([
-      ...['Manifest-2', '蛋白一'].flatMap(filesOf),
+      ...['Manifest-2', '蛋白一'].flatMap(listFiles),
       ...['scores.tsv', 'manifest.json'],
     ]);
     expect(manifestOf(files)).toMatchObject({

@@ -58,7 +58,7 @@ interface Confidences {
 }
 
 /** What structure.cif says of its atoms, in order. */
-async function atomsOf(from: Bench, batch: string) {
+async function readAtoms(from: Bench, batch: string) {
   const cif = readCif(await (await get(0, 'structure.cif', {}, from, batch)).text());
   return (cif.get('atom_site') ?? []).map((atom) => ({
     chain: atom.auth_asym_id,
@@ -78,7 +78,7 @@ describe.each(['token', 'atom'] as const)('confidences.json of a result with a r
     expect(Object.keys(all)).toEqual([
       ...['atom_chain_ids', 'atom_plddts', 'pae', 'token_chain_ids', 'token_res_ids'],
     ]);
-    const atoms = await atomsOf(own, batch);
+    const atoms = await readAtoms(own, batch);
     expect(all.atom_chain_ids).toEqual(atoms.map(({ chain }) => chain));
     expect(all.atom_plddts).toEqual(atoms.map(({ b }) => expect.closeTo(b, 2)));
     const tokens = atoms.filter(({ chain, residue, component }, k) => {

@@ -98,10 +98,10 @@ it('each is LINK and CONECT in the PDB file', async () => {
     ' NE2 HIS A   4-ZN    ZN Z   1',
     ' OD1 ASP A   5- O1  LIG S   1',
   ]);
-  const serialOf = (columns: string) =>
+  const findSerial = (columns: string) =>
     lines.find((line) => /^(?:ATOM|HETATM)/.test(line) && line.slice(12, 26) === columns)?.slice(6, 11);
   for (const link of links) {
-    const [one, two] = [serialOf(link.slice(12, 26)), serialOf(link.slice(42, 56))];
+    const [one, two] = [findSerial(link.slice(12, 26)), findSerial(link.slice(42, 56))];
     expect(lines.some((line) => line.startsWith(`CONECT${one}`) && line.slice(11).includes(`${two}`))).toBe(
       true,
     );

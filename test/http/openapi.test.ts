@@ -25,7 +25,7 @@ beforeAll(async () => {
 afterAll(() => bench.close());
 
 /** The paths that an expression matches, with {} for what is free. */
-function templatesOf({ source }: RegExp): string[] {
+function toTemplates({ source }: RegExp): string[] {
   const text = source.replace(/^\^/, '').replace(/\$$/, '').replaceAll('\\/', '/').replaceAll('\\.', '.');
   if (text.includes('(?!')) return [];
   const optional = /^\(\?:(.*?\)?)\)\?(?=\/)/.exec(text);
@@ -57,7 +57,7 @@ describe('the description', () => {
   });
 
   it('has every route of the gateway, and no other', () => {
-    const routed = bench.gateway.routes.flatMap(({ path }) => templatesOf(path));
+    const routed = bench.gateway.routes.flatMap(({ path }) => toTemplates(path));
     expect(routed).toContain('/signed/{}/tasks/{}/structure.cif');
     const described = Object.keys(paths).map((path) => path.replace(/\{\w+\}/g, '{}'));
     // Endings of structures are checked when they are asked for.
@@ -111,17 +111,17 @@ describe('every route', () => {
       return response;
     }
 
-    const etagOf = (response: Response) => ({ 'if-none-match': response.headers.get('etag') ?? '' });
+    const ifNoneMatch = (response: Response) => ({ 'if-none-match': response.headers.get('etag') ?? '' });
     for (const file of ['health', 'ready', 'metrics', 'llms.txt', 'openapi.json'])
       await ask(`/${file}`, `/${file}`, 200);
     const schema = await ask('/schema.graphql', '/schema.graphql', 200);
-    await ask('/schema.graphql', '/schema.graphql', 304, { headers: etagOf(schema) });
+    await ask('/schema.graphql', '/schema.graphql', 304, { headers: ifNoneMatch(schema) });
 
     const files = ['/structures/{hash}.pdb', '/structures/{hash}.cif', '/thumbnails/{hash}/{type}.png'];
     for (const template of files) {
       const path = (hash: string) => template.replace('{hash}', hash).replace('{type}', 'plddt');
       const found = await ask(template, path(INSULIN), 200, {}, true);
-      await ask(template, path(INSULIN), 304, { headers: etagOf(found) });
+      await ask(template, path(INSULIN), 304, { headers: ifNoneMatch(found) });
       await ask(template, path('insulin'), 400);
       await ask(template, path('a'.repeat(32)), 404);
     }
@@ -152,7 +152,7 @@ describe('every route', () => {
       const path = template.replace('{taskId}', task);
       const found = await ask(template, path, 200);
       if (!template.endsWith('result.json')) {
-        await ask(template, path, 304, { headers: etagOf(found) });
+        await ask(template, path, 304, { headers: ifNoneMatch(found) });
         const isStreamed = /\/(?:confidences|pae)\.json$/.test(template);
         await ask(template, path, isStreamed ? 200 : 206, { headers: { range: 'bytes=0-3' } });
         await ask(template, path, isStreamed ? 200 : 416, { headers: { range: 'bytes=900000000-' } });

@@ -8,7 +8,7 @@ export interface Agent {
   close(): Promise<void>;
 }
 
-export const textOf = ({ content }: CallToolResult): string =>
+export const resultText = ({ content }: CallToolResult): string =>
   content.map((part) => (part.type === 'text' ? part.text : `<${part.type}>`)).join('\n');
 
 /** Connects a client. @param mode - `auto` asks for the protocol of 2026, `legacy` is that of 2025 */

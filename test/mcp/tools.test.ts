@@ -9,10 +9,10 @@ import { schema, subgraphSchema } from '../../src/resolvers/schema.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from '../folding/bench.ts';
 import { runs } from '../property-runs.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
-import { type Agent, connect, textOf } from './client.ts';
+import { type Agent, connect, resultText } from './client.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
-const bytesOf = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
+const jsonBytes = (value: unknown) => Buffer.byteLength(JSON.stringify(value));
 
 let bench: Bench;
 let agent: Agent;
@@ -33,16 +33,16 @@ afterEach(() => fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' }
 /** The content of a result that is no error, which is its text as well. */
 async function content(name: string, args: Record<string, unknown>) {
   const result = await agent.call(name, args);
-  expect(textOf(result)).not.toBe('');
-  expect(result.isError ?? false, textOf(result)).toBe(false);
-  expect(bytesOf(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+  expect(resultText(result)).not.toBe('');
+  expect(result.isError ?? false, resultText(result)).toBe(false);
+  expect(jsonBytes(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
   return result.structuredContent;
 }
 
 async function refusal(name: string, args: Record<string, unknown>, by = agent): Promise<string> {
   const result = await by.call(name, args);
   expect(result.isError).toBe(true);
-  return textOf(result);
+  return resultText(result);
 }
 
 describe('the tools', () => {
@@ -64,7 +64,7 @@ describe('the tools', () => {
     const submit = tools.find(({ name }) => name === 'submit_fold');
     expect(submit?.annotations).toMatchObject({ destructiveHint: false, idempotentHint: true });
     expect(submit?.inputSchema.required).toContain('idempotencyKey');
-    expect(bytesOf(tools)).toBeLessThan(30_000);
+    expect(jsonBytes(tools)).toBeLessThan(30_000);
   });
 
   it('run documents of the schema, and nothing else', () => {
@@ -76,7 +76,7 @@ describe('reading', () => {
   it('looks up identifiers of any kind as a table, in their order', async () => {
     const ids = ['P01308', 'INS_HUMAN', INSULIN, 'no identifier!', 'a'.repeat(32)];
     const result = await agent.call('lookup_proteins', { ids });
-    const [head = '', ...lines] = textOf(result).trimEnd().split('\n');
+    const [head = '', ...lines] = resultText(result).trimEnd().split('\n');
     const columns = head.split('\t');
     expect(lines.map((line) => line.split('\t').slice(0, 3))).toEqual([
       ['P01308', 'FOUND', INSULIN],
@@ -157,7 +157,7 @@ describe('reading', () => {
   it('shows the schema in parts', async () => {
     const read = async (uri: string) => {
       const { contents } = await agent.client.readResource({ uri });
-      expect(bytesOf(contents)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+      expect(jsonBytes(contents)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       return String(at(contents, '0.text'));
     };
     const { resources } = await agent.client.listResources();
@@ -171,7 +171,7 @@ describe('reading', () => {
     for (const name of ['Query', 'SubmitFoldInput', 'IssueCode'])
       expect(await read(`foldatlas://schema/${name}`)).toContain(` ${name} {`);
     for (const name of names)
-      expect(bytesOf(printType(subgraphSchema.getType(name) ?? expect.fail(name)))).toBeLessThan(
+      expect(jsonBytes(printType(subgraphSchema.getType(name) ?? expect.fail(name)))).toBeLessThan(
         MAX_RESULT_BYTES,
       );
     await expect(read('foldatlas://schema/Gene')).rejects.toThrow(/no type Gene; foldatlas:\/\/schema/);
@@ -255,7 +255,7 @@ describe('graphql', () => {
   it('runs any read, and shows errors as they are', async () => {
     const query = 'query($hash: ProteinHash!) { protein(hash: $hash) { length } }';
     const result = await agent.call('graphql', { query, variables: { hash: INSULIN } });
-    expect(JSON.parse(textOf(result))).toEqual({ data: { protein: { length: 110 } } });
+    expect(JSON.parse(resultText(result))).toEqual({ data: { protein: { length: 110 } } });
     expect(await refusal('graphql', { query: '{ protein }' })).toMatch(/BAD_USER_INPUT/);
     expect(await refusal('graphql', { query: '{ protein( }' })).toMatch(/cannot be parsed/);
     const costly = `{ proteins(hashes: ["${INSULIN}"]) { similar { hits { protein { similar { hits { protein { similar(first: 100) { hits { protein { similar(first: 100) { queryHash } } } } } } } } } } } }`;
@@ -264,9 +264,9 @@ describe('graphql', () => {
 
   it('is cut at 20 kB, with a word', async () => {
     const result = await agent.call('graphql', { query: getIntrospectionQuery() });
-    expect(bytesOf(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
-    expect(bytesOf(result)).toBeGreaterThan(MAX_RESULT_BYTES * 0.8);
-    expect(textOf(result)).toMatch(/\[Cut: the answer has \d+ characters.*Select fewer fields/);
+    expect(jsonBytes(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+    expect(jsonBytes(result)).toBeGreaterThan(MAX_RESULT_BYTES * 0.8);
+    expect(resultText(result)).toMatch(/\[Cut: the answer has \d+ characters.*Select fewer fields/);
   });
 
   it('runs no subscription, and mutations only where they are on', async () => {
@@ -274,7 +274,7 @@ describe('graphql', () => {
     const hidden = `query A { limits { maxItems } } ${mutation.replace('mutation', 'mutation B')}`;
     const subscription = 'subscription { batchProgress(batchId: "x") { sequence } }';
     expect(await refusal('graphql', { query: subscription })).toMatch(/batch_status/);
-    expect(textOf(await agent.call('graphql', { query: mutation }))).toContain('NotFound');
+    expect(resultText(await agent.call('graphql', { query: mutation }))).toContain('NotFound');
     const other = await connect({ gateway: reader.gateway });
     reader.forget();
     for (const query of [mutation, hidden])
@@ -298,13 +298,13 @@ describe('a result', () => {
     fc.assert(
       fc.property(rows, fc.string({ maxLength: 9_000, unit: 'binary' }), (all, text) => {
         const result = toResult({ rows: all, text }, [], options);
-        expect(bytesOf(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+        expect(jsonBytes(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
         if (result.isError) return;
         const shown = listAt(result.structuredContent, 'rows');
         expect(shown).toEqual(all.slice(0, shown.length));
         const isWhole = shown.length === all.length && text.length <= 4_000;
         expect(at(result.structuredContent, 'more') === undefined).toBe(isWhole);
-        expect(bytesOf(toJsonText({ data: { all, text } }))).toBeLessThanOrEqual(MAX_RESULT_BYTES);
+        expect(jsonBytes(toJsonText({ data: { all, text } }))).toBeLessThanOrEqual(MAX_RESULT_BYTES);
       }),
       { numRuns: runs(40) },
     );

@@ -8,13 +8,13 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { DOCUMENTS } from '../../src/http/mcp/documents.ts';
 import { at, openWorld, type World } from '../support.ts';
-import { connect, textOf } from './client.ts';
+import { connect, resultText } from './client.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const HEADERS = { 'content-type': 'application/json', accept: 'application/json, text/event-stream' };
 const LENGTH = `{ protein(hash: "${INSULIN}") { length } }`;
 const message = (method: string, params: object = {}) => ({ jsonrpc: '2.0', id: 1, method, params });
-const callOf = (query: string) => message('tools/call', { name: 'graphql', arguments: { query } });
+const graphqlCall = (query: string) => message('tools/call', { name: 'graphql', arguments: { query } });
 
 const lines: Record<string, unknown>[] = [];
 let world: World;
@@ -42,13 +42,13 @@ describe('the endpoint', () => {
     for (const mode of ['auto', 'legacy'] as const) {
       const agent = await connect(world, {}, mode);
       expect(agent.client.getNegotiatedProtocolVersion()).toMatch(mode === 'auto' ? /^2026/ : /^2025/);
-      expect(textOf(await agent.call('graphql', { query: LENGTH }))).toContain('110');
+      expect(resultText(await agent.call('graphql', { query: LENGTH }))).toContain('110');
       await agent.close();
     }
   });
 
   it('has no sessions: a call needs no initialization, so replicas need not share any', async () => {
-    const response = await send(callOf(LENGTH));
+    const response = await send(graphqlCall(LENGTH));
     expect(response.status).toBe(200);
     expect(response.headers.get('mcp-session-id')).toBeNull();
     expect(await response.text()).toContain('110');
@@ -64,9 +64,9 @@ describe('the endpoint', () => {
 
   it.each([
     ['JSON that is none', '{', {}, 400, /not valid JSON/],
-    ['a batch', [callOf(LENGTH)], {}, 400, /by itself/],
-    ['another type', callOf(LENGTH), { 'content-type': 'text/plain' }, 415, /application\/json/],
-    ['a large body', callOf(`#${'x'.repeat(1024 * 1024)}`), {}, 413, /1048576 bytes/],
+    ['a batch', [graphqlCall(LENGTH)], {}, 400, /by itself/],
+    ['another type', graphqlCall(LENGTH), { 'content-type': 'text/plain' }, 415, /application\/json/],
+    ['a large body', graphqlCall(`#${'x'.repeat(1024 * 1024)}`), {}, 413, /1048576 bytes/],
   ])('refuses %s', async (_, body, headers, status, text) => {
     world.forget();
     const response = await send(body, headers);
@@ -85,17 +85,17 @@ describe('the endpoint', () => {
 describe('pages of browsers', () => {
   it('may call it where CORS_ORIGINS lists them, and no others', async () => {
     world.forget();
-    // Of the last, the name of the page's site has been pointed to this machine.
+    // The site of the last page has pointed its own name to this machine.
     const foreign = ['https://evil.test', 'null', 'http://gateway.test.evil.test', 'http://gateway.test'];
-    for (const origin of foreign) expect((await send(callOf(LENGTH), { origin })).status).toBe(403);
+    for (const origin of foreign) expect((await send(graphqlCall(LENGTH), { origin })).status).toBe(403);
     expect(world.calls).toEqual([]);
-    const listed = await send(callOf(LENGTH), { origin: 'https://lab.test' });
+    const listed = await send(graphqlCall(LENGTH), { origin: 'https://lab.test' });
     expect(listed.headers.get('access-control-allow-origin')).toBe('https://lab.test');
     expect(await listed.text()).toContain('110');
     const local = 'http://127.0.0.1:4000';
-    expect(await (await send(callOf(LENGTH), { origin: local }, world, local)).text()).toContain('110');
+    expect(await (await send(graphqlCall(LENGTH), { origin: local }, world, local)).text()).toContain('110');
     const place = await openWorld({ PUBLIC_URL: 'https://atlas.test/api' });
-    const own = await send(callOf(LENGTH), { origin: 'https://atlas.test' }, place);
+    const own = await send(graphqlCall(LENGTH), { origin: 'https://atlas.test' }, place);
     expect(await own.text()).toContain('110');
     await place.close();
     const preflight = await world.gateway.fetch(
@@ -115,7 +115,9 @@ describe('pages of browsers', () => {
 describe('a call of a tool', () => {
   it('is one request in the log, with its document beside it under the same id', async () => {
     lines.length = 0;
-    const response = await send(callOf(`query Mine ${LENGTH}`), { authorization: 'Bearer key-of-a-log' });
+    const response = await send(graphqlCall(`query Mine ${LENGTH}`), {
+      authorization: 'Bearer key-of-a-log',
+    });
     await response.text();
     const requestId = response.headers.get('x-request-id');
     const own = lines.filter((line) => line.message === 'request' && line.requestId === requestId);
@@ -132,12 +134,12 @@ describe('a call of a tool', () => {
     const authorization = 'Bearer key-of-a-rate';
     const left: (string | null)[] = [];
     for (let i = 0; i < 3; i++) {
-      const response = await send(callOf(LENGTH), { authorization }, place);
+      const response = await send(graphqlCall(LENGTH), { authorization }, place);
       expect(await response.text()).toContain('110');
       left.push(response.headers.get('ratelimit-remaining'));
     }
     expect(left).toEqual(['2', '1', '0']);
-    const refused = await send(callOf(LENGTH), { authorization }, place);
+    const refused = await send(graphqlCall(LENGTH), { authorization }, place);
     expect(refused.status).toBe(429);
     expect(await refused.text()).toMatch(/minute/);
     await place.close();
@@ -150,9 +152,9 @@ describe('a call of a tool', () => {
     });
     place.forget();
     for (const authorization of ['', 'Bearer another-key-than-it'])
-      expect((await send(callOf(LENGTH), { authorization }, place)).status).toBe(401);
+      expect((await send(graphqlCall(LENGTH), { authorization }, place)).status).toBe(401);
     expect(place.calls).toEqual([]);
-    const response = await send(callOf(LENGTH), { authorization: 'Bearer a-key-of-the-lab-1' }, place);
+    const response = await send(graphqlCall(LENGTH), { authorization: 'Bearer a-key-of-the-lab-1' }, place);
     expect(await response.text()).toContain('110');
     await place.close();
   });
@@ -167,7 +169,7 @@ describe('a call of a tool', () => {
     const agent = await connect(place);
     const result = await agent.call('get_cluster', { hash: INSULIN });
     expect(result.isError).toBe(true);
-    expect(textOf(result)).toMatch(/^cluster: .* The same call can work in/);
+    expect(resultText(result)).toMatch(/^cluster: .* The same call can work in/);
     await agent.close();
     await place.close();
   });
@@ -186,7 +188,7 @@ describe('where listed operations only run', () => {
     const agent = await connect(place);
     const found = await agent.call('get_protein', { id: INSULIN });
     expect(at(found.structuredContent, 'protein.length')).toBe(110);
-    expect(textOf(await agent.call('graphql', { query: LENGTH }))).toMatch(
+    expect(resultText(await agent.call('graphql', { query: LENGTH }))).toMatch(
       /only operations that its operator/,
     );
     await agent.close();

@@ -235,7 +235,7 @@ test('disulfide bridges are told, and clashes are no bonds', async () => {
 });
 
 /** A fold of one chain or several by hand: residues of atoms at given places. */
-const foldOf = (
+const createFold = (
   residues: readonly {
     readonly name: string;
     readonly chain?: number;
@@ -285,13 +285,13 @@ test('bonds within a chain are told, peptide bonds are not', async () => {
     along('GLY', 3.8),
     along('ASP', 7.6, [['CG', 5, 7.33, 0]]),
   ];
-  expect(await bondsIn(foldOf(isopeptide))).toEqual([['covale', 'LYS1 NZ', 'ASP3 CG']]);
+  expect(await bondsIn(createFold(isopeptide))).toEqual([['covale', 'LYS1 NZ', 'ASP3 CG']]);
   const thioether = [
     along('CYS', 0, [['SG', 5, 6, 0]]),
     along('GLY', 3.8),
     along('DHA', 7.6, [['CB', 5, 7.81, 0]]),
   ];
-  expect(await bondsIn(foldOf(thioether))).toEqual([['covale', 'CYS1 SG', 'DHA3 CB']]);
+  expect(await bondsIn(createFold(thioether))).toEqual([['covale', 'CYS1 SG', 'DHA3 CB']]);
   // A ring of eight residues, closed from N to C: its corners lie on a circle.
   const turn = (2 * Math.PI) / 8;
   const place = (k: number, radius: number): [number, number, number] => [
@@ -308,7 +308,7 @@ test('bonds within a chain are told, peptide bonds are not', async () => {
       ['C', ...place(k + 0.325, radius)],
     ] as [string, number, number, number][],
   }));
-  expect(await bondsIn(foldOf(ring))).toEqual([['covale', 'ALA1 N', 'ALA8 C']]);
+  expect(await bondsIn(createFold(ring))).toEqual([['covale', 'ALA1 N', 'ALA8 C']]);
 });
 
 test('atoms that touch are no bond: too far or near, of the wrong elements, inside a chain, at two places', async () => {
@@ -317,12 +317,12 @@ test('atoms that touch are no bond: too far or near, of the wrong elements, insi
     along('GLY', 3.8),
     along('SER', 7.6, [[b[0], 5, 6 + b[1], 0], ...more]),
   ];
-  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.52])))).toHaveLength(1);
-  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.2])))).toEqual([]);
-  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.8])))).toEqual([]);
-  expect(await bondsIn(foldOf(apart(['OG', 0], ['OG', 1.4])))).toEqual([]);
-  expect(await bondsIn(foldOf(apart(['O', 0], ['CB', 1.4])))).toEqual([]);
-  expect(await bondsIn(foldOf(apart(['CB', 0], ['CB', 1.52], [['OG', 5.5, 7.4, 0.5]])))).toEqual([]);
+  expect(await bondsIn(createFold(apart(['CB', 0], ['CB', 1.52])))).toHaveLength(1);
+  expect(await bondsIn(createFold(apart(['CB', 0], ['CB', 1.2])))).toEqual([]);
+  expect(await bondsIn(createFold(apart(['CB', 0], ['CB', 1.8])))).toEqual([]);
+  expect(await bondsIn(createFold(apart(['OG', 0], ['OG', 1.4])))).toEqual([]);
+  expect(await bondsIn(createFold(apart(['O', 0], ['CB', 1.4])))).toEqual([]);
+  expect(await bondsIn(createFold(apart(['CB', 0], ['CB', 1.52], [['OG', 5.5, 7.4, 0.5]])))).toEqual([]);
   // Half precision: at 200 Å places are 0.125 Å apart.
   const far = apart(['NZ', 0], ['CG', 1.33]).map(({ name, atoms }) => ({
     name,
@@ -336,11 +336,11 @@ test('atoms that touch are no bond: too far or near, of the wrong elements, insi
         ],
     ),
   }));
-  expect(await bondsIn(foldOf(far))).toHaveLength(1);
+  expect(await bondsIn(createFold(far))).toHaveLength(1);
 });
 
 test('a bridge is SSBOND, a glycan LINK and CONECT, and the records are counted', async () => {
-  const result = foldOf([
+  const result = createFold([
     along('CYS', 0, [['SG', 5, 6, 0]]),
     along('ASN', 3.8, [['ND2', 30, 30, 0]]),
     along('CYS', 7.6, [['SG', 5, 8.05, 0]]),
@@ -392,7 +392,7 @@ const end = (chainId: string, residueIndex: number, atom: string | number): Decl
 const bond = (from: DeclaredAtom, to: DeclaredAtom): DeclaredBond => ({ from, to });
 
 test('a declared bond is told whatever its length and elements, once, also where distance finds it', async () => {
-  const result = foldOf([
+  const result = createFold([
     along('LYS', 0, [['NZ', 5, 6, 0]]),
     along('SER', 3.8, [['OG', 20, 20, 0]]),
     along('ASP', 7.6, [['CG', 5, 9, 0]]),
@@ -444,7 +444,7 @@ test('a declared bond is told whatever its length and elements, once, also where
 });
 
 test('an index counts heavy atoms, also those without a place; what the result does not have is left out', async () => {
-  const result = foldOf([
+  const result = createFold([
     along('ALA', 0),
     along('LYS', 3.8, [['NZ', 5, 6, 0]]),
     {
@@ -475,7 +475,7 @@ test('an index counts heavy atoms, also those without a place; what the result d
   ).toEqual([]);
   // A bond that its residue has anyway is no double bond.
   const inner = bond(end('B', 0, 1), end('B', 0, 1));
-  const near = foldOf([
+  const near = createFold([
     along('ALA', 0),
     {
       name: 'LIG',
@@ -494,7 +494,7 @@ test('an index counts heavy atoms, also those without a place; what the result d
 });
 
 test('a residue without coordinates is in the sequence and in REMARK 465', async () => {
-  const result = foldOf([along('ALA', 0), { name: 'UNK', atoms: [] }, along('GLY', 7.6)]);
+  const result = createFold([along('ALA', 0), { name: 'UNK', atoms: [] }, along('GLY', 7.6)]);
   const { text } = await written(result, 'pdb');
   expect(text).toMatch(/^SEQRES {3}1 A {4}3 {2}ALA UNK GLY/m);
   expect(text).toMatch(/^REMARK 465 {5}UNK A {5}2 /m);

@@ -25,7 +25,7 @@ const ATOMS: Readonly<Record<string, readonly string[]>> = {
 const names = ['A', 'B', 'C', 'D'];
 
 /** A folding result; the last atom of each residue is the one whose distances count, the others are far away. */
-function foldOf(residues: readonly Residue[], pae: readonly (readonly number[])[] | null) {
+function createFold(residues: readonly Residue[], pae: readonly (readonly number[])[] | null) {
   let end = 0;
   const atoms = residues.flatMap(({ name, at }) =>
     (ATOMS[name] ?? []).map((atom, k, all) => ({
@@ -64,8 +64,8 @@ function reckon(
   a: number,
   b: number,
 ) {
-  const placesOf = (chain: number) => residues.flatMap((one, i) => (one.chain === chain ? [i] : []));
-  const [inA, inB] = [placesOf(a), placesOf(b)];
+  const findPlaces = (chain: number) => residues.flatMap((one, i) => (one.chain === chain ? [i] : []));
+  const [inA, inB] = [findPlaces(a), findPlaces(b)];
   const of = (i: number) => residues[i] ?? expect.fail();
   const error = (i: number, j: number) => pae?.[i]?.[j] ?? Number.NaN;
   const least = [...inA, ...inB].some((i) => isNucleic(of(i))) ? 2 : 1;
@@ -119,7 +119,7 @@ describe('scores of interfaces', () => {
       { chain: 0, name: 'ALA', at: [0, 0, 0], plddt: 80 },
       { chain: 1, name: 'ALA', at: [5, 0, 0], plddt: 80 },
     ];
-    const { chainPairs } = foldOf(residues, [
+    const { chainPairs } = createFold(residues, [
       [0.25, 3],
       [6, 0.25],
     ]);
@@ -138,7 +138,7 @@ describe('scores of interfaces', () => {
         ...{ chain: k === 0 ? 0 : 1, name: 'ALA', at: [k * 100, 0, 0], plddt: 50 },
       }));
       return scoresOf(
-        foldOf(
+        createFold(
           residues,
           residues.map(() => residues.map(() => 2)),
         ).chainPairs,
@@ -177,7 +177,7 @@ describe('scores of interfaces', () => {
     fc.assert(
       fc.property(cases, ([residues, pae]) => {
         const chains = [...new Set(residues.map(({ chain }) => chain))];
-        const { chainPairs } = foldOf(residues, pae);
+        const { chainPairs } = createFold(residues, pae);
         expect(chainPairs).toHaveLength(chains.length * (chains.length - 1));
         for (const a of chains)
           for (const b of chains)
@@ -206,12 +206,12 @@ describe('scores of interfaces', () => {
       minPae: null,
     };
     const pae = residues.map((_, r) => residues.map((_one, c) => r + 2 * c));
-    const { chainPairs } = foldOf(residues, pae);
+    const { chainPairs } = createFold(residues, pae);
     expect(scoresOf(chainPairs, 'A', 'B')).toEqual({
       ...{ ...none, a: 'A', b: 'B', pDockQ: null, meanPae: 1.5, minPae: 1 },
     });
     expect(scoresOf(chainPairs, 'A', 'C')?.ipsae).toBeGreaterThan(0);
-    expect(foldOf(residues, null).chainPairs).toEqual([
+    expect(createFold(residues, null).chainPairs).toEqual([
       { ...none, a: 'A', b: 'C', pDockQ: expect.closeTo(0.018259, 5) },
       { ...none, a: 'C', b: 'A', pDockQ: expect.closeTo(0.018259, 5) },
     ]);

@@ -11,7 +11,7 @@ import {
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { textOf } from '../../mcp/client.ts';
+import { resultText } from '../../mcp/client.ts';
 import { ROOT } from '../../root.ts';
 import { at, listAt } from '../../support.ts';
 import { BIN, run } from '../cli/bin.ts';
@@ -55,7 +55,7 @@ describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
     const client = await connect(open(), mode);
     const call = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
       const result: CallToolResult = await client.callTool({ name: tool, arguments: args });
-      expect(result.isError ?? false, textOf(result)).toBe(false);
+      expect(result.isError ?? false, resultText(result)).toBe(false);
       return result.structuredContent;
     };
 
@@ -138,7 +138,7 @@ describe('foldatlas mcp', () => {
       'legacy',
     );
     const result = await client.callTool({ name: 'lookup_proteins', arguments: { ids: ['P01308'] } });
-    expect(textOf(result)).toMatch(/gateway at http:\/\/127\.0\.0\.1:1 gives no answer.*Does it run/);
+    expect(resultText(result)).toMatch(/gateway at http:\/\/127\.0\.0\.1:1 gives no answer.*Does it run/);
     await client.close();
   });
 });
