@@ -86,7 +86,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     limiters: limiters.state,
     connections: () => accessControl.openConnections(),
   });
-  const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing);
+  const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing?.tracer);
   const connections = connectUpstream(options, limiters, telemetry);
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);

@@ -30,7 +30,6 @@ async function openService(config: Config, token: string | undefined) {
     token: token ?? config.UPSTREAM_API_KEY ?? (sandbox === undefined ? undefined : 'sandbox'),
     requestId: `doctor-${randomUUID()}`,
     signal: undefined,
-    onCall: () => undefined,
   };
   return {
     upstream,

@@ -16,7 +16,7 @@ import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createPrincipalMover } from '../store/ledger/principals.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { Tracing } from '../telemetry/trace-context.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { createLoaderFactory, type Loaders } from '../upstream/reads/loaders.ts';

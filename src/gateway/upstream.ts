@@ -104,7 +104,6 @@ export function connectUpstream(
       absences: new Set(),
       limiters,
       source,
-      ...record?.report?.hooks,
       ...telemetry.upstreamHooks(requestId, record),
     }),
     isSandbox: () => isSandbox(settings) === true,

@@ -163,7 +163,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     // Subscriptions have a limit of their own.
     if (record.operation?.type === 'subscription') exchange.release();
     given.headers['x-request-id'] = record.requestId;
-    given.headers.traceresponse = traceparent(record.span.context);
+    given.headers.traceresponse = traceparent(record.span);
     // Headers before `cache.finish` are the same for every caller, and may be stored.
     setCommonHeaders(given.headers, isSandbox(), proofNeeded);
     addCors(exchange, given.headers, origins);

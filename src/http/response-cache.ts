@@ -266,7 +266,7 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
       if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
       if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
       const headers = shared.slice();
-      headers.push('x-request-id', record.requestId, 'traceresponse', traceparent(record.span.context));
+      headers.push('x-request-id', record.requestId, 'traceresponse', traceparent(record.span));
       if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin, CORS_ORIGINS)).flat());
       // A response that caches may store says nothing of a single caller.
       if (rate !== null && !isPublic)

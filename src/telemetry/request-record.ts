@@ -2,9 +2,10 @@
 // the route instead of the path, the operation name instead of the query.
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Span, SpanContext } from '@opentelemetry/api';
 import { redact } from './redact.ts';
 import { toMethodLabel, toRouteLabel } from './request-labels.ts';
-import { readTraceparent, readTracestate, type TraceSpan, type Tracing } from './trace-context.ts';
+import { readTraceparent } from './trace-context.ts';
 import type { CallRecord } from './upstream-calls.ts';
 
 /** With the value 1, the response reports its upstream calls. */
@@ -12,9 +13,7 @@ export const REPORT_HEADER = 'x-upstream-report';
 
 export interface RequestRecord {
   readonly requestId: string;
-  readonly span: TraceSpan;
-  /** Entries of other tracers, passed on with calls to the service. */
-  readonly tracestate: string | undefined;
+  readonly span: Span;
   /** HTTP's, or WS for an operation over WebSocket. */
   readonly method: string;
   /** Template of the path. */
@@ -64,14 +63,16 @@ export interface OperationInfo {
 const readHeader = (headers: IncomingHttpHeaders, name: string): string | undefined =>
   headers[name]?.toString();
 
-export function createRequestRecord(tracing: Tracing, request: IncomingRequest): RequestRecord {
-  const { method, path, headers } = request;
+/** @param startSpan - starts the span of the request, below that of the client where it sent one */
+export function createRequestRecord(
+  { method, path, headers }: IncomingRequest,
+  startSpan: (name: string, parent: SpanContext | undefined) => Span,
+): RequestRecord {
   const route = toRouteLabel(path);
-  const parent = readTraceparent(readHeader(headers, 'traceparent'));
+  const parent = readTraceparent(readHeader(headers, 'traceparent'), readHeader(headers, 'tracestate'));
   return {
     requestId: makeRequestId(readHeader(headers, 'x-request-id'), headers.authorization),
-    span: tracing.begin('SERVER', route, parent),
-    tracestate: parent === undefined ? undefined : readTracestate(readHeader(headers, 'tracestate')),
+    span: startSpan(route, parent),
     method: toMethodLabel(method),
     route,
     startedAt: performance.now(),
@@ -90,7 +91,7 @@ export function createRequestRecord(tracing: Tracing, request: IncomingRequest):
 /** Fields of every log line about the request. */
 export const requestLogFields = ({ requestId, span }: RequestRecord) => ({
   requestId,
-  traceId: span.context.traceId,
+  traceId: span.spanContext().traceId,
 });
 
 const PRINCIPAL_CHARACTERS = 8;
@@ -110,7 +111,7 @@ export const accessLogFields = (
   milliseconds: number,
 ) => ({
   requestId: record.requestId,
-  traceId: record.span.context.traceId,
+  traceId: record.span.spanContext().traceId,
   method: record.method,
   route: record.route,
   status: record.method === 'WS' ? undefined : status,

@@ -1,5 +1,14 @@
 // Observes a gateway's requests from start to last byte: one access-log line each, metrics and
 // traces. Logs, metrics and traces may fail: the error is logged, and no response changes.
+import {
+  type Attributes,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  SpanKind,
+  SpanStatusCode,
+  trace,
+} from '@opentelemetry/api';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -11,8 +20,8 @@ import {
   requestLogFields,
   shownName,
 } from './request-record.ts';
-import { noopTracing, type Tracing, traceparent } from './trace-context.ts';
-import type { CallHooks, CallReport } from './upstream-calls.ts';
+import { nonRecordingTracer, type SpanTracer, traceHeaders } from './trace-context.ts';
+import type { CallHooks, CallStart } from './upstream-calls.ts';
 
 export interface Telemetry {
   /** Begins a request, which `end` ends. */
@@ -54,7 +63,7 @@ export function createTelemetry(
   log: Logger,
   metrics: Metrics,
   knownNames: ReadonlySet<string>,
-  tracing: Tracing = noopTracing,
+  tracer: SpanTracer = nonRecordingTracer,
 ): Telemetry {
   const driftPaths = new Set<string>();
 
@@ -70,10 +79,18 @@ export function createTelemetry(
       return undefined;
     }
   }
-  const safeTracing: Tracing = {
-    ...tracing,
-    begin: (...span) => observe(() => tracing.begin(...span)) ?? noopTracing.begin(...span),
-  };
+  function startSpan(kind: SpanKind, name: string, parent: SpanContext | undefined): Span {
+    const context = parent === undefined ? ROOT_CONTEXT : trace.setSpanContext(ROOT_CONTEXT, parent);
+    return (
+      observe(() => tracer.startSpan(name, { kind }, context)) ??
+      nonRecordingTracer.startSpan(name, { kind }, context)
+    );
+  }
+  function endSpan(span: Span, attributes: Attributes, hasFailed: boolean): void {
+    span.setAttributes(attributes);
+    if (hasFailed) span.setStatus({ code: SpanStatusCode.ERROR });
+    span.end();
+  }
 
   function nameLabel(name: string | null): string {
     if (name === null) return 'anonymous';
@@ -87,25 +104,23 @@ export function createTelemetry(
     metrics.operations.inc({ type, name: nameLabel(name), outcome: errors === 0 ? 'ok' : 'error' });
     if (type !== 'subscription') metrics.operationSeconds.observe({ type }, seconds);
   }
-  function endSpan(record: RequestRecord, status: number): void {
+  function endRequestSpan(record: RequestRecord, status: number): void {
     const { span, route, method, operation } = record;
-    if (span.end === undefined) return;
+    if (!span.isRecording()) return;
     const name = shownName(operation?.name);
     const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
-    span.end({
-      name: words.join(' ').trim(),
-      attributes: {
-        'http.request.method': method,
-        'http.route': route,
-        'http.response.status_code': status,
-        'graphql.operation.type': operation?.type,
-        'graphql.operation.name': name,
-        'foldatlas.request_id': record.requestId,
-        'foldatlas.upstream_calls': record.upstreamCalls,
-        'foldatlas.errors': record.errors,
-      },
-      hasFailed: status >= 500,
-    });
+    span.updateName(words.join(' ').trim());
+    const attributes = {
+      'http.request.method': method,
+      'http.route': route,
+      'http.response.status_code': status,
+      'graphql.operation.type': operation?.type,
+      'graphql.operation.name': name,
+      'foldatlas.request_id': record.requestId,
+      'foldatlas.upstream_calls': record.upstreamCalls,
+      'foldatlas.errors': record.errors,
+    };
+    endSpan(span, attributes, status >= 500);
   }
   function end(record: RequestRecord, how: RequestEnd): void {
     if (record.hasEnded) return;
@@ -117,47 +132,56 @@ export function createTelemetry(
       const isQuiet = QUIET_ROUTES.has(record.route) && how.status < 500;
       log[isQuiet ? 'debug' : 'info'](accessLogFields(record, how, milliseconds), 'request');
     });
-    observe(() => endSpan(record, how.status));
+    observe(() => endRequestSpan(record, how.status));
     for (const cleanUp of record.onEnd) cleanUp();
+  }
+
+  function endCallSpan(
+    span: Span,
+    requestId: string,
+    { operation, method, origin }: CallStart,
+    status: number,
+  ) {
+    if (!span.isRecording()) return;
+    const { protocol, hostname, port } = new URL(origin);
+    const attributes = {
+      'http.request.method': method,
+      'http.response.status_code': status === 0 ? undefined : status,
+      'server.address': hostname,
+      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+      'foldatlas.upstream_operation': operation,
+      'foldatlas.outcome': toOutcome(status),
+      'foldatlas.request_id': requestId,
+    };
+    endSpan(span, attributes, status === 0 || status >= 400);
   }
 
   function upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks {
     return {
-      startCall({ operation, method, origin }) {
-        const span = safeTracing.begin('CLIENT', operation, record?.span.context);
-        const tracestate = record?.tracestate === undefined ? {} : { tracestate: record.tracestate };
+      ...record?.report?.hooks,
+      startCall(call) {
+        const { operation } = call;
+        const startedAt = performance.now();
+        const span = startSpan(SpanKind.CLIENT, operation, record?.span.spanContext());
         return {
-          headers: { traceparent: traceparent(span.context), ...tracestate },
-          ended({ status }) {
-            if (span.end === undefined) return;
-            const { protocol, hostname, port } = new URL(origin);
-            const attributes = {
-              'http.request.method': method,
-              'http.response.status_code': status === 0 ? undefined : status,
-              'server.address': hostname,
-              'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
-              'foldatlas.upstream_operation': operation,
-              'foldatlas.outcome': toOutcome(status),
-              'foldatlas.request_id': requestId,
-            };
-            const hasFailed = status === 0 || status >= 400;
-            observe(() => span.end?.({ name: operation, attributes, hasFailed }));
+          headers: traceHeaders(span),
+          end({ status, fault }) {
+            const milliseconds = performance.now() - startedAt;
+            if (record !== undefined) record.upstreamCalls += 1;
+            record?.report?.addCall(operation, milliseconds);
+            observe(() => {
+              metrics.upstreamCalls.inc({ operation, outcome: toOutcome(status) });
+              metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
+            });
+            observe(() => endCallSpan(span, requestId, call, status));
+            // The circuit breaker bounds how many calls to a service that is away are logged.
+            const level = fault === undefined ? 'debug' : 'warn';
+            if (!log.isLevelEnabled(level)) return;
+            const owner = record === undefined ? { requestId } : requestLogFields(record);
+            const line = { ...owner, operation, status, milliseconds: Math.round(milliseconds), fault };
+            log[level](line, 'upstream');
           },
         };
-      },
-      onCall(call: CallReport) {
-        const { operation, status, milliseconds } = call;
-        if (record !== undefined) record.upstreamCalls += 1;
-        record?.report?.hooks.onCall(call);
-        observe(() => {
-          metrics.upstreamCalls.inc({ operation, outcome: toOutcome(status) });
-          metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
-        });
-        // The circuit breaker bounds how many calls to a service that is away are logged.
-        const level = call.fault === undefined ? 'debug' : 'warn';
-        if (!log.isLevelEnabled(level)) return;
-        const owner = record === undefined ? { requestId } : requestLogFields(record);
-        log[level]({ ...owner, ...call, milliseconds: Math.round(milliseconds) }, 'upstream');
       },
     };
   }
@@ -165,7 +189,7 @@ export function createTelemetry(
   return {
     begin(request) {
       observe(() => metrics.inFlight.inc());
-      return createRequestRecord(safeTracing, request);
+      return createRequestRecord(request, (name, parent) => startSpan(SpanKind.SERVER, name, parent));
     },
     countError(code, record) {
       if (record !== undefined) record.errors += 1;

@@ -1,72 +1,71 @@
-// Spans and their ids as W3C Trace Context writes them. Spans have ids for logs, for the service
-// and for the client also where they are not recorded.
+// Span contexts as W3C Trace Context writes them, and the tracer of a process without a collector.
 import { randomUUID } from 'node:crypto';
-import type { Attributes, SpanContext } from '@opentelemetry/api';
+import {
+  createTraceState,
+  isSpanContextValid,
+  ROOT_CONTEXT,
+  type Span,
+  type SpanContext,
+  TraceFlags,
+  type Tracer,
+  trace,
+} from '@opentelemetry/api';
 
-/** `traceId` for all that one request causes anywhere, `spanId` of this span, in hexadecimal. */
-export type TraceContext = Pick<SpanContext, 'traceId' | 'spanId' | 'traceFlags'>;
-
-export interface TraceSpan {
-  readonly context: TraceContext;
-  /** Absent when the span is not recorded. */
-  readonly end?: (what: TraceSpanEnd) => void;
-}
-
-export interface TraceSpanEnd {
-  readonly name: string;
-  /** Without URLs, tokens and variables. */
-  readonly attributes: Attributes;
-  /** Whether it failed by a fault of ours or of the service. */
-  readonly hasFailed: boolean;
-}
-
-export interface Tracing {
-  /** @param kind - SERVER for a request that came in, CLIENT for a call that goes out */
-  begin(kind: 'SERVER' | 'CLIENT', name: string, parent: TraceContext | undefined): TraceSpan;
-  /** Sends what has not been sent yet. */
-  close(): Promise<void>;
-}
+/** Starts spans; the spans are OpenTelemetry's. */
+export type SpanTracer = Pick<Tracer, 'startSpan'>;
 
 /**
- * 32 hexadecimal digits. Node takes random bytes for many UUIDs at once; `randomBytes` asks the
- * system for them each time.
+ * Spans with ids for logs, for the service and for the client, which are not recorded. Node takes
+ * random bytes for many UUIDs at once; `randomBytes` asks the system for them each time.
  */
-const randomHex = (): string => randomUUID().replaceAll('-', '');
-
-/** Spans that are not recorded. */
-export const noopTracing: Tracing = {
-  begin(_kind, _name, parent) {
-    const random = randomHex();
-    const { traceId, traceFlags } = parent ?? { traceId: random, traceFlags: 0 };
-    return { context: { traceId, spanId: random.slice(16), traceFlags } };
+export const nonRecordingTracer: SpanTracer = {
+  startSpan(_name, _options, context = ROOT_CONTEXT) {
+    const random = randomUUID().replaceAll('-', '');
+    const { traceId, traceFlags, traceState } = trace.getSpanContext(context) ?? {
+      traceId: random,
+      traceFlags: TraceFlags.NONE,
+    };
+    return trace.wrapSpanContext({
+      traceId,
+      spanId: random.slice(16),
+      traceFlags,
+      ...(traceState === undefined ? {} : { traceState }),
+    });
   },
-  close: async () => undefined,
 };
 
-/** Whether the tracer that began the trace records it: a bit of the flags. */
-const SAMPLED = 1;
 const TRACEPARENT = /^([0-9a-f]{2})-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})(-.*)?$/;
-/** As many characters as the standard says to pass on. */
-const MAX_TRACESTATE_CHARACTERS = 512;
 
 /**
- * Reads a `traceparent` header.
+ * Reads the headers of a trace that began elsewhere.
  *
- * @returns undefined for an invalid one, which the standard says to ignore
+ * @returns undefined for an invalid `traceparent`, which the standard says to ignore with its state
  */
-export function readTraceparent(header: string | undefined): TraceContext | undefined {
+export function readTraceparent(
+  header: string | undefined,
+  tracestate?: string | undefined,
+): SpanContext | undefined {
   if (header === undefined) return undefined;
   const [, version, traceId = '', spanId = '', flags = '', more] = TRACEPARENT.exec(header) ?? [];
   if (version === undefined || version === 'ff' || (version === '00' && more !== undefined)) return undefined;
-  if (/^0+$/.test(traceId) || /^0+$/.test(spanId)) return undefined;
-  return { traceId, spanId, traceFlags: Number.parseInt(flags, 16) & SAMPLED };
+  const context: SpanContext = {
+    traceId,
+    spanId,
+    traceFlags: Number.parseInt(flags, 16) & TraceFlags.SAMPLED,
+    isRemote: true,
+    ...(tracestate === undefined ? {} : { traceState: createTraceState(tracestate) }),
+  };
+  return isSpanContextValid(context) ? context : undefined;
 }
 
-/** Reads a `tracestate` header, which is passed on as it is; undefined for an invalid one. */
-export const readTracestate = (header: string | undefined): string | undefined =>
-  header !== undefined && header.length <= MAX_TRACESTATE_CHARACTERS && /^[\x20-\x7e]+$/.test(header)
-    ? header
-    : undefined;
+/** The `traceparent` and `traceresponse` header of a span. */
+export function traceparent(span: Span): string {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return `00-${traceId}-${spanId}-0${traceFlags & TraceFlags.SAMPLED}`;
+}
 
-export const traceparent = ({ traceId, spanId, traceFlags }: TraceContext): string =>
-  `00-${traceId}-${spanId}-0${traceFlags & SAMPLED}`;
+/** The headers by which the service goes on with the trace of a span. */
+export function traceHeaders(span: Span): Record<string, string> {
+  const tracestate = span.spanContext().traceState?.serialize() ?? '';
+  return { traceparent: traceparent(span), ...(tracestate === '' ? {} : { tracestate }) };
+}

@@ -1,14 +1,19 @@
-// Traces sent by OTLP over HTTP. OpenTelemetry is loaded only when that is configured; otherwise
-// spans have ids but are not recorded (trace-context.ts).
+// Traces sent by OTLP over HTTP. The SDK of OpenTelemetry is loaded only when that is configured.
 import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../async/deadline.ts';
-import type { Tracing } from './trace-context.ts';
+import type { SpanTracer } from './trace-context.ts';
 
 export interface TracingOptions {
   /** Where the collector is; `/v1/traces` is added. */
   readonly endpoint: string;
   /** Called when sending spans begins to fail: once until it succeeds again. */
   readonly onError: (error: unknown) => void;
+}
+
+export interface Tracing {
+  readonly tracer: SpanTracer;
+  /** Sends what has not been sent yet. */
+  close(): Promise<void>;
 }
 
 /** How long the end of the process waits for the collector. */
@@ -32,8 +37,7 @@ function reportFailures(exporter: SpanExporter, onError: (error: unknown) => voi
 
 /** OpenTelemetry's own environment variables set the name, sampling, headers and batches. */
 export async function openTracing({ endpoint, onError }: TracingOptions): Promise<Tracing> {
-  const [api, sdk, otlp, resources] = await Promise.all([
-    import('@opentelemetry/api'),
+  const [sdk, otlp, resources] = await Promise.all([
     import('@opentelemetry/sdk-trace-node'),
     import('@opentelemetry/exporter-trace-otlp-http'),
     import('@opentelemetry/resources'),
@@ -45,25 +49,8 @@ export async function openTracing({ endpoint, onError }: TracingOptions): Promis
       .merge(resources.detectResources({ detectors: [resources.envDetector] })),
     spanProcessors: [new sdk.BatchSpanProcessor(reportFailures(exporter, onError))],
   });
-  const tracer = provider.getTracer('foldatlas');
   return {
-    begin(kind, name, parent) {
-      const { ROOT_CONTEXT, SpanKind, trace } = api;
-      const around =
-        parent === undefined
-          ? ROOT_CONTEXT
-          : trace.setSpanContext(ROOT_CONTEXT, { ...parent, isRemote: true });
-      const span = tracer.startSpan(name, { kind: SpanKind[kind] }, around);
-      return {
-        context: span.spanContext(),
-        end({ name: known, attributes, hasFailed }) {
-          span.updateName(known);
-          span.setAttributes(attributes);
-          if (hasFailed) span.setStatus({ code: api.SpanStatusCode.ERROR });
-          span.end();
-        },
-      };
-    },
+    tracer: provider.getTracer('foldatlas'),
     async close() {
       // The exporter has reported spans that could not be sent.
       const end = provider.shutdown().catch(() => undefined);

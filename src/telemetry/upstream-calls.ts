@@ -1,4 +1,4 @@
-// Reports of the service client on its calls, and the record of the upstream cost of one request.
+// What the service client reports of its calls, and the record of the upstream cost of one request.
 
 /** A try of a call that begins. */
 export interface CallStart {
@@ -8,28 +8,26 @@ export interface CallStart {
   readonly origin: string;
 }
 
-/** One finished try of a call, for counting, logs and metrics. */
-export interface CallReport {
-  readonly operation: string;
+/** How a try ended. */
+export interface CallEnd {
   /** HTTP status; 0 when no answer came. */
   readonly status: number;
-  readonly milliseconds: number;
   /** Why no answer came, such as ENOTFOUND; absent where the client has disconnected. */
   readonly fault?: string | undefined;
 }
 
-/** A try of a call under way, as a trace sees it. */
+/** A try of a call under way. */
 export interface StartedCall {
   /** Headers that tell the service of the trace. */
   readonly headers: Readonly<Record<string, string>>;
-  ended(report: CallReport): void;
+  /** Called when the answer begins, or when it is certain that none comes. */
+  end(how: CallEnd): void;
 }
 
 /** Called by the service client while it works for one request. */
 export interface CallHooks {
-  /** Called at the start of every try; its result is sent with the try and receives its end. */
+  /** Called at the start of every try. */
   readonly startCall?: ((call: CallStart) => StartedCall) | undefined;
-  readonly onCall: (report: CallReport) => void;
   /** Called with bytes as bodies are read. */
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
   /** Called with the number of calls that the operation may make, before it runs. */
@@ -58,8 +56,9 @@ export interface RequestCost {
 }
 
 export interface CallRecord {
+  addCall(operation: string, milliseconds: number): void;
   /** For the service client of the request. */
-  readonly hooks: CallHooks;
+  readonly hooks: Pick<CallHooks, 'onBytes' | 'onCost' | 'onCacheHit'>;
   read(): RequestCost;
 }
 
@@ -68,18 +67,21 @@ export function createCallRecord(): CallRecord {
   const cacheHits = new Map<string, number>();
   let cost = 0;
 
-  function add(operation: string, calls: number, milliseconds: number, bytes: number): void {
-    const sum = operations.get(operation) ?? { calls: 0, milliseconds: 0, bytes: 0 };
-    operations.set(operation, {
-      calls: sum.calls + calls,
-      milliseconds: sum.milliseconds + milliseconds,
-      bytes: sum.bytes + bytes,
-    });
+  function operationCost(operation: string): OperationCost {
+    const known = operations.get(operation) ?? { calls: 0, milliseconds: 0, bytes: 0 };
+    operations.set(operation, known);
+    return known;
   }
   return {
+    addCall(operation, milliseconds) {
+      const sum = operationCost(operation);
+      sum.calls += 1;
+      sum.milliseconds += milliseconds;
+    },
     hooks: {
-      onCall: ({ operation, milliseconds }) => add(operation, 1, milliseconds, 0),
-      onBytes: (operation, bytes) => add(operation, 0, 0, bytes),
+      onBytes(operation, bytes) {
+        operationCost(operation).bytes += bytes;
+      },
       onCost(calls) {
         cost += calls;
       },

@@ -34,7 +34,6 @@ const upstream = (signal?: AbortSignal): Upstream => ({
   token: undefined,
   requestId: 'catalogue-test',
   signal,
-  onCall: () => undefined,
 });
 
 const openKept = (ttl: number) =>

@@ -49,7 +49,6 @@ const doctor = (
       token: token ?? undefined,
       requestId: 'test',
       signal: undefined,
-      onCall: () => undefined,
     },
     { sandbox: false, batchId },
   );

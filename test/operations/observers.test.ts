@@ -1,6 +1,6 @@
 // What observes an answer of the service never changes it: a paid Submit is answered although tracing, metrics or the log throw.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
-import { noopTracing, type Tracing } from '../../src/telemetry/trace-context.ts';
+import { nonRecordingTracer, type SpanTracer } from '../../src/telemetry/trace-context.ts';
 import { testLogger } from '../record.ts';
 import { type Liar, openLiar, openPlace } from '../upstream/liar.ts';
 
@@ -25,11 +25,18 @@ beforeEach(() => liar.reset());
 
 const sent = () => liar.seen.map(({ operation }) => operation);
 
-it.each<[string, Tracing]>([
-  ['cannot begin', { ...noopTracing, begin: fail }],
-  ['cannot end', { ...noopTracing, begin: (...span) => ({ ...noopTracing.begin(...span), end: fail }) }],
-])('answers a paid Submit whose spans %s, and logs why', async (_, tracing) => {
+/** A tracer whose spans are recorded and cannot end. */
+const endless: SpanTracer = {
+  startSpan: (...options) =>
+    Object.assign(nonRecordingTracer.startSpan(...options), { isRecording: () => true, end: fail }),
+};
+
+it.each<[string, SpanTracer]>([
+  ['cannot begin', { startSpan: fail }],
+  ['cannot end', endless],
+])('answers a paid Submit whose spans %s, and logs why', async (_, tracer) => {
   const lines: string[] = [];
+  const tracing = { tracer, close: async () => undefined };
   const place = openPlace(liar.url, {}, { tracing, log: testLogger((line) => lines.push(line)) });
   expect(await place.query(SUBMIT)).toEqual({ data: PAID });
   expect(sent()).toEqual(['submit']);

@@ -19,7 +19,6 @@ const upstream: Upstream = {
   token: 'secret',
   requestId: 'r',
   signal: undefined,
-  onCall: () => undefined,
 };
 afterAll(() => connections.close());
 

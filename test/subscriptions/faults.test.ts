@@ -110,7 +110,6 @@ const upstreamAt = (baseUrl: string, connections: Upstream['connections']): Upst
   token: TOKEN.authorization.slice('Bearer '.length),
   requestId: 'broken-store-test',
   signal: undefined,
-  onCall: () => undefined,
 });
 
 describe('an upstream that is away and then refuses', () => {

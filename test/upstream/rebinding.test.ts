@@ -63,7 +63,6 @@ const upstream: Omit<Upstream, 'connections'> = {
   token: 'secret',
   requestId: 'r',
   signal: undefined,
-  onCall: () => undefined,
 };
 
 it.each([

@@ -43,7 +43,7 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
   const { address, caller, headers: given, record: own } = getExchange(outer);
   const { host, authorization, tracestate } = given;
   const json = { accept: 'application/json', 'content-type': 'application/json' };
-  const trace = { traceparent: traceparent(own.span.context), 'x-request-id': own.requestId };
+  const trace = { traceparent: traceparent(own.span), 'x-request-id': own.requestId };
   const headers = { host, authorization, tracestate, ...json, ...trace };
   return async (query, variables) => {
     const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });

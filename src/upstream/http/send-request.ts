@@ -107,39 +107,32 @@ export async function sendRequest(up: Upstream, call: Call): Promise<StreamedRes
     signal: up.signal,
     maxWaitMs: start,
   });
-  const started = performance.now();
+  const startedAt = performance.now();
   const deadline = startDeadline(up.signal, start);
-  const trace = up.startCall?.({ operation, method, origin });
+  const started = up.startCall?.({ operation, method, origin });
   const end = (outcome: CallOutcome): void => {
     deadline.end();
     permit?.(outcome);
-  };
-  const report = (status: number, fault?: string): number => {
-    const milliseconds = performance.now() - started;
-    const ended = { operation, status, milliseconds, fault };
-    trace?.ended(ended);
-    up.onCall(ended);
-    return milliseconds;
   };
   try {
     const received = await dispatcher.request({
       origin,
       path: url.pathname + url.search,
       method,
-      headers: requestHeaders(up, call, trace?.headers),
+      headers: requestHeaders(up, call, started?.headers),
       body: json === undefined ? null : JSON.stringify(json),
       bodyTimeout: STALL_MS * patience,
       signal: deadline.signal,
     });
     const { statusCode: status, headers, body } = received;
-    const passed = report(status);
+    started?.end({ status });
     body.once('close', () => end(toOutcome(status)));
     const limit = call.maxBytes ?? operationLimits(operation).bytes;
     const maxBytes = status >= 400 ? Math.min(limit, MAX_REFUSAL_BYTES) : limit;
     const answer = decompress({ status, headers, body, call: { operation, maxBytes } });
     if (call.api !== 'file') detectSandbox(up.settings, answer);
     if (up.streamed !== true) {
-      deadline.extend(Math.max(0, whole - passed));
+      deadline.extend(Math.max(0, whole - (performance.now() - startedAt)));
       return answer;
     }
     // A streamed body takes as long as its client does, without delaying other calls.
@@ -148,7 +141,7 @@ export async function sendRequest(up: Upstream, call: Call): Promise<StreamedRes
     return limitPace(answer, STALL_MS * patience);
   } catch (error) {
     const failure = networkFailure(operation, error, up.signal);
-    report(0, failure instanceof UpstreamError ? faultName(error) : undefined);
+    started?.end({ status: 0, fault: failure instanceof UpstreamError ? faultName(error) : undefined });
     end(toFailedOutcome(failure));
     throw failure;
   }
