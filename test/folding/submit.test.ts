@@ -424,7 +424,7 @@ describe('a store on disk', () => {
   it('that can no longer be read hides no id of what was paid', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/unread.db` });
     const database = new DatabaseSync(`${folder}/unread.db`);
-    database.exec('ALTER TABLE batch RENAME TO gone');
+    database.exec('ALTER TABLE entry RENAME TO gone');
     database.close();
     const { data } = await broken.ask(
       `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { ... on FoldSubmitted { batch {
@@ -448,7 +448,9 @@ describe('a store on disk', () => {
       broken.ask('query($id: ID!) { task(taskId: $id) { status scores { ptm } } }', { id: `${id}-00000` });
     expect((await scores()).data).toEqual({ task: { status: 'EXPIRED', scores: null } });
     const database = new DatabaseSync(`${folder}/scores.db`);
-    database.exec('ALTER TABLE score RENAME TO gone');
+    database.exec(
+      `INSERT INTO entry SELECT principal, 'scores', '${id}-00000', NULL, 'damaged' FROM entry WHERE kind = 'batch'`,
+    );
     database.close();
     const { data, errors } = await scores();
     expect(data).toEqual({ task: { status: 'EXPIRED', scores: null } });
@@ -459,11 +461,13 @@ describe('a store on disk', () => {
   it('that fails hides neither a success nor its reason', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
     const database = new DatabaseSync(`${folder}/gateway.db`);
-    for (const event of ['INSERT ON batch', 'INSERT ON unknown_outcome', 'DELETE ON idempotency']) {
+    for (const [name, event] of [
+      ['no_outcome', `INSERT ON entry WHEN new.kind IN ('batch', 'input')`],
+      ['no_release', 'DELETE ON entry'],
+    ])
       database.exec(
-        `CREATE TRIGGER "no ${event}" BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+        `CREATE TRIGGER ${name} BEFORE ${event} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
       );
-    }
     database.close();
     const ending = async (idempotencyKey: string) =>
       at(
@@ -481,7 +485,7 @@ describe('a store on disk', () => {
     expect(await ending('c')).toMatchObject({ __typename: 'Refused', reason: 'FORBIDDEN' });
 
     const mended = new DatabaseSync(`${folder}/gateway.db`);
-    mended.exec('DROP TRIGGER "no INSERT ON batch"');
+    mended.exec('DROP TRIGGER no_outcome');
     mended.close();
     expect(await ending('a')).toMatchObject({ __typename: 'FoldSubmitted', replayed: true, warnings: [] });
     await broken.close();
@@ -498,11 +502,12 @@ describe('a store on disk', () => {
     const batchId = await full.submit(input, key);
     const database = new DatabaseSync(`${folder}/gateway.db`);
     // What was written to see whether it can be is gone.
-    expect(database.prepare('SELECT count(*) AS keys FROM idempotency').get()).toEqual({ keys: 0 });
-    for (const table of ['batch', 'idempotency'])
-      database.exec(
-        `CREATE TRIGGER "no ${table}" BEFORE INSERT ON ${table} BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
-      );
+    expect(database.prepare(`SELECT count(*) AS keys FROM entry WHERE kind = 'key'`).get()).toEqual({
+      keys: 0,
+    });
+    database.exec(
+      `CREATE TRIGGER full BEFORE INSERT ON entry BEGIN SELECT RAISE(ABORT, 'the disk is full'); END`,
+    );
     database.close();
     full.forget();
     const { data } = await full.ask(SUBMIT, { input }, key);
@@ -526,9 +531,9 @@ describe('a store on disk', () => {
     await expect.poll(() => slow.counts().submit).toBe(1);
     // However long it takes: it says from time to time that it goes on.
     const database = new DatabaseSync(`${folder}/gateway.db`);
-    database.exec('UPDATE idempotency SET at = at - 260000');
-    const age = () =>
-      Date.now() - Number(database.prepare('SELECT max(at) AS at FROM idempotency').get()?.at);
+    database.exec(`UPDATE entry SET at = at - 260000 WHERE kind = 'key'`);
+    const newest = database.prepare(`SELECT max(at) AS at FROM entry WHERE kind = 'key'`);
+    const age = () => Date.now() - Number(newest.get()?.at);
     await expect.poll(age, { timeout: 8000 }).toBeLessThan(1000);
     database.close();
     const second = submit();
@@ -556,7 +561,8 @@ describe('a store on disk', () => {
     // What a killed process leaves: a key that is taken, and no word of what became of it.
     const database = new DatabaseSync(`${folder}/gateway.db`);
     database.exec(
-      "UPDATE idempotency SET state = 'pending', batch_id = NULL, at = at - 400000; DELETE FROM batch",
+      `UPDATE entry SET text = json_set(text, '$.state', 'pending'), at = at - 400000 WHERE kind = 'key';
+       DELETE FROM entry WHERE kind = 'batch'`,
     );
     database.close();
     const restarted = await openBench(env);

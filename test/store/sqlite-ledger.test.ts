@@ -1,6 +1,6 @@
 // The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
@@ -71,10 +71,10 @@ describe('a ledger file', () => {
     );
     const other = join(folder, 'other.db');
     const database = new DatabaseSync(other);
-    database.exec('CREATE TABLE batch (id)');
+    database.exec('CREATE TABLE entry (id)');
     database.close();
     expect(() => openLedger(`sqlite:${other}`, SECRETS)).toThrow(
-      `The database ${other} cannot be opened: table batch already exists`,
+      `The database ${other} cannot be opened: table entry already exists`,
     );
   });
 
@@ -170,17 +170,52 @@ describe('a ledger file', () => {
     await ledger.record('p', 'young', batchOf('young', { submittedAt: now }), items);
     now += 3_600_000;
     const other = new DatabaseSync(file);
-    const rows = (table: string) => Number(other.prepare(`SELECT count(*) AS n FROM ${table}`).get()?.n);
+    const count = other.prepare('SELECT count(*) AS n FROM entry WHERE kind = ?');
+    const rows = (kind: string) => Number(count.get(kind)?.n);
     expect(await ledger.claim('p', 'other', 'h')).toBeNull();
     // What is left of 2,000 items and 300 outcomes; the batch stays until its last item is deleted.
     expect(rows('item')).toBeGreaterThan(1500);
-    expect(rows('unknown_outcome')).toBeGreaterThan(0);
+    expect(rows('input')).toBeGreaterThan(1);
     expect(await ledger.batch('p', 'old')).not.toBeNull();
-    await expect.poll(() => [rows('item'), rows('unknown_outcome'), rows('batch')]).toEqual([1000, 0, 1]);
+    await expect.poll(() => [rows('item'), rows('input'), rows('batch')]).toEqual([1000, 1, 1]);
     expect(await peek(ledger, 'p', 'k')).toBeNull();
     expect((await ledger.items('p', 'young', [999])).size).toBe(1);
     other.close();
     await ledger.close();
+  });
+
+  it('of version 2 is read whole, and written on', async () => {
+    const file = join(folder, 'gateway.db');
+    const old = new DatabaseSync(file);
+    old.exec(readFileSync(new URL('ledger-version-2.sql', import.meta.url), 'utf8'));
+    old.close();
+    const open = () => openLedger(`sqlite:${file}`, SECRETS, { now: () => 2000 });
+    for (const ledger of [open(), open()]) {
+      await ledger.check();
+      expect((await ledger.batches('p', { first: 9, after: null })).batches).toEqual([
+        batchOf('b2', { submittedAt: 1500, label: null, inputHash: 'same' }),
+        batchOf('b1', { onlyTaskId: 't1', inputHash: 'same' }),
+      ]);
+      expect((await ledger.batchOfOnlyTask('p', 't1'))?.batchId).toBe('b1');
+      expect([...(await ledger.items('p', 'b1', [0, 1, 2]))]).toEqual([
+        [0, { name: 'dimer', chains: [{ ids: ['A', 'B'], kind: 'PROTEIN', length: 21, proteinHash: null }] }],
+        [1, { name: null, chains: [] }],
+      ]);
+      expect(await ledger.earlier('p', 'same')).toEqual({ batchId: 'b2', at: 1500 });
+      expect(await ledger.earlier('p', 'lost')).toEqual({ batchId: null, at: 1200 });
+      expect(await ledger.claim('p', 'paid', 'h')).toMatchObject({
+        state: 'submitted',
+        batchId: 'b1',
+        at: 999,
+      });
+      expect(await ledger.claim('p', 'sent', 'h')).toMatchObject({ state: 'pending', requestHash: 'h2' });
+      expect(await ledger.claim('p', 'unknown', 'h')).toMatchObject({ upstreamRequestId: 'req_1' });
+      expect(await ledger.scores('p', ['t1'])).toEqual(
+        new Map([['t1', { ptm: 0.5, iptm: null, meanPlddt: 0.875, chainPairs: [] }]]),
+      );
+      expect(await peek(ledger, 'p', 'free')).toBeNull();
+      await ledger.close();
+    }
   });
 
   it('of a newer gateway is refused, not rewritten', () => {

@@ -1,13 +1,16 @@
 // The rules that every store of a ledger follows: a key is claimed only under the known mark
-// (mark.ts), and each write moves the newest time of that mark. A store has the commands.
-import type { KeyEntry, Ledger } from './ledger.ts';
+// (mark.ts), and each write moves the newest time of that mark. A store has the commands, and
+// answers batches, items and scores as the JSON that it stores.
+import type * as z from 'zod';
+import { type KeyEntry, type Ledger, ledgerBatch, ledgerItem, taskScores } from './ledger.ts';
 import { createMarkCheck, type ExpectedMark, type MarkStore, replacedFileError } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 
+type Stored = 'batch' | 'batchOfOnlyTask' | 'items' | 'batches' | 'scores';
+type Ruled = 'check' | 'isLost' | 'accept' | 'claim' | 'record' | 'recordUnknown';
+
 /** The commands of a store. */
-export interface LedgerStore
-  extends Omit<Ledger, 'check' | 'isLost' | 'accept' | 'claim' | 'record' | 'recordUnknown'>,
-    MarkStore {
+export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   /**
    * Claims a free key if the mark is as expected, atomically.
    *
@@ -23,10 +26,31 @@ export interface LedgerStore
   record(...what: Parameters<Ledger['record']>): Promise<number>;
   /** @returns the time of the write */
   recordUnknown(...what: Parameters<Ledger['recordUnknown']>): Promise<number>;
+  batch(principal: string, batchId: string): Promise<string | null>;
+  batchIdOfOnlyTask(principal: string, taskId: string): Promise<string | null>;
+  /** In the order of the positions. */
+  items(principal: string, batchId: string, inputIndexes: readonly number[]): Promise<(string | null)[]>;
+  batches(...page: Parameters<Ledger['batches']>): Promise<{ total: number; batches: string[] }>;
+  /** In the order of the ids. */
+  scores(principal: string, taskIds: readonly string[]): Promise<(string | null)[]>;
   /** Whether another file stands where that of this ledger was. */
   isReplaced?(): boolean;
   /** Opens the marks of that file. */
   openReplacement?(): MarkStore & { close(): void };
+}
+
+/** The values that are stored, by their keys. */
+function readFound<K, S extends z.ZodType>(
+  keys: readonly K[],
+  texts: readonly (string | null)[],
+  schema: S,
+): Map<K, z.output<S>> {
+  const found = new Map<K, z.output<S>>();
+  for (const [i, key] of keys.entries()) {
+    const text = texts[i] ?? null;
+    if (text !== null) found.set(key, schema.parse(JSON.parse(text)));
+  }
+  return found;
 }
 
 /** Creates a ledger over a store. */
@@ -53,6 +77,11 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     return null;
   }
 
+  async function findBatch(principal: string, batchId: string) {
+    const text = await store.batch(principal, batchId);
+    return text === null ? null : ledgerBatch.parse(JSON.parse(text));
+  }
+
   return {
     ...store,
     check,
@@ -68,5 +97,18 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     },
     record: async (...what) => mark.addWrite(await store.record(...what)),
     recordUnknown: async (...what) => mark.addWrite(await store.recordUnknown(...what)),
+    batch: findBatch,
+    async batchOfOnlyTask(principal, taskId) {
+      const batchId = await store.batchIdOfOnlyTask(principal, taskId);
+      return batchId === null ? null : findBatch(principal, batchId);
+    },
+    items: async (principal, batchId, indexes) =>
+      readFound(indexes, await store.items(principal, batchId, indexes), ledgerItem),
+    async batches(...page) {
+      const { total, batches } = await store.batches(...page);
+      return { total, batches: batches.map((text) => ledgerBatch.parse(JSON.parse(text))) };
+    },
+    scores: async (principal, taskIds) =>
+      readFound(taskIds, await store.scores(principal, taskIds), taskScores),
   };
 }

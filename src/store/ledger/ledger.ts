@@ -2,23 +2,6 @@
 // covalent bonds, and which idempotency keys are spent, because the upstream cannot say. It stores
 // no sequence and no token.
 import * as z from 'zod';
-import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-
-/** A chain of an item as it is remembered. */
-export interface LedgerChain {
-  readonly ids: readonly string[];
-  readonly kind: 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
-  readonly length: number;
-  readonly proteinHash: string | null;
-  /** The bonds of the item whose first atom is in this chain; undefined for none. */
-  readonly bonds?: readonly DeclaredBond[] | undefined;
-}
-
-/** One item of a submission as it is remembered. */
-export interface LedgerItem {
-  readonly name: string | null;
-  readonly chains: readonly LedgerChain[];
-}
 
 const declaredAtom = z.object({
   chainId: z.string(),
@@ -27,16 +10,28 @@ const declaredAtom = z.object({
   atomName: z.string().nullable(),
 });
 
-/** The stored form of an item's chains. */
-export const ledgerChains = z.array(
-  z.object({
-    ids: z.array(z.string()),
-    kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
-    length: z.number(),
-    proteinHash: z.string().nullable(),
-    bonds: z.array(z.object({ from: declaredAtom, to: declaredAtom })).optional(),
-  }),
-);
+const ledgerChain = z.object({
+  ids: z.array(z.string()).readonly(),
+  kind: z.enum(['PROTEIN', 'RNA', 'DNA', 'LIGAND']),
+  length: z.number(),
+  proteinHash: z.string().nullable(),
+  /** The bonds of the item whose first atom is in this chain; undefined for none. */
+  bonds: z
+    .array(z.object({ from: declaredAtom, to: declaredAtom }))
+    .readonly()
+    .optional(),
+});
+
+/** A chain of an item as it is remembered. */
+export type LedgerChain = Readonly<z.output<typeof ledgerChain>>;
+
+export const ledgerItem = z.object({
+  name: z.string().nullable(),
+  chains: z.array(ledgerChain).readonly(),
+});
+
+/** One item of a submission as it is remembered. */
+export type LedgerItem = Readonly<z.output<typeof ledgerItem>>;
 
 export const ledgerBatch = z.object({
   batchId: z.string(),

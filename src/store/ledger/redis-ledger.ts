@@ -12,11 +12,8 @@ import {
   type KeyEntry,
   keyEntry,
   type Ledger,
-  type LedgerBatch,
   ledgerBatch,
-  ledgerChains,
   RETENTION_MS,
-  taskScores,
 } from './ledger.ts';
 import { MAX_AHEAD_MS } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
@@ -71,7 +68,6 @@ const textReply = z.string().nullable();
 const textReplies = z.array(textReply);
 const scanReply = z.tuple([z.string(), z.array(z.string())]);
 const flatReply = z.array(z.string());
-const storedItem = z.object({ name: z.string().nullable(), chains: ledgerChains });
 
 const markReply = z
   .tuple([z.string().nullable(), z.coerce.number(), z.coerce.number()])
@@ -126,12 +122,12 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
   /** Redis removes what is past its time by its own clock, which a test's clock runs ahead of. */
   const isRetained = (at: number): boolean => now === undefined || at >= oldest();
 
-  const readBatch = (text: string | null): LedgerBatch | null => {
-    const batch = text === null ? null : ledgerBatch.parse(JSON.parse(text));
-    return batch !== null && isRetained(batch.submittedAt) ? batch : null;
+  const isRetainedBatch = (text: string | null): text is string =>
+    text !== null && isRetained(ledgerBatch.parse(JSON.parse(text)).submittedAt);
+  const findBatch = async (principal: string, batchId: string): Promise<string | null> => {
+    const text = textReply.parse(await redis.send('HGET', principalKeys(principal).batch(batchId), 'batch'));
+    return isRetainedBatch(text) ? text : null;
   };
-  const batchById = async (principal: string, batchId: string): Promise<LedgerBatch | null> =>
-    readBatch(textReply.parse(await redis.send('HGET', principalKeys(principal).batch(batchId), 'batch')));
 
   /** Undoes a claim whose reply was lost, as soon as the store answers. */
   async function undoClaim(place: string, token: string): Promise<void> {
@@ -226,7 +222,7 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
           JSON.stringify(batch),
           onlyTaskId === null ? '' : 'task',
           key === null ? '' : 'key',
-          ...items.map(({ name, chains }) => JSON.stringify({ name, chains })),
+          ...items.map((item) => JSON.stringify(item)),
         ],
       );
       return Number(at);
@@ -244,22 +240,14 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
       const found = readEarlier(await redis.send('HGETALL', principalKeys(principal).input(inputHash)));
       return found !== null && isRetained(found.at) ? found : null;
     },
-    batch: batchById,
-    async batchOfOnlyTask(principal, taskId) {
-      const batchId = textReply.parse(await redis.send('GET', principalKeys(principal).task(taskId)));
-      return batchId === null ? null : batchById(principal, batchId);
-    },
+    batch: findBatch,
+    batchIdOfOnlyTask: async (principal, taskId) =>
+      textReply.parse(await redis.send('GET', principalKeys(principal).task(taskId))),
     async items(principal, batchId, inputIndexes) {
       const fields = ['batch', ...inputIndexes.map(String)];
       const reply = await redis.send('HMGET', principalKeys(principal).batch(batchId), ...fields);
-      const [batch = null, ...texts] = textReplies.parse(reply);
-      if (readBatch(batch) === null) return new Map();
-      return new Map(
-        inputIndexes.flatMap((index, i) => {
-          const text = texts[i] ?? null;
-          return text === null ? [] : [[index, storedItem.parse(JSON.parse(text))] as const];
-        }),
-      );
+      const [batch = null, ...items] = textReplies.parse(reply);
+      return isRetainedBatch(batch) ? items : [];
     },
     async batches(principal, { first, after }) {
       const { batches } = principalKeys(principal);
@@ -269,20 +257,14 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
         redis.send('ZLEXCOUNT', batches, least, '+'),
         redis.send('ZREVRANGEBYLEX', batches, most, least, 'LIMIT', '0', String(first)),
       ]);
-      const ids = textReplies.parse(places).flatMap((place) => (place === null ? [] : [batchIdIn(place)]));
-      const found = await Promise.all(ids.map((id) => batchById(principal, id)));
+      const ids = flatReply.parse(places).map(batchIdIn);
+      const found = await Promise.all(ids.map((id) => findBatch(principal, id)));
       return { total: z.number().parse(total), batches: found.filter((batch) => batch !== null) };
     },
-    async scores(principal, taskIds) {
-      if (taskIds.length === 0) return new Map();
-      const texts = textReplies.parse(await redis.send('HMGET', principalKeys(principal).scores, ...taskIds));
-      return new Map(
-        taskIds.flatMap((id, i) => {
-          const text = texts[i] ?? null;
-          return text === null ? [] : [[id, taskScores.parse(JSON.parse(text))] as const];
-        }),
-      );
-    },
+    scores: async (principal, taskIds) =>
+      taskIds.length === 0
+        ? []
+        : textReplies.parse(await redis.send('HMGET', principalKeys(principal).scores, ...taskIds)),
     async saveScores(principal, scores) {
       if (scores.size === 0) return;
       const fields = [...scores].flatMap(([id, found]) => [id, JSON.stringify(found)]);
@@ -299,9 +281,7 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
         for (const key of keys)
           await redis.run(RENAME, [key, `${PREFIX}${to}${key.slice(PREFIX.length + from.length)}`], []);
     },
-    async usage() {
-      return readMemoryUsage(redis);
-    },
+    usage: () => readMemoryUsage(redis),
     async close() {
       closing.abort();
       await redis.close();

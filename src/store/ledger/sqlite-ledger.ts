@@ -8,49 +8,35 @@ import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';
 import { createLedger, type LedgerStore } from './create-ledger.ts';
-import {
-  earlierSubmission,
-  keyEntry,
-  type Ledger,
-  type LedgerBatch,
-  type LedgerItem,
-  ledgerBatch,
-  ledgerChains,
-  RETENTION_MS,
-  taskScores,
-} from './ledger.ts';
+import { earlierSubmission, type KeyEntry, keyEntry, type Ledger, RETENTION_MS } from './ledger.ts';
 import { type ExpectedMark, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 
+/**
+ * What the ledger remembers. Ids: of an item its batch and position, of an input its hash, of the
+ * others their own. The text is JSON; of an only task it is the id of its batch.
+ */
+type Kind = 'batch' | 'item' | 'input' | 'key' | 'only_task' | 'scores';
+
 const PRUNE_INTERVAL_MS = 3_600_000;
-/** Rows of a table that one transaction deletes: 500,000 held the event loop for 2 to 7 seconds. */
+/** Rows that one transaction deletes: 500,000 held the event loop for 2 to 7 seconds. */
 const PRUNE_ROWS = 64;
 const PRUNE_PAUSE_MS = 20;
 /**
  * How much more is past its time at most, each time the ledger is pruned: the clock may be wrong.
  */
 const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
-/** All that belongs to a principal. */
-const PRINCIPAL_TABLES = ['batch', 'item', 'idempotency', 'unknown_outcome', 'score'];
 
-/** The columns under the names of the records. */
-const BATCH =
-  'batch_id AS batchId, label, model, submitted_at AS submittedAt, item_count AS itemCount, repeat, ' +
-  'input_hash AS inputHash, only_task_id AS onlyTaskId';
-const KEY =
-  'request_hash AS requestHash, state, at, batch_id AS batchId, upstream_request_id AS upstreamRequestId';
+/** A key that no submission has spent: of a principal, by its id. */
+const WHERE_PENDING = `WHERE principal = ? AND kind = 'key' AND id = ? AND text ->> 'state' = 'pending'`;
 
 const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 const prunedRow = z.object({ prunedTo: z.number().nullable() });
 const countRow = z.object({ total: z.number() });
 const sizeRow = z.object({ used: z.number() });
-const itemRow = z
-  .object({ name: z.string().nullable(), chains: z.string() })
-  .transform(({ name, chains }): LedgerItem => ({ name, chains: ledgerChains.parse(JSON.parse(chains)) }));
-const scoreRow = z
-  .looseObject({ chainPairs: z.string() })
-  .transform((row) => taskScores.parse({ ...row, chainPairs: JSON.parse(row.chainPairs) }));
+const textRow = z.object({ text: z.string() });
+const entryRow = textRow.extend({ at: z.number() });
 
 /** Device and inode of a file; undefined for one in memory, or that is not there. */
 function fileIdentity(file: string): string | undefined {
@@ -87,33 +73,13 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
     sql.run('UPDATE mark SET pruned_to = ?', next);
     return next;
   };
-  const deleteSome = (table: string, columns: string, expired: string, limit: number): number =>
+  /** @returns whether there may be more. Of one time, a batch is deleted after its items. */
+  const pruneSome = (limit: number): boolean =>
     sql.run(
-      `DELETE FROM ${table} WHERE (${columns}) IN (SELECT ${columns} FROM ${expired} LIMIT ${PRUNE_ROWS})`,
+      `DELETE FROM entry WHERE (principal, kind, id) IN (
+         SELECT principal, kind, id FROM entry WHERE at < ? ORDER BY at, kind DESC LIMIT ${PRUNE_ROWS})`,
       limit,
-    );
-  /** @returns whether there may be more */
-  const pruneSome = (limit: number): boolean => {
-    const deleted = [
-      deleteSome(
-        'item',
-        'principal, batch_id, input_index',
-        'batch JOIN item USING (principal, batch_id) WHERE submitted_at < ? ORDER BY submitted_at',
-        limit,
-      ),
-      // A batch is deleted when none of its items is left.
-      deleteSome(
-        'batch',
-        'principal, batch_id',
-        'batch WHERE submitted_at < ? AND NOT EXISTS (SELECT 1 FROM item ' +
-          'WHERE item.principal = batch.principal AND item.batch_id = batch.batch_id) ORDER BY submitted_at',
-        limit,
-      ),
-      deleteSome('idempotency', 'principal, key', 'idempotency WHERE at < ?', limit),
-      deleteSome('unknown_outcome', 'rowid', 'unknown_outcome WHERE at < ?', limit),
-    ];
-    return deleted.includes(PRUNE_ROWS);
-  };
+    ) === PRUNE_ROWS;
 
   return async () => {
     if (now() - prunedAt < PRUNE_INTERVAL_MS) return;
@@ -172,22 +138,41 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
     return at;
   };
 
+  const find = (principal: string, kind: Kind, id: string): unknown =>
+    sql.get('SELECT at, text FROM entry WHERE principal = ? AND kind = ? AND id = ?', principal, kind, id);
+  const findText = (principal: string, kind: Kind, id: string): string | null => {
+    const row = find(principal, kind, id);
+    return row === undefined ? null : textRow.parse(row).text;
+  };
+  const put = (principal: string, kind: Kind, id: string, at: number | null, text: string): number =>
+    sql.run('INSERT OR REPLACE INTO entry VALUES (?, ?, ?, ?, ?)', principal, kind, id, at, text);
+  /** Remembers a submission by its input, unless a newer one is known. */
+  const putInput = (principal: string, inputHash: string, at: number, batchId: string | null): number =>
+    sql.run(
+      `INSERT INTO entry VALUES (?, 'input', ?, ?, ?)
+       ON CONFLICT DO UPDATE SET at = excluded.at, text = excluded.text WHERE excluded.at >= entry.at`,
+      ...[principal, inputHash, at, JSON.stringify({ batchId })],
+    );
+
+  function findKey(principal: string, key: string): KeyEntry | null {
+    const row = find(principal, 'key', key);
+    if (row === undefined) return null;
+    const { at, text } = entryRow.parse(row);
+    return keyEntry.parse({ ...JSON.parse(text), at, now: now() });
+  }
   /** Spends a key. One whose claim was lost comes back with the hash of the input. */
   function endKey(
     principal: string,
     key: string,
+    at: number,
     inputHash: string,
-    end: { state: 'submitted' | 'unknown'; batchId: string | null; requestId: string | null; at: number },
+    end:
+      | { readonly state: 'submitted'; readonly batchId: string }
+      | { readonly state: 'unknown'; readonly upstreamRequestId: string | null },
   ): void {
-    sql.run(
-      `INSERT INTO idempotency VALUES (?, ?, ?, ?, ?, ?, ?)
-       ON CONFLICT DO UPDATE SET state = excluded.state, batch_id = excluded.batch_id,
-         upstream_request_id = excluded.upstream_request_id`,
-      ...[principal, key, inputHash, end.state, end.batchId, end.requestId, end.at],
-    );
+    const { requestHash, at: claimedAt } = findKey(principal, key) ?? { requestHash: inputHash, at };
+    put(principal, 'key', key, claimedAt, JSON.stringify({ requestHash, ...end }));
   }
-
-  const toBatch = (row: unknown): LedgerBatch | null => (row === undefined ? null : ledgerBatch.parse(row));
 
   return {
     ...createMarkStore(sql, now),
@@ -200,124 +185,74 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
     claim(principal, key, requestHash, expected) {
       void prune();
       return sql.write(() => {
-        const row = sql.get(`SELECT ${KEY} FROM idempotency WHERE principal = ? AND key = ?`, principal, key);
-        if (row !== undefined) return keyEntry.parse({ ...Object(row), now: now() });
+        const known = findKey(principal, key);
+        if (known !== null) return known;
         if (!isAsExpected(expected)) return 'unexpected mark';
         return writeTimed((at) =>
-          sql.run(
-            `INSERT INTO idempotency (principal, key, request_hash, state, at) VALUES (?, ?, ?, 'pending', ?)`,
-            ...[principal, key, requestHash, at],
-          ),
+          put(principal, 'key', key, at, JSON.stringify({ requestHash, state: 'pending' })),
         );
       });
     },
     async renew(principal, key) {
-      await sql.write(() =>
-        sql.run(
-          `UPDATE idempotency SET at = ? WHERE principal = ? AND key = ? AND state = 'pending'`,
-          ...[now(), principal, key],
-        ),
-      );
+      await sql.write(() => sql.run(`UPDATE entry SET at = ? ${WHERE_PENDING}`, now(), principal, key));
     },
     async release(principal, key) {
-      await sql.write(() =>
-        sql.run(
-          `DELETE FROM idempotency WHERE principal = ? AND key = ? AND state = 'pending'`,
-          ...[principal, key],
-        ),
-      );
+      await sql.write(() => sql.run(`DELETE FROM entry ${WHERE_PENDING}`, principal, key));
     },
     record(principal, key, batch, items) {
       void prune();
       return sql.write(() =>
         writeTimed((at) => {
-          const { batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId } = batch;
-          sql.run(
-            'INSERT OR REPLACE INTO batch VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)',
-            ...[principal, batchId, label, model, submittedAt, itemCount, repeat, inputHash, onlyTaskId],
-          );
-          for (const [index, { name, chains }] of items.entries())
-            sql.run(
-              'INSERT OR REPLACE INTO item VALUES (?, ?, ?, ?, ?)',
-              ...[principal, batchId, index, name, JSON.stringify(chains)],
-            );
-          if (key !== null)
-            endKey(principal, key, inputHash, { state: 'submitted', batchId, requestId: null, at });
+          const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
+          put(principal, 'batch', batchId, submittedAt, JSON.stringify(batch));
+          for (const [index, item] of items.entries())
+            put(principal, 'item', `${batchId}/${index}`, submittedAt, JSON.stringify(item));
+          putInput(principal, inputHash, submittedAt, batchId);
+          if (onlyTaskId !== null) put(principal, 'only_task', onlyTaskId, submittedAt, batchId);
+          if (key !== null) endKey(principal, key, at, inputHash, { state: 'submitted', batchId });
         }),
       );
     },
-    recordUnknown(principal, key, { inputHash, upstreamRequestId: requestId }) {
+    recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
       return sql.write(() =>
         writeTimed((at) => {
-          sql.run('INSERT INTO unknown_outcome VALUES (?, ?, ?, ?)', principal, inputHash, requestId, at);
-          if (key !== null)
-            endKey(principal, key, inputHash, { state: 'unknown', batchId: null, requestId, at });
+          putInput(principal, inputHash, at, null);
+          if (key !== null) endKey(principal, key, at, inputHash, { state: 'unknown', upstreamRequestId });
         }),
       );
     },
     async earlier(principal, inputHash) {
-      const row = sql.get(
-        `SELECT batch_id AS batchId, submitted_at AS at FROM batch WHERE principal = ?1 AND input_hash = ?2
-         UNION ALL SELECT NULL, at FROM unknown_outcome WHERE principal = ?1 AND input_hash = ?2
-         ORDER BY at DESC LIMIT 1`,
-        ...[principal, inputHash],
-      );
-      return row === undefined ? null : earlierSubmission.parse(row);
+      const row = find(principal, 'input', inputHash);
+      if (row === undefined) return null;
+      const { at, text } = entryRow.parse(row);
+      return earlierSubmission.parse({ ...JSON.parse(text), at });
     },
-    batch: async (principal, batchId) =>
-      toBatch(sql.get(`SELECT ${BATCH} FROM batch WHERE principal = ? AND batch_id = ?`, principal, batchId)),
-    batchOfOnlyTask: async (principal, taskId) =>
-      toBatch(
-        sql.get(`SELECT ${BATCH} FROM batch WHERE principal = ? AND only_task_id = ?`, principal, taskId),
-      ),
-    async items(principal, batchId, inputIndexes) {
-      const found = new Map<number, LedgerItem>();
-      for (const index of inputIndexes) {
-        const row = sql.get(
-          'SELECT name, chains FROM item WHERE principal = ? AND batch_id = ? AND input_index = ?',
-          ...[principal, batchId, index],
-        );
-        if (row !== undefined) found.set(index, itemRow.parse(row));
-      }
-      return found;
-    },
+    batch: async (principal, batchId) => findText(principal, 'batch', batchId),
+    batchIdOfOnlyTask: async (principal, taskId) => findText(principal, 'only_task', taskId),
+    items: async (principal, batchId, indexes) =>
+      indexes.map((index) => findText(principal, 'item', `${batchId}/${index}`)),
     async batches(principal, { first, after }) {
       const { total } = countRow.parse(
-        sql.get('SELECT count(*) AS total FROM batch WHERE principal = ?', principal),
+        sql.get(`SELECT count(*) AS total FROM entry WHERE principal = ? AND kind = 'batch'`, principal),
       );
       const from = after ?? { submittedAt: Number.MAX_SAFE_INTEGER, batchId: '' };
       const rows = sql.all(
-        `SELECT ${BATCH} FROM batch WHERE principal = ? AND (submitted_at, batch_id) < (?, ?)
-         ORDER BY submitted_at DESC, batch_id DESC LIMIT ?`,
+        `SELECT text FROM entry WHERE principal = ? AND kind = 'batch' AND (at, id) < (?, ?)
+         ORDER BY at DESC, id DESC LIMIT ?`,
         ...[principal, from.submittedAt, from.batchId, first],
       );
-      return { total, batches: rows.map((row) => ledgerBatch.parse(row)) };
+      return { total, batches: rows.map((row) => textRow.parse(row).text) };
     },
-    async scores(principal, taskIds) {
-      const found = taskIds.flatMap((id) => {
-        const row = sql.get(
-          `SELECT ptm, iptm, mean_plddt AS meanPlddt, chain_pairs AS chainPairs FROM score
-           WHERE principal = ? AND task_id = ?`,
-          ...[principal, id],
-        );
-        return row === undefined ? [] : [[id, scoreRow.parse(row)] as const];
-      });
-      return new Map(found);
-    },
+    scores: async (principal, taskIds) => taskIds.map((id) => findText(principal, 'scores', id)),
     async saveScores(principal, scores) {
       await sql.write(() => {
-        for (const [id, { ptm, iptm, meanPlddt, chainPairs }] of scores)
-          sql.run(
-            'INSERT OR REPLACE INTO score VALUES (?, ?, ?, ?, ?, ?)',
-            ...[principal, id, ptm, iptm, meanPlddt, JSON.stringify(chainPairs)],
-          );
+        for (const [id, found] of scores) put(principal, 'scores', id, null, JSON.stringify(found));
       });
     },
     async rename(from, to) {
-      await sql.write(() => {
-        for (const table of PRINCIPAL_TABLES)
-          sql.run(`UPDATE OR IGNORE ${table} SET principal = ? WHERE principal = ?`, to, from);
-      });
+      await sql.write(() =>
+        sql.run('UPDATE OR IGNORE entry SET principal = ? WHERE principal = ?', to, from),
+      );
     },
     async usage() {
       const { used } = sizeRow.parse(

@@ -5,62 +5,22 @@ import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
 
 /** Counts up when the tables change. */
-const VERSION = 2;
-const SCORES = `
-  CREATE TABLE score (
-    principal TEXT NOT NULL,
-    task_id TEXT NOT NULL,
-    ptm REAL,
-    iptm REAL,
-    mean_plddt REAL,
-    chain_pairs TEXT NOT NULL,
-    PRIMARY KEY (principal, task_id)
-  ) WITHOUT ROWID;`;
+const VERSION = 3;
 const TABLES = `
-  CREATE TABLE batch (
+  -- One row for each thing that is remembered of a principal (sqlite-ledger.ts).
+  CREATE TABLE entry (
     principal TEXT NOT NULL,
-    batch_id TEXT NOT NULL,
-    label TEXT,
-    model TEXT NOT NULL,
-    submitted_at INTEGER NOT NULL,
-    item_count INTEGER NOT NULL,
-    repeat INTEGER NOT NULL,
-    input_hash TEXT NOT NULL,
-    only_task_id TEXT,
-    PRIMARY KEY (principal, batch_id)
+    kind TEXT NOT NULL,
+    id TEXT NOT NULL,
+    -- Milliseconds since the epoch; null for what is never deleted.
+    at INTEGER,
+    text TEXT NOT NULL,
+    PRIMARY KEY (principal, kind, id)
   ) WITHOUT ROWID;
-  CREATE INDEX batch_newest ON batch (principal, submitted_at DESC, batch_id DESC);
-  CREATE INDEX batch_input ON batch (principal, input_hash);
-  CREATE INDEX batch_only_task ON batch (principal, only_task_id) WHERE only_task_id IS NOT NULL;
-  CREATE INDEX batch_age ON batch (submitted_at);
-  CREATE TABLE item (
-    principal TEXT NOT NULL,
-    batch_id TEXT NOT NULL,
-    input_index INTEGER NOT NULL,
-    name TEXT,
-    chains TEXT NOT NULL,
-    PRIMARY KEY (principal, batch_id, input_index)
-  ) WITHOUT ROWID;
-  CREATE TABLE idempotency (
-    principal TEXT NOT NULL,
-    key TEXT NOT NULL,
-    request_hash TEXT NOT NULL,
-    state TEXT NOT NULL CHECK (state IN ('pending', 'submitted', 'unknown')),
-    batch_id TEXT,
-    upstream_request_id TEXT,
-    at INTEGER NOT NULL,
-    PRIMARY KEY (principal, key)
-  ) WITHOUT ROWID;
-  CREATE INDEX idempotency_age ON idempotency (at);
-  CREATE TABLE unknown_outcome (
-    principal TEXT NOT NULL,
-    input_hash TEXT NOT NULL,
-    upstream_request_id TEXT,
-    at INTEGER NOT NULL
-  );
-  CREATE INDEX unknown_outcome_input ON unknown_outcome (principal, input_hash);
-  CREATE INDEX unknown_outcome_age ON unknown_outcome (at);
-  ${SCORES}
+  CREATE INDEX entry_age ON entry (at, kind DESC) WHERE at IS NOT NULL;
+  CREATE INDEX entry_newest_batch ON entry (principal, at DESC, id DESC) WHERE kind = 'batch';
+`;
+const MARK = `
   -- One row: the mark (mark.ts), the newest time at which something was written, and up to when
   -- what is past its time was deleted.
   CREATE TABLE mark (
@@ -70,6 +30,31 @@ const TABLES = `
     pruned_to INTEGER
   );
   INSERT INTO mark (id) VALUES (1);
+`;
+/** Moves what version 2 stored in a table for each kind. Its table of the mark stays. */
+const FROM_VERSION_2 = `
+  INSERT INTO entry SELECT principal, 'batch', batch_id, submitted_at, json_object(
+      'batchId', batch_id, 'label', label, 'model', model, 'submittedAt', submitted_at,
+      'itemCount', item_count, 'repeat', repeat, 'inputHash', input_hash, 'onlyTaskId', only_task_id
+    ) FROM batch;
+  INSERT INTO entry SELECT principal, 'only_task', only_task_id, submitted_at, batch_id
+    FROM batch WHERE only_task_id IS NOT NULL;
+  INSERT INTO entry SELECT principal, 'item', batch_id || '/' || input_index, submitted_at,
+      json_object('name', name, 'chains', json(chains))
+    FROM item JOIN batch USING (principal, batch_id);
+  -- The row with the largest time of each input.
+  INSERT INTO entry SELECT principal, 'input', input_hash, max(at), json_object('batchId', batch_id)
+    FROM (
+      SELECT principal, input_hash, submitted_at AS at, batch_id FROM batch
+      UNION ALL SELECT principal, input_hash, at, NULL FROM unknown_outcome
+    ) GROUP BY principal, input_hash;
+  INSERT INTO entry SELECT principal, 'key', key, at, json_object(
+      'requestHash', request_hash, 'state', state, 'batchId', batch_id, 'upstreamRequestId', upstream_request_id
+    ) FROM idempotency;
+  INSERT INTO entry SELECT principal, 'scores', task_id, NULL, json_object(
+      'ptm', ptm, 'iptm', iptm, 'meanPlddt', mean_plddt, 'chainPairs', json(chain_pairs)
+    ) FROM score;
+  DROP TABLE item; DROP TABLE batch; DROP TABLE idempotency; DROP TABLE unknown_outcome; DROP TABLE score;
 `;
 
 const versionRow = z.object({ user_version: z.number() });
@@ -87,9 +72,9 @@ export function openTables(file: string): DatabaseSyncInstance {
           `it was made by a newer gateway (version ${version}; this one knows ${VERSION}). Start the newer ` +
             'one, or restore a backup from before the upgrade.',
         );
+      if (version === 1) throw new Error('it was made by a gateway from before version 1.0.');
       if (version === VERSION) return;
-      // Version 1 stored no scores of pairs of chains; its scores are read again from the results.
-      database.exec(version === 1 ? `DROP TABLE score; ${SCORES}` : TABLES);
+      database.exec(TABLES + (version === 2 ? FROM_VERSION_2 : MARK));
       database.exec(`PRAGMA user_version = ${VERSION}`);
     }),
   );
