@@ -2,14 +2,14 @@
 // of its text; with --check says whether the file is what they make.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { DOCUMENTS } from '../src/http/mcp/documents.ts';
+import { DOCUMENTS } from '../src/http/mcp/tools.ts';
 import { readExamples } from '../src/http/pages/examples.ts';
 
 const NAME = 'operations/persisted-operations.json';
 const FILE = new URL(`../${NAME}`, import.meta.url);
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-const documents = [...readExamples().map(({ query }) => query), ...Object.values(DOCUMENTS)];
+const documents = [...readExamples().map(({ query }) => query), ...DOCUMENTS];
 const operations = Object.fromEntries(documents.map((query) => [sha256(query), query]));
 const text = `${JSON.stringify(operations, null, 2)}\n`;
 

@@ -57,7 +57,11 @@ export default command({
         '--url: give the address of a gateway, such as https://atlas.example.org.',
       );
     const run = createRunner(new URL('graphql', base), readToken(session, tokenFile));
-    const createServer = createServerFactory(schema, mutations);
+    const createServer = createServerFactory(schema, {
+      MCP_MUTATIONS: mutations,
+      // Everybody may read the schema of the package.
+      INTROSPECTION: true,
+    });
     const served = serveStdio(() => createServer(run), { onerror: (error) => session.say(error.message) });
     await once(process.stdin, 'close');
     await served.close();

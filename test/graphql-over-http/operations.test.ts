@@ -14,7 +14,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { ConfigError, readConfig } from '../../src/config.ts';
 import { readManifest } from '../../src/http/graphql/operation-manifest.ts';
-import { DOCUMENTS } from '../../src/http/mcp/documents.ts';
+import { DOCUMENTS } from '../../src/http/mcp/tools.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
 import { thrown } from '../subscriptions/streams.ts';
@@ -246,7 +246,7 @@ describe('automatic persisted queries', () => {
 describe('the list', () => {
   it('of the examples and the tools for agents is committed as they are', () => {
     const listed = readManifest(readFileSync(FILE, 'utf8'));
-    const documents = [...readExamples().map(({ query }) => query), ...Object.values(DOCUMENTS)];
+    const documents = [...readExamples().map(({ query }) => query), ...DOCUMENTS];
     const expected = new Map(documents.map((query) => [sha256(query), query]));
     expect(listed, 'run "npm run operations" and commit the file').toEqual({ operations: expected });
   });

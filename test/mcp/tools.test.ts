@@ -3,8 +3,8 @@
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, printType, validate } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { DOCUMENTS } from '../../src/http/mcp/documents.ts';
 import { MAX_RESULT_BYTES, toJsonText, toResult } from '../../src/http/mcp/tool-result.ts';
+import { DOCUMENTS } from '../../src/http/mcp/tools.ts';
 import { schema, subgraphSchema } from '../../src/resolvers/schema.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from '../folding/bench.ts';
 import { runs } from '../property-runs.ts';
@@ -68,25 +68,30 @@ describe('the tools', () => {
   });
 
   it('run documents of the schema, and nothing else', () => {
-    for (const document of Object.values(DOCUMENTS)) expect(validate(schema, parse(document))).toEqual([]);
+    for (const document of DOCUMENTS) expect(validate(schema, parse(document))).toEqual([]);
   });
 });
 
 describe('reading', () => {
   it('looks up identifiers of any kind as a table, in their order', async () => {
     const ids = ['P01308', 'INS_HUMAN', INSULIN, 'no identifier!', 'a'.repeat(32)];
-    const result = await agent.call('lookup_proteins', { ids });
-    const [head = '', ...lines] = resultText(result).trimEnd().split('\n');
-    const columns = head.split('\t');
-    expect(lines.map((line) => line.split('\t').slice(0, 3))).toEqual([
+    const found = await content('lookup_proteins', { ids });
+    expect(listAt(found, 'columns').slice(0, 5)).toEqual([
+      'requested',
+      'status',
+      'hash',
+      'accession',
+      'name',
+    ]);
+    const rows = listAt(found, 'rows').map((row) => ['0', '1', '2'].map((column) => at(row, column)));
+    expect(rows).toEqual([
       ['P01308', 'FOUND', INSULIN],
       ['INS_HUMAN', 'FOUND', INSULIN],
       [INSULIN, 'FOUND', INSULIN],
-      ['no identifier!', 'NOT_AN_IDENTIFIER', ''],
-      ['a'.repeat(32), 'NOT_IN_ATLAS', ''],
+      ['no identifier!', 'NOT_AN_IDENTIFIER', null],
+      ['a'.repeat(32), 'NOT_IN_ATLAS', null],
     ]);
-    expect(at(result.structuredContent, 'columns')).toEqual(columns);
-    expect(at(result.structuredContent, 'rows.0.4')).toBe('Insulin');
+    expect(at(found, 'rows.0.4')).toBe('Insulin');
     expect(bench.counts()).toEqual({ uniprot: 2, bulk: 1, protein: 1 });
   });
 
@@ -189,7 +194,7 @@ describe('folding', () => {
     expect(bench.calls).toEqual([]);
     const submission = { ...fold, label: 'insulin', idempotencyKey: 'insulin-twice' };
     const sent = await content('submit_fold', submission);
-    expect(sent).toMatchObject({ taskCount: 4, replayed: false });
+    expect(sent).toMatchObject({ replayed: false, batch: { counts: { total: 4 } } });
     expect(await content('submit_fold', submission)).toMatchObject({
       replayed: true,
       batch: { batchId: at(sent, 'batch.batchId') },
@@ -234,7 +239,7 @@ describe('folding', () => {
 
   it('sends nothing with mistakes, without a key, or with a used one', async () => {
     const wrong = { items: [protein('GIVEQ1')], idempotencyKey: 'wrong' };
-    expect(await refusal('submit_fold', wrong)).toMatch(/nothing was sent.*items\.0.*sequence: "1"/s);
+    expect(await refusal('submit_fold', wrong)).toMatch(/Nothing was sent.*items\.0.*sequence: "1"/s);
     expect(await refusal('submit_fold', { items: [protein(INSULIN_A)] })).toMatch(/idempotencyKey/);
     expect(await refusal('submit_fold', { items: [], idempotencyKey: 'empty' })).toMatch(/items/);
     expect(bench.calls).toEqual([]);

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { DOCUMENTS } from '../../src/http/mcp/documents.ts';
+import { DOCUMENTS } from '../../src/http/mcp/tools.ts';
 import { at, openWorld, type World } from '../support.ts';
 import { connect, resultText } from './client.ts';
 
@@ -180,7 +180,7 @@ describe('where listed operations only run', () => {
     const folder = mkdtempSync(join(tmpdir(), 'foldatlas-mcp-'));
     const file = join(folder, 'operations.json');
     const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
-    const all = Object.values(DOCUMENTS).map((text) => [sha256(text), text]);
+    const all = DOCUMENTS.map((text) => [sha256(text), text]);
     writeFileSync(file, JSON.stringify(Object.fromEntries(all)));
     const env = { PERSISTED_OPERATIONS: 'only', PERSISTED_OPERATIONS_FILE: file };
     expect(readConfig(env).listedOperations.size).toBe(all.length);

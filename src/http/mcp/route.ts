@@ -40,7 +40,8 @@ export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
  * Runs documents for the caller of a request, which has passed the limits and is not counted again.
  */
 function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocument {
-  const { address, caller, headers: given, record: own } = getExchange(outer);
+  const outerExchange = getExchange(outer);
+  const { headers: given, record: own } = outerExchange;
   const { host, authorization, tracestate } = given;
   const json = { accept: 'application/json', 'content-type': 'application/json' };
   const trace = { traceparent: traceparent(own.span), 'x-request-id': own.requestId };
@@ -48,17 +49,18 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
   return async (query, variables) => {
     const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });
     const exchange: Exchange = {
-      ...{ method: 'POST', url: '/graphql', path: '/graphql', headers, address, caller },
-      ...{ rate: null, refusal: null, connection: undefined, record, release: () => undefined },
+      ...outerExchange,
+      ...{ url: '/graphql', path: '/graphql', headers, record },
+      ...{ connection: undefined, release: () => undefined },
       body: Buffer.from(JSON.stringify({ query, variables })),
     };
     const { signal } = outer;
     const inner = new Request(new URL('/graphql', outer.url), { method: 'POST', headers: json, signal });
     let status = 500;
     try {
-      const given = await fetch(inner, { exchange });
-      ({ status } = exchange.response ?? given);
-      const body = exchange.response?.body ?? given.body;
+      const response = await fetch(inner, { exchange });
+      ({ status } = exchange.response ?? response);
+      const body = exchange.response?.body ?? response.body;
       return await readAnswer(new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body));
     } finally {
       telemetry.end(record, { status });
@@ -102,7 +104,7 @@ export function mcpRoute(sources: McpSources): Route {
       import('@modelcontextprotocol/server'),
       import('./server.ts'),
     ]);
-    const createServer = createServerFactory(schema, config.MCP_MUTATIONS);
+    const createServer = createServerFactory(schema, config);
     const factory = ({ requestInfo }: McpRequestContext) => {
       if (requestInfo === undefined) throw new Error('There is no request.');
       return createServer(createRunner(sources, requestInfo));

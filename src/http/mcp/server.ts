@@ -1,81 +1,174 @@
 // Builds the MCP server: tools and the parts of the GraphQL schema as resources. One server answers
 // one request, or one connection over stdio; it remembers nothing.
-import { McpServer, ResourceTemplate } from '@modelcontextprotocol/server';
 import {
-  buildClientSchema,
-  type GraphQLSchema,
-  getIntrospectionQuery,
-  type IntrospectionQuery,
-  printType,
-} from 'graphql';
+  type CallToolResult,
+  McpServer,
+  ResourceTemplate,
+  type ToolAnnotations,
+} from '@modelcontextprotocol/server';
+import { type GraphQLSchema, Kind, parse, printType } from 'graphql';
+import * as z from 'zod';
 import { VERSION } from '../../package.ts';
-import { toSentences } from './tool-result.ts';
-import { createTools, MUTATIONS_OFF, type RunDocument } from './tools.ts';
+import { outputSchema } from './output-schema.ts';
+import { ToolError, toFailure, toJsonText, toResult } from './tool-result.ts';
+import { loadContent, type RunDocument, TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS =
   'FoldAtlas reads a catalogue of proteins (the Atlas) and folds proteins. Identifiers may be hashes, UniProt accessions, ' +
   'entry names or sequences. Positions are 0-based, pLDDT runs from 0 to 100, pTM and ipTM from 0 to 1, distances are in ' +
   'ångström. Before you fold, run check_fold and tell the user what it costs.';
 
-const SCHEMA_URI = 'foldatlas://schema';
+/** Shown to a model that may not submit. */
+const MUTATIONS_OFF =
+  'Submitting and cancelling are off for agents here; the operator turns them on with MCP_MUTATIONS=1.';
 
-/** The schema that clients see. @throws Error where introspection is off */
-async function readSchema(run: RunDocument): Promise<GraphQLSchema> {
-  const answer = await run(getIntrospectionQuery(), {});
-  if (answer.data == null) throw new Error(toSentences(answer).join('\n'));
-  return buildClientSchema({ __schema: answer.data.__schema } as IntrospectionQuery);
+const NULLS =
+  'null means that the service was asked and has none. What could not be loaded is null as well, and `problems` says why.';
+
+const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: true };
+/** An idempotency key makes a repeated submission free. */
+const SUBMITS: ToolAnnotations = {
+  ...{ readOnlyHint: false, destructiveHint: false, idempotentHint: true, openWorldHint: true },
+};
+const MUTATES: ToolAnnotations = {
+  ...{ readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true },
+};
+
+/** Answers failures that a model can do something about as the result of its call. */
+async function guard(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
+  try {
+    return await call();
+  } catch (error) {
+    if (error instanceof ToolError) return toFailure(error.message);
+    throw error;
+  }
 }
 
-const publicTypes = (schema: GraphQLSchema) =>
-  Object.values(schema.getTypeMap()).filter(({ name }) => !name.startsWith('_'));
+/** The settings of a tool for the library. */
+function describeTool(tool: Tool, schema: GraphQLSchema) {
+  const { title, description, input, document, table, isMutation } = tool;
+  return {
+    title,
+    description: `${description} ${NULLS}`,
+    inputSchema: input,
+    outputSchema: table?.output ?? outputSchema(schema, document),
+    annotations: isMutation === true ? SUBMITS : READS,
+  };
+}
 
-function addSchema(server: McpServer, run: RunDocument): void {
-  const metadata = { mimeType: 'text/plain' };
-  server.registerResource(
-    'schema',
-    SCHEMA_URI,
-    { ...metadata, title: 'GraphQL types', description: 'The names of all types, each with what it is' },
-    async ({ href: uri }) => {
-      const types = publicTypes(await readSchema(run));
-      const lines = types.map(({ name, description }) => `${name}: ${description?.split('. ', 1)[0] ?? ''}`);
-      return { contents: [{ uri, ...metadata, text: lines.join('\n') }] };
-    },
-  );
-  server.registerResource(
-    'schema-type',
-    new ResourceTemplate(`${SCHEMA_URI}/{type}`, { list: undefined }),
+/** Why a document may not run; null when it may. */
+function refuseOperation(query: string, mutations: boolean): string | null {
+  let kinds: string[];
+  try {
+    kinds = parse(query, { maxTokens: 5_000 }).definitions.flatMap((node) =>
+      node.kind === Kind.OPERATION_DEFINITION ? [node.operation] : [],
+    );
+  } catch (error) {
+    return `The document cannot be parsed: ${String(Object(error).message)}`;
+  }
+  if (kinds.includes('subscription'))
+    return 'Subscriptions do not run here. Follow a batch with batch_status.';
+  return kinds.includes('mutation') && !mutations ? MUTATIONS_OFF : null;
+}
+
+const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean) =>
+  server.registerTool(
+    'graphql',
     {
-      ...metadata,
-      title: 'A GraphQL type',
-      description: 'Fields, arguments and descriptions as SDL; begin with Query',
+      title: 'Run GraphQL',
+      description:
+        `Any ${mutations ? 'query or mutation' : 'query'} of the GraphQL API, for what the other tools lack. The schema is in the ` +
+        'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
+        'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
+        'The gateway refuses what costs too much; answers are cut at 20 kB.',
+      inputSchema: z.strictObject({
+        query: z.string().describe('One operation'),
+        variables: z.record(z.string(), z.unknown()).default({}),
+      }),
+      annotations: mutations ? MUTATES : READS,
     },
-    async ({ href: uri }, { type }) => {
-      const found = publicTypes(await readSchema(run)).find(({ name }) => name === type);
-      if (found === undefined) throw new Error(`There is no type ${String(type)}; ${SCHEMA_URI} lists all.`);
-      return { contents: [{ uri, ...metadata, text: printType(found) }] };
-    },
+    ({ query, variables }) =>
+      guard(async () => {
+        const refusal = refuseOperation(query, mutations);
+        if (refusal !== null) throw new ToolError(refusal);
+        return toJsonText(await run(query, variables));
+      }),
   );
+
+const SCHEMA_URI = 'foldatlas://schema';
+
+/** Returns a function that adds the GraphQL schema to a server, as its types. */
+function createSchemaResources(schema: GraphQLSchema, isShown: boolean): (server: McpServer) => void {
+  const types = new Map(Object.entries(schema.getTypeMap()).filter(([name]) => !name.startsWith('_')));
+  const lines = [...types].map(
+    ([name, { description }]) => `${name}: ${description?.split('. ', 1)[0] ?? ''}`,
+  );
+  const metadata = { mimeType: 'text/plain' };
+  function toResource({ href: uri }: URL, text: string) {
+    if (!isShown) throw new Error('The schema is not shown here, because introspection is off.');
+    return { contents: [{ uri, ...metadata, text }] };
+  }
+  return (server) => {
+    server.registerResource(
+      'schema',
+      SCHEMA_URI,
+      { ...metadata, title: 'GraphQL types', description: 'The names of all types, each with what it is' },
+      (uri) => toResource(uri, lines.join('\n')),
+    );
+    server.registerResource(
+      'schema-type',
+      new ResourceTemplate(`${SCHEMA_URI}/{type}`, { list: undefined }),
+      {
+        ...metadata,
+        title: 'A GraphQL type',
+        description: 'Fields, arguments and descriptions as SDL; begin with Query',
+      },
+      (uri, { type: name }) => {
+        const type = types.get(String(name));
+        if (type === undefined) throw new Error(`There is no type ${String(name)}; ${SCHEMA_URI} lists all.`);
+        return toResource(uri, printType(type));
+      },
+    );
+  };
+}
+
+/** Settings of the gateway that the tools follow. */
+export interface ToolSettings {
+  /** Whether agents may submit and cancel. */
+  readonly MCP_MUTATIONS: boolean;
+  /** Whether clients may read the schema. */
+  readonly INTROSPECTION: boolean;
 }
 
 /**
  * Returns a function that makes servers.
  *
- * @param schema - gives the tools the types of their results
- * @param mutations - MCP_MUTATIONS
+ * @param schema - as clients see it; gives the tools the types of their results
  */
 export function createServerFactory(
   schema: GraphQLSchema,
-  mutations: boolean,
+  { MCP_MUTATIONS: mutations, INTROSPECTION: isSchemaShown }: ToolSettings,
 ): (run: RunDocument) => McpServer {
-  const tools = createTools(schema, mutations);
+  const tools = TOOLS.filter(({ isMutation }) => mutations || isMutation !== true).map((tool) => ({
+    tool,
+    config: describeTool(tool, schema),
+  }));
+  const addSchema = createSchemaResources(schema, isSchemaShown);
+  const info = { name: 'foldatlas', title: 'FoldAtlas', version: VERSION };
   const instructions = mutations ? INSTRUCTIONS : `${INSTRUCTIONS} ${MUTATIONS_OFF}`;
+  const unchanging = { listChanged: false };
+  const capabilities = { tools: unchanging, resources: unchanging };
   return (run) => {
-    const info = { name: 'foldatlas', title: 'FoldAtlas', version: VERSION };
-    const unchanging = { listChanged: false };
-    const capabilities = { tools: unchanging, resources: unchanging };
     const server = new McpServer(info, { instructions, capabilities });
-    for (const add of tools) add(server, run);
-    addSchema(server, run);
+    for (const { tool, config } of tools)
+      server.registerTool(tool.name, config, (given) =>
+        guard(async () => {
+          const { content, problems } = await loadContent(tool, given, run);
+          return toResult(content, problems, tool);
+        }),
+      );
+    addGraphqlTool(server, run, mutations);
+    addSchema(server);
     return server;
   };
 }

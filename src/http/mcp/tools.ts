@@ -1,43 +1,35 @@
-// The tools: the description of each for a model, and the document that it runs.
-import type { CallToolResult, McpServer, StandardSchemaWithJSON } from '@modelcontextprotocol/server';
-import { type GraphQLSchema, Kind, parse } from 'graphql';
+// The tools as a table: the description of each for a model, its arguments, and the GraphQL
+// document that it runs. `npm run operations` lists the documents, so that the tools also work
+// where a gateway runs listed operations only.
+import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
-import { readRows, tableHeader, tableLine } from '../../lookups/protein-columns.ts';
+import { columnsNamed, lookupQuery, readRows } from '../../lookups/protein-columns.ts';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
-import { DOCUMENTS, LOOKUP_COLUMNS } from './documents.ts';
-import { outputSchema } from './output-schema.ts';
-import {
-  type GraphqlAnswer,
-  type ResultOptions,
-  ToolError,
-  toFailure,
-  toJsonText,
-  toResult,
-  toSentences,
-} from './tool-result.ts';
+import { type GraphqlAnswer, type ResultOptions, ToolError, toSentences } from './tool-result.ts';
 
 /** Runs a document as a POST to /graphql does. */
 export type RunDocument = (query: string, variables: Fields) => Promise<GraphqlAnswer>;
 
-/** Adds a tool to a server. @param run - runs documents for the caller of this server */
-export type AddTool = (server: McpServer, run: RunDocument) => void;
-
-interface Tool extends ResultOptions {
+/** A tool that runs one document, and shows its root field or the only entry of that. */
+export interface Tool extends ResultOptions {
   readonly name: string;
   readonly title: string;
   readonly description: string;
-  /** Makes the variables of the document from the arguments. */
+  /** Checks the arguments, and makes the variables of the document. */
   readonly input: StandardSchemaWithJSON<unknown, Fields>;
   readonly document: string;
   /** The message where there is nothing. */
   readonly absent: string;
-  /** Completes the variables by another document. */
-  readonly complete?: (variables: Fields, run: RunDocument) => Promise<Fields>;
+  /** Makes the variables from what `input` gives, by a document of its own. */
+  readonly prepare?: (given: Fields, run: RunDocument) => Promise<Fields>;
+  /** In place of the root field. */
+  readonly table?: {
+    readonly output: StandardSchemaWithJSON<unknown, Fields>;
+    readonly read: (answer: GraphqlAnswer, variables: Fields) => Fields;
+  };
+  /** Whether it costs: such a tool is there only with MCP_MUTATIONS. */
+  readonly isMutation?: boolean;
 }
-
-const NULLS =
-  'null means that the service was asked and has none. What could not be loaded is null as well, and `problems` says why.';
-const READS = { readOnlyHint: true, openWorldHint: true } as const;
 
 const id = z
   .string()
@@ -46,93 +38,6 @@ const id = z
 const first = (most: number, usual: number) =>
   z.int().min(1).max(most).default(usual).describe(`At most this many, 1 to ${most}`);
 const after = z.string().optional().describe('`endCursor` of the page before');
-
-/** Answers failures that a model can do something about as the result of its call. */
-async function guard(call: () => Promise<CallToolResult>): Promise<CallToolResult> {
-  try {
-    return await call();
-  } catch (error) {
-    if (error instanceof ToolError) return toFailure(error.message);
-    throw error;
-  }
-}
-
-/** A problem as a sentence with its hint, and a line for each issue. */
-function problemText({ message, hint, retryAfterSeconds, issues }: Fields): string {
-  const wait = typeof retryAfterSeconds === 'number' ? `Try again in ${retryAfterSeconds} s.` : null;
-  const lines = [[message, hint, wait].filter((text) => typeof text === 'string').join(' ')];
-  for (const issue of Array.isArray(issues) ? issues : [])
-    lines.push([issue.path, ': ', issue.message, ' ', issue.hint ?? ''].join('').trim());
-  return lines.join('\n');
-}
-
-/** The answer of a document's root field, or the only entry of a list. @throws ToolError */
-function readRoot(answer: GraphqlAnswer, absent: string): Fields {
-  const [root] = Object.values(answer.data ?? {});
-  const [found]: unknown[] = Array.isArray(root) ? root : [root];
-  if (isFields(found) && isFields(found.problem)) throw new ToolError(problemText(found.problem));
-  if (isFields(found) && found.protein !== null) return found;
-  throw new ToolError(toSentences(answer).join('\n') || absent);
-}
-
-/** A tool that reads the root field of one document. */
-function createReadTool(tool: Tool, schema: GraphQLSchema): AddTool {
-  const { name, title, input, document, complete, absent } = tool;
-  const config = {
-    title,
-    description: `${tool.description} ${NULLS}`,
-    inputSchema: input,
-    outputSchema: outputSchema(schema, document),
-    annotations: READS,
-  };
-  return (server, run) =>
-    server.registerTool(name, config, (given) =>
-      guard(async () => {
-        const variables = complete === undefined ? given : await complete(given, run);
-        const answer = await run(document, variables);
-        return toResult(readRoot(answer, absent), toSentences(answer), tool);
-      }),
-    );
-}
-
-const lookupTool: AddTool = (server, run) =>
-  server.registerTool(
-    'lookup_proteins',
-    {
-      title: 'Look up proteins',
-      description:
-        'Up to 50 proteins of the Atlas as a table, one row for each identifier, in your order. `status` says whether ' +
-        'the Atlas has it, `problem` why not. `cluster_percent_characterized` near 0 is a dark cluster; pTM is 0 to 1, ' +
-        `pLDDT 0 to 100. ${NULLS}`,
-      inputSchema: z.strictObject({ ids: z.array(id).min(1).max(50) }),
-      outputSchema: z.object({
-        columns: z.array(z.string()),
-        rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
-        problems: z.array(z.string()).optional(),
-        more: z.string().optional(),
-      }),
-      annotations: READS,
-    },
-    ({ ids }) =>
-      guard(async () => {
-        const answer = await run(DOCUMENTS.lookup, { ids });
-        if (answer.data?.lookup == null) throw new ToolError(toSentences(answer).join('\n'));
-        const lines = readRows(ids, answer);
-        const rows = lines.map((line) => LOOKUP_COLUMNS.map((column) => column.read(line)));
-        const columns = LOOKUP_COLUMNS.map(({ name }) => name);
-        return toResult({ columns, rows }, [], {
-          list: 'rows',
-          askMore: 'Look up the other identifiers in another call.',
-          toText: (shown) =>
-            tableHeader(LOOKUP_COLUMNS) +
-            lines
-              .slice(0, Array.isArray(shown.rows) ? shown.rows.length : 0)
-              .map((line) => tableLine(LOOKUP_COLUMNS, line))
-              .join('') +
-            (typeof shown.more === 'string' ? shown.more : ''),
-        });
-      }),
-  );
 
 const polymer = z
   .strictObject({
@@ -165,7 +70,83 @@ const fold = {
   model: z.string().optional(),
 };
 
-const TOOLS: readonly Tool[] = [
+/** A problem as a sentence with its hint, and a line for each mistake of an input. */
+function problemText({ message, hint, retryAfterSeconds, issues }: Fields): string {
+  const wait = typeof retryAfterSeconds === 'number' ? `Try again in ${retryAfterSeconds} s.` : null;
+  const notSent = Array.isArray(issues) ? 'Nothing was sent.' : null;
+  const lines = [[message, notSent, hint, wait].filter((text) => typeof text === 'string').join(' ')];
+  for (const issue of Array.isArray(issues) ? issues : [])
+    lines.push([issue.path, ': ', issue.message, ' ', issue.hint ?? ''].join('').trim());
+  return lines.join('\n');
+}
+
+/**
+ * The root field of an answer, or the only entry of its list.
+ *
+ * @throws ToolError where there is nothing, or a Problem: only these have a `message`
+ */
+function readRoot(answer: GraphqlAnswer, absent: string): Fields {
+  const [root] = Object.values(answer.data ?? {});
+  const [found]: unknown[] = Array.isArray(root) ? root : [root];
+  if (!isFields(found) || found.protein === null) {
+    const { problem } = Object(found);
+    throw new ToolError(isFields(problem) ? problemText(problem) : toSentences(answer).join('\n') || absent);
+  }
+  if ('message' in found) throw new ToolError(problemText(found));
+  return found;
+}
+
+/** Runs the document of a tool. @throws ToolError for an answer without the wanted */
+export async function loadContent(
+  { document, absent, prepare, table }: Tool,
+  given: Fields,
+  run: RunDocument,
+): Promise<{ readonly content: Fields; readonly problems: readonly string[] }> {
+  const variables = (await prepare?.(given, run)) ?? given;
+  const answer = await run(document, variables);
+  if (table !== undefined) return { content: table.read(answer, variables), problems: [] };
+  return { content: readRoot(answer, absent), problems: toSentences(answer) };
+}
+
+const LOOKUP_COLUMNS = columnsNamed([
+  ...['requested', 'status', 'hash', 'accession', 'name', 'organism', 'length', 'ptm', 'mean_plddt'],
+  ...['cluster_representative', 'cluster_percent_characterized', 'problem'],
+]);
+
+const SEQUENCE = `query McpSequenceById($ids: [String!]!) {
+  lookup(ids: $ids) { status problem { message hint } protein { sequence } }
+}`;
+
+const CLUSTER = 'representativeHash name size percentCharacterized';
+
+/** All tools but `graphql`. */
+export const TOOLS: readonly Tool[] = [
+  {
+    name: 'lookup_proteins',
+    title: 'Look up proteins',
+    description:
+      'Up to 50 proteins of the Atlas as a table, one row for each identifier, in your order. `status` says whether ' +
+      'the Atlas has it, `problem` why not. `cluster_percent_characterized` near 0 is a dark cluster; pTM is 0 to 1, ' +
+      'pLDDT 0 to 100.',
+    input: z.strictObject({ ids: z.array(id).min(1).max(50) }),
+    document: lookupQuery(LOOKUP_COLUMNS),
+    absent: 'Nothing was looked up.',
+    list: 'rows',
+    askMore: 'Look up the other identifiers in another call.',
+    table: {
+      output: z.object({
+        columns: z.array(z.string()),
+        rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
+        more: z.string().optional(),
+      }),
+      read(answer, { ids }) {
+        if (answer.data?.lookup == null || !Array.isArray(ids))
+          throw new ToolError(toSentences(answer).join('\n'));
+        const rows = readRows(ids, answer).map((row) => LOOKUP_COLUMNS.map((column) => column.read(row)));
+        return { columns: LOOKUP_COLUMNS.map(({ name }) => name), rows };
+      },
+    },
+  },
   {
     name: 'get_protein',
     title: 'Get a protein',
@@ -175,7 +156,23 @@ const TOOLS: readonly Tool[] = [
     input: z
       .strictObject({ id, includeSequence: z.boolean().default(false) })
       .transform(({ id, includeSequence }) => ({ ids: [id], sequence: includeSequence })),
-    document: DOCUMENTS.protein,
+    document: `query McpProtein($ids: [String!]!, $sequence: Boolean!) {
+  lookup(ids: $ids) {
+    requested
+    status
+    problem { message hint }
+    protein {
+      hash accession source name organism gene length ptm foldedOnDemand isClusterRepresentative
+      sequence @include(if: $sequence)
+      plddt { mean bands { band percent } }
+      cluster { ${CLUSTER} }
+      features(first: 10) { value feature { index label } }
+      structure { url }
+      thumbnail { url }
+      uniprotEntry { accession entryName function }
+    }
+  }
+}`,
     absent: 'There is no such protein.',
     list: 'protein.features',
     askMore: 'Ask for single fields with the tool `graphql`.',
@@ -191,7 +188,19 @@ const TOOLS: readonly Tool[] = [
       first: first(100, 20),
       after,
     }),
-    document: DOCUMENTS.cluster,
+    document: `query McpCluster($hash: ProteinHash!, $first: Int!, $after: String) {
+  cluster(hash: $hash) {
+    ${CLUSTER} percentDomainCoverage
+    taxonomy { name rank }
+    phyla(first: 5) { name count }
+    pfamDomains(first: 10) { id name count }
+    members(first: $first, after: $after) {
+      totalCount
+      nodes { hash accession name organism length ptm }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`,
     absent: 'There is no cluster with a protein of this hash. Find hashes with lookup_proteins.',
     list: 'members.nodes',
     askMore: 'Ask with a smaller `first`, then go on with `after`.',
@@ -208,7 +217,13 @@ const TOOLS: readonly Tool[] = [
       first: first(50, 10),
       after,
     }),
-    document: DOCUMENTS.features,
+    document: `query McpFeatures($search: String, $indices: [Int!], $first: Int!, $after: String) {
+  features(search: $search, indices: $indices, first: $first, after: $after) {
+    totalCount
+    nodes { index label description }
+    pageInfo { hasNextPage endCursor }
+  }
+}`,
     absent: 'There are no features.',
     list: 'nodes',
     askMore: 'Ask with a smaller `first`, then go on with `after`.',
@@ -230,13 +245,26 @@ const TOOLS: readonly Tool[] = [
       .refine((given) => (given.id === undefined) !== (given.sequence === undefined), {
         error: 'Give either `id` or `sequence`.',
       }),
-    document: DOCUMENTS.similar,
+    document: `query McpSimilar($sequence: AminoAcidSequence!, $first: Int!, $minSimilarity: Float, $maxPercentCharacterized: Int) {
+  similarProteins(
+    sequence: $sequence, first: $first, minSimilarity: $minSimilarity
+    maxPercentCharacterized: $maxPercentCharacterized
+  ) {
+    queryHash restrictedCount warnings
+    hits {
+      score
+      protein { hash accession length ptm }
+      cluster { ${CLUSTER} }
+    }
+    sharedFeatures(first: 5) { occurrences meanActivation feature { index label } }
+  }
+}`,
     absent: 'The search found nothing.',
     list: 'hits',
     askMore: 'Narrow the search by `minSimilarity` or `maxPercentCharacterized`.',
-    async complete({ id, ...variables }, run) {
+    async prepare({ id, ...variables }, run) {
       if (id === undefined) return variables;
-      const answer = await run(DOCUMENTS.sequence, { ids: [id] });
+      const answer = await run(SEQUENCE, { ids: [id] });
       const { protein } = readRoot(answer, 'There is no such protein.');
       const { sequence } = Object(protein);
       if (typeof sequence === 'string') return { ...variables, sequence };
@@ -250,7 +278,13 @@ const TOOLS: readonly Tool[] = [
       'A dry run of submit_fold: reports every mistake and `taskCount`, the number of tasks that a submission costs. ' +
       'Nothing is sent or spent. Bonds, pockets and distograms: use the tool `graphql`.',
     input: z.strictObject(fold).transform((input) => ({ input })),
-    document: DOCUMENTS.check,
+    document: `query McpCheck($input: SubmitFoldInput!) {
+  checkFold(input: $input) {
+    ok taskCount totalLength
+    issues { path code message hint }
+    warnings { path code message hint }
+  }
+}`,
     absent: 'The check gave no answer.',
     list: 'issues',
     askMore: 'Mend these and check again.',
@@ -273,7 +307,24 @@ const TOOLS: readonly Tool[] = [
         after,
       })
       .transform((given) => ({ ...given, scores: !['INDEX', 'NAME'].includes(given.orderBy) })),
-    document: DOCUMENTS.batch,
+    document: `query McpBatch(
+  $batchId: ID!, $orderBy: TaskOrder!, $statuses: [TaskStatus!], $first: Int!, $after: String, $scores: Boolean!
+) {
+  batch(batchId: $batchId) {
+    batchId label status submittedAt queueDeadline resultsExpireAt warnings scoresUrl resultsUrl
+    counts { total queued inProgress done failed cancelled percentSettled }
+    tasks(orderBy: $orderBy, statuses: $statuses, first: $first, after: $after) {
+      totalCount
+      unscoredCount @include(if: $scores)
+      nodes {
+        taskId name index status
+        error { message }
+        scores @include(if: $scores) { ipsae iptm ptm meanPlddt }
+      }
+      pageInfo { hasNextPage endCursor }
+    }
+  }
+}`,
     absent:
       'There is no such batch for this key. `graphql` with { myBatches { nodes { batchId } } } lists yours.',
     list: 'tasks.nodes',
@@ -296,106 +347,58 @@ const TOOLS: readonly Tool[] = [
           .describe('Also give links that open for 15 minutes without a key'),
       })
       .transform(({ taskId, signedLinks }) => ({ taskId, signed: signedLinks })),
-    document: DOCUMENTS.result,
+    document: `query McpResult($taskId: ID!, $signed: Boolean!) {
+  task(taskId: $taskId) {
+    taskId name status resultsExpireAt
+    error { message }
+    batch { batchId }
+    result {
+      model iptm ptm warnings
+      plddt { mean bands { band percent } }
+      chains { id kind meanPlddt proteinHash }
+      chainPairs { a b ipsae ipsaeMax pDockQ pDockQ2 lis iptm meanPae minPae }
+      resultUrl
+      signedUrl @include(if: $signed)
+      structure { url signedUrl @include(if: $signed) }
+    }
+  }
+}`,
     absent: 'There is no such task for this key. batch_status lists the tasks of a batch.',
     list: 'result.chainPairs',
     askMore: 'The file at `resultUrl` has all pairs.',
   },
-];
-
-/** Shown to a model that may not submit. */
-export const MUTATIONS_OFF =
-  'Submitting and cancelling are off for agents here; the operator turns them on with MCP_MUTATIONS=1.';
-
-function createSubmitTool(schema: GraphQLSchema): AddTool {
-  const output = outputSchema(schema, DOCUMENTS.submit);
-  return (server, run) =>
-    server.registerTool(
-      'submit_fold',
-      {
-        title: 'Submit a fold',
-        description:
-          'Checks the input as check_fold does, then queues it: every task costs, items times repeats, and `taskCount` says ' +
-          'how many. The same idempotencyKey with the same input is paid once, for 31 days: after a timeout call again ' +
-          `with the same key. Then follow \`batchId\` with batch_status. ${NULLS}`,
-        inputSchema: z.strictObject({
-          ...fold,
-          label: z.string().optional().describe('Your name for the batch'),
-          idempotencyKey: z.string().min(1).describe('Made from the input, such as "insulin-variant-A8T"'),
-        }),
-        outputSchema: output,
-        annotations: {
-          readOnlyHint: false,
-          destructiveHint: false,
-          idempotentHint: true,
-          openWorldHint: true,
-        },
-      },
-      ({ label, idempotencyKey, ...input }) =>
-        guard(async () => {
-          const check = readRoot(await run(DOCUMENTS.check, { input }), 'The check gave no answer.');
-          if (check.ok !== true)
-            throw new ToolError(
-              problemText({ message: 'The input has mistakes; nothing was sent.', ...check }),
-            );
-          const answer = await run(DOCUMENTS.submit, { input: { ...input, label, idempotencyKey } });
-          const found = readRoot(answer, 'The submission gave no answer. Call again with the same key.');
-          if (!isFields(found.batch)) throw new ToolError(problemText(found));
-          return toResult({ taskCount: check.taskCount, ...found }, toSentences(answer), {
-            list: 'warnings',
-            askMore: 'check_fold lists all warnings.',
-          });
-        }),
-    );
-}
-
-/** Why a document may not run; null when it may. The gateway answers one that cannot be parsed. */
-function refuseOperation(query: string, mutations: boolean): string | null {
-  let kinds: string[];
-  try {
-    kinds = parse(query, { maxTokens: 5_000 }).definitions.flatMap((node) =>
-      node.kind === Kind.OPERATION_DEFINITION ? [node.operation] : [],
-    );
-  } catch (error) {
-    return `The document cannot be parsed: ${String(Object(error).message)}`;
+  {
+    name: 'submit_fold',
+    title: 'Submit a fold',
+    description:
+      'Checks the input as check_fold does, then queues it: every task costs, items times repeats, and `total` says ' +
+      'how many. The same idempotencyKey with the same input is paid once, for 31 days: after a timeout call again ' +
+      'with the same key. Then follow `batchId` with batch_status.',
+    input: z
+      .strictObject({
+        ...fold,
+        label: z.string().optional().describe('Your name for the batch'),
+        idempotencyKey: z.string().min(1).describe('Made from the input, such as "insulin-variant-A8T"'),
+      })
+      .transform((input) => ({ input })),
+    document: `mutation McpSubmit($input: SubmitFoldInput!) {
+  submitFold(input: $input) {
+    ... on FoldSubmitted {
+      replayed
+      batch { batchId queueDeadline resultsExpireAt counts { total } }
+      warnings { path code message hint }
+    }
+    ... on Problem { message hint }
+    ... on InvalidInput { issues { path code message hint } }
+    ... on Refused { retryAfterSeconds }
   }
-  if (kinds.includes('subscription'))
-    return 'Subscriptions do not run here. Follow a batch with batch_status.';
-  return kinds.includes('mutation') && !mutations ? MUTATIONS_OFF : null;
-}
-
-const createGraphqlTool =
-  (mutations: boolean): AddTool =>
-  (server, run) =>
-    server.registerTool(
-      'graphql',
-      {
-        title: 'Run GraphQL',
-        description:
-          `Any ${mutations ? 'query or mutation' : 'query'} of the GraphQL API, for what the other tools lack. The schema is in the ` +
-          'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
-          'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
-          'The gateway refuses what costs too much; answers are cut at 20 kB.',
-        inputSchema: z.strictObject({
-          query: z.string().describe('One operation'),
-          variables: z.record(z.string(), z.unknown()).default({}),
-        }),
-        annotations: mutations
-          ? { readOnlyHint: false, destructiveHint: true, idempotentHint: false, openWorldHint: true }
-          : READS,
-      },
-      ({ query, variables }) =>
-        guard(async () => {
-          const refusal = refuseOperation(query, mutations);
-          if (refusal !== null) throw new ToolError(refusal);
-          return toJsonText(await run(query, variables));
-        }),
-    );
-
-/** All tools. @param mutations - whether to add those that submit */
-export const createTools = (schema: GraphQLSchema, mutations: boolean): AddTool[] => [
-  lookupTool,
-  ...TOOLS.map((tool) => createReadTool(tool, schema)),
-  ...(mutations ? [createSubmitTool(schema)] : []),
-  createGraphqlTool(mutations),
+}`,
+    absent: 'The submission gave no answer. Call again with the same key.',
+    list: 'warnings',
+    askMore: 'check_fold lists all warnings.',
+    isMutation: true,
+  },
 ];
+
+/** The documents of all tools. */
+export const DOCUMENTS: readonly string[] = [...TOOLS.map(({ document }) => document), SEQUENCE];

@@ -78,7 +78,7 @@ describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
     expect(await call('check_fold', { items })).toMatchObject({ ok: true, taskCount: 2 });
     const submission = { items, idempotencyKey: `dark-variant over ${name}` };
     const sent = await call('submit_fold', submission);
-    expect(sent).toMatchObject({ taskCount: 2, replayed: false });
+    expect(sent).toMatchObject({ replayed: false, batch: { counts: { total: 2 } } });
     expect(await call('submit_fold', submission)).toMatchObject({ replayed: true });
 
     const batchId = at(sent, 'batch.batchId');
