@@ -1,7 +1,7 @@
 // Bulk look-ups: a stored list of the service's jobs. Archives are streamed through.
 import { randomBytes } from 'node:crypto';
 import { createConcurrencyLimit } from '../async/concurrency-limit.ts';
-import type { LeasedDocumentStore } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, bulk, deleteBulkJob } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
@@ -129,14 +129,10 @@ export interface BulkLookups {
 }
 
 /** @param onError - receives the failure of a store that a cancellation does not wait for */
-export function createBulkLookups(
-  documents: LeasedDocumentStore,
-  onError: (error: unknown) => void,
-): BulkLookups {
+export function createBulkLookups(documents: DocumentStore, onError: (error: unknown) => void): BulkLookups {
   const key = (lookupId: string): string => `lookup/1/${lookupId}`;
-  async function save(lookup: BulkLookup, milliseconds = RETENTION_MS): Promise<BulkLookup> {
-    const expiresAt = Date.now() + milliseconds;
-    await documents.put(key(lookup.lookupId), JSON.stringify(lookup), { expiresAt });
+  async function save(lookup: BulkLookup, lifetimeMs = RETENTION_MS): Promise<BulkLookup> {
+    await documents.put(key(lookup.lookupId), JSON.stringify(lookup), { lifetimeMs });
     return lookup;
   }
   return {

@@ -1,8 +1,7 @@
 // Polls one batch for all its subscribers. Replicas share the snapshot through the store; a replica
 // that finds it expired takes a 45 s lease and polls.
-import { randomUUID } from 'node:crypto';
 import { createBroadcast } from '../async/broadcast.ts';
-import type { LeasedDocumentStore } from '../store/documents.ts';
+import type { DocumentStore } from '../store/documents.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { delayMs, intervalAfter, type PollScheduleOptions } from './poll-schedule.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
@@ -18,7 +17,7 @@ import {
 } from './snapshot.ts';
 
 export interface PollerDependencies {
-  readonly documents: LeasedDocumentStore;
+  readonly documents: DocumentStore;
   readonly pace: PollScheduleOptions;
   /** Receives unexpected errors, such as those of the store. Polling continues. */
   readonly onError: (error: unknown) => void;
@@ -36,26 +35,23 @@ export interface BatchPoller {
   /** How many subscribers it has. */
   readonly watchers: number;
   watch(watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
-  /** Polls now, without waiting for the interval. */
-  pollNow(): void;
+  /** Reads the snapshot now, and polls where it is due. */
+  checkNow(): void;
   /** Ends all subscriptions. */
   close(): void;
 }
 
 /** Lifetime of a snapshot after its last poll. */
 const RETENTION_MS = 600_000;
-/** A replica that polls for longer loses its lease. */
+/** A replica that polls for longer loses its lease, a document that only one of them can create. */
 const LEASE_MS = 45_000;
 /** Interval of looking at the store while another replica polls. */
 const LEASE_CHECK_INTERVAL_MS = 200;
 
-/** At most the lifetime of a snapshot: a later time was written by a clock that was ahead. */
-const limitPause = (milliseconds: number): number => Math.min(RETENTION_MS, Math.max(0, milliseconds));
-
 /**
  * @param key - of the snapshot in the document store
- * @param onEmpty - called when there are no subscribers left or the batch is settled; the poller
- * has then ended
+ * @param onEmpty - called when there are no subscribers left or the batch has ended; the poller
+ * has then ended, too
  */
 export function startBatchPoller(
   { documents, pace, onError }: PollerDependencies,
@@ -63,21 +59,19 @@ export function startBatchPoller(
   batchId: string,
   onEmpty: () => void,
 ): BatchPoller {
-  const owner = randomUUID();
+  const leaseKey = `lease/${key}`;
   const topic = createBroadcast<Snapshot>();
   const createReader = createProgressReader(Date.now);
   const closing = new AbortController();
   let current = EMPTY_SNAPSHOT;
-  /** When `current` was adopted, by the monotonic clock. */
-  let adoptedAt = performance.now();
-  let dueIn = 0;
+  /** When the next poll is due, by the monotonic clock: the system clock may be set. */
+  let dueAt = 0;
   let version = 0;
   let upstream: Upstream | undefined;
   let taskWatchers = 0;
   let timer: NodeJS.Timeout | undefined;
   let isPolling = false;
   let pollAgain = false;
-  let isForced = false;
   /** Whether `current` says how the batch is now. A stored snapshot may be of minutes ago. */
   let isPresent = false;
 
@@ -91,16 +85,14 @@ export function startBatchPoller(
   // After a failed read the next poll waits for its time.
   const hasFailed = () => current.streak !== null || current.tasksStreak !== null;
   const mustReadTasks = () => taskWatchers > 0 && needsTasks(current) && !hasFailed();
-  // The monotonic clock also ends the pause, in case the system clock is set back.
-  const msUntilDue = () =>
-    Math.max(0, Math.min(current.dueAt - Date.now(), adoptedAt + dueIn - performance.now()));
-  const isDue = () => isForced || mustReadTasks() || (!current.over && msUntilDue() === 0);
+  const msUntilDue = () => Math.max(0, dueAt - performance.now());
+  const isDue = () => mustReadTasks() || (!current.over && msUntilDue() === 0);
 
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
     current = snapshot;
-    adoptedAt = performance.now();
-    dueIn = limitPause(snapshot.dueAt - Date.now());
+    // A time after the end of the snapshot was written by a clock that was ahead.
+    dueAt = performance.now() + Math.min(RETENTION_MS, snapshot.dueAt - Date.now());
     if (isPresent) topic.publish(snapshot);
     if (snapshot.over && !mustReadTasks()) end();
   }
@@ -144,17 +136,17 @@ export function startBatchPoller(
   async function step(): Promise<number | undefined> {
     await readSnapshot();
     if (!isDue() || upstream === undefined || closing.signal.aborted) return undefined;
-    if (!(await orDefault(documents.claim(key, owner, LEASE_MS), true))) return LEASE_CHECK_INTERVAL_MS;
+    const leasedAt = performance.now();
+    const lease = await orDefault(documents.put(leaseKey, '', { expected: 0, lifetimeMs: LEASE_MS }), 0);
+    if (lease === null) return LEASE_CHECK_INTERVAL_MS;
     try {
       // Another replica may have polled before this one got the lease.
       await readSnapshot();
       if (!isDue()) return undefined;
-      isForced = false;
       const snapshot = await poll(upstream);
       if (closing.signal.aborted) return undefined;
-      const expiresAt = Date.now() + RETENTION_MS;
-      const text = JSON.stringify(snapshot);
-      const written = await orDefault(documents.put(key, text, { expected: version, expiresAt }), version);
+      const options = { expected: version, lifetimeMs: RETENTION_MS };
+      const written = await orDefault(documents.put(key, JSON.stringify(snapshot), options), version);
       // A poll was requested during this one, whose result may be older than the change that caused
       // the request.
       if (written === null) pollAgain = true;
@@ -164,7 +156,9 @@ export function startBatchPoller(
         adopt(snapshot, written);
       }
     } finally {
-      await orDefault(documents.release(key, owner), undefined);
+      // After its time the lease may be another replica's.
+      if (performance.now() - leasedAt < LEASE_MS)
+        await orDefault(documents.put(leaseKey, '', { expected: lease, lifetimeMs: 0 }), null);
     }
     return undefined;
   }
@@ -220,10 +214,7 @@ export function startBatchPoller(
       void pollIfDue();
       return events;
     },
-    pollNow() {
-      isForced = true;
-      void pollIfDue();
-    },
+    checkNow: () => void pollIfDue(),
     close: end,
   };
 }

@@ -50,9 +50,8 @@ export function createProgressHub({
       const stored = await documents.get(key);
       if (stored === null || stored === 'same') return;
       const snapshot = { ...(JSON.parse(stored.text) as Snapshot), dueAt: 0, polls: 0 };
-      const expiresAt = Date.now() + pace.slowest * 2;
-      const text = JSON.stringify(snapshot);
-      if ((await documents.put(key, text, { expected: stored.version, expiresAt })) !== null) return;
+      const options = { expected: stored.version, lifetimeMs: pace.slowest * 2 };
+      if ((await documents.put(key, JSON.stringify(snapshot), options)) !== null) return;
     }
   }
 
@@ -70,7 +69,7 @@ export function createProgressHub({
     async pollNow(principal, batchId) {
       const key = snapshotKey(principal, batchId);
       await expireSnapshot(key).catch(onError);
-      pollers.get(key)?.pollNow();
+      pollers.get(key)?.checkNow();
     },
     close() {
       closed = true;

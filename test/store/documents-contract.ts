@@ -1,13 +1,13 @@
-// What every store of shared documents must keep to: versions, age limits, leases. A store runs this suite over a function that opens it.
+// What every store of shared documents must keep to: versions, lifetimes, leases. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import type { LeasedDocumentStore } from '../../src/store/documents.ts';
+import type { DocumentStore } from '../../src/store/documents.ts';
 
 /** Longer than a test takes: Redis ends leases by its own clock as well. */
 const MINUTE_MS = 60_000;
 
 /** A place that documents can be opened on again and again. */
 export interface DocumentsPlace {
-  open(now: () => number): LeasedDocumentStore;
+  open(now: () => number): DocumentStore;
   remove(): Promise<void>;
 }
 
@@ -19,7 +19,7 @@ export function documentsContract(
 ): void {
   describe(`documents: ${name}`, () => {
     let place: DocumentsPlace;
-    let documents: LeasedDocumentStore;
+    let documents: DocumentStore;
     let time = 1_000_000;
     const now = () => time;
     beforeEach(async () => {
@@ -32,55 +32,51 @@ export function documentsContract(
       await place.remove();
     });
 
-    const expiresAt = () => time + 1000;
+    const second = { lifetimeMs: 1000 };
 
     it('gives back what was put, with a version that grows', async () => {
       expect(await documents.get('a')).toBeNull();
-      expect(await documents.put('a', 'one', { expiresAt: expiresAt() })).toBe(1);
-      expect(await documents.put('a', 'two\u{1f9ec}', { expiresAt: expiresAt() })).toBe(2);
+      expect(await documents.put('a', 'one', second)).toBe(1);
+      expect(await documents.put('a', 'two\u{1f9ec}', second)).toBe(2);
       expect(await documents.get('a')).toEqual({ text: 'two\u{1f9ec}', version: 2 });
       expect(await documents.get('a', 2)).toBe('same');
       expect(await documents.get('a', 1)).toEqual({ text: 'two\u{1f9ec}', version: 2 });
     });
 
     it('lets only the writer through who knows what stands there', async () => {
-      const options = { expiresAt: expiresAt() };
-      expect(await documents.put('a', 'x', { ...options, expected: 1 })).toBeNull();
-      expect(await documents.put('a', 'one', { ...options, expected: 0 })).toBe(1);
-      expect(await documents.put('a', 'again', { ...options, expected: 0 })).toBeNull();
-      expect(await documents.put('a', 'two', { ...options, expected: 1 })).toBe(2);
-      expect(await documents.put('a', 'late', { ...options, expected: 1 })).toBeNull();
+      expect(await documents.put('a', 'x', { ...second, expected: 1 })).toBeNull();
+      expect(await documents.put('a', 'one', { ...second, expected: 0 })).toBe(1);
+      expect(await documents.put('a', 'again', { ...second, expected: 0 })).toBeNull();
+      expect(await documents.put('a', 'two', { ...second, expected: 1 })).toBe(2);
+      expect(await documents.put('a', 'late', { ...second, expected: 1 })).toBeNull();
       expect(await documents.get('a')).toEqual({ text: 'two', version: 2 });
     });
 
     it('forgets what is too old, and begins anew after it', async () => {
-      await documents.put('a', 'one', { expiresAt: expiresAt() });
-      await documents.put('a', 'two', { expiresAt: expiresAt() });
+      await documents.put('a', 'one', second);
+      await documents.put('a', 'two', second);
       time += 1000;
       expect(await documents.get('a')).toBeNull();
-      expect(await documents.put('a', 'x', { expected: 2, expiresAt: expiresAt() })).toBeNull();
-      expect(await documents.put('a', 'new', { expected: 0, expiresAt: expiresAt() })).toBe(1);
+      expect(await documents.put('a', 'x', { ...second, expected: 2 })).toBeNull();
+      expect(await documents.put('a', 'new', { ...second, expected: 0 })).toBe(1);
     });
 
     it('gives a lease to one at a time, until it runs out or is given back', async () => {
-      expect(await documents.claim('work', 'a', MINUTE_MS)).toBe(true);
-      expect(await documents.claim('work', 'b', MINUTE_MS)).toBe(false);
+      const claim = () => documents.put('work', '', { expected: 0, lifetimeMs: MINUTE_MS });
+      expect(await claim()).toBe(1);
       time += MINUTE_MS - 1;
-      expect(await documents.claim('work', 'a', MINUTE_MS)).toBe(true);
-      time += MINUTE_MS - 1;
-      expect(await documents.claim('work', 'b', MINUTE_MS)).toBe(false);
-      await documents.release('work', 'b');
-      expect(await documents.claim('work', 'b', MINUTE_MS)).toBe(false);
+      expect(await claim()).toBeNull();
       time += 1;
-      expect(await documents.claim('work', 'b', MINUTE_MS)).toBe(true);
-      await documents.release('work', 'b');
-      expect(await documents.claim('work', 'a', MINUTE_MS)).toBe(true);
+      expect(await claim()).toBe(1);
+      expect(await documents.put('work', '', { expected: 1, lifetimeMs: 0 })).not.toBeNull();
+      expect(await documents.get('work')).toBeNull();
+      expect(await claim()).toBe(1);
     });
 
     it('lets racing writers through one at a time', async () => {
-      await documents.put('a', 'one', { expiresAt: expiresAt() });
+      await documents.put('a', 'one', second);
       const racing = Array.from({ length: 20 }, (_, i) =>
-        documents.put('a', String(i), { expected: 1, expiresAt: expiresAt() }),
+        documents.put('a', String(i), { ...second, expected: 1 }),
       );
       expect((await Promise.all(racing)).filter((version) => version !== null)).toEqual([2]);
     });
@@ -90,11 +86,11 @@ export function documentsContract(
     if (shared) {
       it('is the same for two openers, and outlives them', async () => {
         const two = place.open(now);
-        expect(await documents.put('a', 'from one', { expected: 0, expiresAt: expiresAt() })).toBe(1);
-        expect(await two.put('a', 'from two', { expected: 1, expiresAt: expiresAt() })).toBe(2);
-        expect(await documents.put('a', 'late', { expected: 1, expiresAt: expiresAt() })).toBeNull();
-        expect(await documents.claim('l', 'one', 50)).toBe(true);
-        expect(await two.claim('l', 'two', 50)).toBe(false);
+        expect(await documents.put('a', 'from one', { ...second, expected: 0 })).toBe(1);
+        expect(await two.put('a', 'from two', { ...second, expected: 1 })).toBe(2);
+        expect(await documents.put('a', 'late', { ...second, expected: 1 })).toBeNull();
+        expect(await documents.put('l', '', { expected: 0, lifetimeMs: MINUTE_MS })).toBe(1);
+        expect(await two.put('l', '', { expected: 0, lifetimeMs: MINUTE_MS })).toBeNull();
         await Promise.all([documents.close(), two.close()]);
         documents = place.open(now);
         expect(await documents.get('a')).toEqual({ text: 'from two', version: 2 });

@@ -24,22 +24,20 @@ const inFile = async () => {
 };
 documentsContract('an SQLite file', inFile, true);
 
-it('an SQLite file keeps neither documents nor leases past their time', async () => {
+it('an SQLite file keeps no documents past their time', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'documents-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'store.db');
   let time = 1_000_000;
   const open = () => openDocuments(`sqlite:${file}`, { now: () => time });
   const before = open();
-  await before.put('old', 'x', { expiresAt: time + 100 });
-  await before.claim('work', 'a', 100);
+  await before.put('old', 'x', { lifetimeMs: 100 });
   await before.close();
   time += 100;
   const documents = open();
-  await documents.put('new', 'x', { expiresAt: time + 100 });
+  await documents.put('new', 'x', { lifetimeMs: 100 });
   const database = new DatabaseSync(file);
   expect(database.prepare('SELECT key FROM document').all()).toEqual([{ key: 'new' }]);
-  expect(database.prepare('SELECT key FROM lease').all()).toEqual([]);
   database.close();
   await documents.close();
 });
@@ -58,17 +56,17 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   };
   documentsContract('redis', inRedis, true);
 
-  it('goes by its own clock, and keeps neither documents nor leases past their time', async () => {
+  it('goes by its own clock, and keeps no documents past their time', async () => {
     const documents = openDocuments(place.url);
-    for (let i = 0; i < 5; i++) await documents.put(`old/${i}`, 'x', { expiresAt: Date.now() + 3000 });
-    expect(await documents.claim('work', 'a', 3000)).toBe(true);
-    expect(await documents.claim('work', 'b', 3000)).toBe(false);
-    expect(await documents.claim('never given back', 'a', 100)).toBe(true);
+    for (let i = 0; i < 5; i++) await documents.put(`old/${i}`, 'x', { lifetimeMs: 3000 });
+    const claim = () => documents.put('work', '', { expected: 0, lifetimeMs: 3000 });
+    expect(await claim()).toBe(1);
+    expect(await claim()).toBeNull();
     await new Promise((resolve) => setTimeout(resolve, 3100));
     expect(await documents.get('old/0')).toBeNull();
-    expect(await documents.claim('work', 'b', 1500)).toBe(true);
-    await documents.release('work', 'b');
-    await documents.put('new', 'x', { expiresAt: Date.now() + 60_000 });
+    expect(await claim()).toBe(1);
+    await documents.put('work', '', { expected: 1, lifetimeMs: 0 });
+    await documents.put('new', 'x', { lifetimeMs: 60_000 });
     await documents.close();
     const client = createClient({ url: place.url });
     client.on('error', () => undefined);
@@ -79,7 +77,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
 
   it('that stalls is not waited for, and goes on when it does', async () => {
     const documents = openDocuments(place.url);
-    await documents.put('stall', 'one', { expiresAt: Date.now() + 60_000 });
+    await documents.put('stall', 'one', { lifetimeMs: 60_000 });
     place.stall();
     await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);
     await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);

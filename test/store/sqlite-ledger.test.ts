@@ -140,11 +140,10 @@ describe('a ledger file', () => {
     setTimeout(() => other.exec('ROLLBACK'), 500);
     const writes = Promise.all([
       ledger.claim('p', 'k', 'h'),
-      documents.claim('lease', 'owner', 1000),
-      documents.put('document', 'text', { expected: 0, expiresAt: Date.now() + 60_000 }),
+      documents.put('document', 'text', { expected: 0, lifetimeMs: 60_000 }),
     ]);
     expect((await ledger.batches('p', { first: 1, after: null })).total).toBe(0);
-    expect(await writes).toEqual([null, true, 1]);
+    expect(await writes).toEqual([null, 1]);
     expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending' });
     other.close();
     await documents.close();

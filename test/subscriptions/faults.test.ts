@@ -7,7 +7,7 @@ import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import type { Gateway } from '../../src/gateway.ts';
 import { createProgressHub } from '../../src/progress/progress-hub.ts';
-import { type LeasedDocumentStore, openDocuments } from '../../src/store/documents.ts';
+import { type DocumentStore, openDocuments } from '../../src/store/documents.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 import { toUpstreamSettings } from '../../src/upstream/settings.ts';
@@ -203,12 +203,10 @@ describe('a store that does not answer', () => {
     const gone = async (): Promise<never> => {
       throw new Error('the store is gone');
     };
-    const broken: LeasedDocumentStore = {
+    const broken: DocumentStore = {
       isShared: true,
       get: gone,
       put: gone,
-      claim: gone,
-      release: gone,
       close: async () => undefined,
     };
     let errors = 0;
@@ -242,9 +240,8 @@ describe('a store that does not answer', () => {
           if (away.has(name)) throw new Error('the store is gone');
           return use(...args);
         };
-      const { get, put, claim, release } = store;
-      const uses = { get: reach(get), put: reach(put), claim: reach(claim), release: reach(release) };
-      const documents: LeasedDocumentStore = { ...store, ...uses, isShared: true };
+      const { get, put } = store;
+      const documents: DocumentStore = { ...store, get: reach(get), put: reach(put), isShared: true };
       const live = createProgressHub({ documents, pace: PACE, onError: () => undefined });
       const seen: { done: number | undefined; final: boolean }[] = [];
       const watch = async (): Promise<void> => {
