@@ -82,10 +82,19 @@ export function createHttpServer(
 
 /**
  * The same listener, which is given one request of a connection at a time. Node holds the response
- * of a pipelined request back until the one before is sent, and emits no `close` for it.
+ * of a pipelined request back until the one before is sent, and emits no `close` for it. Node
+ * accepts one connection in a turn of the event loop, so pipelined requests begin in turns of their
+ * own: a crowd of them would keep new connections waiting for seconds.
  */
 function withoutPipelining(listener: RequestListener): RequestListener {
   const waiting = new WeakMap<Socket, number>();
+  const ready: Parameters<RequestListener>[] = [];
+  function beginNext(): void {
+    const next = ready.shift();
+    if (next === undefined) return;
+    if (ready.length > 0) setImmediate(beginNext);
+    listener(...next);
+  }
   return (request, response) => {
     if (response.socket !== null) return listener(request, response);
     const { socket } = request;
@@ -94,7 +103,7 @@ function withoutPipelining(listener: RequestListener): RequestListener {
     if (count > MAX_PIPELINED) return void socket.destroy();
     response.once('socket', () => {
       waiting.set(socket, (waiting.get(socket) ?? 1) - 1);
-      setImmediate(listener, request, response);
+      if (ready.push([request, response]) === 1) setImmediate(beginNext);
     });
   };
 }
