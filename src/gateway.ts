@@ -120,7 +120,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   });
   const mcp = mcpRoute({
     ...{ schema, config, telemetry },
-    fetch: async (request, context) => yoga.fetch(request, context),
+    answer: (request, exchange) => answerGraphql(request, exchange),
   });
   const named = [
     mcp,
@@ -128,7 +128,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   ];
   const routes = [...named, openapiRoute(named, config.PUBLIC_URL), missingRoute];
   const { openContext } = contexts;
-  const { yoga, documents, handler } = openYoga({
+  const { yoga, documents, answerGraphql, handler } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });

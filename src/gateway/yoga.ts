@@ -1,21 +1,18 @@
-// Yoga with its plugins, and the HTTP handler in front of it. Plugins of the gateway replace Yoga's
-// own request parsing, CORS and error masking.
+// Yoga with its plugins, and the HTTP handler in front of it.
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access-control.ts';
-import { createHttpHandler, type HttpHandler, type ServerContext } from '../http/handler.ts';
+import { type AnswerGraphql, createGraphqlHandler } from '../http/graphql/graphql-handler.ts';
+import { createHttpHandler, type HttpHandler } from '../http/handler.ts';
 import { type ClientErrors, createClientErrors } from '../http/plugins/client-errors.ts';
 import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/plugins/document-limits.ts';
 import { incrementalDelivery } from '../http/plugins/incremental-delivery.ts';
 import { useIntrospection } from '../http/plugins/introspection.ts';
 import { createPersistedDocuments, type PersistedDocuments } from '../http/plugins/persisted-documents.ts';
-import { useRequestReader } from '../http/plugins/request-reader.ts';
-import { useResultWriter } from '../http/plugins/result-writer.ts';
 import { useSubscriptions } from '../http/plugins/subscriptions.ts';
 import { createOperationOpener, useExecution } from '../http/plugins/use-execution.ts';
 import { useReport } from '../http/plugins/use-report.ts';
-import { useRoutes } from '../http/plugins/use-routes.ts';
 import { createResponseCache, type ResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/route.ts';
 import { subgraphSchema } from '../resolvers/schema.ts';
@@ -23,8 +20,6 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Contexts } from './request-context.ts';
-
-export type GatewayYoga = YogaServerInstance<ServerContext, object>;
 
 export interface YogaSources {
   readonly config: Config;
@@ -54,23 +49,20 @@ const createDocumentCache = <T extends object>() =>
  * come before the work it saves.
  */
 function createPlugins(
-  { config, openContext, routes, pulseMs }: YogaSources,
+  { config, openContext }: YogaSources,
   documents: PersistedDocuments,
   cache: ResponseCache,
   errors: ClientErrors,
-): Plugin<object, ServerContext>[] {
+): Plugin[] {
   const openOperation = createOperationOpener(config, openContext);
   return [
-    useRoutes(routes),
     useReport,
     cache.plugin,
-    useRequestReader(config),
     ...documents.plugins,
     ...documentLimits(config.MAX_QUERY_DEPTH),
     useIntrospection(config.INTROSPECTION),
     errors.plugin,
     ...incrementalDelivery(),
-    useResultWriter(config, pulseMs),
     useExecution(openOperation),
     useSubscriptions(config, openOperation),
   ];
@@ -78,8 +70,9 @@ function createPlugins(
 
 /** The server, and what asks it over other transports. */
 export interface OpenedYoga {
-  readonly yoga: GatewayYoga;
+  readonly yoga: YogaServerInstance<object, object>;
   readonly documents: PersistedDocuments;
+  readonly answerGraphql: AnswerGraphql;
   readonly handler: HttpHandler;
 }
 
@@ -88,27 +81,19 @@ export function openYoga(sources: YogaSources): OpenedYoga {
   const documents = createPersistedDocuments(config);
   const cache = createResponseCache({ config, maxBytes: config.limits.responseCacheBytes });
   const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
-  const yoga: GatewayYoga = createYoga<ServerContext, object>({
+  const yoga = createYoga({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
-    // Bodies are read within the limits of bytes, and CORS headers set, by http/handler.ts.
-    batching: false,
-    multipart: false,
-    maxRequestBodySize: false,
-    cors: false,
     parserAndValidationCache: {
       documentCache: createDocumentCache(),
       errorCache: createDocumentCache(),
     },
-    landingPage: false,
-    // Off: Yoga would answer each URL that ends so before our plugins see it, and none ends in a
-    // space.
-    healthCheckEndpoint: ' ',
     logging: false,
-    // GraphiQL is a page of ours (http/routes/pages.ts), whose editor comes as files.
-    graphiql: false,
     maskedErrors: { maskError: errors.mask },
     plugins: createPlugins(sources, documents, cache, errors),
   });
-  return { yoga, documents, handler: createHttpHandler({ ...sources, errors, cache, yoga }) };
+  const { fetchAPI } = yoga;
+  const answerGraphql = createGraphqlHandler({ ...sources, yoga, errors });
+  const handler = createHttpHandler({ ...sources, errors, cache, answerGraphql, fetchAPI });
+  return { yoga, documents, answerGraphql, handler };
 }

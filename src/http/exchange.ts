@@ -49,8 +49,6 @@ export interface Exchange extends AccessCheck {
    * Whether the GraphQL result has few values, by their estimate: it is serialized in one piece.
    */
   isSmall?: boolean;
-  /** The GraphQL response, as the result writer made it. */
-  response?: HttpResponse;
   shareable?: ShareableResponse;
   /** Key in the response cache if other requests wait there for this response. */
   key?: string | undefined;

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { negotiateResponseType } from '../../src/http/graphql/media-type.ts';
-import { parseBody, parseSearch, type RequestParams } from '../../src/http/graphql/request-params.ts';
+import { parseBody, parseSearch, type RequestParams } from '../../src/http/graphql/read-request.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 const PARAMS = ['query', 'operationName', 'variables', 'extensions', 'documentId'];

@@ -8,7 +8,7 @@ import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { readClientAddress } from '../../src/http/auth/client-address.ts';
 import { isLocalHost } from '../../src/http/auth/loopback.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
-import { parseBody, parseSearch } from '../../src/http/graphql/request-params.ts';
+import { parseBody, parseSearch } from '../../src/http/graphql/read-request.ts';
 import { pageCsp } from '../../src/http/pages/html.ts';
 import { maskError, withErrorCode } from '../../src/http/plugins/mask-error.ts';
 import { addVary } from '../../src/http/response-headers.ts';

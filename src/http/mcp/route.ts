@@ -10,7 +10,7 @@ import { traceparent } from '../../telemetry/trace-context.ts';
 import { isLoopback } from '../auth/loopback.ts';
 import { httpError } from '../errors.ts';
 import { type Exchange, getExchange, readBody } from '../exchange.ts';
-import type { ServerContext } from '../handler.ts';
+import type { AnswerGraphql } from '../graphql/graphql-handler.ts';
 import { isListed } from '../response-headers.ts';
 import type { Route } from '../routes/route.ts';
 import { type GraphqlAnswer, ToolError } from './tool-result.ts';
@@ -20,8 +20,7 @@ export interface McpSources {
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly telemetry: Pick<Telemetry, 'begin' | 'end'>;
-  /** Sends a request to Yoga. */
-  fetch(request: Request, context: ServerContext): Promise<Response>;
+  readonly answer: AnswerGraphql;
 }
 
 /** The most bytes of an answer that the gateway reads before it shortens it. */
@@ -39,7 +38,7 @@ export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
 /**
  * Runs documents for the caller of a request, which has passed the limits and is not counted again.
  */
-function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocument {
+function createRunner({ telemetry, answer }: McpSources, outer: Request): RunDocument {
   const outerExchange = getExchange(outer);
   const { headers: given, record: own } = outerExchange;
   const { host, authorization, tracestate } = given;
@@ -58,9 +57,9 @@ function createRunner({ telemetry, fetch }: McpSources, outer: Request): RunDocu
     const inner = new Request(new URL('/graphql', outer.url), { method: 'POST', headers: json, signal });
     let status = 500;
     try {
-      const response = await fetch(inner, { exchange });
-      ({ status } = exchange.response ?? response);
-      const body = exchange.response?.body ?? response.body;
+      const response = await answer(inner, exchange);
+      ({ status } = response);
+      const { body } = response;
       return await readAnswer(new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body));
     } finally {
       telemetry.end(record, { status });

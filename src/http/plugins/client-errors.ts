@@ -1,6 +1,6 @@
 // Masks the errors of results, and counts each error that a client sees once, for metrics and the
 // log line of its request.
-import type { GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
@@ -10,6 +10,7 @@ import { UpstreamError } from '../../upstream/errors.ts';
 import type { RefusalReason } from '../access-control.ts';
 import { getExchange } from '../exchange.ts';
 import type { ResultPart } from '../graphql/http-result.ts';
+import type { Result } from '../graphql/result-writer.ts';
 import { findCause, maskError, withErrorCode } from './mask-error.ts';
 
 export interface ClientErrors {
@@ -19,7 +20,9 @@ export interface ClientErrors {
   /** Counts a request that is refused before it runs, and logs such refusals now and then. */
   countRefusal(reason: RefusalReason, error: GraphQLError, record: RequestRecord): void;
   /** The error that a client sees instead of one outside of an execution. */
-  mask(error: unknown): Error;
+  mask(error: unknown): GraphQLError;
+  /** Gives the errors of a result our codes, and counts those that no execution has counted. */
+  countUnseen(result: Result, record: RequestRecord): Result;
 }
 
 interface RefusalCount {
@@ -40,7 +43,7 @@ export function createClientErrors(
   suggestions: boolean,
 ): ClientErrors {
   /** Errors of executions, as they are shown: they are counted, and seen again in the answer. */
-  const counted = new WeakSet<Error>();
+  const counted = new WeakSet<GraphQLError>();
   const refusals = new Map<RefusalReason, RefusalCount>();
 
   function count({ extensions }: GraphQLError, record: RequestRecord): void {
@@ -87,8 +90,8 @@ export function createClientErrors(
         } else if (result.errors !== undefined) setResult(withMaskedErrors(result, record));
       });
 
-  const mask = (error: unknown): Error =>
-    error instanceof Error && counted.has(error) ? error : maskAndLog(error);
+  const mask = (error: unknown): GraphQLError =>
+    error instanceof GraphQLError && counted.has(error) ? error : maskAndLog(error);
 
   return {
     plugin: {
@@ -99,13 +102,12 @@ export function createClientErrors(
         },
       onExecute: (payload) => ({ onExecuteDone: maskResults(payload) }),
       onSubscribe: (payload) => ({ onSubscribeResult: maskResults(payload) }),
-      onResultProcess({ request, result, setResult }) {
-        if (!('errors' in result) || result.errors === undefined) return;
-        const { record } = getExchange(request);
-        const errors = result.errors.map(withErrorCode);
-        for (const error of errors) if (!counted.has(error)) count(error, record);
-        setResult({ ...result, errors });
-      },
+    },
+    countUnseen(result, record) {
+      if (!('errors' in result) || result.errors === undefined) return result;
+      const errors = result.errors.map(withErrorCode);
+      for (const error of errors) if (!counted.has(error)) count(error, record);
+      return { ...result, errors };
     },
     count,
     mask,

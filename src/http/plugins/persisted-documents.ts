@@ -5,7 +5,7 @@ import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
 import { httpError } from '../errors.ts';
-import type { RequestParams } from '../graphql/request-params.ts';
+import type { RequestParams } from '../graphql/read-request.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './document-limits.ts';
 
 const MAX_REGISTERED_CHARACTERS = 4_000_000;

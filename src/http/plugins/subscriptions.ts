@@ -12,8 +12,9 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import type { GatewayContext } from '../../context.ts';
-import { rateLimited } from '../errors.ts';
+import { httpError, rateLimited } from '../errors.ts';
 import { getExchange, identifyCaller } from '../exchange.ts';
+import { negotiateEventStreamType } from '../graphql/media-type.ts';
 import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import type { OpenOperation } from './use-execution.ts';
 
@@ -26,6 +27,9 @@ const RETRY_SECONDS = 10;
 const tooManyOpen = (most: number): string =>
   `You have ${most} subscriptions open (MAX_SUBSCRIPTIONS). End one, then open another.`;
 
+const streamNotAccepted = (): GraphQLError =>
+  httpError(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.');
+
 export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: OpenOperation): Plugin {
   const quota = createConcurrencyQuota(MAX_SUBSCRIPTIONS);
 
@@ -37,8 +41,10 @@ export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: O
   }
 
   return {
-    onSubscribe({ setSubscribeFn, args: { contextValue } }) {
+    onSubscribe({ setSubscribeFn, setResultAndStopExecution, args: { contextValue } }) {
       const { request } = contextValue;
+      if (negotiateEventStreamType(getExchange(request).headers.accept ?? null) === null)
+        return setResultAndStopExecution({ errors: [streamNotAccepted()] });
       setSubscribeFn(async (args: ExecutionArgs) => {
         const { principal } = identifyCaller(request);
         const release = quota.acquire(principal ?? getExchange(request).address ?? 'anonymous');

@@ -15,10 +15,11 @@ import {
 } from '../../lookups/protein-columns.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
 import { httpError } from '../errors.ts';
+import { getExchange } from '../exchange.ts';
+import { isCrossSiteRequest } from '../graphql/read-request.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { costError, estimateCost } from '../plugins/cost-limit.ts';
 import { maskError } from '../plugins/mask-error.ts';
-import { isCrossSiteRequest } from '../plugins/request-reader.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
 import type { Route, RouteAnswer, RouteRequest } from './route.ts';
 
@@ -107,7 +108,7 @@ async function answer(
   format: keyof typeof TYPES,
 ): Promise<RouteAnswer> {
   const { request } = asked;
-  if (isCrossSiteRequest(request.headers, sources.config.CORS_ORIGINS))
+  if (isCrossSiteRequest(getExchange(request).headers, sources.config.CORS_ORIGINS))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
   const ctx = await sources.open(request);
   const wanted = readExportRequest(asked);

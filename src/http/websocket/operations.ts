@@ -12,7 +12,7 @@ import type { AccessControl } from '../access-control.ts';
 import { overloaded } from '../errors.ts';
 import { setExchange } from '../exchange.ts';
 import { toClientError } from '../graphql/http-result.ts';
-import { type RequestParams, readParams } from '../graphql/request-params.ts';
+import { type RequestParams, readParams } from '../graphql/read-request.ts';
 import { maskError, withErrorCode } from '../plugins/mask-error.ts';
 import { operationHeaders, readAuthorization, toRequest } from './operation-request.ts';
 import { PATH } from './upgrade.ts';
