@@ -1,7 +1,7 @@
 // One check of the doctor: makes a call once, and compares its answer with what is expected.
 import type * as z from 'zod';
 import { UpstreamError } from '../upstream/errors.ts';
-import { parseJsonBody, readBytes } from '../upstream/http/response-body.ts';
+import { parseJsonBody } from '../upstream/http/response-body.ts';
 import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
 import { type Difference, readStrictly } from './strict-reading.ts';
 
@@ -48,7 +48,7 @@ export interface Check {
 export async function ask(up: Upstream, call: FreeCall): Promise<Answer> {
   const response = await callAnyStatus(up, { ...call, isRepeatable: false });
   const contentType = /^[\w.+/-]{1,60}/.exec(String(response.headers['content-type'] ?? ''))?.[0] ?? '';
-  const bytes = await readBytes(up, response);
+  const bytes = response.body;
   const body = contentType.includes('json')
     ? await parseJsonBody(call.operation, bytes).catch(() => undefined)
     : undefined;

@@ -13,7 +13,7 @@ import {
   type HostLimiters,
   type HostLimits,
 } from '../upstream/http/host-limiter.ts';
-import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream, UpstreamResponse } from '../upstream/http/upstream-client.ts';
 import { detectSandbox, isSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
 /** Opens the service as one request, or work without any, sees it. */
@@ -57,7 +57,7 @@ async function ping(
   { pool }: ServiceConnections,
   baseUrl: string,
   milliseconds: number,
-): Promise<Pick<StreamedResponse, 'status' | 'headers'>> {
+): Promise<Pick<UpstreamResponse, 'status' | 'headers'>> {
   const signal = AbortSignal.timeout(milliseconds);
   let answer: Dispatcher.ResponseData;
   try {

@@ -3,9 +3,9 @@ import { randomBytes } from 'node:crypto';
 import { createConcurrencyLimit } from '../async/concurrency-limit.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
-import { type BulkQuery, bulk, deleteBulkJob } from '../upstream/atlas-bulk.ts';
+import { type BulkQuery, deleteBulkJob, openBulk } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import { download } from '../upstream/http/download.ts';
+import { openDownload } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type PartStatus, readPart, type StoredPart } from './bulk-part.ts';
@@ -62,7 +62,7 @@ export async function openPartArchive(
 ): Promise<StreamedResponse | PartStatus> {
   const { options } = lookup;
   if (part.hashes !== undefined) {
-    const again = await bulk(up, { hashes: part.hashes, ...options });
+    const again = await openBulk(up, { hashes: part.hashes, ...options });
     if (again.kind === 'zip') return again.answer;
     throw noArchive();
   }
@@ -73,7 +73,7 @@ export async function openPartArchive(
     if (status.error !== undefined) throw status.error;
     if (status.downloadUrl === null) return status;
     const maxBytes = limits.bytes;
-    const answer = await download(up, status.downloadUrl, { headers, maxBytes });
+    const answer = await openDownload(up, status.downloadUrl, { headers, maxBytes });
     if (answer !== null) return answer;
   }
   throw noArchive();
@@ -86,7 +86,7 @@ async function sendPart(
   options: BulkLookupOptions,
 ): Promise<StoredPart> {
   const requestedCount = hashes.length;
-  const answer = await bulk(up, { hashes, ...options });
+  const answer = await openBulk(up, { hashes, ...options });
   if (answer.kind === 'job') return { requestedCount, jobId: answer.jobId };
   discard(answer.answer);
   return { requestedCount, jobId: null, hashes };

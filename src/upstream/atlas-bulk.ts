@@ -1,9 +1,18 @@
 // Bulk look-ups of the Atlas API: the lookup itself and its jobs.
 import { archiveLimits } from './archive/archive-limits.ts';
-import { get, MiB, segment } from './atlas.ts';
+import { get, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { discard, headerValue } from './http/response-body.ts';
-import { call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { headerValue, isWhole, readSmall } from './http/response-body.ts';
+import { toUpstreamError } from './http/response-error.ts';
+import {
+  type Call,
+  call,
+  callOrNull,
+  openStream,
+  type StreamedResponse,
+  type Upstream,
+  type UpstreamResponse,
+} from './http/upstream-client.ts';
 import { drifted, readJson } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 import { id } from './wire-values.ts';
@@ -19,26 +28,29 @@ export interface BulkQuery {
   readonly residueFeatures: boolean;
 }
 
-/** The answer to a bulk look-up: an archive to read, or a job to poll. */
-export type BulkAnswer =
-  | { readonly kind: 'zip'; readonly answer: StreamedResponse }
-  | { readonly kind: 'job'; readonly jobId: string };
+/** A job to poll, where a bulk look-up is not answered by an archive. */
+export interface StartedJob {
+  readonly kind: 'job';
+  readonly jobId: string;
+}
 
 const jobHandle = wire.bulkJob.extend({ job_id: id });
 
-/** The handle of a job, in place of an archive, whose limit it would have. */
-async function readJobHandle(up: Upstream, answer: StreamedResponse) {
-  const call = { ...answer.call, maxBytes: MiB };
-  return (await readJson(up, { ...answer, call }, jobHandle, 'bulkJob')).record;
+/** Whether an answer is the handle of a job, in place of an archive. */
+const isJob = ({ status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>): boolean =>
+  status === 202 || /\bjson\b/i.test(headerValue(headers['content-type']) ?? '');
+
+async function readJob(answer: UpstreamResponse): Promise<StartedJob> {
+  return { kind: 'job', jobId: (await readJson(answer, jobHandle, 'bulkJob')).record.job_id };
 }
 
 /** POST /proteins/batch: a zip for few proteins, a job for many. */
-export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
+function bulkCall(q: BulkQuery): Call {
   const { bytes: maxBytes } = archiveLimits({
     proteins: q.hashes.length,
     perResidue: q.residueFeatures,
   });
-  const answer = await call(up, {
+  return {
     operation: 'bulk',
     api: 'atlas',
     method: 'POST',
@@ -54,11 +66,26 @@ export async function bulk(up: Upstream, q: BulkQuery): Promise<BulkAnswer> {
       include_sequence: q.sequence,
       include_features: { protein_level: q.proteinFeatures, per_residue: q.residueFeatures },
     },
-  });
-  const isJson = /\bjson\b/i.test(headerValue(answer.headers['content-type']) ?? '');
-  if (answer.status === 202 || isJson)
-    return { kind: 'job', jobId: (await readJobHandle(up, answer)).job_id };
-  return { kind: 'zip', answer };
+  };
+}
+
+/** Looks up proteins and reads their archive. */
+export async function bulk(
+  up: Upstream,
+  q: BulkQuery,
+): Promise<StartedJob | { readonly kind: 'zip'; readonly archive: Uint8Array }> {
+  const answer = await call(up, bulkCall(q));
+  return isJob(answer) ? readJob(answer) : { kind: 'zip', archive: answer.body };
+}
+
+/** Looks up proteins; their archive is not read yet. */
+export async function openBulk(
+  up: Upstream,
+  q: BulkQuery,
+): Promise<StartedJob | { readonly kind: 'zip'; readonly answer: StreamedResponse }> {
+  const answer = await openStream(up, bulkCall(q));
+  if (!isWhole(answer.status)) throw await toUpstreamError(up, answer);
+  return isJob(answer) ? readJob({ ...answer, body: await readSmall(answer) }) : { kind: 'zip', answer };
 }
 
 const FINISHED = new Set(['completed', 'complete', 'done']);
@@ -83,7 +110,7 @@ export function isJobGone(error: unknown): error is UpstreamError {
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
   const answer = await call(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
-  const { record: job } = await readJson(up, answer, wire.bulkJob);
+  const { record: job } = await readJson(answer, wire.bulkJob);
   const isComplete =
     FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
   if (isComplete && job.download_url == null)
@@ -99,6 +126,5 @@ export async function deleteBulkJob(up: Upstream, jobId: string): Promise<boolea
     ...get('bulkJobDelete', `/proteins/batch/jobs/${segment('bulkJobDelete', jobId)}`),
     method: 'DELETE',
   });
-  if (answer !== null) discard(answer);
   return answer !== null;
 }

@@ -3,7 +3,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type * as z from 'zod';
 import { UpstreamError } from './errors.ts';
-import { parseJsonBody, readAnyJson, readBytes } from './http/response-body.ts';
+import { parseJsonBody, readAnyJson } from './http/response-body.ts';
 import { readRequestId } from './http/response-error.ts';
 import { type Call, call, callOrNull, type Upstream } from './http/upstream-client.ts';
 import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
@@ -39,13 +39,12 @@ async function readOrNull<S extends z.ZodType>(
   schema: S,
 ): Promise<WithRaw<z.output<S>> | null> {
   const answer = await callOrNull(up, request);
-  return answer && readJson(up, answer, schema);
+  return answer && readJson(answer, schema);
 }
 
 /** GET /features: the whole catalogue, some 16,384 rows and 7 MB in one answer, as it came. */
 export async function features(up: Upstream): Promise<Buffer> {
-  const answer = await call(up, get('features', '/features'));
-  return readBytes(up, answer);
+  return (await call(up, get('features', '/features'))).body;
 }
 
 /** Rows checked before other work gets its turn. */
@@ -118,7 +117,7 @@ export async function protein(up: Upstream, hash: string, q: ProteinQuery): Prom
     ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
   });
   const answer = await callOrNull(up, request);
-  return answer && { raw: await readAnyJson(up, answer), requestId: readRequestId(up, answer) };
+  return answer && { raw: await readAnyJson(answer), requestId: readRequestId(up, answer) };
 }
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
@@ -142,7 +141,7 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
   const answer = await callOrNull(up, get('thumbnail', path, { accept: 'image/png' }));
-  return answer && asPng(await readBytes(up, answer));
+  return answer && asPng(answer.body);
 }
 
 /**
@@ -189,7 +188,7 @@ export async function similarity(
       },
     }),
   );
-  const found = (await readJson(up, answer, wire.similarityAnswer)).record;
+  const found = (await readJson(answer, wire.similarityAnswer)).record;
   const best = found.similar_proteins
     .toSorted((a, b) => b.similarity_score - a.similarity_score)
     .slice(0, q.results);

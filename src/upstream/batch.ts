@@ -11,7 +11,7 @@ import {
   repeatedPage,
 } from './folds/list-items.ts';
 import { readAnyJson } from './http/response-body.ts';
-import { type Call, call, callOrNull, type StreamedResponse, type Upstream } from './http/upstream-client.ts';
+import { type Call, call, callOrNull, type Upstream, type UpstreamResponse } from './http/upstream-client.ts';
 import { validate } from './http/validate-response.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
@@ -28,7 +28,7 @@ const envelope = z.object({
 });
 
 /** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */
-function refuseError(up: Upstream, { status, call: { operation } }: StreamedResponse, body: unknown): void {
+function refuseError(up: Upstream, { status, operation }: UpstreamResponse, body: unknown): void {
   if (!isFields(body) || body.status !== 'error') return;
   // Data beside the error, such as the id of a batch, are not lost.
   if (isFields(body.data) && Object.keys(body.data).length > 0) return;
@@ -43,11 +43,11 @@ function refuseError(up: Upstream, { status, call: { operation } }: StreamedResp
 
 async function open<S extends z.ZodType>(
   up: Upstream,
-  answer: StreamedResponse,
+  answer: UpstreamResponse,
   schema: S,
 ): Promise<Enveloped<z.output<S>>> {
-  const { operation } = answer.call;
-  const body = await readAnyJson(up, answer);
+  const { operation } = answer;
+  const body = await readAnyJson(answer);
   refuseError(up, answer, body);
   const around = validate(operation, envelope, isFields(body) ? body : {});
   const data = typeof around.data === 'object' && around.data !== null ? around.data : body;

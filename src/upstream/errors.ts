@@ -27,6 +27,8 @@ export interface Failure {
   readonly requestId?: string | undefined;
   /** False when the request certainly never left, so that it cannot have had an effect. */
   readonly sent?: false;
+  /** Whether the answer had begun before it broke off. */
+  readonly hasBegun?: true;
   /** Whether the gateway did not send it, for the state that it knows the upstream to be in. */
   readonly heldBack?: true;
   readonly retryable: boolean;
@@ -153,8 +155,17 @@ export const unknownHost = (): UpstreamError =>
 const NETWORK_CODES = /^(UND_ERR_|E[A-Z]|HPE_|CERT_|ERR_(TLS|SSL|STREAM)|UNABLE_TO_|DEPTH_ZERO_|SELF_SIGNED)/;
 const COMPRESSION_CODES = /^(Z_|ERR__ERROR)/;
 
-/** Converts a network error; an abort, and an error of the gateway itself, stay as they are. */
-export function networkFailure(operation: string, error: unknown, signal: AbortSignal | undefined): unknown {
+/**
+ * Converts a network error; an abort, and an error of the gateway itself, stay as they are.
+ *
+ * @param hasBegun - whether the answer had begun
+ */
+export function networkFailure(
+  operation: string,
+  error: unknown,
+  signal: AbortSignal | undefined,
+  hasBegun = false,
+): unknown {
   if (error instanceof UpstreamError) return error;
   if (signal?.aborted === true) return signal.reason;
   if (!(error instanceof Error)) return error;
@@ -163,7 +174,7 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
   if (COMPRESSION_CODES.test(code))
     return new UpstreamError(
       `The upstream's answer to ${operation} cannot be decompressed.`,
-      { operation, code: 'UPSTREAM_DRIFT', retryable: true },
+      { operation, code: 'UPSTREAM_DRIFT', retryable: true, hasBegun: true },
       { cause: error },
     );
   const isLate = error.name === 'TimeoutError' || /TIMEOUT|TIMEDOUT/.test(code);
@@ -180,6 +191,7 @@ export function networkFailure(operation: string, error: unknown, signal: AbortS
       code: isLate ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',
       retryable: true,
       ...(isUnsent ? { sent: false } : undefined),
+      ...(hasBegun ? { hasBegun } : undefined),
     },
     { cause: error },
   );

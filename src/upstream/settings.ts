@@ -1,7 +1,7 @@
 // Where the service is, by the configuration, and whether its answers have shown that it is a
 // sandbox.
 import type { Config } from '../config.ts';
-import type { StreamedResponse, UpstreamSettings } from './http/upstream-client.ts';
+import type { UpstreamResponse, UpstreamSettings } from './http/upstream-client.ts';
 
 /** The settings of an upstream. @param baseUrl - without a final slash */
 export const toUpstreamSettings = (config: Config, baseUrl: string): UpstreamSettings => ({
@@ -36,7 +36,7 @@ export const setSandbox = (settings: UpstreamSettings): void => void sandboxes.s
 /** Reads the header of the sandbox in an answer. A proxy's error says nothing of it. */
 export function detectSandbox(
   settings: UpstreamSettings,
-  { status, headers }: Pick<StreamedResponse, 'status' | 'headers'>,
+  { status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>,
 ): void {
   if (headers['x-sandbox'] === '1') sandboxes.set(settings, true);
   else if (!sandboxes.has(settings) && status < 500) sandboxes.set(settings, false);

@@ -29,7 +29,7 @@ async function sendPart(
   const part = lookup.parts[index];
   if (part === undefined) return textResponse(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
   // A download lasts as long as the client stays.
-  const up = { ...ctx.upstream, signal: ctx.clientSignal, streamed: true };
+  const up = { ...ctx.upstream, signal: ctx.clientSignal };
   const opened = await openPartArchive(up, lookup, part, rangeHeaders(request));
   if ('state' in opened) return refusePart(opened);
   const day = new Date().toISOString().slice(0, 10);

@@ -87,7 +87,7 @@ const openFolds = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResult
 async function resultFile(source: FileSource): Promise<RouteAnswer | null> {
   const { ctx, request, taskId, headers } = source;
   // A download lasts as long as the caller stays, however slow it is.
-  const folds = openFolds(source, { ...ctx.upstream, signal: ctx.clientSignal, streamed: true });
+  const folds = openFolds(source, { ...ctx.upstream, signal: ctx.clientSignal });
   const inline = await folds.inline(taskId);
   if (inline !== null) return sendContent(request, inline, headers);
   const condition = pickHeaders((name) => request.headers.get(name), ['if-none-match']);

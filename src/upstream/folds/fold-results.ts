@@ -5,8 +5,7 @@ import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { selectBestPairs } from '../../structure/fold/interface-scores.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
-import { download } from '../http/download.ts';
-import { readBytes } from '../http/response-body.ts';
+import { download, openDownload } from '../http/download.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
 import type { BatchReader } from './batch-reader.ts';
 import { RefusedResultError, toUnreadable, untrustedPart } from './fold-errors.ts';
@@ -92,27 +91,21 @@ export function createFoldResults(
     return result !== null && 'json' in result ? Buffer.from(result.json) : null;
   }
 
-  /** Renews a signature that has expired once. */
-  async function startDownload(
-    taskId: string,
-    headers?: Readonly<Record<string, string>>,
-  ): Promise<StreamedResponse | null> {
+  /** Opens the signed URL of a task; a signature that has expired is renewed once. */
+  async function openUrl<T>(taskId: string, open: (url: string) => Promise<T | null>): Promise<T | null> {
     const url = await readUrl(taskId);
     if (url === null) return null;
-    const answer = await download(up, url, { headers });
-    if (answer !== null) return answer;
+    const opened = await open(url);
+    if (opened !== null) return opened;
     batches.forgetStatus(taskId);
     const fresh = await readUrl(taskId);
-    const again = fresh === null ? null : await download(up, fresh, { headers });
+    const again = fresh === null ? null : await open(fresh);
     if (again === null) throw new RefusedResultError();
     return again;
   }
 
-  async function readBody(taskId: string): Promise<Uint8Array | null> {
-    const inline = await readInline(taskId);
-    const answer = inline === null ? await startDownload(taskId) : null;
-    return answer === null ? inline : readBytes(up, answer);
-  }
+  const readBody = async (taskId: string): Promise<Uint8Array | null> =>
+    (await readInline(taskId)) ?? openUrl(taskId, (url) => download(up, url));
 
   async function parse(bytes: Uint8Array): Promise<FoldingResult> {
     try {
@@ -173,7 +166,7 @@ export function createFoldResults(
   return {
     url: readUrl,
     inline: readInline,
-    download: startDownload,
+    download: (taskId, headers) => openUrl(taskId, (url) => openDownload(up, url, { headers })),
     read: (taskId) => limited(() => readWhole(taskId)),
     async open(taskId) {
       kept.add(taskId);

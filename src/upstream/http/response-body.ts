@@ -1,9 +1,20 @@
-// The body of an answer: decompressed, limited in its pace, and read as bytes or JSON.
-import { finished, pipeline, type Readable, Transform } from 'node:stream';
-import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
-import { networkFailure, UpstreamError } from '../errors.ts';
+// The body of an answer: read whole within a byte limit, or streamed at the pace of its reader.
+import { pipeline, Transform } from 'node:stream';
+import { promisify } from 'node:util';
+import {
+  brotliDecompress,
+  createBrotliDecompress,
+  createGunzip,
+  createInflate,
+  gunzip,
+  inflate,
+} from 'node:zlib';
+import type { Dispatcher } from 'undici';
+import { readAtMost } from '../../async/read-at-most.ts';
+import { UpstreamError } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
-import type { StreamedResponse, Upstream } from './upstream-client.ts';
+import type { Operation } from '../operations.ts';
+import type { StreamedResponse, UpstreamResponse } from './upstream-client.ts';
 
 /** The first value of a header. */
 export const headerValue = (value: string | string[] | undefined): string | undefined =>
@@ -15,21 +26,6 @@ export const isWhole = (status: number): boolean => status >= 200 && status < 30
 /** Ends a body that is not wanted, and its connection where there is more of it. */
 export function discard({ body }: Pick<StreamedResponse, 'body'>): void {
   body.on('error', () => undefined).destroy();
-}
-
-const DECODERS: Readonly<Record<string, () => Transform>> = {
-  gzip: createGunzip,
-  deflate: createInflate,
-  br: createBrotliDecompress,
-};
-
-/** Decompresses an answer, but not a range: compressed bytes cannot be read from their middle. */
-export function decompress(answer: StreamedResponse): StreamedResponse {
-  const { 'content-encoding': encoding, 'content-length': _, ...headers } = answer.headers;
-  const createDecoder = DECODERS[String(encoding).trim().toLowerCase()];
-  if (createDecoder === undefined || answer.status === 206) return answer;
-  // A failure reaches the reader through the decoder.
-  return { ...answer, headers, body: pipeline(answer.body, createDecoder(), () => undefined) };
 }
 
 /** A body that is larger than any honest answer. */
@@ -48,13 +44,141 @@ const tooSlow = (operation: string): UpstreamError =>
     retryable: true,
   });
 
+/** Bytes of an answer that says why there is none. */
+const MAX_REFUSAL_BYTES = 256 * 1024;
+
+export interface ReadOptions {
+  readonly operation: Operation;
+  readonly maxBytes: number;
+  /** Milliseconds until the answer is there to its end. */
+  readonly wholeMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Called when the answer begins. */
+  readonly onStart: (status: number) => void;
+}
+
+/**
+ * Sends a request and reads its answer without a stream, which costs more than the rest of a small
+ * call. Of a refusal whose body cannot be read only the status counts.
+ *
+ * @throws what undici says of a request that failed; a TimeoutError; the signal's reason
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { operation, maxBytes, wholeMs, signal, onStart }: ReadOptions,
+): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    let headers: UpstreamResponse['headers'] = {};
+    let controller: Dispatcher.DispatchController | undefined;
+    let hasEnded = false;
+
+    const timer = setTimeout(
+      () => abort(new DOMException('The time is up', 'TimeoutError')),
+      wholeMs,
+    ).unref();
+    const leave = (): void => abort(signal?.reason);
+    signal?.addEventListener('abort', leave);
+
+    function end(): void {
+      hasEnded = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', leave);
+    }
+    function fail(error: unknown): void {
+      if (hasEnded) return;
+      end();
+      if (status >= 400 && signal?.aborted !== true)
+        resolve({ operation, status, headers, body: Buffer.alloc(0) });
+      else reject(error);
+    }
+    function abort(reason: Error): void {
+      fail(reason);
+      controller?.abort(reason);
+    }
+
+    dispatcher.dispatch(request, {
+      onRequestStart(started) {
+        controller = started;
+        // The time was up, or the caller left, while a connection was made.
+        if (hasEnded) started.abort(new DOMException('The request is not wanted any more', 'AbortError'));
+      },
+      onResponseStart(_, code, received) {
+        // 100 and 103 come before the answer.
+        if (code < 200) return;
+        status = code;
+        headers = received;
+        onStart(code);
+      },
+      onResponseData(_, chunk) {
+        size += chunk.byteLength;
+        if (size > (status >= 400 ? MAX_REFUSAL_BYTES : maxBytes)) abort(tooLarge(operation, status));
+        else chunks.push(chunk);
+      },
+      onResponseEnd() {
+        end();
+        resolve({ operation, status, headers, body: Buffer.concat(chunks, size) });
+      },
+      onResponseError: (_, error) => fail(error),
+    });
+  });
+}
+
+const DECOMPRESS = {
+  gzip: promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+} as const;
+const DECODERS = { gzip: createGunzip, deflate: createInflate, br: createBrotliDecompress } as const;
+
+/** The encoding of a body; undefined for one that can be read as it is. */
+function compression({ headers }: Pick<UpstreamResponse, 'headers'>): keyof typeof DECODERS | undefined {
+  const name = headers['content-encoding'];
+  if (name === undefined) return undefined;
+  const encoding = String(name).trim().toLowerCase();
+  return encoding === 'gzip' || encoding === 'deflate' || encoding === 'br' ? encoding : undefined;
+}
+
+/** The answer with its body decompressed. @throws Error also for more than `maxBytes` */
+export async function decompress(answer: UpstreamResponse, maxBytes: number): Promise<UpstreamResponse> {
+  const encoding = compression(answer);
+  if (encoding === undefined || answer.body.byteLength === 0) return answer;
+  try {
+    return { ...answer, body: await DECOMPRESS[encoding](answer.body, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    if (answer.status >= 400) return { ...answer, body: Buffer.alloc(0) };
+    const isLarge = error instanceof RangeError;
+    throw isLarge ? tooLarge(answer.operation, answer.status) : error;
+  }
+}
+
+/** Decompresses a stream, but not a range: compressed bytes cannot be read from their middle. */
+function decompressStream(answer: StreamedResponse): StreamedResponse {
+  const encoding = compression(answer);
+  if (encoding === undefined || answer.status === 206) return answer;
+  const { 'content-encoding': _, 'content-length': __, ...headers } = answer.headers;
+  // A failure reaches the reader through the decoder.
+  return { ...answer, headers, body: pipeline(answer.body, DECODERS[encoding](), () => undefined) };
+}
+
 /** Bytes that must come in each interval while the client waits for them. */
 const MIN_BYTES = 4 * 1024;
 
-/** Streams a body at its client's pace; an UpstreamError ends one too large or too slow. */
-export function limitPace(answer: StreamedResponse, intervalMs: number): StreamedResponse {
-  const { body, status, call } = answer;
-  const { operation, maxBytes } = call;
+/**
+ * Streams a body, decompressed, at its reader's pace. An UpstreamError ends one that is too large
+ * or too slow.
+ */
+export function limitPace(
+  compressed: StreamedResponse,
+  maxBytes: number,
+  intervalMs: number,
+): StreamedResponse {
+  const answer = decompressStream(compressed);
+  const { body, status, operation } = answer;
   let total = 0;
   let lastTotal = 0;
   const passed = new Transform({
@@ -73,34 +197,11 @@ export function limitPace(answer: StreamedResponse, intervalMs: number): Streame
   return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
 }
 
-/**
- * Collects chunks by events: iteration makes a promise for each, a third of a small answer's cost.
- */
-const collect = (body: Readable, maxBytes: number, toError: () => Error): Promise<Buffer> =>
-  new Promise((resolve, reject) => {
-    const chunks: Uint8Array[] = [];
-    let size = 0;
-    body.on('data', (chunk: Uint8Array) => {
-      size += chunk.byteLength;
-      if (size > maxBytes) body.destroy(toError());
-      else chunks.push(chunk);
-    });
-    finished(body, (error) => (error == null ? resolve(Buffer.concat(chunks)) : reject(error)));
-  });
+/** Reads the rest of a small body that is streamed. */
+export const readSmall = ({ body, operation, status }: StreamedResponse): Promise<Buffer> =>
+  readAtMost(body, MAX_REFUSAL_BYTES, () => tooLarge(operation, status));
 
-/** Reads a whole body. @throws UpstreamError when it breaks off, is late or exceeds the limit */
-export async function readBytes(up: Upstream, { body, status, call }: StreamedResponse): Promise<Buffer> {
-  const { operation, maxBytes } = call;
-  try {
-    const bytes = await collect(body, maxBytes, () => tooLarge(operation, status));
-    up.onBytes?.(operation, bytes.byteLength);
-    return bytes;
-  } catch (error) {
-    throw networkFailure(operation, error, up.signal);
-  }
-}
-
-/** Parses a whole body. @throws UpstreamError UPSTREAM_DRIFT when it is not JSON */
+/** Parses JSON of the service. @throws UpstreamError UPSTREAM_DRIFT when it is not JSON */
 export async function parseJsonBody(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
   try {
     return await parseJson(bytes);
@@ -113,12 +214,6 @@ export async function parseJsonBody(operation: string, bytes: Uint8Array, status
   }
 }
 
-/**
- * Reads and parses a body in UTF-8; undefined for an empty one.
- *
- * @throws UpstreamError UPSTREAM_DRIFT
- */
-export async function readAnyJson(up: Upstream, answer: StreamedResponse): Promise<unknown> {
-  const bytes = await readBytes(up, answer);
-  return bytes.byteLength === 0 ? undefined : parseJsonBody(answer.call.operation, bytes, answer.status);
-}
+/** The JSON of an answer; undefined for an empty one. @throws UpstreamError UPSTREAM_DRIFT */
+export const readAnyJson = async ({ operation, body, status }: UpstreamResponse): Promise<unknown> =>
+  body.byteLength === 0 ? undefined : parseJsonBody(operation, body, status);

@@ -13,8 +13,10 @@ import {
 import { type InputFault, isCallersFault, parseInputFaults } from '../input-faults.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseTime } from '../wire-values.ts';
-import { discard, headerValue, readAnyJson } from './response-body.ts';
-import type { StreamedResponse, Upstream } from './upstream-client.ts';
+import { discard, headerValue, parseJsonBody, readSmall } from './response-body.ts';
+import type { StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
+
+type AnyResponse = UpstreamResponse | StreamedResponse;
 
 const BATCH_OPERATIONS: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'cancel']);
 
@@ -29,12 +31,10 @@ const missingRoute = (operation: string): UpstreamError =>
   );
 
 /** The error of a download. Its body is not read: stores quote the signed URL in it. */
-function toDownloadError(answer: StreamedResponse): UpstreamError {
-  const { status, headers, call } = answer;
-  discard(answer);
+function toDownloadError({ status, headers, operation }: AnyResponse): UpstreamError {
   const retryable = status >= 500 || status === 429 || status === 408;
   return new UpstreamError(`A download was answered with HTTP ${status}.`, {
-    operation: call.operation,
+    operation,
     // The caller cannot mend that a file is not there, or elsewhere.
     code: retryable ? toFailureCode(status) : 'UPSTREAM_DRIFT',
     status,
@@ -46,7 +46,7 @@ function toDownloadError(answer: StreamedResponse): UpstreamError {
 /** The service's own id of a request, from the body of its answer or from its header. */
 export function readRequestId(
   up: Pick<Upstream, 'token'>,
-  { headers }: Pick<StreamedResponse, 'headers'>,
+  { headers }: Pick<AnyResponse, 'headers'>,
   inBody?: unknown,
 ): string | undefined {
   const id = typeof inBody === 'string' ? inBody : headerValue(headers['x-request-id']);
@@ -54,14 +54,14 @@ export function readRequestId(
 }
 
 /** The text of the service without secrets that it quotes; without a text, its status. */
-function refusalText(up: Upstream, { status, call }: StreamedResponse, said: string | undefined): string {
+function refusalText(up: Upstream, { status, operation }: AnyResponse, said: string | undefined): string {
   if (status >= 300 && status < 400 && status !== 304)
     return (
-      `The upstream answered ${call.operation} with HTTP ${status}, a redirect, which the gateway does not ` +
+      `The upstream answered ${operation} with HTTP ${status}, a redirect, which the gateway does not ` +
       'follow. Its operator has to set UPSTREAM_URL to the address that the redirect leads to, such as one ' +
       'that begins with https.'
     );
-  if (said === undefined) return `The upstream answered ${call.operation} with HTTP ${status}.`;
+  if (said === undefined) return `The upstream answered ${operation} with HTTP ${status}.`;
   return redact(said, up.token);
 }
 
@@ -84,8 +84,7 @@ interface Judgement {
   readonly preface?: string;
 }
 
-function judge(up: Upstream, { status, call }: StreamedResponse, isInput: boolean): Judgement {
-  const { operation } = call;
+function judge(up: Upstream, { status, operation }: AnyResponse, isInput: boolean): Judgement {
   const code = toFailureCode(status);
   if (status === 401 && !BATCH_OPERATIONS.has(operation))
     // Another key would not help: the Atlas is public, and the gateway sends it none.
@@ -105,12 +104,27 @@ function judge(up: Upstream, { status, call }: StreamedResponse, isInput: boolea
   return { code };
 }
 
+/** The JSON of a refusal; undefined for anything else. */
+async function readRefusal(answer: AnyResponse): Promise<unknown> {
+  const { operation, body } = answer;
+  try {
+    return await parseJsonBody(
+      operation,
+      Buffer.isBuffer(body) ? body : await readSmall({ ...answer, body }),
+    );
+  } catch {
+    return undefined;
+  }
+}
+
 /** The typed error of an answer that is no success. Reads the body for its text. */
-export async function toUpstreamError(up: Upstream, answer: StreamedResponse): Promise<UpstreamError> {
-  const { status, call, headers } = answer;
-  const { operation } = call;
-  if (operation === 'download') return toDownloadError(answer);
-  const body = await readAnyJson(up, answer).catch(() => undefined);
+export async function toUpstreamError(up: Upstream, answer: AnyResponse): Promise<UpstreamError> {
+  const { status, operation, headers, body: sent } = answer;
+  if (operation === 'download') {
+    if (!Buffer.isBuffer(sent)) discard({ body: sent });
+    return toDownloadError(answer);
+  }
+  const body = await readRefusal(answer);
   const isAbsence = status === 404 && isApiError(body);
   if (status === 404 && !isAbsence) return missingRoute(operation);
   const fields = isFields(body) ? body : {};

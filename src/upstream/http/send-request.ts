@@ -1,16 +1,15 @@
-// Sends one HTTP request through its host's limiter, within the operation's time limits, and
-// reports its end.
+// Sends one HTTP request through its host's limiter, within the limits of its operation, and reports
+// its end.
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { startDeadline } from '../../async/deadline.ts';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
 import { operationLimits, STALL_MS } from '../operations.ts';
 import { detectSandbox } from '../settings.ts';
 import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
-import { decompress, limitPace } from './response-body.ts';
-import type { Call, StreamedResponse, Upstream } from './upstream-client.ts';
+import { decompress, exchange, limitPace } from './response-body.ts';
+import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
 
 /**
  * The scope of a 429. The Atlas counts by address, so all callers share it; the Batch API counts by
@@ -23,7 +22,9 @@ export function rateLimitScope(up: Upstream, { api, isRepeatable }: Call): strin
 }
 
 interface Target {
-  readonly url: URL;
+  readonly origin: string;
+  /** With its query. */
+  readonly path: string;
   readonly dispatcher: Dispatcher;
   readonly limiter: HostLimiter | undefined;
 }
@@ -39,17 +40,32 @@ function fileDispatcher({ settings, connections }: Upstream, url: URL): Dispatch
   return connections.publicOnly;
 }
 
-function findTarget(up: Upstream, { api, path, query = {}, isRepeatable }: Call): Target {
+function queryText(query: Call['query'] = {}): string {
+  const params = new URLSearchParams();
+  for (const [name, value] of Object.entries(query))
+    for (const one of [value].flat()) if (one !== undefined) params.append(name, String(one));
+  return params.size === 0 ? '' : `?${params}`;
+}
+
+function findTarget(up: Upstream, { api, path, query, isRepeatable }: Call): Target {
   const { settings, connections, limiters } = up;
   if (api === 'file') {
     const url = new URL(path);
-    return { url, dispatcher: fileDispatcher(up, url), limiter: limiters?.files(url.host) };
+    return {
+      origin: url.origin,
+      path: url.pathname + url.search,
+      dispatcher: fileDispatcher(up, url),
+      limiter: limiters?.files(url.host),
+    };
   }
+  const { origin, pathname } = new URL(settings.baseUrl);
   const prefix = api === 'batch' ? settings.batchPrefix : settings.atlasPrefix;
-  const url = new URL(`${settings.baseUrl}${prefix}${path}`);
-  for (const [name, value] of Object.entries(query))
-    for (const one of [value].flat()) if (one !== undefined) url.searchParams.append(name, String(one));
-  return { url, dispatcher: isRepeatable ? connections.pool : connections.unshared, limiter: limiters?.api };
+  return {
+    origin,
+    path: `${pathname === '/' ? '' : pathname}${prefix}${path}${queryText(query)}`,
+    dispatcher: isRepeatable ? connections.pool : connections.unshared,
+    limiter: limiters?.api,
+  };
 }
 
 function requestHeaders(
@@ -83,21 +99,26 @@ function toFailedOutcome(failure: unknown): CallOutcome {
   return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
 
-/** Bytes of an answer that says why there is none. */
-const MAX_REFUSAL_BYTES = 256 * 1024;
+/** A try of a call whose turn has come. */
+interface Attempt {
+  readonly dispatcher: Dispatcher;
+  readonly request: Dispatcher.DispatchOptions;
+  /** Called when the answer begins. */
+  begin(status: number): void;
+  /** Ends its place among the calls in flight. */
+  end(): void;
+  /** The same after an error. @returns the error to throw */
+  fail(error: unknown): unknown;
+}
 
 /**
- * Sends a call once. Returns the answer of any status, its body unread.
+ * Waits for the turn of a call.
  *
- * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never
- *   left
+ * @throws UpstreamError with `heldBack`, or the abort reason
  */
-export async function sendRequest(up: Upstream, call: Call): Promise<StreamedResponse> {
+async function startAttempt(up: Upstream, call: Call, startMs: number, stallMs: number): Promise<Attempt> {
   const { operation, method, body: json } = call;
-  const { url, dispatcher, limiter } = findTarget(up, call);
-  const { origin } = url;
-  const { patience = 1 } = up.settings;
-  const { start, whole } = operationLimits(call.limits ?? operation, patience);
+  const { origin, path, dispatcher, limiter } = findTarget(up, call);
   const permit = await limiter?.enter({
     ...(up.source ?? NO_SOURCE),
     operation,
@@ -105,44 +126,88 @@ export async function sendRequest(up: Upstream, call: Call): Promise<StreamedRes
     isUrgent: !call.isRepeatable,
     scope: rateLimitScope(up, call),
     signal: up.signal,
-    maxWaitMs: start,
+    maxWaitMs: startMs,
   });
-  const startedAt = performance.now();
-  const deadline = startDeadline(up.signal, start);
   const started = up.startCall?.({ operation, method, origin });
-  const end = (outcome: CallOutcome): void => {
-    deadline.end();
-    permit?.(outcome);
-  };
-  try {
-    const received = await dispatcher.request({
+  let status = 0;
+  return {
+    dispatcher,
+    request: {
       origin,
-      path: url.pathname + url.search,
+      path,
       method,
       headers: requestHeaders(up, call, started?.headers),
       body: json === undefined ? null : JSON.stringify(json),
-      bodyTimeout: STALL_MS * patience,
-      signal: deadline.signal,
-    });
-    const { statusCode: status, headers, body } = received;
-    started?.end({ status });
-    body.once('close', () => end(toOutcome(status)));
-    const limit = call.maxBytes ?? operationLimits(operation).bytes;
-    const maxBytes = status >= 400 ? Math.min(limit, MAX_REFUSAL_BYTES) : limit;
-    const answer = decompress({ status, headers, body, call: { operation, maxBytes } });
+      headersTimeout: startMs,
+      bodyTimeout: stallMs,
+    },
+    begin(code) {
+      status = code;
+      started?.end({ status });
+    },
+    end: () => permit?.(toOutcome(status)),
+    fail(error) {
+      const hasBegun = status !== 0;
+      const failure = networkFailure(operation, error, up.signal, hasBegun);
+      const fault = failure instanceof UpstreamError ? faultName(error) : undefined;
+      if (!hasBegun) started?.end({ status, fault });
+      permit?.(hasBegun ? toOutcome(status) : toFailedOutcome(failure));
+      return failure;
+    },
+  };
+}
+
+/**
+ * Sends a call once and reads its answer, of any status.
+ *
+ * @throws UpstreamError when no whole answer came, with `sent: false` where the request certainly
+ *   never left
+ */
+export async function sendRequest(up: Upstream, call: Call): Promise<UpstreamResponse> {
+  const { operation } = call;
+  const { patience = 1 } = up.settings;
+  const { start, whole, bytes } = operationLimits(call.limits ?? operation, patience);
+  const maxBytes = call.maxBytes ?? bytes;
+  const attempt = await startAttempt(up, call, start, STALL_MS * patience);
+  const { dispatcher, request, begin } = attempt;
+  try {
+    const reading = { operation, maxBytes, wholeMs: whole, signal: up.signal, onStart: begin };
+    const answer = await decompress(await exchange(dispatcher, request, reading), maxBytes);
+    attempt.end();
     if (call.api !== 'file') detectSandbox(up.settings, answer);
-    if (up.streamed !== true) {
-      deadline.extend(Math.max(0, whole - (performance.now() - startedAt)));
-      return answer;
-    }
-    // A streamed body takes as long as its client does, without delaying other calls.
-    deadline.lift();
-    permit?.(toOutcome(status));
-    return limitPace(answer, STALL_MS * patience);
+    up.onBytes?.(operation, answer.body.byteLength);
+    return answer;
   } catch (error) {
-    const failure = networkFailure(operation, error, up.signal);
-    started?.end({ status: 0, fault: failure instanceof UpstreamError ? faultName(error) : undefined });
-    end(toFailedOutcome(failure));
-    throw failure;
+    throw attempt.fail(error);
+  }
+}
+
+/**
+ * Sends a call once. A streamed answer takes as long as its reader does, without delaying other
+ * calls.
+ *
+ * @throws UpstreamError when no answer came
+ */
+export async function startStream(up: Upstream, call: Call): Promise<StreamedResponse> {
+  const { operation } = call;
+  const { patience = 1 } = up.settings;
+  const { start, bytes } = operationLimits(call.limits ?? operation, patience);
+  const attempt = await startAttempt(up, call, start, STALL_MS * patience);
+  try {
+    const {
+      statusCode: status,
+      headers,
+      body,
+    } = await attempt.dispatcher.request({
+      ...attempt.request,
+      signal: up.signal,
+    });
+    attempt.begin(status);
+    attempt.end();
+    const answer = { operation, status, headers, body };
+    if (call.api !== 'file') detectSandbox(up.settings, answer);
+    return limitPace(answer, call.maxBytes ?? bytes, STALL_MS * patience);
+  } catch (error) {
+    throw attempt.fail(error);
   }
 }

@@ -1,5 +1,5 @@
-// Calls the service: `call`, `callOrNull` and `callAnyStatus` send a request, reads up to three
-// times. atlas.ts and batch.ts have the operations.
+// Calls the service, reads up to three times: `call`, `callOrNull` and `callAnyStatus` read the whole
+// answer, `openStream` streams it. atlas.ts and batch.ts have the operations.
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';
@@ -9,7 +9,7 @@ import type { ServiceConnections } from './connections.ts';
 import type { CallSource, HostLimiters } from './host-limiter.ts';
 import { isWhole } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
-import { rateLimitScope, sendRequest } from './send-request.ts';
+import { rateLimitScope, sendRequest, startStream } from './send-request.ts';
 
 /** The address of the service, and the names that its deployment uses (configuration). */
 export interface UpstreamSettings {
@@ -38,8 +38,6 @@ export interface Upstream extends CallHooks {
   readonly source?: CallSource | undefined;
   /** The limiters of the process; without them every call is sent at once. */
   readonly limiters?: HostLimiters | undefined;
-  /** Whether bodies stream at the client's pace, without a limiter slot and a time limit. */
-  readonly streamed?: boolean;
   readonly signal: AbortSignal | undefined;
   /** Records that this request found absent, and that may exist any moment. */
   readonly absences?: Set<string> | undefined;
@@ -65,14 +63,19 @@ export interface Call {
   readonly isRepeatable: boolean;
 }
 
-/** An answer whose body has not been read yet. Read or discard the body, always. */
-export interface StreamedResponse {
+/** An answer of any status. */
+interface Answer<Body> {
+  readonly operation: Operation;
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Readable;
-  /** The operation, and how many bytes of the body are read at most. */
-  readonly call: { readonly operation: string; readonly maxBytes: number };
+  readonly body: Body;
 }
+
+/** An answer that was read to its end. */
+export type UpstreamResponse = Answer<Buffer>;
+
+/** An answer whose body has not been read yet. Read or discard the body, always. */
+export type StreamedResponse = Answer<Readable>;
 
 /** Statuses after which a read is tried again. */
 const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
@@ -81,38 +84,32 @@ const FIRST_BACKOFF_MS = 150;
 /** The longest Retry-After that a request waits for; a longer one goes to the caller. */
 const MAX_RETRY_AFTER_MS = 5_000;
 
-/**
- * Sends a read once.
- *
- * @throws UpstreamError also for a temporary refusal; after a 429 its scope pauses
- */
-async function readOnce(up: Upstream, asked: Call): Promise<StreamedResponse> {
-  const answer = await sendRequest(up, asked);
-  if (!TEMPORARY.has(answer.status)) return answer;
+/** The error of a temporary refusal. After a 429 its scope pauses. */
+async function toRefusal(up: Upstream, asked: Call, answer: UpstreamResponse | StreamedResponse) {
   const error = await toUpstreamError(up, answer);
   const { retryable, retryAfterSeconds } = error.failure;
   const scope = rateLimitScope(up, asked);
   // Credits that are used up do not come back by waiting.
   if (answer.status === 429 && retryable && scope !== undefined)
     up.limiters?.api.slowDown(scope, retryAfterSeconds);
-  throw error;
+  return error;
 }
 
-/**
- * Makes a call and returns the answer of any status, its body unread. Reads are tried up to three
- * times.
- *
- * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no answer came; for a
- *   repeatable call also the last temporary refusal
- */
-export async function callAnyStatus(up: Upstream, asked: Call): Promise<StreamedResponse> {
-  if (!asked.isRepeatable) return sendRequest(up, asked);
+/** Sends a call; a read again after a failure that may pass, but not when its answer broke off. */
+async function sendWithRetries<R extends UpstreamResponse | StreamedResponse>(
+  up: Upstream,
+  asked: Call,
+  send: (up: Upstream, asked: Call) => Promise<R>,
+): Promise<R> {
+  if (!asked.isRepeatable) return send(up, asked);
   let last: UpstreamError | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
-      return await readOnce(up, asked);
+      const answer = await send(up, asked);
+      if (!TEMPORARY.has(answer.status)) return answer;
+      last = await toRefusal(up, asked, answer);
     } catch (error) {
-      if (!(error instanceof UpstreamError)) throw error;
+      if (!(error instanceof UpstreamError) || error.failure.hasBegun === true) throw error;
       // A call that was held back says less than the failure before it.
       if (error.failure.heldBack === true) throw last ?? error;
       last = error;
@@ -126,8 +123,17 @@ export async function callAnyStatus(up: Upstream, asked: Call): Promise<Streamed
   }
 }
 
+/**
+ * Makes a call and reads its answer, of any status. Reads are tried up to three times.
+ *
+ * @throws UpstreamError UPSTREAM_TIMEOUT or UPSTREAM_UNAVAILABLE when no whole answer came; for a
+ *   repeatable call also the last temporary refusal
+ */
+export const callAnyStatus = (up: Upstream, asked: Call): Promise<UpstreamResponse> =>
+  sendWithRetries(up, asked, sendRequest);
+
 /** Makes a call. @throws UpstreamError for every answer but a success */
-export async function call(up: Upstream, asked: Call): Promise<StreamedResponse> {
+export async function call(up: Upstream, asked: Call): Promise<UpstreamResponse> {
   const answer = await callAnyStatus(up, asked);
   if (isWhole(answer.status)) return answer;
   throw await toUpstreamError(up, answer);
@@ -139,7 +145,7 @@ export async function call(up: Upstream, asked: Call): Promise<StreamedResponse>
  * @throws UpstreamError for every other answer but a success; UPSTREAM_DRIFT for a 404 that is not
  *   in the words of the API
  */
-export async function callOrNull(up: Upstream, asked: Call): Promise<StreamedResponse | null> {
+export async function callOrNull(up: Upstream, asked: Call): Promise<UpstreamResponse | null> {
   try {
     return await call(up, asked);
   } catch (error) {
@@ -147,3 +153,12 @@ export async function callOrNull(up: Upstream, asked: Call): Promise<StreamedRes
     throw error;
   }
 }
+
+/**
+ * Makes a call whose answer, of any status, is streamed: it takes as long as its reader does, and
+ * no place among the calls in flight.
+ *
+ * @throws UpstreamError as `callAnyStatus`
+ */
+export const openStream = (up: Upstream, asked: Call): Promise<StreamedResponse> =>
+  sendWithRetries(up, asked, startStream);

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
 import { readAnyJson } from './response-body.ts';
-import type { StreamedResponse, Upstream } from './upstream-client.ts';
+import type { UpstreamResponse } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
 export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
@@ -42,11 +42,10 @@ export interface WithRaw<T> {
  * @throws UpstreamError UPSTREAM_DRIFT
  */
 export async function readJson<S extends z.ZodType>(
-  up: Upstream,
-  answer: StreamedResponse,
+  answer: UpstreamResponse,
   schema: S,
-  name = answer.call.operation,
+  name: string = answer.operation,
 ): Promise<WithRaw<z.output<S>>> {
-  const raw = await readAnyJson(up, answer);
+  const raw = await readAnyJson(answer);
   return { record: validate(name, schema, raw), raw };
 }

@@ -6,8 +6,7 @@ import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
 import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
 import { download } from '../http/download.ts';
-import { readBytes } from '../http/response-body.ts';
-import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/upstream-client.ts';
 import type { BulkCall } from './plan.ts';
 import { needsCluster, needsRows, needsStructure, topFeatureCount } from './required-parts.ts';
 
@@ -52,10 +51,10 @@ async function finishedJob(up: Upstream, jobId: string): Promise<string> {
 }
 
 /** The archive of a finished job; an expired URL is requested once more. */
-async function jobArchive(up: Upstream, jobId: string, maxBytes: number): Promise<StreamedResponse> {
+async function jobArchive(up: Upstream, jobId: string, maxBytes: number): Promise<Uint8Array> {
   for (const last of [false, true]) {
-    const answer = await download(up, await finishedJob(up, jobId), { maxBytes });
-    if (answer !== null) return answer;
+    const archive = await download(up, await finishedJob(up, jobId), maxBytes);
+    if (archive !== null) return archive;
     if (last) break;
   }
   throw failed(
@@ -100,7 +99,8 @@ export async function fetchArchive(
   });
   if (started.kind === 'job') run.onAbort(() => tooLate(started.jobId));
   const limits = archiveLimits({ proteins: each.size, perResidue });
-  const answer = started.kind === 'zip' ? started.answer : await jobArchive(up, started.jobId, limits.bytes);
+  const archive =
+    started.kind === 'zip' ? started.archive : await jobArchive(up, started.jobId, limits.bytes);
   const rows = perResidue ? { top: needs.residues ?? 0, indices: needs.rows ?? [] } : undefined;
-  return readBulkArchive(await readBytes(up, answer), { hashes, level: needs.level === true, rows, limits });
+  return readBulkArchive(archive, { hashes, level: needs.level === true, rows, limits });
 }
