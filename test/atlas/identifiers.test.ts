@@ -130,7 +130,7 @@ describe('what people paste', () => {
       id,
     });
     expect(data).toEqual({ lookup: [{ protein: { hash: HBA } }] });
-    expect(world.counts()).toEqual({ protein: 1 });
+    expect(world.counts()).toEqual({ bulk: 1 });
   });
 
   it.each([

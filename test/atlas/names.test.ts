@@ -82,7 +82,7 @@ describe.each(DIALECTS)('names of a service that speaks %s', (dialect) => {
   it('are asked for where they are selected only', async () => {
     world.forget();
     await world.query(`{ proteins(hashes: ["${HBA}"]) { hash length accession } }`);
-    expect(world.counts()).toEqual({ protein: 1 });
+    expect(world.counts()).toEqual({ bulk: 1 });
     world.forget();
     const { data } = await world.query(`{ protein(hash: "${HBA}") { ${NAMES} } }`);
     expect(at(data, 'protein.uniprotEntry')).toEqual({

@@ -21,7 +21,7 @@ describe('a search', () => {
       similar(5, 'protein { hash length accession ptm plddt { mean } thumbnail { url } }'),
     );
     expect(errors).toBeUndefined();
-    expect(world.counts()).toEqual({ protein: 1, similarity: 1 });
+    expect(world.counts()).toEqual({ bulk: 1, similarity: 1 });
     expect(at(data, 'protein.similar.queryHash')).toBe(HBA);
     expect(at(data, 'protein.similar.restrictedCount')).toEqual(expect.any(Number));
     const hits = listAt(data, 'protein.similar.hits');

@@ -39,7 +39,7 @@ it('404 of a server without the Atlas says which setting is wrong', async () => 
 
 it('404 of a proxy in place of a job does not expire its part', async () => {
   const job = { ...JOB, status: 'completed', download_url: `${liar.url}/files/1` };
-  await place.query(`{ protein(hash: "${HASH}") { length } }`);
+  await place.query(`{ protein(hash: "${HASH}") { header } }`);
   liar.script('bulk', says(202, JOB));
   liar.script('bulkJob', says(200, job));
   const id = at((await start()).data, 'it.lookupId');

@@ -105,6 +105,8 @@ What each [example](../examples) costs in calls of the service: run in the order
 [dialect](sandbox.md#dialects). A service that sends only what the contract promises (\`plain\`) costs at most one call more for each protein,
 beside the bulk call. It also costs one for each cluster whose details the archive leaves out, and one for each protein without a cluster,
 which only that call proves. The catalogue, \`features\`, is read once by a gateway.
+One protein is read from its own record, \`protein\`. Where a query reads only its hash, sequence, length, accession and source,
+it is read from a \`bulk\` answer of a few hundred bytes.
 Subscriptions ask in the background and are left out. A test counts; it fails when this page says otherwise.
 
 | Example | \`rich\` | \`plain\` |

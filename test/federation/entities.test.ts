@@ -105,7 +105,7 @@ describe('references', () => {
     expect(hashes).toEqual([INSULIN, ...Array(9).fill(undefined), INSULIN]);
     expect(errors.map(({ path }) => Number(path?.[1])).sort()).toEqual([1, 2, 3, 4, 5, 6, 7, 8, 9]);
     expect(new Set(errors.map(({ extensions }) => extensions.code))).toEqual(new Set(['BAD_USER_INPUT']));
-    expect(world.counts()).toEqual({ protein: 1 });
+    expect(world.counts()).toEqual({ bulk: 1 });
   });
 
   it('of several types are answered side by side, by their own key or by id', async () => {

@@ -105,7 +105,7 @@ const LIMITS = query('{ limits { maxItems } }');
 
 let lastHash = 0;
 const newHash = (): string => (++lastHash).toString().padStart(32, '0');
-const document = (hash: string): string => `{ protein(hash: "${hash}") { hash length } }`;
+const document = (hash: string): string => `{ protein(hash: "${hash}") { hash ptm } }`;
 const callsFor = (hash: string) => held.filter(({ req }) => req.url?.includes(hash));
 /** Lets the service answer until something is so. */
 const untilAnswered = (what: string, isSo: () => boolean): Promise<void> =>

@@ -12,7 +12,7 @@ import { at, openWorld, type World } from '../support.ts';
 import { openCollector } from './collector.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
-const CARD = `query ProteinCard { uniprotEntry(id: "P01308") { name } protein(hash: "${INSULIN}") { length } }`;
+const CARD = `query ProteinCard { uniprotEntry(id: "P01308") { name } protein(hash: "${INSULIN}") { ptm } }`;
 const TRACE = '0af7651916cd43dd8448eb211c80319c';
 const PARENT = `00-${TRACE}-b7ad6b7169203331-01`;
 

@@ -149,11 +149,29 @@ describe('upstream calls', () => {
     expect(Number(at(first, 'plddt.mean'))).toBeCloseTo(mean, 0);
   });
 
-  it('answers one protein by the single record, unless only the bulk answer has what is selected', async () => {
+  it('answers one protein by the single record, unless the bulk answer alone has what is selected, or all of it', async () => {
     await world.query(
       `{ protein(hash: "${INSULIN}") { sequence ptm features(first: 3) { value regions { start end } } } }`,
     );
     expect(world.counts()).toEqual({ protein: 1 });
+    world.forget();
+    const identity = '{ hash length sequence accession source provenance { source } }';
+    const { data, errors } = await world.query(
+      `{ protein(hash: "${INSULIN}") ${identity} node(id: "${btoa(`Protein:${'0'.repeat(32)}`)}") { id } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein')).toMatchObject({ hash: INSULIN, length: 110, source: 'uniprotkb' });
+    expect(at(data, 'node')).toBeNull();
+    expect(world.counts()).toEqual({ bulk: 1 });
+    world.forget();
+    await world.query(`{ protein(hash: "${INSULIN}") ${identity} }`);
+    expect(world.counts()).toEqual({ bulk: 1 });
+    expect(bodies()[0]).toMatchObject({
+      include_sequence: true,
+      include_structure: false,
+      include_cluster_info: false,
+      include_features: { protein_level: false, per_residue: false },
+    });
     world.forget();
     await world.query(`{ protein(hash: "${INSULIN}") { sequence ptm cluster { name size } } }`);
     expect(world.counts()).toEqual({ bulk: 1, protein: 1 });

@@ -66,7 +66,7 @@ async function listen(place: Place) {
 
 describe('a client that leaves', () => {
   it.each([
-    ['protein', `{ protein(hash: "${HASH}") { sequence } }`],
+    ['protein', `{ protein(hash: "${HASH}") { ptm } }`],
     ['bulk', `{ proteins(hashes: ["${HASH}", "${'a'.repeat(32)}"]) { sequence } }`],
     ['uniprot', '{ uniprotEntry(id: "P01308") { name } }'],
     ['cluster', `{ cluster(hash: "${HASH}") { members(first: 1) { totalCount } } }`],

@@ -32,7 +32,7 @@ beforeEach(async () => {
 
 const CARD = `{
   uniprotEntry(id: "P01308") { name }
-  protein(hash: "${INSULIN}") { sequence }
+  protein(hash: "${INSULIN}") { ptm }
   limits { maxBulkHashes }
 }`;
 
@@ -110,6 +110,21 @@ describe('one operation fails', () => {
     expect(at(answer.data, 'limits.maxBulkHashes')).toBe(500);
   });
 
+  it.each([
+    ['an error', { status: 503 }],
+    ['no such route', { status: 404, body: '<html>Not found</html>' }],
+    ['a job that nobody knows', { status: 202, body: { status: 'pending', job_id: 'none' } }],
+    ['an archive that breaks off', { spoil: 'truncate' }],
+  ])('the record of a lone protein answers where its bulk look-up is answered by %s', async (_, rule) => {
+    await fault({ operation: 'bulk', times: 10, ...rule });
+    const { data, errors } = await world.query(
+      `{ protein(hash: "${INSULIN}") { hash length accession source } }`,
+    );
+    expect(errors).toBeUndefined();
+    expect(at(data, 'protein')).toMatchObject({ hash: INSULIN, length: 110, source: 'uniprotkb' });
+    expect(world.counts().protein).toBe(1);
+  });
+
   it('a bulk failure leaves what is known of a protein, from before or by its record', async () => {
     const whole = await world.query(`{ protein(hash: "${INSULIN}") { length header sequence } }`);
     await fault({ operation: 'bulk', status: 503, times: 100 });
@@ -166,7 +181,7 @@ describe('the Atlas asks to slow down', () => {
         body: { message: 'slow down' },
       }),
     });
-    const first = onlyError(await slowed.query(`{ protein(hash: "${INSULIN}") { sequence } }`));
+    const first = onlyError(await slowed.query(`{ protein(hash: "${INSULIN}") { ptm } }`));
     expect(first).toMatchObject({
       message: 'slow down',
       extensions: { code: 'RATE_LIMITED', retryAfterSeconds: 77, upstream: { status: 429 } },

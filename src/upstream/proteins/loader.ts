@@ -24,6 +24,7 @@ import {
   needNames,
   needsCluster,
   needsNothing,
+  needsSequenceOnly,
   type RequiredParts,
   topFeatureCount,
   unionParts,
@@ -156,9 +157,14 @@ export function createProteinLoader(
       );
       await addArchive(call, archive);
     } catch (error) {
-      for (const [hash, needs] of call.each) known.fail(hash, needs, error);
+      for (const [hash, needs] of call.each)
+        if (!hasRecordInstead(hash, call)) known.fail(hash, needs, error);
     }
   }
+
+  /** Whether a record answers where a bulk call fails: a lone protein needs no archive. */
+  const hasRecordInstead = (hash: string, { each, needs }: BulkCall): boolean =>
+    each.size === 1 && needsSequenceOnly(needs) && !known.hasReadRecord(hash);
 
   async function addArchive({ each, needs }: BulkCall, parts: BulkParts): Promise<void> {
     const clusters = readClusters(parts);

@@ -1,10 +1,12 @@
-// Plans the calls for many proteins: single records for what only they have and for a lone protein,
-// bulk calls of 500 with exactly the union of the other needs.
+// Plans the calls for many proteins: single records for what only they have, bulk calls of 500 with
+// exactly the union of the other needs. A lone protein is read from its record, unless the list of
+// sequences has all that is needed: an archive with that alone is a hundredth of a record.
 import {
   inArchive,
   needsCluster,
   needsNothing,
   needsRecord,
+  needsSequenceOnly,
   type RequiredParts,
   unionParts,
 } from './required-parts.ts';
@@ -35,7 +37,7 @@ export function planFirstCalls(needed: NeededParts): Plan {
   const forBulk = new Map<string, RequiredParts>();
   for (const [hash, needs] of needed) {
     const { cluster, ...rest } = needs;
-    const isLone = needed.size === 1 && !needsCluster(needs);
+    const isLone = needed.size === 1 && !needsCluster(needs) && !needsSequenceOnly(needs);
     if (!needsRecord(needs) && !isLone) forBulk.set(hash, needs);
     else {
       records.set(hash, rest);

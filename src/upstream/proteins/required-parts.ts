@@ -126,6 +126,18 @@ export function missingParts(needs: RequiredParts, available: AvailableParts): R
 export const needsRecord = (needs: RequiredParts): boolean =>
   needNames(needs).some((need) => NEEDS[need].in === 'record');
 
+const IN_SEQUENCES: ReadonlySet<Need> = new Set<Need>([
+  'sequence',
+  'length',
+  'accession',
+  'source',
+  'provenance',
+]);
+
+/** Whether the list of sequences, which every archive has, says all that is needed. */
+export const needsSequenceOnly = (needs: RequiredParts): boolean =>
+  needNames(needs).every((need) => IN_SEQUENCES.has(need));
+
 /** Whether its cluster is needed, of which a record knows less than an archive. */
 export const needsCluster = (needs: RequiredParts): boolean => needs.cluster === true || needs.link === true;
 
