@@ -13,7 +13,7 @@ export interface Types {
   DefaultNodeNullability: false;
   Scalars: {
     ID: { Input: string; Output: string | number };
-    /** A large text may stay compressed until the response is written. */
+    /** A large text may be made only when the response is written. */
     String: { Input: string; Output: string | LazyText };
     DateTime: { Input: Date; Output: Date | string };
     JSON: { Input: unknown; Output: unknown };

@@ -1,22 +1,21 @@
-// A large text that is unpacked only when it is written, so that a response with hundreds of them
-// need not hold all. JSON.stringify sees a string.
+// A large text that is made only when it is written, so that a response with hundreds of them need
+// not hold all. JSON.stringify sees a string.
 
 const decoder = new TextDecoder();
 
-/** A text that is kept packed. */
+/** A text in UTF-8 that is made when it is read. */
 export class LazyText {
-  /** Bytes of the text, in UTF-8. */
+  /** Bytes that it takes, about. */
   readonly size: number;
-  readonly #unpack: () => Uint8Array;
+  readonly #make: () => Uint8Array;
 
-  /** @param unpack - called whenever the text is read; nothing writes to its bytes */
-  constructor(size: number, unpack: () => Uint8Array) {
+  /** @param make - called whenever the text is read; nothing writes to its bytes */
+  constructor(size: number, make: () => Uint8Array) {
     this.size = size;
-    this.#unpack = unpack;
+    this.#make = make;
   }
-  /** The text in UTF-8. */
   bytes(): Uint8Array {
-    return this.#unpack();
+    return this.#make();
   }
   /** Invalid UTF-8 reads as U+FFFD, and a leading byte order mark is dropped. */
   toJSON(): string {
@@ -24,6 +23,6 @@ export class LazyText {
   }
 }
 
-/** A text that may be packed, as a string. */
+/** A text that may be lazy, as a string. */
 export const readText = (text: string | LazyText): string =>
   typeof text === 'string' ? text : text.toJSON();

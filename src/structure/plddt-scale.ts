@@ -1,20 +1,12 @@
-// Writes the pLDDT of PDB text on one scale: B-factor columns, and the remarks that name the
+// Brings the pLDDT of PDB text to another scale: B-factor columns, and the remarks that name the
 // scale. Works on bytes, in the columns, because lists have hundreds of structures.
 
 /** 0 to 100, or 0 to 1. */
 export type PlddtUnit = 'PERCENT' | 'UNIT';
 
-const [NEWLINE, SPACE, POINT, ZERO] = [0x0a, 0x20, 0x2e, 0x30];
+const [SPACE, POINT, ZERO] = [0x20, 0x2e, 0x30];
 /** First column of the B-factor, 0-based, and its width. */
 const [B_FACTOR, WIDTH] = [60, 6];
-const ATOM = Buffer.from('ATOM  ');
-const HETATM = Buffer.from('HETATM');
-const REMARK = Buffer.from('REMARK');
-
-const startsWith = (text: Uint8Array, start: number, word: Uint8Array): boolean => {
-  for (let i = 0; i < word.length; i += 1) if (text[start + i] !== word[i]) return false;
-  return true;
-};
 
 const isDigit = (byte: number): boolean => byte >= ZERO && byte <= ZERO + 9;
 
@@ -34,8 +26,11 @@ function writePlainAsPercent(pdb: Uint8Array, at: number): void {
   pdb[at + 5] = ZERO;
 }
 
-const readColumn = (pdb: Buffer, at: number): number =>
-  Number.parseFloat(pdb.toString('latin1', at, at + WIDTH));
+/** The number of a column; NaN where the line ends before it does. */
+function readColumn(pdb: Buffer, at: number): number {
+  const column = pdb.toString('latin1', at, at + WIDTH);
+  return column.length < WIDTH || column.includes('\n') ? Number.NaN : Number.parseFloat(column);
+}
 
 /** Writes a number, right-justified, if it fits. */
 function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): void {
@@ -44,58 +39,30 @@ function writeColumn(pdb: Buffer, at: number, value: number, decimals: number): 
 }
 
 /** Changes the scale that a remark names. */
-const scaleRemark = (line: string, unit: PlddtUnit): string =>
+export const scaleRemark = (line: string, unit: PlddtUnit): string =>
   unit === 'PERCENT'
     ? line.replace(/\b0 (to) 1\b(?!\.\d)/i, '0 $1 100')
     : line.replace(/\b0 (to) 100\b/i, '0 $1 1');
 
-const isAtom = (pdb: Uint8Array, start: number): boolean =>
-  startsWith(pdb, start, ATOM) || startsWith(pdb, start, HETATM);
+/**
+ * Whether a confidence above 1 shows that a text has them on 0 to 100.
+ *
+ * @param atoms - where the lines of its atoms begin
+ */
+export const isInPercent = (pdb: Buffer, atoms: readonly number[]): boolean =>
+  atoms.some((at) => !isPlain(pdb, at + B_FACTOR) && readColumn(pdb, at + B_FACTOR) > 1);
 
-/** Where a line ends: at its line feed, or at the end of the text. */
-function findLineEnd(pdb: Buffer, start: number): number {
-  const end = pdb.indexOf(NEWLINE, start);
-  return end === -1 ? pdb.length : end;
-}
-
-/** Whether a confidence above 1 shows that the text has them on 0 to 100. */
-function isInPercent(pdb: Buffer): boolean {
-  for (let start = 0, end = 0; start < pdb.length; start = end + 1) {
-    end = findLineEnd(pdb, start);
-    const at = start + B_FACTOR;
-    if (end < at + WIDTH || !isAtom(pdb, start) || isPlain(pdb, at)) continue;
-    if (readColumn(pdb, at) > 1) return true;
-  }
-  return false;
-}
-
-/** The text with pLDDT on a scale; the same bytes where it has that scale already. */
-export function scalePlddtInPdb(pdb: Uint8Array, unit: PlddtUnit): Uint8Array {
+/** A copy of a text with its B-factors on another scale. @param atoms - as in {@link isInPercent} */
+export function scaleBFactors(pdb: Buffer, atoms: readonly number[], unit: PlddtUnit): Buffer {
   const [factor, decimals] = unit === 'PERCENT' ? [100, 2] : [0.01, 4];
-  const given = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
-  if (unit === 'UNIT' && !isInPercent(given)) return pdb;
-  const scaled = Buffer.from(given);
-  const parts: Uint8Array[] = [];
-  let copied = 0;
-  for (let start = 0, end = 0; start < scaled.length; start = end + 1) {
-    end = findLineEnd(scaled, start);
-    if (isAtom(scaled, start)) {
-      const at = start + B_FACTOR;
-      if (end < at + WIDTH) continue;
-      if (unit === 'PERCENT' && isPlain(scaled, at)) {
-        writePlainAsPercent(scaled, at);
-        continue;
-      }
+  const scaled = Buffer.from(pdb);
+  for (const line of atoms) {
+    const at = line + B_FACTOR;
+    if (unit === 'PERCENT' && isPlain(scaled, at)) writePlainAsPercent(scaled, at);
+    else {
       const b = readColumn(scaled, at);
-      if (b > 1 && unit === 'PERCENT') return pdb;
       if (Number.isFinite(b)) writeColumn(scaled, at, b * factor, decimals);
-    } else if (startsWith(scaled, start, REMARK)) {
-      const line = scaled.toString('utf8', start, end);
-      const next = scaleRemark(line, unit);
-      if (next === line) continue;
-      parts.push(scaled.subarray(copied, start), Buffer.from(next));
-      copied = end;
     }
   }
-  return parts.length === 0 ? scaled : Buffer.concat([...parts, scaled.subarray(copied)]);
+  return scaled;
 }

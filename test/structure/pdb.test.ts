@@ -1,9 +1,8 @@
 import { expect, test } from 'vitest';
+import { type AtlasPdb, writeAtlasPdb } from '../../src/structure/atlas-pdb.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
-import { writePdbEnd } from '../../src/structure/pdb-end.ts';
-import { writePdbHead } from '../../src/structure/pdb-head.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
-import { type PlddtUnit, scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
+import type { PlddtUnit } from '../../src/structure/plddt-scale.ts';
 import { readCif } from './read-cif.ts';
 
 const atlas = [
@@ -119,8 +118,14 @@ test('as mmCIF it has the same atoms, pLDDT on the scale asked for, and the rema
   expect(cif.get('struct')?.[0]?.pdbx_model_details).toContain('FREE TO USE');
 });
 
+const written = (text: string, about: Partial<AtlasPdb> = {}) =>
+  Buffer.from(
+    writeAtlasPdb(Buffer.from(text), { hash: 'ab', ptm: null, meanPlddt: null, unit: 'UNIT', ...about }),
+  ).toString();
+
+/** The remarks and atoms of a text with pLDDT on a scale. */
 const scaled = (text: string, unit: PlddtUnit) =>
-  Buffer.from(scalePlddtInPdb(Buffer.from(text), unit)).toString();
+  [...written(text, { unit }).matchAll(/^(?:REMARK.*?(?= *$)|ATOM.*)/gm)].join('\n');
 
 test('B-factors are rescaled in place and nothing else moves', () => {
   const percent = scaled(atlas, 'PERCENT');
@@ -164,17 +169,7 @@ test('a file of the Atlas ends as the format says, once, and its bridges are rec
   const line = (serial: number, name: string, residue: number, x: number) =>
     `ATOM  ${String(serial).padStart(5)}  ${name.padEnd(3)} CYS A${String(residue).padStart(4)}    ${x.toFixed(3).padStart(8)}   0.000   0.000  1.00  0.90           ${name[0]}  `;
   const atoms = [line(1, 'CA', 1, 9), line(2, 'SG', 1, 0), line(3, 'SG', 2, 2.05), line(4, 'SG', 3, 40)];
-  const written = (end: string) =>
-    Buffer.from(
-      writePdbEnd(
-        writePdbHead(Buffer.from(atoms.join('\n') + end), {
-          hash: 'ab',
-          ptm: null,
-          meanPlddt: null,
-          unit: 'UNIT',
-        }),
-      ),
-    ).toString();
+  const ended = (end: string) => written(atoms.join('\n') + end);
   const whole = [
     'HEADER    COMPUTED MODEL',
     'TITLE     PROTEIN ab',
@@ -186,20 +181,19 @@ test('a file of the Atlas ends as the format says, once, and its bridges are rec
     'END',
   ];
   const text = whole.map((record) => `${record.padEnd(80)}\n`).join('');
-  for (const end of ['', '\n', '\nEND\n', '\nMASTER  1 2\nEND   \r\n\n']) expect(written(end)).toBe(text);
-  expect(written(`\n${whole.at(-3)?.padEnd(80)}\nEND\n`)).toBe(text);
+  for (const end of ['', '\n', '\nEND\n', '\nMASTER  1 2\nEND   \r\n\n']) expect(ended(end)).toBe(text);
+  expect(ended(`\n${whole.at(-3)?.padEnd(80)}\nEND\n`)).toBe(text);
 });
 
 test('the head is ours, and keeps what else the service says', () => {
   const atom = `ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00 88.10           C${' '.repeat(3)}\n`;
   const about = { hash: 'ab', ptm: 0.81234, meanPlddt: 0.881, unit: 'PERCENT' } as const;
-  const headed = (head: string, more = {}) =>
-    Buffer.from(writePdbHead(Buffer.from(head + atom + atom), { ...about, ...more })).toString();
+  const headed = (head: string, more = {}) => written(head + atom, { ...about, ...more }).split(/^ATOM/m)[0];
   const expected = (...remarks: string[]) =>
     ['HEADER    COMPUTED MODEL', 'TITLE     PROTEIN ab', ...remarks]
       .concat('CRYST1    1.000    1.000    1.000  90.00  90.00  90.00 P 1           1')
       .map((line) => `${line.padEnd(80)}\n`)
-      .join('') + atom.repeat(2);
+      .join('');
   const scores = ['REMARK   1 ptm 0.8123', 'REMARK   1 mean_plddt 88.1'];
   expect(headed('')).toBe(expected(...scores));
   expect(headed('REMARK ptm 0.8\nREMARK   1 mean_plddt: 0.9\r\n')).toBe(expected(...scores));

@@ -18,10 +18,10 @@ import { readIdentifier } from '../../src/resolvers/atlas/identifier.ts';
 import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
+import { writeAtlasPdb } from '../../src/structure/atlas-pdb.ts';
 import { cifItems } from '../../src/structure/mmcif.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
-import { scalePlddtInPdb } from '../../src/structure/plddt-scale.ts';
 import { findInvalidLetters } from '../../src/submission/polymers.ts';
 import { scanSmiles } from '../../src/submission/smiles.ts';
 import { redact } from '../../src/telemetry/redact.ts';
@@ -84,7 +84,12 @@ const READERS: Readonly<Record<string, Read>> = {
   FASTA: (text) => readFasta(text),
   'a PDB file': (text) => [
     parsePdb(text),
-    scalePlddtInPdb(Buffer.from(`ATOM  ${text}\nREMARK ${text}`), 'PERCENT'),
+    writeAtlasPdb(Buffer.from(`REMARK ${text}\nATOM  ${text}\n${text}`), {
+      hash: text,
+      ptm: null,
+      meanPlddt: null,
+      unit: 'PERCENT',
+    }),
   ],
   'a PDB file as mmCIF': (text) =>
     pdbToMmcif(`ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00  0.50\n${text}`, { id: text }),

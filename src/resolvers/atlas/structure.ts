@@ -10,12 +10,11 @@ import {
   StructureFormat,
   type StructureShape,
 } from '../../schema/structure.ts';
+import { writeAtlasPdb } from '../../structure/atlas-pdb.ts';
 import { LazyText, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
-import { writePdbEnd } from '../../structure/pdb-end.ts';
-import { writePdbHead } from '../../structure/pdb-head.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
-import { type PlddtUnit, scalePlddtInPdb } from '../../structure/plddt-scale.ts';
+import type { PlddtUnit } from '../../structure/plddt-scale.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { partValue, readPart } from '../../upstream/part.ts';
 import type { Structure as StructureRecord } from '../../upstream/proteins/structure.ts';
@@ -33,12 +32,11 @@ export interface AtlasStructure {
   readonly meanPlddt: number | null;
 }
 
-/** The PDB file; where the text is packed, it is unpacked when it is written. */
+/** The PDB file; that of an archive is made when it is written. */
 function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | LazyText {
   const { hash, ptm, meanPlddt, unit } = file;
   if (unit === undefined) return text;
-  const write = (pdb: Uint8Array): Uint8Array =>
-    writePdbEnd(writePdbHead(scalePlddtInPdb(pdb, unit), { hash, ptm, meanPlddt, unit }));
+  const write = (pdb: Uint8Array): Uint8Array => writeAtlasPdb(pdb, { hash, ptm, meanPlddt, unit });
   if (typeof text === 'string') return Buffer.from(write(Buffer.from(text))).toString();
   return new LazyText(text.size, () => write(text.bytes()));
 }

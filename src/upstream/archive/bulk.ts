@@ -6,7 +6,6 @@ import { isId } from '../wire-values.ts';
 import { ArchiveError, type ArchiveLimits, archiveLimits } from './archive-limits.ts';
 import { type BulkSequence, readFasta } from './fasta.ts';
 import { type BulkFeatures, type RowSelection, readFeaturesFile } from './features-file.ts';
-import { PackedText } from './packed-text.ts';
 import { type ArchivedStructure, readStructureFile } from './structure-file.ts';
 import { readZip, unpackMember, type ZipMember } from './zip.ts';
 
@@ -113,7 +112,9 @@ class BulkReader implements BulkParts {
 
   #readStructure(hash: string, member: ZipMember): void {
     if (!this.#isWanted(hash)) return;
-    this.structures.set(hash, readStructureFile(new PackedText(member)));
+    const pdb = unpackMember(member);
+    // A copy of what is not compressed: a text must not hold the archive in memory.
+    this.structures.set(hash, readStructureFile(member.isCompressed ? pdb : pdb.slice()));
     this.present.add(hash);
   }
 

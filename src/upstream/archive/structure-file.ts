@@ -4,9 +4,7 @@ import { LazyText } from '../../structure/lazy-text.ts';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
-import type { PackedText } from './packed-text.ts';
 
-/** A structure whose text stays packed until it is written or read. */
 export interface ArchivedStructure {
   /** Whether the text has the remark with the pTM. */
   readonly statesPtm: boolean;
@@ -14,10 +12,7 @@ export interface ArchivedStructure {
   readonly statedMean: number | null;
   /** Whether there is more than remarks. */
   readonly hasAtoms: boolean;
-  /** The text, to be written. */
   readonly text: LazyText;
-  /** The text as a string; unpacked, it waits a while to be written. */
-  read(): string;
 }
 
 const PTM = /^REMARK +(?:\d+ +)?ptm[ :=]+([-+.\deE]+) *\r?$/m;
@@ -39,15 +34,16 @@ function readScores(remarks: string) {
 }
 
 /** @throws ArchiveError for a score outside its range */
-export function readStructureFile(text: PackedText): ArchivedStructure {
-  const remarks = text.before('\nATOM');
+export function readStructureFile(pdb: Uint8Array): ArchivedStructure {
+  const bytes = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
+  const atoms = bytes.indexOf('\nATOM');
+  const remarks = bytes.toString('latin1', 0, atoms === -1 ? bytes.length : atoms);
   const { ptm, mean } = readScores(remarks);
   return {
     statesPtm: remarks.includes(' ptm'),
     ptm,
     statedMean: mean,
-    hasAtoms: remarks.length < text.size || hasAtoms(remarks),
-    text: new LazyText(text.size, () => text.bytes()),
-    read: () => text.read(),
+    hasAtoms: atoms !== -1 || hasAtoms(remarks),
+    text: new LazyText(bytes.length, () => bytes),
   };
 }

@@ -1,5 +1,6 @@
 // Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein does
 // not exist; any other missing part stays unknown.
+import { readText } from '../../structure/lazy-text.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import type { BulkSequence } from '../archive/fasta.ts';
 import type { BulkFeatures } from '../archive/features-file.ts';
@@ -73,7 +74,7 @@ function structureParts(
   const ptm = found.statesPtm ? found.ptm : UNKNOWN;
   if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
   if (sequence === undefined) return { ptm, meanPlddt: found.statedMean ?? UNKNOWN };
-  const pdb = found.read();
+  const pdb = readText(found.text);
   const structure = readStructure(found.text, { sequence, length: undefined }, pdb);
   return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(pdb).mean };
 }

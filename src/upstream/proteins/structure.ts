@@ -9,7 +9,7 @@ type Plddt = readonly (number | null)[];
 
 /** A structure with coordinates. */
 export interface Structure {
-  /** PDB text; that of an archive stays packed until it is written. */
+  /** PDB text; bytes where it is of an archive, which the garbage collector does not move. */
   readonly text: string | LazyText;
   /** Numbers of the residues without coordinates, from 1. */
   readonly missing: readonly number[];
@@ -23,7 +23,7 @@ interface SequenceFacts {
   readonly length: number | undefined;
 }
 
-/** Reads a PDB text with coordinates. @param pdb - the same, where it is unpacked already */
+/** Reads a PDB text with coordinates. @param pdb - the same, where it is decoded already */
 export function readStructure(
   text: string | LazyText,
   { sequence, length }: SequenceFacts,

@@ -12,13 +12,11 @@ import { fold } from '../../../sandbox/src/folding/fold.ts';
 import type { FoldAllAtomInput } from '../../../sandbox/src/folding/input.ts';
 import { proteinPdb } from '../../../sandbox/src/structure/pdb.ts';
 import { buildProtein } from '../../../sandbox/src/structure/protein.ts';
+import { writeAtlasPdb } from '../../../src/structure/atlas-pdb.ts';
 import type { DeclaredBond } from '../../../src/structure/fold/declared-bonds.ts';
 import { writeFoldFile, writeMmcifWithPae } from '../../../src/structure/fold/files.ts';
 import { readFoldingResult } from '../../../src/structure/fold/result.ts';
-import { writePdbEnd } from '../../../src/structure/pdb-end.ts';
-import { writePdbHead } from '../../../src/structure/pdb-head.ts';
 import { pdbToMmcif } from '../../../src/structure/pdb-to-mmcif.ts';
-import { scalePlddtInPdb } from '../../../src/structure/plddt-scale.ts';
 import { largeFold } from '../../structure/fold.ts';
 import { oddInput } from '../../structure/odd-input.ts';
 import { readCif } from '../../structure/read-cif.ts';
@@ -225,7 +223,7 @@ describe.skipIf(MISSING)('files of structures', () => {
     for (const [name, result] of results) paths.push(...save(name, result));
     const upstream = proteinPdb(buildProtein(INSULIN, 0));
     const about = { hash: 'ab'.repeat(16), ptm: 0.5, meanPlddt: 0.6, unit: 'PERCENT' as const };
-    const pdb = writePdbEnd(writePdbHead(scalePlddtInPdb(Buffer.from(upstream), 'PERCENT'), about));
+    const pdb = writeAtlasPdb(Buffer.from(upstream), about);
     const cif = pdbToMmcif(Buffer.from(pdb).toString(), { id: about.hash, plddtUnit: 'PERCENT' });
     if (!cif.ok) throw new Error(cif.reason);
     for (const [ending, text] of [
