@@ -3,13 +3,7 @@ import * as z from 'zod';
 import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { readCounts } from './folds/batch-states.ts';
-import {
-  filterByState,
-  findSizeFault,
-  type ItemsRequest,
-  readItems,
-  repeatedPage,
-} from './folds/list-items.ts';
+import { findSizeFault, type ItemsRequest, readItems, repeatedPage } from './folds/list-items.ts';
 import { readAnyJson } from './http/response-body.ts';
 import { type Call, call, callOrNull, type Upstream, type UpstreamResponse } from './http/upstream-client.ts';
 import { validate } from './http/validate-response.ts';
@@ -116,20 +110,12 @@ async function listItems(
     include_responses: true,
     [listLimitField]: items.limit,
     ...(items.cursor === undefined ? {} : { [listCursorField]: items.cursor }),
-    ...(items.status === undefined ? {} : { status: items.status }),
   };
-  const request = post('list', body);
-  let answer = await openOrNull(up, request, wire.itemPage);
-  let fault = answer === null ? undefined : findSizeFault(answer.data, items);
-  // Counts and items of a filter may be those of two moments, once.
-  if (fault !== undefined && items.status !== undefined) {
-    answer = await openOrNull(up, request, wire.itemPage);
-    fault = answer === null ? undefined : findSizeFault(answer.data, items);
-  }
-  if (fault !== undefined) throw fault;
+  const answer = await openOrNull(up, post('list', body), wire.itemPage);
   if (answer === null) return null;
-  const read = filterByState(readItems(batchId, answer.data.items, items), items.status, answer.data.counts);
-  return { ...answer, data: { ...answer.data, items: read } };
+  const fault = findSizeFault(answer.data, items);
+  if (fault !== undefined) throw fault;
+  return { ...answer, data: { ...answer.data, items: readItems(batchId, answer.data.items, items) } };
 }
 
 /** List: aggregate state, counts and optionally one page of items. Null for an unknown batch. */

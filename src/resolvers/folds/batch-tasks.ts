@@ -4,19 +4,10 @@ import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import { indexInBatch } from '../../store/ledger/submissions.ts';
 import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import { readCounts, toFilterWord } from '../../upstream/folds/batch-states.ts';
+import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { type ItemsRequest, repeatedPage } from '../../upstream/folds/list-items.ts';
-import type { ListItem } from '../../upstream/wire.ts';
-import {
-  connectionPage,
-  emptyPage,
-  LARGEST_PAGE,
-  readCursor,
-  readPageSize,
-  writeCursor,
-} from '../relay/connection.ts';
-import { loadStatus } from './load-task.ts';
-import { needsAllTasks, rankedPage, readStatuses, type TaskListArgs } from './ranked-tasks.ts';
+import { connectionPage, LARGEST_PAGE, readCursor, readPageSize, writeCursor } from '../relay/connection.ts';
+import { needsAllTasks, rankedPage, type TaskListArgs } from './ranked-tasks.ts';
 import { toTasks } from './task-shape.ts';
 
 const DEFAULT_PAGE = 100;
@@ -26,43 +17,28 @@ const position = z.strictObject({
   at: z.string().nullable(),
   size: z.int().min(1).max(LARGEST_PAGE),
   skip: z.int().min(0).max(LARGEST_PAGE),
-  /** Items before this position, with the same filter. */
+  /** Items before this position. */
   before: z.int().min(0),
-  state: z.string().nullable(),
   /** Index of the task before this position. */
   last: z.int().min(0).optional(),
 });
 type Position = z.output<typeof position>;
 
-/** @throws GraphQLError BAD_USER_INPUT for a cursor of another filter */
+/** @throws GraphQLError BAD_USER_INPUT for a cursor of another list */
 function readStart(args: TaskListArgs): Position {
-  const [only] = readStatuses(args) ?? [];
-  const state = only === undefined ? null : toFilterWord(only);
-  if (args.after != null) return readCursor(position, args.after, (place) => place.state === state);
-  return { at: null, size: Math.max(1, readPageSize(args, DEFAULT_PAGE)), skip: 0, before: 0, state };
+  if (args.after != null) return readCursor(position, args.after);
+  return { at: null, size: Math.max(1, readPageSize(args, DEFAULT_PAGE)), skip: 0, before: 0 };
 }
 
-const toRequest = ({ at, size, state, before, skip }: Position): ItemsRequest => ({
+const toRequest = ({ at, size, before, skip }: Position): ItemsRequest => ({
   limit: size,
   cursor: at ?? undefined,
-  status: state ?? undefined,
-  // Tasks enter and leave a filter, so that only the first page has a known number before it.
-  before: state === null ? before - skip : undefined,
+  before: before - skip,
 });
 
 /** The request of the first page of a connection: one call reads existence and page. */
 export const firstRequest = (args: TaskListArgs): ItemsRequest =>
   needsAllTasks(args) ? { limit: LARGEST_LIST_PAGE, before: 0 } : toRequest(readStart(args));
-
-/** Finds where the new items of a page begin: of a filter, behind the last one that was seen. */
-function findFirstNew(items: readonly ListItem[], { skip, state, last }: Position, batchId: string): number {
-  if (state === null || last === undefined || skip === 0) return skip;
-  const indexes = items.map((item) => indexInBatch(item.task_id, batchId) ?? -1);
-  const seen = indexes.indexOf(last);
-  if (seen >= 0) return seen + 1;
-  const next = indexes.findIndex((index) => index > last);
-  return next < 0 ? items.length : next;
-}
 
 /** A page of List as the positions in it need it. */
 interface PageEnd {
@@ -75,31 +51,16 @@ interface PageEnd {
 
 /** The position after `count` more items of a page. @param last - index of the last of them */
 function advance(
-  { at, size, skip, before, state }: Position,
+  { at, size, skip, before }: Position,
   count: number,
   last: number | null | undefined,
   page: PageEnd,
 ): Position {
-  const common = { before: before + count, state, last: last ?? undefined };
+  const common = { before: before + count, last: last ?? undefined };
   const isEnd = skip + count === page.itemCount && page.next !== null;
   return isEnd
     ? { at: page.next, size: page.size, skip: 0, ...common }
     : { at, size, skip: skip + count, ...common };
-}
-
-/**
- * Whether a page read for DONE or EXPIRED has the other: List says done of both. All results of a
- * batch expire together.
- */
-async function isOtherStatus(
-  ctx: GatewayContext,
-  { statuses }: TaskListArgs,
-  tasks: readonly TaskShape[],
-): Promise<boolean> {
-  const [only] = statuses ?? [];
-  const done = tasks.find(({ state }) => state === 'DONE');
-  if (done === undefined || (only !== 'DONE' && only !== 'EXPIRED')) return false;
-  return (await loadStatus(ctx, done)) !== only;
 }
 
 /** Empty pages in a row after which the gateway asks for no more. */
@@ -118,26 +79,22 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
   if (needsAllTasks(args)) return rankedPage(ctx, batchId, args, wanted);
   const size = Math.max(1, wanted);
   let place = readStart(args);
-  const { state } = place;
   const hasPreviousPage = place.before > 0;
   const edges: { readonly node: TaskShape; readonly cursor: string }[] = [];
 
   for (let emptyCount = 0; ; ) {
     const page = await ctx.batches.page(batchId, toRequest(place));
     if (page === null) return null;
-    const { counts } = page;
     const items = page.items ?? [];
     const next = page.cursor ?? null;
-    const total = state === null ? readCounts(counts).total : (counts[state] ?? 0);
+    const { total } = readCounts(page.counts);
     const answer = (hasNextPage: boolean) => connectionPage(total, edges, { hasNextPage, hasPreviousPage });
 
-    // A page that ends where the one before it ended is that page. Tasks of a filter may have
-    // moved.
-    const isRepeated = indexInBatch(items.at(-1)?.task_id ?? '', batchId) === place.last;
-    if (isRepeated && place.skip === 0 && (state === null || next === place.at)) throw repeatedPage();
-    if (await isOtherStatus(ctx, args, toTasks(batchId, page, items))) return emptyPage<TaskShape>();
+    // A page that ends where the one before it ended is that page.
+    const lastIndex = indexInBatch(items.at(-1)?.task_id ?? '', batchId);
+    if (place.skip === 0 && lastIndex === place.last) throw repeatedPage();
 
-    const start = { ...place, skip: findFirstNew(items, place, batchId) };
+    const start = place;
     const end = { itemCount: items.length, next, size };
     const nodes = toTasks(batchId, page, items.slice(start.skip, start.skip + wanted - edges.length));
     for (const [i, node] of nodes.entries()) {
@@ -145,21 +102,13 @@ export async function tasksPage(ctx: GatewayContext, batchId: string, args: Task
       edges.push({ node, cursor: writeCursor(place) });
     }
     if (start.skip + nodes.length < items.length) return answer(true);
-    // Without a filter the total never changes, so the service's last, empty page need not be read.
-    if (next === null || (state === null && place.before >= total)) return answer(false);
+    // The total never changes, so the service's last, empty page need not be read.
+    if (next === null || place.before >= total) return answer(false);
     if (nodes.length === 0) {
       emptyCount += 1;
       if (emptyCount === MAX_EMPTY_PAGES) return answer(false);
-      place = { at: next, size, skip: 0, before: place.before, state };
+      place = { at: next, size, skip: 0, before: place.before };
     }
-    if (edges.length < wanted) continue;
-    // After all items of the counts an empty page follows, unless tasks left the filter meanwhile.
-    const mayBeLast = state !== null && place.before >= total;
-    return answer(!mayBeLast || (await hasItems(ctx, batchId, place)));
+    if (edges.length === wanted) return answer(true);
   }
-}
-
-async function hasItems(ctx: GatewayContext, batchId: string, place: Position): Promise<boolean> {
-  const page = await ctx.batches.page(batchId, toRequest(place));
-  return (page?.items ?? []).length > 0;
 }

@@ -108,8 +108,8 @@ builder.objectFields(Batch, (t) => ({
   }),
   tasks: t.field({
     type: TaskConnection,
-    // A cursor inside an upstream page takes a second call, and a filter one more to find the next
-    // page. Rankings of one batch share what they read.
+    // A cursor inside an upstream page takes a second call, an empty page one more. Rankings and
+    // filters of one batch share what they read.
     cost: (args) => ({
       items: args.first ?? 100,
       ...(needsAllTasks(args)
@@ -118,13 +118,13 @@ builder.objectFields(Batch, (t) => ({
     }),
     semanticNonNull: true,
     description:
-      'The tasks, as submitted unless `orderBy` says otherwise; null only with an error. One List call a page, ' +
-      'three where all tasks are read, and for a first ranking by scores one Status call and one download for ' +
-      'each folded task.',
+      'The tasks, as submitted unless `orderBy` says otherwise; null only with an error. One List call a page; ' +
+      'with an order or a filter up to three that read all tasks, and for a first ranking by scores one Status ' +
+      'call and one download for each folded task.',
     args: {
       statuses: t.arg({
         type: [TaskStatus],
-        description: 'Only tasks of these, such as [FAILED, CANCELLED]. One alone pages fastest.',
+        description: 'Only tasks of these, such as [FAILED, CANCELLED].',
       }),
       minIptm: t.arg.float({
         description:

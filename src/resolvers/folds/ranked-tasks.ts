@@ -1,4 +1,5 @@
-// A page of all tasks of a batch, filtered by states and scores, ordered by name or by score.
+// A page of all tasks of a batch, filtered by states and scores, ordered by name or by score. Tasks
+// change their state between two requests, so a cursor is a place in the order of all tasks.
 import * as z from 'zod';
 import type { GatewayContext } from '../../context.ts';
 import { badInput } from '../../schema/scalars.ts';
@@ -19,21 +20,13 @@ export interface TaskListArgs {
   readonly after?: string | null | undefined;
 }
 
-/** The filter; undefined without one. @throws GraphQLError BAD_USER_INPUT for an empty one */
-export function readStatuses({ statuses }: TaskListArgs): readonly TaskStatusName[] | undefined {
-  if (statuses?.length === 0) throw badInput('`statuses` is empty. Name at least one, such as DONE.');
-  return statuses ?? undefined;
-}
-
 /** Whether the answer needs the scores of all finished tasks. */
 export const needsScores = ({ orderBy, minIptm, minIpsae }: TaskListArgs): boolean =>
   minIptm != null || minIpsae != null || (orderBy != null && orderBy !== 'INDEX' && orderBy !== 'NAME');
 
 /** Whether the answer needs all tasks, and not only a page of List. */
 export const needsAllTasks = (args: TaskListArgs): boolean =>
-  needsScores(args) ||
-  args.orderBy === 'NAME' ||
-  (args.statuses != null && (new Set(args.statuses).size !== 1 || args.statuses.includes('UNKNOWN')));
+  needsScores(args) || args.orderBy === 'NAME' || args.statuses != null;
 
 type SortKey = readonly (number | string | null)[];
 
@@ -100,9 +93,9 @@ const isGoodEnough = (scores: TaskScores | null, { minIptm, minIpsae }: TaskList
 async function selectTasks(
   ctx: GatewayContext,
   tasks: readonly PlacedTask[],
-  statuses: readonly TaskStatusName[] | undefined,
+  { statuses }: TaskListArgs,
 ): Promise<readonly PlacedTask[]> {
-  if (statuses === undefined) return tasks;
+  if (statuses == null) return tasks;
   const all = await Promise.all(tasks.map((task) => loadStatus(ctx, task)));
   return tasks.filter((_, i) => statuses.includes(all[i] ?? 'UNKNOWN'));
 }
@@ -130,12 +123,12 @@ export async function rankedPage(ctx: GatewayContext, batchId: string, args: Tas
     const least = args[name];
     if (least != null && !(least >= 0 && least <= 1)) throw badInput(`\`${name}\` must be between 0 and 1.`);
   }
-  const statuses = readStatuses(args);
+  if (args.statuses?.length === 0) throw badInput('`statuses` is empty. Name at least one, such as DONE.');
   const filter = describeFilter(args);
   const start = readStart(args, filter);
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return null;
-  const selected = await selectTasks(ctx, all.tasks, statuses);
+  const selected = await selectTasks(ctx, all.tasks, args);
   const scores: ScoresById = needsScores(args) ? await loadAllScores(ctx, batchId, selected) : new Map();
   const names = orderBy === 'NAME' ? await Promise.all(selected.map((task) => findTaskName(ctx, task))) : [];
   const ranked = selected

@@ -93,12 +93,14 @@ export function readCursor<S extends z.ZodType>(
   cursor: string,
   belongs: (place: z.output<S>) => boolean = () => true,
 ): z.output<S> {
-  let place: z.output<S>;
   try {
-    place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    const place = schema.parse(JSON.parse(Buffer.from(cursor, 'base64url').toString()));
+    if (belongs(place)) return place;
   } catch {
-    throw badInput('`after` is not a cursor of this connection. Use a cursor that it returned.');
+    // It is no JSON, or another one.
   }
-  if (belongs(place)) return place;
-  throw badInput('`after` belongs to another order or filter. Begin again without it when you change them.');
+  throw badInput(
+    '`after` is not a cursor that this connection gave in this order and with this filter. Begin again ' +
+      'without it.',
+  );
 }

@@ -78,11 +78,8 @@ export function createBatchReader(up: Upstream, owned: BatchOwnership): BatchRea
     batch: (batchId) => once(batches, batchId, () => limited(() => readPage(batchId))),
     async page(batchId, request) {
       const whole = request.cursor === undefined ? submitted.get(batchId) : undefined;
-      if (whole !== undefined) {
-        const items = whole.items?.filter((item) => item.status === (request.status ?? item.status));
-        return { ...whole, items };
-      }
-      const key = JSON.stringify([batchId, request.limit, request.cursor, request.status]);
+      if (whole !== undefined) return whole;
+      const key = JSON.stringify([batchId, request.limit, request.cursor]);
       const page = once(pages, key, () => limited(() => readPage(batchId, request)));
       // Any page has state and counts too, so that they need no call of their own, unless it fails.
       if (!batches.has(batchId)) {

@@ -1,5 +1,4 @@
-// Maps the service's words for states to those of the schema and back, and reads the counts of a
-// batch.
+// Maps the service's words for states to those of the schema, and reads the counts of a batch.
 
 const TASK_WORDS = {
   QUEUED: 'queued',
@@ -21,10 +20,6 @@ const TASK_STATES: ReadonlyMap<string, TaskStateName> = new Map(
 
 /** The state of a task by the service's word. */
 export const toTaskState = (word: string): TaskStateName => TASK_STATES.get(word) ?? 'UNKNOWN';
-
-/** The word that List filters by; null when it has none. It says done also of expired results. */
-export const toFilterWord = (status: TaskStateName | 'EXPIRED'): string | null =>
-  status === 'UNKNOWN' ? null : TASK_WORDS[status === 'EXPIRED' ? 'DONE' : status];
 
 export interface TaskCounts {
   readonly total: number;

@@ -4,14 +4,12 @@ import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
 import { id, normalizeState } from '../wire-values.ts';
-import { readCounts, toTaskState } from './batch-states.ts';
+import { readCounts } from './batch-states.ts';
 
 export interface ItemsRequest {
   readonly limit: number;
   /** The service's own; the first page when absent. */
   readonly cursor?: string | undefined;
-  /** The service's word for a state: only items in it. */
-  readonly status?: string | undefined;
   /** How many items stand before this page, when that is known. */
   readonly before?: number | undefined;
 }
@@ -31,7 +29,7 @@ const countBefore = ({ before, cursor }: ItemsRequest): number | undefined =>
  * @throws UpstreamError UPSTREAM_DRIFT when none is readable, or one has no id and no known place
  */
 export function readItems(batchId: string, items: readonly unknown[], request: ItemsRequest): ListItem[] {
-  const before = request.status === undefined ? countBefore(request) : undefined;
+  const before = countBefore(request);
   let unreadableCount = 0;
   return items.map((raw, i): ListItem => {
     const parsed = listItem.safeParse(raw);
@@ -47,23 +45,6 @@ export function readItems(batchId: string, items: readonly unknown[], request: I
     const status = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
     return { task_id, status, error: { code: 'UPSTREAM_DRIFT', message: fault.message, raw } };
   });
-}
-
-/**
- * Removes items in other states than was asked for, which a service may send that does not filter.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when none is left although the counts have some
- */
-export function filterByState(
-  items: ListItem[],
-  status: string | undefined,
-  counts: BatchPage['counts'],
-): ListItem[] {
-  if (status === undefined) return items;
-  const left = items.filter((item) => item.status === status || toTaskState(item.status) === 'UNKNOWN');
-  if (left.length === 0 && items.length > 0 && (counts[status] ?? 0) > 0)
-    throw drifted('list', '$.items', `no task is ${status}, as was asked for`, true);
-  return left;
 }
 
 /**
@@ -83,14 +64,10 @@ type UnreadPage = Pick<BatchPage, 'counts' | 'cursor'> & { readonly items: reado
 
 /** The error of a page whose size contradicts its counts; undefined when they agree. */
 export function findSizeFault(page: UnreadPage, request: ItemsRequest): UpstreamError | undefined {
-  const { status } = request;
   const before = countBefore(request);
   if (before === undefined) return undefined;
-  // Tasks move while pages of a filter are read: only the first page must match its counts.
-  if (status !== undefined && before > 0) return undefined;
   const seen = before + page.items.length;
-  const total = status === undefined ? readCounts(page.counts).total : (page.counts[status] ?? 0);
-  const isWrong = (page.cursor == null && seen < total) || (status === undefined && seen > total);
-  if (!isWrong) return undefined;
+  const { total } = readCounts(page.counts);
+  if (seen === total || (seen < total && page.cursor != null)) return undefined;
   return drifted('list', '$.items', `${total} items by the counts, and ${seen} on the pages`, true);
 }
