@@ -9,7 +9,6 @@ import { type AccessControl, createAccessControl } from './http/access-control.t
 import { mcpRoute } from './http/mcp/route.ts';
 import { createAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
-import { openapiRoute } from './http/pages/openapi.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoute } from './http/routes/bulk.ts';
 import { exportRoute } from './http/routes/export.ts';
@@ -21,6 +20,7 @@ import {
   type Readiness,
   readyRoute,
 } from './http/routes/health.ts';
+import { openapiRoute } from './http/routes/openapi.ts';
 import { missingRoute, pageRoutes } from './http/routes/pages.ts';
 import type { Route } from './http/routes/route.ts';
 import { structureRoute, thumbnailRoute } from './http/routes/structures.ts';

@@ -11,17 +11,34 @@ import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/concurrency-quota.ts';
 import { listTasks, toScored, writeBatchArchive } from './batch-archive.ts';
+import type { RouteDescription } from './description.ts';
 import { attachment, decodeId, textResponse } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
 
-const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values; charset=utf-8' } as const;
+const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values' } as const;
 /**
  * Archives of one caller that a process writes at the same time: each holds two results in memory.
  */
 const MAX_ARCHIVES = 4;
 
+const NO_BATCH = { 404: 'There is no such batch for this key.' };
+const DESCRIBED: Readonly<Record<string, RouteDescription>> = {
+  '/batches/{batchId}/scores.tsv': {
+    summary: 'All tasks of a batch with their scores, the best first',
+    type: TYPES.tsv,
+    isPrivate: true,
+    others: NO_BATCH,
+  },
+  '/batches/{batchId}/results.zip': {
+    summary: 'Results and structures of all folded tasks of a batch, with a manifest',
+    type: TYPES.zip,
+    isPrivate: true,
+    others: { ...NO_BATCH, 409: 'No task has a result yet.', 410: 'The results have expired.' },
+  },
+};
+
 const fileHeaders = (name: string, ending: keyof typeof TYPES): Record<string, string> => ({
-  'content-type': TYPES[ending],
+  'content-type': ending === 'tsv' ? `${TYPES.tsv}; charset=utf-8` : TYPES.zip,
   'content-disposition': attachment(name, ending),
   'cache-control': 'private, no-store',
   vary: 'authorization',
@@ -41,7 +58,7 @@ async function answer(
   archives: ConcurrencyQuota,
 ): Promise<RouteAnswer> {
   const all = await readAllTasks(ctx, batchId);
-  if (all === null) return textResponse(404, 'There is no such batch for this key.');
+  if (all === null) return textResponse(404, NO_BATCH[404]);
   const [tasks, kept] = await Promise.all([listTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
   const name = kept?.label || batchId;
   if (file === 'scores.tsv') {
@@ -74,6 +91,7 @@ export function batchRoutes(open: (request: Request) => Promise<GatewayContext>)
   const archives = createConcurrencyQuota(MAX_ARCHIVES);
   return {
     path: /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/,
+    described: DESCRIBED,
     async answer({ request, parts: [batchId = '', file = ''] }) {
       const id = decodeId(batchId);
       return id === null

@@ -3,6 +3,7 @@
 import type { GatewayContext } from '../../context.ts';
 import { openPartArchive } from '../../lookups/bulk-lookup.ts';
 import type { PartStatus } from '../../lookups/bulk-part.ts';
+import { RANGES } from './description.ts';
 import { forwardFile, rangeHeaders, textResponse } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
 
@@ -42,6 +43,18 @@ async function sendPart(
 
 export const bulkRoute = (open: (request: Request) => Promise<GatewayContext>): Route => ({
   path: /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/,
+  described: {
+    '/bulk/{lookupId}/{part}.zip': {
+      summary: 'The archive of a part of a bulk look-up',
+      type: 'application/zip',
+      others: {
+        ...RANGES,
+        404: 'There is no such look-up or part.',
+        409: 'The part is not finished.',
+        410: 'The service has it no more.',
+      },
+    },
+  },
   answer: async ({ request, parts: [lookupId = '', index] }) =>
     sendPart(await open(request), request, lookupId, Number(index)),
 });

@@ -20,6 +20,7 @@ import { isCrossSiteRequest } from '../graphql/read-request.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { costError, estimateCost } from '../plugins/cost-limit.ts';
 import { maskError } from '../plugins/mask-error.ts';
+import type { Parameter, RouteDescription } from './description.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
 import type { Route, RouteAnswer, RouteRequest } from './route.ts';
 
@@ -32,6 +33,30 @@ export interface ExportSources {
 }
 
 const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
+
+const COLUMNS: Parameter = {
+  description: 'Columns, separated by commas; `requested`, `status` and `problem` are always there.',
+  example: 'hash,name',
+  schema: { type: 'string' },
+};
+
+const describeExport = (type: string): RouteDescription => ({
+  summary: 'A line for each of up to 50,000 identifiers, in their order',
+  type,
+  query: { columns: COLUMNS },
+  others: { 400: 'The list is empty or cannot be read.', 413: 'The list is too long.' },
+  body: {
+    'text/plain': { type: 'string', description: 'Identifiers, one on a line, or FASTA' },
+    'application/json': {
+      type: 'object',
+      required: ['ids'],
+      properties: {
+        ids: { type: 'array', items: { type: 'string' } },
+        columns: { type: 'array', items: { type: 'string' } },
+      },
+    },
+  },
+});
 
 /**
  * Looks up some identifiers.
@@ -130,5 +155,9 @@ async function answer(
 export const exportRoute = (sources: ExportSources): Route => ({
   path: /^\/export\.(tsv|ndjson)$/,
   method: 'POST',
+  described: {
+    '/export.tsv': describeExport(TYPES.tsv),
+    '/export.ndjson': describeExport(TYPES.ndjson),
+  },
   answer: (asked) => answer(sources, asked, asked.parts[0] === 'ndjson' ? 'ndjson' : 'tsv'),
 });

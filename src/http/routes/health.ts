@@ -117,11 +117,22 @@ const json = (status: number, body: unknown): Response =>
     headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
   });
 
-export const healthRoute: Route = { path: /^\/health$/, answer: () => json(200, { alive: true }) };
+export const healthRoute: Route = {
+  path: /^\/health$/,
+  described: { '/health': { summary: 'Whether the process runs', type: 'application/json' } },
+  answer: () => json(200, { alive: true }),
+};
 
 /** @param readiness - 200 for `ready` and `degraded`, 503 for `unready` and `draining` */
 export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
   path: /^\/ready$/,
+  described: {
+    '/ready': {
+      summary: 'Whether the gateway can serve, and why not',
+      type: 'application/json',
+      others: { 503: 'It cannot serve, or is stopping.' },
+    },
+  },
   async answer() {
     const answer = await readiness();
     return json(answer.state === 'ready' || answer.state === 'degraded' ? 200 : 503, answer);
@@ -131,6 +142,7 @@ export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
 /** Sends the metrics, or a refusal to clients that may not read them. */
 export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Route => ({
   path: /^\/metrics$/,
+  described: { '/metrics': { summary: 'Metrics for Prometheus', type: 'text/plain' } },
   async answer({ request }) {
     const { headers, connection } = getExchange(request);
     const refusal = refuseMetrics(access, headers, connection?.req.socket.remoteAddress);

@@ -9,6 +9,7 @@ import { frontPage, type Site } from '../pages/front-page.ts';
 import { graphiqlPage } from '../pages/graphiql-page.ts';
 import { pageCsp, toText } from '../pages/html.ts';
 import { llmsText } from '../pages/llms-text.ts';
+import { NOT_MODIFIED } from './description.ts';
 import { createFileCache, type ServeFile, type StaticFile } from './file-cache.ts';
 import { textResponse } from './responses.ts';
 import type { Route } from './route.ts';
@@ -41,6 +42,7 @@ export function pageRoutes(site: Site, schema: GraphQLSchema): Route[] {
 /** The front page for browsers; /llms.txt, and / for other clients, as text. */
 const homeRoute = (site: Site): Route => ({
   path: /^\/(llms\.txt)?$/,
+  described: { '/llms.txt': { summary: 'An overview for agents', type: 'text/plain' } },
   answer({ request, url, parts: [file] }) {
     const origin = site.config.PUBLIC_URL ?? url.origin;
     const headers = { 'cache-control': 'no-store', vary: 'accept' };
@@ -63,6 +65,9 @@ const graphiqlRoute = (site: Site, serve: ServeFile): Route => ({
 
 const schemaRoute = ({ config }: Site, schema: GraphQLSchema, serve: ServeFile): Route => ({
   path: /^\/schema\.graphql$/,
+  described: {
+    '/schema.graphql': { summary: 'The GraphQL schema', type: 'text/plain', others: NOT_MODIFIED },
+  },
   answer: ({ request }) =>
     config.INTROSPECTION
       ? serve(request, 'schema', () => ({ content: apiSdl(schema), headers: TEXT_HEADERS }))

@@ -7,6 +7,7 @@ import { STATUS_BY_CODE } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
 import { cancelSource, toBodyStream } from '../graphql/result-stream.ts';
 import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/mask-error.ts';
+import type { RouteDescription } from './description.ts';
 import { textResponse } from './responses.ts';
 
 /**
@@ -36,6 +37,8 @@ export interface Route {
   readonly takes?: (request: Request) => boolean;
   /** GET when absent, and HEAD with it. */
   readonly method?: 'GET' | 'POST' | 'any';
+  /** For /openapi.json, by path; absent for pages, and for routes with a protocol of their own. */
+  readonly described?: Readonly<Record<string, RouteDescription>>;
   readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
 }
 

@@ -13,6 +13,7 @@ import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
 import { shareFile } from '../response-cache.ts';
+import { NO_LINK, NOT_MODIFIED, type Parameter, type RouteDescription } from './description.ts';
 import { fileResponse, LINK_HEADERS, refuseLink, textResponse } from './responses.ts';
 import type { Route } from './route.ts';
 
@@ -39,6 +40,23 @@ async function loadFile(ctx: GatewayContext, hash: string): Promise<ProteinRecor
   return ctx.proteins.load(hash, { structure: true, sequence: true, ptm: true });
 }
 
+const NO_FILE = { ...NOT_MODIFIED, 400: 'No hash, or a wrong parameter.', 404: 'There is none.' };
+const PLDDT: Parameter = {
+  description: 'Scale of the confidences: 0 to 100, 0 to 1, or as the service sends them.',
+  example: 'percent',
+  schema: { enum: [...UNITS.keys()], default: 'percent' },
+};
+
+function describeStructures(): Record<string, RouteDescription> {
+  const described: Record<string, RouteDescription> = {};
+  for (const [ending, type] of Object.entries(TYPES)) {
+    const file = { summary: 'The predicted structure of a protein', type, query: { plddt: PLDDT } };
+    described[`/structures/{hash}.${ending}`] = { ...file, others: NO_FILE };
+    described[`/signed/{signature}/structures/{hash}.${ending}`] = { ...file, others: NO_LINK };
+  }
+  return described;
+}
+
 const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecimal characters.');
 
 /**
@@ -53,6 +71,7 @@ export const structureRoute = (
   recordSeconds: number,
 ): Route => ({
   path: /^(?:\/signed\/([^/]*))?\/structures\/([^/.]+)\.([a-z]+)$/,
+  described: describeStructures(),
   async answer({ request, url, parts: [signature, given = '', ending] }) {
     const hash = given.toLowerCase();
     if (!HASH.test(hash)) return noHash();
@@ -101,6 +120,13 @@ export const thumbnailRoute = (
   open: (request: Request) => Promise<Upstream>,
 ): Route => ({
   path: /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/,
+  described: {
+    '/thumbnails/{hash}/{type}.png': {
+      summary: 'A picture of the structure of a protein',
+      type: 'image/png',
+      others: NO_FILE,
+    },
+  },
   async answer({ request, parts: [given = '', type = ''] }) {
     const hash = given.toLowerCase();
     if (!HASH.test(hash)) return noHash();

@@ -8,15 +8,9 @@ import { loadTask } from '../../resolvers/folds/load-task.ts';
 import { findItem, listDeclaredBonds, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
-import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
-import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { writeFoldFile, writeMmcifWithPae } from '../../structure/fold/files.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
-import { npz } from './npz.ts';
 import {
   attachment,
   decodeId,
@@ -30,13 +24,7 @@ import {
   textResponse,
 } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
-
-const TYPES: Readonly<Record<string, string>> = {
-  json: 'application/json',
-  cif: 'chemical/x-mmcif; charset=utf-8',
-  pdb: 'chemical/x-pdb; charset=utf-8',
-  npz: 'application/zip',
-};
+import { describeTaskFiles, FILES, type TaskFileName } from './task-files.ts';
 
 /** Why there is no file, by the state of the task. */
 const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
@@ -46,26 +34,20 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
   CANCELLED: [409, 'The task was cancelled; there is no result.'],
 };
 
-const fileEnding = (file: string): string => file.slice(file.lastIndexOf('.') + 1);
-
-/** What is put behind the name of the item, as AlphaFold 3 does. */
-const SUFFIXES: Readonly<Record<string, string>> = {
-  'confidences.json': '_confidences',
-  'summary_confidences.json': '_summary_confidences',
-  'pae.json': '_pae',
-};
-
 /** The headers that every file has; the browser saves it under the `name` of its item. */
-const fileHeaders = (
+function fileHeaders(
   name: string,
-  file: string,
+  file: TaskFileName,
   access: Readonly<Record<string, string>>,
-): Record<string, string> => ({
-  'content-type': TYPES[fileEnding(file)] ?? 'application/octet-stream',
-  'content-disposition': attachment(`${name}${SUFFIXES[file] ?? ''}`, fileEnding(file)),
-  'accept-ranges': 'bytes',
-  ...access,
-});
+): Record<string, string> {
+  const { type, suffix = '' } = FILES[file];
+  return {
+    'content-type': type.startsWith('chemical/') ? `${type}; charset=utf-8` : type,
+    'content-disposition': attachment(`${name}${suffix}`, file.slice(file.lastIndexOf('.') + 1)),
+    'accept-ranges': 'bytes',
+    ...access,
+  };
+}
 
 /** The file belongs to one caller: no shared cache may keep it. */
 const WITH_TOKEN = { 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' };
@@ -104,7 +86,7 @@ const NO_RESULT = 'The task has no result.';
 function sendPieces(
   { request, headers }: FileSource,
   pieces: Iterable<string>,
-  { file, bytes }: { readonly file: string; readonly bytes: Uint8Array },
+  { file, bytes }: { readonly file: TaskFileName; readonly bytes: Uint8Array },
 ): RouteAnswer {
   const etag = `${createEtag(bytes).slice(0, -1)}-${VERSION}-${file}"`;
   const described = { ...headers, 'accept-ranges': 'none', etag };
@@ -114,15 +96,16 @@ function sendPieces(
 }
 
 /** A file of a task that is done. */
-async function taskFile(source: FileSource, file: string): Promise<RouteAnswer> {
+async function taskFile(source: FileSource, file: TaskFileName): Promise<RouteAnswer> {
   const { ctx, request, taskId, headers, item } = source;
-  if (file === 'result.json') return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
+  const { write } = FILES[file];
+  if (write === undefined) return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const whole = await openFolds(source, ctx.upstream).read(taskId);
   if (whole === null) return textResponse(404, NO_RESULT);
   const { bytes, fold } = whole;
   const isWithPae = new URL(request.url).searchParams.has('pae');
-  const content = await makeContent(fold, file, { bonds: listDeclaredBonds(item), isWithPae });
+  const content = await write(fold, { bonds: listDeclaredBonds(item), isWithPae });
   if (typeof content === 'string') return textResponse(404, content);
   return content instanceof Uint8Array
     ? sendContent(request, content, headers)
@@ -144,7 +127,7 @@ async function answer(
   ctx: GatewayContext,
   request: Request,
   taskId: string,
-  file: string,
+  file: TaskFileName,
 ): Promise<RouteAnswer> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
@@ -172,7 +155,7 @@ async function linkedFile(
   { ctx, claim }: Exclude<ReturnType<OpenLink>, string | null>,
   request: Request,
   taskId: string,
-  file: string,
+  file: TaskFileName,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refuseLink('invalid');
   const place = await ctx.submissions.findTask(taskId).catch(() => null);
@@ -187,53 +170,19 @@ async function linkedFile(
   }
 }
 
-/**
- * A file that is made here, as bytes or as pieces of text; a sentence when the result cannot be
- * written so.
- *
- * @throws UpstreamError UPSTREAM_DRIFT when what it holds cannot be trusted
- */
-async function makeContent(
-  fold: FoldingResult,
-  file: string,
-  { bonds, isWithPae }: { readonly bonds: readonly DeclaredBond[]; readonly isWithPae: boolean },
-): Promise<Uint8Array | Iterable<string> | string> {
-  const { misfits, embeddings } = fold;
-  if (file in SUFFIXES) {
-    checkPart(fold, misfits.pae ?? misfits.chains);
-    if (file === 'summary_confidences.json')
-      return new TextEncoder().encode(writeSummary(checkPart(fold, misfits.chainPairs)));
-    const written =
-      file === 'pae.json' ? writePae(fold) : writeConfidences(checkPart(fold, misfits.structure));
-    return written.ok ? written.pieces : written.reason;
-  }
-  if (file === 'embeddings.npz') {
-    if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
-    if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
-    const { sequence, pair } = embeddings;
-    return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
-  }
-  if (file === 'structure.cif' && isWithPae) {
-    const written = writeMmcifWithPae(checkPart(fold, misfits.pae ?? misfits.structure), bonds);
-    return written.ok ? written.pieces : written.reason;
-  }
-  const format = file === 'structure.pdb' ? 'PDB' : 'MMCIF';
-  const written = checkPart(writeFoldFile(fold, format, bonds), misfits.structure);
-  if (written.ok) return new TextEncoder().encode(written.text);
-  return format === 'PDB' ? `${written.reason} structure.cif holds it.` : written.reason;
-}
-
-const FILES = TASK_FILES.map((file) => file.replace('.', '\\.')).join('|');
+const FILE_NAMES = TASK_FILES.map((file) => file.replace('.', '\\.')).join('|');
 
 /** The routes. @param open, openLink - the context of a request with a token, or with a signature */
 export const taskRoutes = (
   open: (request: Request) => Promise<GatewayContext>,
   openLink: OpenLink,
 ): Route => ({
-  path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILES})$`),
-  async answer({ request, url, parts: [signature, taskId = '', file = ''] }) {
+  path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILE_NAMES})$`),
+  described: describeTaskFiles(),
+  async answer({ request, url, parts: [signature, taskId = '', name] }) {
     const id = decodeId(taskId);
-    if (id === null) return textResponse(400, 'The task id cannot be read.');
+    const file = TASK_FILES.find((one) => one === name);
+    if (id === null || file === undefined) return textResponse(400, 'The task id cannot be read.');
     const pae = url.searchParams.get('pae') ?? '1';
     if (file === 'structure.cif' && pae !== '1') return textResponse(400, '`pae` is 1, or left out.');
     const link = openLink(request, signature, taskFilePath(id, file));
