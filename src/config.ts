@@ -5,8 +5,8 @@ import type * as z from 'zod';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 import { readKeyFile } from './http/auth/api-keys.ts';
-import { isLoopback } from './http/auth/loopback.ts';
 import { readManifest } from './http/graphql/operation-manifest.ts';
+import { isLoopback } from './upstream/http/public-address.ts';
 
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);

@@ -1,26 +1,8 @@
-// Whether a host, an address or a request is of this machine. A page of any site can point its own
+// Whether a request is of this machine. A page of any site can point its own
 // name to this machine and then send same-origin requests (DNS rebinding), and a proxy connects for
 // anybody.
 import type { IncomingHttpHeaders } from 'node:http';
-import { BlockList, isIP } from 'node:net';
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-/**
- * Whether a text is `localhost` or a loopback address. Any other name is not, whatever it begins
- * with: `127.0.0.1.example.org` may resolve to any machine.
- *
- * @param host - a host name without its port, or an address, IPv6 with or without brackets
- */
-export function isLoopback(host: string | undefined): boolean {
-  if (host === undefined) return false;
-  if (host.toLowerCase() === 'localhost') return true;
-  const address = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
-  const family = isIP(address);
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
-}
+import { isLoopback } from '../../upstream/http/public-address.ts';
 
 /** Headers that proxies, tunnels and CDNs add, in lower case. */
 const FORWARDING = /^(?:forwarded|via|cdn-loop)$|^x-forwarded|(?:real|client|connecting)-ip$/;

@@ -2,7 +2,8 @@
 // without one in production, from loopback only; the federation router with FEDERATION_TOKEN.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { forwardingHeader, isLoopback } from './loopback.ts';
+import { isLoopback } from '../../upstream/http/public-address.ts';
+import { forwardingHeader } from './loopback.ts';
 
 export interface MetricsAccess {
   readonly token: string | undefined;

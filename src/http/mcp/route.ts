@@ -7,7 +7,7 @@ import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
-import { isLoopback } from '../auth/loopback.ts';
+import { isLoopback } from '../../upstream/http/public-address.ts';
 import { httpError } from '../errors.ts';
 import { type Exchange, getExchange, readBody } from '../exchange.ts';
 import type { AnswerGraphql } from '../graphql/graphql-handler.ts';
