@@ -2,9 +2,10 @@
 // resolvers/folds/batch.ts has the others.
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
 import {
+  countSettled,
   readCounts,
   type TaskCounts as TaskCountsShape,
-  toTaskState,
+  toBatchStatus,
 } from '../upstream/folds/batch-states.ts';
 import { parseTime } from '../upstream/wire-values.ts';
 import { builder, enumValues, keyedBy } from './builder.ts';
@@ -31,19 +32,6 @@ const BatchStatus = builder.enumType('BatchStatus', {
     UNKNOWN: 'A state that this gateway does not know, or no tasks; `upstreamState` is its word.',
   }),
 });
-
-const countSettled = ({ done, failed, cancelled }: TaskCountsShape): number => done + failed + cancelled;
-
-function toBatchStatus({ status, counts }: BatchAnswer): typeof BatchStatus.$inferType {
-  const state = toTaskState(status);
-  if (state === 'CANCELLED' || state === 'UNKNOWN') return state;
-  const read = readCounts(counts);
-  if (read.queued + read.inProgress > 0) return 'IN_PROGRESS';
-  if (read.total === 0 || countSettled(read) !== read.total)
-    return state === 'QUEUED' || state === 'IN_PROGRESS' ? 'IN_PROGRESS' : 'UNKNOWN';
-  if (read.done === read.total) return 'DONE';
-  return read.done > 0 ? 'PARTLY_FAILED' : 'FAILED';
-}
 
 const TaskCounts = builder.objectRef<TaskCountsShape>('TaskCounts').implement({
   description: 'How many tasks are in each state, over the whole batch.',

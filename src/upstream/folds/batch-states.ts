@@ -1,4 +1,5 @@
 // Maps the service's words for states to those of the schema, and reads the counts of a batch.
+import type { BatchPage } from '../wire.ts';
 
 const TASK_WORDS = {
   QUEUED: 'queued',
@@ -40,4 +41,21 @@ export function readCounts(counts: Readonly<Record<string, number>>): TaskCounts
     failed: counts[TASK_WORDS.FAILED] ?? 0,
     cancelled: counts[TASK_WORDS.CANCELLED] ?? 0,
   };
+}
+
+/** Tasks that will not change any more. */
+export const countSettled = ({ done, failed, cancelled }: TaskCounts): number => done + failed + cancelled;
+
+export type BatchStatusName = 'IN_PROGRESS' | 'DONE' | 'PARTLY_FAILED' | 'FAILED' | 'CANCELLED' | 'UNKNOWN';
+
+/** Where a batch is by the service's word, and how it ended by its counts. */
+export function toBatchStatus({ status, counts }: Pick<BatchPage, 'status' | 'counts'>): BatchStatusName {
+  const state = toTaskState(status);
+  if (state === 'CANCELLED' || state === 'UNKNOWN') return state;
+  const read = readCounts(counts);
+  if (read.queued + read.inProgress > 0) return 'IN_PROGRESS';
+  if (read.total === 0 || countSettled(read) !== read.total)
+    return state === 'QUEUED' || state === 'IN_PROGRESS' ? 'IN_PROGRESS' : 'UNKNOWN';
+  if (read.done === read.total) return 'DONE';
+  return read.done > 0 ? 'PARTLY_FAILED' : 'FAILED';
 }
