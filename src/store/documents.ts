@@ -20,6 +20,8 @@ export interface PutOptions {
   readonly expected?: number;
   /** The document is gone after so many milliseconds, by the clock of the store; 0 deletes it. */
   readonly lifetimeMs: number;
+  /** Whether `keys` must find it. */
+  readonly isListed?: boolean;
 }
 
 /** A store of documents. Every replica that shares it sees the same. */
@@ -30,6 +32,8 @@ export interface DocumentStore {
   get(key: string, known?: number): Promise<VersionedDocument | null | 'same'>;
   /** Writes a document. @returns its version; null when another one than expected stood there */
   put(key: string, text: string, options: PutOptions): Promise<number | null>;
+  /** The keys of listed documents that begin with a text. */
+  keys(start: string): Promise<string[]>;
   close(): Promise<void>;
 }
 
@@ -48,6 +52,7 @@ const SWEEP_INTERVAL_MS = 60_000;
 
 const versionRow = z.object({ version: z.number() });
 const documentRow = versionRow.extend({ text: z.string() });
+const keyRow = z.object({ key: z.string() });
 
 function openSqliteDocuments(file: string, now: () => number = Date.now): DocumentStore {
   // A poll's snapshot that a power cut takes away is polled again: no need to wait for the disk.
@@ -85,6 +90,12 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
         );
         return version + 1;
       }),
+    async keys(start) {
+      // No key has the last character of Unicode.
+      const inRange = 'key >= ?1 AND key < ?1 || char(0x10ffff) AND expires_at > ?2';
+      const rows = sql.all(`SELECT key FROM document WHERE ${inRange}`, start, now());
+      return rows.map((row) => keyRow.parse(row).key);
+    },
     async close() {
       sql.close();
     },
@@ -102,7 +113,7 @@ const GET = `${NOW}
   return { found[1], redis.call('HGET', KEYS[1], 'text') }
 `;
 
-/** KEYS document; ARGV time, text, lifetime, expected version or nothing. */
+/** KEYS document, list; ARGV time, text, lifetime, expected version and key to list, or nothing. */
 const PUT = `${NOW}
   local found = redis.call('HMGET', KEYS[1], 'version', 'until')
   local version = 0
@@ -111,11 +122,24 @@ const PUT = `${NOW}
   local till = string.format('%.0f', now + tonumber(ARGV[3]))
   redis.call('HSET', KEYS[1], 'text', ARGV[2], 'version', version + 1, 'until', till)
   redis.call('PEXPIRE', KEYS[1], ARGV[3])
+  if ARGV[5] ~= '' then redis.call('SADD', KEYS[2], ARGV[5]) end
   return version + 1
+`;
+
+/** KEYS list; ARGV time, start of keys. Keys of documents that are gone leave the list. */
+const KEYS = `${NOW}
+  local found = {}
+  for _, key in ipairs(redis.call('SMEMBERS', KEYS[1])) do
+    local till = redis.call('HGET', '${PREFIX}document:' .. key, 'until')
+    if not till or tonumber(till) <= now then redis.call('SREM', KEYS[1], key)
+    elseif string.sub(key, 1, #ARGV[2]) == ARGV[2] then table.insert(found, key) end
+  end
+  return found
 `;
 
 const texts = z.array(z.string());
 const redisKey = (key: string): string => `${PREFIX}document:${key}`;
+const LIST = `${PREFIX}list`;
 
 /** @param now - milliseconds since the epoch; the server's clock when absent */
 function openRedisDocuments(
@@ -133,10 +157,14 @@ function openRedisDocuments(
       if (version === undefined) return null;
       return text === undefined ? 'same' : { text, version: Number(version) };
     },
-    async put(key, text, { expected, lifetimeMs }) {
-      const argv = [time(), text, String(lifetimeMs), expected === undefined ? '' : String(expected)];
-      const version = z.number().parse(await redis.run(PUT, [redisKey(key)], argv));
+    async put(key, text, { expected, lifetimeMs, isListed = false }) {
+      const wanted = expected === undefined ? '' : String(expected);
+      const argv = [time(), text, String(lifetimeMs), wanted, isListed ? key : ''];
+      const version = z.number().parse(await redis.run(PUT, [redisKey(key), LIST], argv));
       return version === 0 ? null : version;
+    },
+    async keys(start) {
+      return texts.parse(await redis.run(KEYS, [LIST], [time(), start]));
     },
     close: () => redis.close(),
   };

@@ -61,6 +61,34 @@ export function documentsContract(
       expect(await documents.put('a', 'new', { ...second, expected: 0 })).toBe(1);
     });
 
+    it('lists the keys that begin with a text, until their documents are gone', async () => {
+      const listed = { isListed: true, expiresAt: expiresAt() };
+      await documents.put('mail/a/1', 'x', listed);
+      await documents.put('mail/a/2', 'x', listed);
+      await documents.put('mail/b/1', 'x', { ...listed, expiresAt: time + 500 });
+      await documents.put('other', 'x', listed);
+      expect((await documents.keys('mail/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2', 'mail/b/1']);
+      expect((await documents.keys('mail/a/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2']);
+      await documents.put('mail/a/1', '', { expiresAt: 0 });
+      expect(await documents.get('mail/a/1')).toBeNull();
+      time += 500;
+      expect(await documents.keys('mail/')).toEqual(['mail/a/2']);
+    });
+
+    it('lists the keys that begin with a text, until their documents are gone', async () => {
+      const listed = { isListed: true, ...second };
+      await documents.put('mail/a/1', 'x', listed);
+      await documents.put('mail/a/2', 'x', listed);
+      await documents.put('mail/b/1', 'x', { ...listed, lifetimeMs: 500 });
+      await documents.put('other', 'x', listed);
+      expect((await documents.keys('mail/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2', 'mail/b/1']);
+      expect((await documents.keys('mail/a/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2']);
+      await documents.put('mail/a/1', '', { lifetimeMs: 0 });
+      expect(await documents.get('mail/a/1')).toBeNull();
+      time += 500;
+      expect(await documents.keys('mail/')).toEqual(['mail/a/2']);
+    });
+
     it('gives a lease to one at a time, until it runs out or is given back', async () => {
       const claim = () => documents.put('work', '', { expected: 0, lifetimeMs: MINUTE_MS });
       expect(await claim()).toBe(1);

@@ -206,6 +206,8 @@ describe('a store that does not answer', () => {
     const broken: DocumentStore = {
       isShared: true,
       get: gone,
+      keys: gone,
+      keys: gone,
       put: gone,
       close: async () => undefined,
     };
