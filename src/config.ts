@@ -103,6 +103,8 @@ const exposingSettings = (v: Settings): string[] => [
   ...(v.TRUST_PROXY === 0 ? [] : ['TRUST_PROXY']),
 ];
 
+const isLoopbackHost = (host: string): boolean => isLoopback(new URL(`http://${host}`).hostname);
+
 /** One sentence for each contradiction between settings. */
 function findConflicts(v: Settings, ways: readonly string[], ledger: string): string[] {
   const jwks = v.GATEWAY_JWKS_URL === undefined ? undefined : new URL(v.GATEWAY_JWKS_URL);
@@ -163,6 +165,16 @@ function findConflicts(v: Settings, ways: readonly string[], ledger: string): st
       'GATEWAY_SECRET: gateways that share a ledger in Redis must share a secret too, or each would know ' +
         'its own batches only; make one once with `openssl rand -hex 32`, keep it in a file, and set ' +
         'GATEWAY_SECRET_FILE',
+    ],
+    [
+      v.WEBHOOK_HOSTS.length > 0 && v.WEBHOOK_SECRET.length === 0,
+      'WEBHOOK_SECRET: is needed with WEBHOOK_HOSTS, so that receivers know who sent a webhook; make one ' +
+        'with `echo "whsec_$(openssl rand -base64 32)"`',
+    ],
+    [
+      v.UPSTREAM_URL !== undefined && v.WEBHOOK_HOSTS.some(isLoopbackHost),
+      'WEBHOOK_HOSTS: hosts of this machine can be notified over the embedded sandbox only; anybody could ' +
+        'have the gateway call its neighbours',
     ],
     [
       v.PORT !== 0 && v.METRICS_PORT === v.PORT,

@@ -5,6 +5,7 @@ import type { SingleFlight } from './async/single-flight.ts';
 import type { Config } from './config.ts';
 import type { BulkLookups } from './lookups/bulk-lookup.ts';
 import type { ProgressHub } from './progress/progress-hub.ts';
+import type { Webhooks } from './progress/webhooks.ts';
 import type { Ledger } from './store/ledger/ledger.ts';
 import type { Submissions } from './store/ledger/submissions.ts';
 import type { Logger } from './telemetry/log.ts';
@@ -37,6 +38,7 @@ export interface Services {
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
   readonly live: ProgressHub;
+  readonly webhooks: Webhooks;
   /**
    * Single-flight: requests that need scores of one batch at the same time read each result once.
    */

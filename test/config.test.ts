@@ -88,6 +88,22 @@ describe('readConfig', () => {
       ]);
   });
 
+  it('takes hosts for webhooks with a secret, and hosts of this machine over the embedded sandbox only', () => {
+    const WEBHOOK_SECRET = `whsec_${Buffer.alloc(24).toString('base64')}`;
+    const local = { WEBHOOK_HOSTS: 'localhost:9000', WEBHOOK_SECRET };
+    expect(readConfig(local).WEBHOOK_HOSTS).toEqual(['localhost:9000']);
+    expect(problemsOf({ ...local, UPSTREAM_URL: 'https://api.example.org' })).toEqual([
+      expect.stringMatching(/^WEBHOOK_HOSTS: hosts of this machine/),
+    ]);
+    expect(problemsOf({ WEBHOOK_HOSTS: 'hooks.example.org' })).toEqual([
+      expect.stringMatching(/^WEBHOOK_SECRET: is needed/),
+    ]);
+    for (const secret of ['short', 'whsec_c2hvcnQ=', WEBHOOK_SECRET.slice(6), `${WEBHOOK_SECRET},whsec_`])
+      expect(problemsOf({ WEBHOOK_SECRET: secret }), secret).toEqual([
+        expect.stringMatching(/^WEBHOOK_SECRET: must be whsec_ and 24 to 64 bytes in base64/),
+      ]);
+  });
+
   it('refuses a server-held key on an open address without keys of its own', () => {
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', HOST: '0.0.0.0' })).toHaveLength(1);
     expect(

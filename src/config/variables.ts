@@ -105,6 +105,26 @@ const isHost = (text: string): boolean =>
     (protocol) => URL.canParse(`${protocol}://${text}`) && new URL(`${protocol}://${text}`).host === text,
   );
 
+const hostList = list
+  .default([])
+  .transform((hosts) => hosts.map((host) => host.toLowerCase()))
+  .refine(
+    (hosts) => hosts.every(isHost),
+    'must list hosts such as files.example.org or files.example.org:9000, without a scheme, a path or ' +
+      'the usual port',
+  );
+
+/** Secrets of webhooks, by https://www.standardwebhooks.com. */
+const webhookSecrets = list.default([]).refine(
+  (secrets) =>
+    secrets.every((text) => {
+      const [, base64] = /^whsec_([A-Za-z\d+/]+={0,2})$/.exec(text) ?? [];
+      const bytes = Buffer.from(base64 ?? '', 'base64').length;
+      return bytes >= 24 && bytes <= 64;
+    }),
+  'must be whsec_ and 24 to 64 bytes in base64; make one with `echo "whsec_$(openssl rand -base64 32)"`',
+);
+
 const isOrigin = (text: string): boolean => {
   if (text === '*' || text === 'loopback') return true;
   if (text.includes('*') || !URL.canParse(text)) return false;
@@ -133,14 +153,7 @@ export const variables = z.object({
   FOLD_MODELS: list
     .default(['foldmodel2-2026-05-cutoff-2025'])
     .refine((names) => names.length > 0, 'must name at least one model'),
-  DOWNLOAD_HOSTS: list
-    .default([])
-    .transform((hosts) => hosts.map((host) => host.toLowerCase()))
-    .refine(
-      (hosts) => hosts.every(isHost),
-      'must list hosts such as files.example.org or files.example.org:9000, without a scheme, a path or ' +
-        'the usual port',
-    ),
+  DOWNLOAD_HOSTS: hostList,
   REQUIRE_UPSTREAM: flag.default(false),
   HOST: z.string().min(1).default('127.0.0.1'),
   PORT: whole(0, 65_535).default(4000),
@@ -178,6 +191,8 @@ export const variables = z.object({
   INTROSPECTION: flag.optional(),
   FEDERATION_TOKEN: secret.optional(),
   MCP_MUTATIONS: flag.default(false),
+  WEBHOOK_HOSTS: hostList,
+  WEBHOOK_SECRET: webhookSecrets,
   MAX_QUERY_DEPTH: whole(1, 100).default(12),
   MAX_QUERY_COST: whole(1, 10_000_000).default(12_000),
   MAX_ANSWER_VALUES: whole(1000, 1_000_000_000).default(2_000_000),

@@ -1,5 +1,6 @@
-// The services that all requests of a gateway share: stores, read caches, batch progress and bulk
-// look-ups; and the options of a gateway besides its configuration.
+// The services that all requests of a gateway share: stores, read caches, batch progress, webhooks and
+// bulk look-ups; and the options of a gateway besides its configuration.
+import { randomUUID } from 'node:crypto';
 import { createPendingWork } from '../async/pending-work.ts';
 import { createSingleFlight } from '../async/single-flight.ts';
 import type { GatewayLimits } from '../config/limits.ts';
@@ -10,6 +11,7 @@ import { createSignedLinks } from '../http/auth/signed-links.ts';
 import { createBulkLookups } from '../lookups/bulk-lookup.ts';
 import type { PollScheduleOptions } from '../progress/poll-schedule.ts';
 import { createProgressHub } from '../progress/progress-hub.ts';
+import { createWebhooks, type WebhookTimes } from '../progress/webhooks.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
@@ -37,6 +39,8 @@ export interface GatewayOptions {
   readonly tracing?: Tracing | undefined;
   /** How often watched batches are polled; 2 to 30 seconds when absent. */
   readonly pace?: PollScheduleOptions;
+  /** How often webhooks are tried. */
+  readonly webhookTimes?: WebhookTimes;
   /** When the upstream counts as failing, and for how long it is then left alone. */
   readonly breaker?: BreakerRules;
   /** Limits that no setting changes, where they should not be the usual ones. */
@@ -52,7 +56,7 @@ export interface SharedServices {
   loaders(up: Upstream): Loaders;
   /** Moves what a caller stored under the previous secret. @throws what the store failed with */
   movePrincipal(caller: Pick<Caller, 'identity' | 'principal'>): Promise<void>;
-  /** Ends every stream, and those that are opened from now on. */
+  /** Ends every stream, those that are opened from now on, and the work for webhooks. */
   endStreams(): void;
   /** Closes the stores, after everything that writes. */
   closeStores(): Promise<void>;
@@ -64,7 +68,7 @@ export interface SharedServices {
  * @param secret - GATEWAY_SECRET, or what stands in for it
  */
 export function createServices(
-  { config, log, upstreamUrl, pace }: GatewayOptions,
+  { config, log, upstreamUrl, pace, webhookTimes }: GatewayOptions,
   telemetry: Telemetry,
   connections: UpstreamConnections,
   secret: string,
@@ -88,6 +92,15 @@ export function createServices(
     onError: onDocumentError,
     ...(pace === undefined ? {} : { pace }),
   });
+  const webhooks = createWebhooks({
+    ...{ documents, live, onError: onDocumentError, onReport: telemetry.webhookTried },
+    openUpstream: (token, caller) =>
+      connections.openUpstream(randomUUID(), token, undefined, undefined, { caller }),
+    gatewayKey: config.UPSTREAM_API_KEY,
+    hosts: config.WEBHOOK_HOSTS,
+    secrets: config.WEBHOOK_SECRET,
+    ...(webhookTimes === undefined ? {} : { times: webhookTimes }),
+  });
   const submitting = createPendingWork();
   const services: Services = {
     config,
@@ -97,6 +110,7 @@ export function createServices(
     thumbnails: reads.thumbnails,
     ledger,
     live,
+    webhooks,
     scoreReads: createSingleFlight(),
     submitting,
     lookups: createBulkLookups(documents, onDocumentError),
@@ -107,9 +121,14 @@ export function createServices(
     services,
     loaders: reads.loaders,
     movePrincipal: createPrincipalMover(ledger, secrets),
-    endStreams: () => live.close(),
+    endStreams() {
+      void webhooks.close();
+      void live.close();
+    },
     async closeStores() {
       await submitting.ended();
+      await webhooks.close();
+      await live.close();
       await ledger.close();
       await documents.close();
       await store?.close();

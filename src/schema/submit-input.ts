@@ -128,6 +128,18 @@ const FoldItemInput = builder.inputType('FoldItemInput', {
   }),
 });
 
+const NotifyInput = builder.inputType('NotifyInput', {
+  description: 'Where to notify when a batch ends.',
+  fields: (t) => ({
+    url: t.string({
+      required: true,
+      description:
+        'Address that gets a POST, such as "https://lab.example.org/hooks/folds". Its host must be one that ' +
+        'the operator lists, over https and at a public address.',
+    }),
+  }),
+});
+
 export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
   description: 'What to fold. Items times repeats are tasks, at most 2000.',
   fields: (t) => ({
@@ -141,6 +153,14 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
       description:
         'A key of your choice, such as a UUID: for 31 days a second submission with the same key and input ' +
         'returns the first batch and spends nothing. It counts for one token: with another it pays again.',
+    }),
+    notify: t.field({
+      type: NotifyInput,
+      description:
+        'Sends a signed webhook when every task has ended, at least once; refused unless the operator allows ' +
+        'webhooks. It is no part of the input that idempotencyKey stands for, and that of the first submission ' +
+        'counts; the gateway keeps your token in memory meanwhile, and after a restart goes on at your next ' +
+        'request.',
     }),
   }),
 });

@@ -35,6 +35,9 @@ export const ISSUE_CODES = {
   LOOKS_LIKE_THREE_LETTER_CODES: 'A protein that is spelled in three-letter codes.',
   MIXED_CHAIN_IDS: 'Some chains have ids and others do not.',
   MORE: 'There are more issues than are listed.',
+  NOTIFY_NOT_STORED: 'The batch is queued, but the gateway could not store where to notify you.',
+  NOTIFY_OFF: 'This gateway sends no webhooks.',
+  NOTIFY_URL: 'An address that this gateway does not notify.',
   NOTHING_ASKED: 'Every part is left out.',
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
   NOT_REMEMBERED:

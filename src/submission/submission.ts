@@ -53,6 +53,7 @@ export interface Submission {
   readonly model: string;
   readonly label: string | null;
   readonly idempotencyKey: string | null;
+  readonly notifyUrl: string | null;
 }
 
 function readPolymer(type: PolymerType, input: PolymerInput): Polymer {
@@ -104,5 +105,6 @@ export function readSubmission(input: SubmissionInput, defaultModel: string): Su
     model: input.model ?? defaultModel,
     label: input.label ?? null,
     idempotencyKey: input.idempotencyKey ?? null,
+    notifyUrl: input.notify?.url ?? null,
   };
 }

@@ -44,6 +44,7 @@ export interface Metrics {
   readonly cacheHits: Counter<'kind' | 'tier'>;
   readonly cacheMisses: Counter<'kind'>;
   readonly storeErrors: Counter<'store'>;
+  readonly webhooks: Counter<'outcome'>;
   readonly refused: Counter<'reason'>;
   readonly cutOff: Counter<'reason'>;
   /** Everything in Prometheus' text format. */
@@ -133,6 +134,11 @@ export function createMetrics(sources: MetricSources): Metrics {
     ),
     cacheHits: counter('cache_hits_total', 'Cache hits by kind and tier.', 'kind', 'tier'),
     cacheMisses: counter('cache_misses_total', 'Cache misses by kind.', 'kind'),
+    webhooks: counter(
+      'webhooks_total',
+      'Tries of webhooks: delivered, failed and to be tried again, or given up.',
+      'outcome',
+    ),
     refused: counter(
       'requests_refused_total',
       'HTTP requests refused before they ran: too many in flight, a late event loop, or a rate limit.',

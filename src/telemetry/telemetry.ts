@@ -34,8 +34,20 @@ export interface Telemetry {
   /** Hooks of the service client while it works for a request, or for none. */
   upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
   cacheLookup(kind: string, found: { memory: number; store: number; missing: number }): void;
+  /** Logs and counts a try of a webhook. */
+  webhookTried(report: WebhookReport): void;
   /** Logs and counts a failure of a store. */
   storeFailed(store: string, error: unknown, requestId?: string): void;
+}
+
+/** A try of a webhook that has ended. `failed`: it was the last one. */
+export interface WebhookReport {
+  readonly outcome: 'delivered' | 'retried' | 'failed';
+  readonly webhookId: string;
+  /** Host of the receiver: the rest of its address may hold a secret. */
+  readonly host: string;
+  /** Why it was not delivered. */
+  readonly reason?: string;
 }
 
 /** A failure of the service, as far as it is counted. */
@@ -209,6 +221,10 @@ export function createTelemetry(
         if (store > 0) metrics.cacheHits.inc({ kind, tier: 'store' }, store);
         if (missing > 0) metrics.cacheMisses.inc({ kind }, missing);
       }),
+    webhookTried(report) {
+      observe(() => metrics.webhooks.inc({ outcome: report.outcome }));
+      log[report.outcome === 'delivered' ? 'info' : 'warn']({ ...report }, 'webhook');
+    },
     storeFailed(store, error, requestId) {
       observe(() => metrics.storeErrors.inc({ store }));
       if (store === 'cache') log.warn({ requestId, error }, 'cache bypassed');

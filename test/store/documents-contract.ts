@@ -62,20 +62,6 @@ export function documentsContract(
     });
 
     it('lists the keys that begin with a text, until their documents are gone', async () => {
-      const listed = { isListed: true, expiresAt: expiresAt() };
-      await documents.put('mail/a/1', 'x', listed);
-      await documents.put('mail/a/2', 'x', listed);
-      await documents.put('mail/b/1', 'x', { ...listed, expiresAt: time + 500 });
-      await documents.put('other', 'x', listed);
-      expect((await documents.keys('mail/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2', 'mail/b/1']);
-      expect((await documents.keys('mail/a/')).toSorted()).toEqual(['mail/a/1', 'mail/a/2']);
-      await documents.put('mail/a/1', '', { expiresAt: 0 });
-      expect(await documents.get('mail/a/1')).toBeNull();
-      time += 500;
-      expect(await documents.keys('mail/')).toEqual(['mail/a/2']);
-    });
-
-    it('lists the keys that begin with a text, until their documents are gone', async () => {
       const listed = { isListed: true, ...second };
       await documents.put('mail/a/1', 'x', listed);
       await documents.put('mail/a/2', 'x', listed);

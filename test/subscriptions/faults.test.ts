@@ -207,7 +207,6 @@ describe('a store that does not answer', () => {
       isShared: true,
       get: gone,
       keys: gone,
-      keys: gone,
       put: gone,
       close: async () => undefined,
     };

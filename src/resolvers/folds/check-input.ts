@@ -1,7 +1,10 @@
 // Normalises and checks the input of submitFold and checkFold, and tells what the check costs.
 import type { GatewayContext } from '../../context.ts';
+import { findUrlFault } from '../../progress/webhook-url.ts';
+import { MAX_PENDING_WEBHOOKS } from '../../progress/webhooks.ts';
 import { checkSubmission, type SubmissionCheck } from '../../submission/check.ts';
 import { inputWeight } from '../../submission/input-weight.ts';
+import type { Issue } from '../../submission/issues.ts';
 import { readSubmission, type Submission, type SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { checkSmiles } from './check-smiles.ts';
@@ -10,6 +13,34 @@ import { checkSmiles } from './check-smiles.ts';
 const LETTERS_PER_CALL = 10_000;
 
 export const checkCost = (input: SubmissionInput): number => Math.ceil(inputWeight(input) / LETTERS_PER_CALL);
+
+/** The mistake in the address to notify; null without one. */
+function checkNotify({ services, principal }: GatewayContext, url: string | null): Issue | null {
+  if (url === null) return null;
+  const { WEBHOOK_HOSTS: hosts } = services.config;
+  if (hosts.length === 0)
+    return {
+      path: 'notify',
+      code: 'NOTIFY_OFF',
+      message: 'This gateway sends no webhooks.',
+      hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
+    };
+  const fault = findUrlFault(url, hosts);
+  if (fault !== null)
+    return {
+      path: 'notify.url',
+      code: 'NOTIFY_URL',
+      message: `The address to notify ${fault}.`,
+      hint: 'Use an https address without a password, at a host that the operator lists in WEBHOOK_HOSTS.',
+    };
+  if (services.webhooks.hasRoom(principal)) return null;
+  return {
+    path: 'notify',
+    code: 'TOO_MANY',
+    message: `You have ${MAX_PENDING_WEBHOOKS} batches that you wait to be notified of.`,
+    hint: 'Leave `notify` out, or wait until some of them have ended.',
+  };
+}
 
 export interface CheckedInput {
   readonly submission: Submission;
@@ -21,7 +52,9 @@ export interface CheckedInput {
 export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<CheckedInput> {
   const models = ctx.services.config.FOLD_MODELS;
   const submission = readSubmission(input, models[0] ?? '');
-  const check = checkSubmission(submission, models);
+  const found = checkSubmission(submission, models);
+  const notifyIssue = checkNotify(ctx, submission.notifyUrl);
+  const check = notifyIssue === null ? found : { ...found, issues: [...found.issues, notifyIssue] };
   if (check.issues.length > 0) return { submission, check, hash: '' };
   const warnings = [...check.warnings, ...(await checkSmiles(submission))];
   return { submission, check: { ...check, warnings }, hash: submissionHash(submission) };

@@ -55,14 +55,36 @@ function findCountWarnings({ total_items }: Submitted, { taskCount }: Submission
   ];
 }
 
+/** The batch is queued: a store that fails must not hide it. */
+const NOTIFY_NOT_STORED: Issue = {
+  path: 'notify',
+  code: 'NOTIFY_NOT_STORED',
+  message: 'The batch is queued, but the gateway could not store where to notify you: it will not.',
+  hint: "Watch batchProgress instead. Tell the operator: the gateway's store fails.",
+};
+
+/** Stores where to notify when a batch ends. @returns a warning where that failed */
+async function addWebhook(ctx: GatewayContext, url: string, batchId: string): Promise<readonly Issue[]> {
+  const { services, principal, upstream } = ctx;
+  try {
+    await services.webhooks.add({ url, batchId, principal, token: upstream.token });
+    return [];
+  } catch (error) {
+    services.storeFailed('documents', error, ctx.requestId);
+    return [NOTIFY_NOT_STORED];
+  }
+}
+
 async function recordSuccess(
   ctx: GatewayContext,
   checked: CheckedInput,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitFoldResultShape> {
-  const { check } = checked;
+  const { check, submission } = checked;
+  const { notifyUrl } = submission;
   const at = Date.now();
   const notRecorded = await recordBatch(ctx, checked, data, at);
+  const notNotified = notifyUrl === null ? [] : await addWebhook(ctx, notifyUrl, data.batch_id);
   const queued = toQueuedBatch(data, check.taskCount, at);
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   const fromUpstream = [...findCountWarnings(data, check), ...warnings].map(
@@ -73,7 +95,7 @@ async function recordSuccess(
     batch: toBatch(ctx, data.batch_id),
     replayed: false,
     message: data.message ?? null,
-    warnings: [...check.warnings, ...fromUpstream, ...notRecorded],
+    warnings: [...check.warnings, ...fromUpstream, ...notRecorded, ...notNotified],
   };
 }
 

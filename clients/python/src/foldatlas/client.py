@@ -174,17 +174,20 @@ class FoldAtlas:
         model: Optional[str] = None,
         again: str = "",
         key: Optional[str] = None,
+        notify: Optional[str] = None,
     ) -> str:
         """Queues folds, and returns the id of the batch.
 
         The idempotency key is made of the input, so that the same input is paid once over the same
         gateway, for 31 days: run the same again after a failure. `again`, a word of yours, makes
         another submission of the same input, which is paid for again; `key` is a key of your own.
+        `notify` is an address that the gateway calls when every task has ended (docs/clients.md).
 
         Raises InputError for an input that cannot be folded, Refusal where nothing was queued or
         (kind OutcomeUnknown) nobody knows. Either way nothing was sent a second time.
         """
-        options = {"label": label, "repeat": repeat, "model": model}
+        notified = None if notify is None else {"url": notify}
+        options = {"label": label, "repeat": repeat, "model": model, "notify": notified}
         return self.send(make_submission(items, options, again, key))["batch_id"]
 
     def send(self, submission: Mapping[str, Any]) -> Dict[str, Any]:

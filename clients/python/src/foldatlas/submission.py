@@ -31,5 +31,7 @@ def make_submission(
     """The input with its key: `key`, else that of the file, else one made of the content and the word `again`."""
     submission = plain_submission(items, options)
     own = submission.pop("idempotencyKey", None)
+    # Whom to notify is no part of what is folded.
+    content = {name: value for name, value in submission.items() if name != "notify"}
     chosen = key or (None if again else own)
-    return {**submission, "idempotencyKey": chosen or submission_key(submission, again)}
+    return {**submission, "idempotencyKey": chosen or submission_key(content, again)}

@@ -1,0 +1,24 @@
+// Which addresses webhooks may go to: hosts of WEBHOOK_HOSTS, over https, at public addresses.
+import { isIP } from 'node:net';
+import { isLoopback, isPublicAddress } from '../upstream/http/public-address.ts';
+
+const MAX_URL_LENGTH = 2048;
+
+/**
+ * What is wrong with the address of a webhook, as the rest of a sentence; null when nothing is. The
+ * addresses behind the name of its host are checked while connecting.
+ *
+ * @param hosts - WEBHOOK_HOSTS; only over the embedded sandbox do they include hosts of this machine
+ */
+export function findUrlFault(text: string, hosts: readonly string[]): string | null {
+  if (text.length > MAX_URL_LENGTH) return `has more than ${MAX_URL_LENGTH} characters`;
+  if (!URL.canParse(text)) return 'is no URL';
+  const { protocol, host, hostname, username, password } = new URL(text);
+  if (protocol !== 'https:' && protocol !== 'http:') return 'does not begin with https://';
+  if (username !== '' || password !== '') return 'has a user or a password';
+  if (!hosts.includes(host) && !hosts.includes(hostname)) return 'has a host that this gateway does not call';
+  if (isLoopback(hostname)) return null;
+  if (protocol !== 'https:') return 'does not begin with https://';
+  const literal = hostname.replace(/^\[|\]$/g, '');
+  return isIP(literal) !== 0 && !isPublicAddress(literal) ? 'is not a public address' : null;
+}
