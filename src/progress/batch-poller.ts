@@ -1,6 +1,7 @@
 // Polls one batch for all its subscribers. Replicas share the snapshot through the store; a replica
 // that finds it expired takes a 45 s lease and polls.
 import { createBroadcast } from '../async/broadcast.ts';
+import type { PendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { delayMs, intervalAfter, type PollScheduleOptions } from './poll-schedule.ts';
@@ -19,6 +20,8 @@ import {
 export interface PollerDependencies {
   readonly documents: DocumentStore;
   readonly pace: PollScheduleOptions;
+  /** Polls in flight. */
+  readonly work: PendingWork;
   /** Receives unexpected errors, such as those of the store. Polling continues. */
   readonly onError: (error: unknown) => void;
 }
@@ -54,7 +57,7 @@ const LEASE_CHECK_INTERVAL_MS = 200;
  * has then ended, too
  */
 export function startBatchPoller(
-  { documents, pace, onError }: PollerDependencies,
+  { documents, pace, work, onError }: PollerDependencies,
   key: string,
   batchId: string,
   onEmpty: () => void,
@@ -163,6 +166,8 @@ export function startBatchPoller(
     return undefined;
   }
 
+  const checkNow = (): void => void work.run(pollIfDue);
+
   async function pollIfDue(): Promise<void> {
     pollAgain = true;
     if (isPolling) return;
@@ -187,7 +192,7 @@ export function startBatchPoller(
     const own = msUntilDue();
     // Replicas do not signal each other; each looks at the store.
     const next = wait ?? (documents.isShared ? Math.min(own, pace.first) : own);
-    timer = setTimeout(() => void pollIfDue(), next);
+    timer = setTimeout(checkNow, next);
   }
 
   function end(): void {
@@ -211,10 +216,10 @@ export function startBatchPoller(
       };
       const isLast = (event: BatchProgressEvent) => event.kind === 'progress' && event.final;
       const events = topic.watch(createReader(hasTasks), signal, onLeave, isLast);
-      void pollIfDue();
+      checkNow();
       return events;
     },
-    checkNow: () => void pollIfDue(),
+    checkNow,
     close: end,
   };
 }

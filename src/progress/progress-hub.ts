@@ -1,5 +1,6 @@
 // Live progress of batches for all subscribers of a process: one poller for each principal and
 // batch.
+import { createPendingWork } from '../async/pending-work.ts';
 import { type BatchPoller, type PollerDependencies, startBatchPoller, type Watch } from './batch-poller.ts';
 import { defaultPollSchedule } from './poll-schedule.ts';
 import type { BatchProgressEvent } from './progress-events.ts';
@@ -17,8 +18,11 @@ export interface ProgressHub {
   watch(principal: string | null, batchId: string, watch: Watch): AsyncIterableIterator<BatchProgressEvent>;
   /** Has all replicas poll a batch now, after a cancellation. */
   pollNow(principal: string | null, batchId: string): Promise<void>;
-  /** Ends all subscriptions, including those that are being opened. */
-  close(): void;
+  /**
+   * Ends all subscriptions, including those that are being opened. Resolves when no poll is left,
+   * whose lease would keep other replicas waiting.
+   */
+  close(): Promise<void>;
 }
 
 /** Tries of writing the snapshot while other replicas write it. */
@@ -31,7 +35,8 @@ export function createProgressHub({
   documents,
   pace = defaultPollSchedule,
   onError,
-}: Omit<PollerDependencies, 'pace'> & Partial<PollerDependencies>): ProgressHub {
+}: Omit<PollerDependencies, 'pace' | 'work'> & Partial<PollerDependencies>): ProgressHub {
+  const work = createPendingWork();
   const pollers = new Map<string, BatchPoller>();
   let closed = false;
 
@@ -39,7 +44,9 @@ export function createProgressHub({
     const key = snapshotKey(principal, batchId);
     const found = pollers.get(key);
     if (found !== undefined) return found;
-    const poller = startBatchPoller({ documents, pace, onError }, key, batchId, () => pollers.delete(key));
+    const poller = startBatchPoller({ documents, pace, work, onError }, key, batchId, () =>
+      pollers.delete(key),
+    );
     pollers.set(key, poller);
     return poller;
   }
@@ -74,6 +81,7 @@ export function createProgressHub({
     close() {
       closed = true;
       for (const poller of [...pollers.values()]) poller.close();
+      return work.ended();
     },
   };
 }
