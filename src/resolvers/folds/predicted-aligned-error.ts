@@ -8,6 +8,7 @@ import type { Matrix } from '../../structure/fold/matrix.ts';
 import {
   type ChainPair,
   type PaeBlock as PaeBlockRecord,
+  type PaeRange,
   paeBlock,
   paeChainPairs,
 } from '../../structure/fold/pae.ts';
@@ -18,24 +19,10 @@ import { loadFold } from './load-fold.ts';
 const MAX_POINTS = 1_000_000;
 const DEFAULT_POINTS = 10_000;
 
-interface BlockArgs {
-  readonly rowStart?: number | null | undefined;
-  readonly rowEnd?: number | null | undefined;
-  readonly columnStart?: number | null | undefined;
-  readonly columnEnd?: number | null | undefined;
-  readonly maxPoints?: number | null | undefined;
-}
-
-function readBlock(pae: Matrix, args: BlockArgs): PaeBlockRecord {
-  if ((args.maxPoints ?? 1) > MAX_POINTS) throw badInput(`\`maxPoints\` is at most ${MAX_POINTS}.`);
+function readBlock(pae: Matrix, range: PaeRange): PaeBlockRecord {
+  if ((range.maxPoints ?? 1) > MAX_POINTS) throw badInput(`\`maxPoints\` is at most ${MAX_POINTS}.`);
   try {
-    return paeBlock(pae, {
-      rowStart: args.rowStart ?? undefined,
-      rowEnd: args.rowEnd ?? undefined,
-      columnStart: args.columnStart ?? undefined,
-      columnEnd: args.columnEnd ?? undefined,
-      maxPoints: args.maxPoints ?? undefined,
-    });
+    return paeBlock(pae, range);
   } catch (error) {
     throw error instanceof RangeError ? badInput(error.message) : error;
   }

@@ -4,12 +4,12 @@ import { blockMean, type Matrix } from './matrix.ts';
 
 /** A part of the matrix; ends excluded, 0-based; a missing end is the size of the matrix. */
 export interface PaeRange {
-  readonly rowStart?: number | undefined;
-  readonly rowEnd?: number | undefined;
-  readonly columnStart?: number | undefined;
-  readonly columnEnd?: number | undefined;
+  readonly rowStart?: number | null | undefined;
+  readonly rowEnd?: number | null | undefined;
+  readonly columnStart?: number | null | undefined;
+  readonly columnEnd?: number | null | undefined;
   /** Largest number of values to return; 10,000 by default. */
-  readonly maxPoints?: number | undefined;
+  readonly maxPoints?: number | null | undefined;
 }
 
 /** A block of means over `step` times `step` cells each. */
@@ -34,12 +34,13 @@ type ChainTokens = Pick<FoldedChain, 'id' | 'tokenStart' | 'tokenEnd'>;
 /** Rows or columns, the end excluded. */
 type Band = readonly [start: number, end: number];
 
-const toBand = (what: string, size: number, start = 0, end = size): Band => {
+function toBand(what: string, size: number, from: number | null = 0, to: number | null = size): Band {
+  const [start, end] = [from ?? 0, to ?? size];
   if (!Number.isInteger(start) || !Number.isInteger(end) || start < 0 || end < start) {
     throw new RangeError(`${what}: use 0 <= start <= end, 0-based with the end excluded, up to ${size}.`);
   }
   return [Math.min(start, size), Math.min(end, size)];
-};
+}
 
 /** Cuts a band into bands of `step`. */
 const cutBand = ([start, end]: Band, step: number): Band[] =>
@@ -69,7 +70,7 @@ function meanOrNull(pae: Matrix, rows: Band, columns: Band): number | null {
 export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   const [rowStart, rowEnd] = toBand('Rows', pae.rowCount, range.rowStart, range.rowEnd);
   const [columnStart, columnEnd] = toBand('Columns', pae.rowCount, range.columnStart, range.columnEnd);
-  const { maxPoints = 10_000 } = range;
+  const maxPoints = range.maxPoints ?? 10_000;
   if (!Number.isInteger(maxPoints) || maxPoints < 1)
     throw new RangeError('maxPoints: use a whole number from 1.');
   const step = findStep(rowEnd - rowStart, columnEnd - columnStart, maxPoints);
