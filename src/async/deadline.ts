@@ -7,45 +7,31 @@ import { setMaxListeners } from 'node:events';
 export interface Deadline {
   /** Aborted with the caller's reason, or with a TimeoutError when the time is up. */
   readonly signal: AbortSignal;
-  /** Moves the end to so many milliseconds from now. */
-  extend(milliseconds: number): void;
-  /** Aborts now, with the caller's reason where it has one. */
-  abort(): void;
-  /** Removes the time limit; the caller can still abort. */
-  lift(): void;
   /** Removes the time limit and the listener of the caller's signal. */
   end(): void;
 }
 
-export function startDeadline(caller: AbortSignal | undefined, milliseconds: number): Deadline {
+export function startDeadline(caller: AbortSignal, milliseconds: number): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
-  setMaxListeners(0, signal, ...(caller === undefined ? [] : [caller]));
-  let timer: NodeJS.Timeout | undefined;
+  setMaxListeners(0, signal, caller);
 
-  const lift = () => clearTimeout(timer);
   function abort(): void {
-    lift();
-    controller.abort(caller?.reason);
+    end();
+    controller.abort(caller.reason);
   }
+  const timer = setTimeout(() => {
+    end();
+    controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
+  }, milliseconds).unref();
   function end(): void {
-    lift();
-    caller?.removeEventListener('abort', abort);
+    clearTimeout(timer);
+    caller.removeEventListener('abort', abort);
   }
-  function extend(more: number): void {
-    lift();
-    timer = setTimeout(() => {
-      end();
-      controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-    }, more).unref();
-  }
-  if (caller?.aborted === true) abort();
-  else {
-    caller?.addEventListener('abort', abort);
-    extend(milliseconds);
-  }
-  return { signal, extend, abort, lift, end };
+  if (caller.aborted) abort();
+  else caller.addEventListener('abort', abort);
+  return { signal, end };
 }
 
 /**

@@ -1,6 +1,8 @@
 // Pauses after a 429, which apply to all calls of a scope: as long as Retry-After says, or doubled
 // each time where it says nothing.
 
+import { LRUCache } from 'lru-cache';
+
 export interface RateLimitBackoff {
   /** Milliseconds that the calls of a scope still wait. */
   remaining(scope: string): number;
@@ -15,7 +17,7 @@ export interface RateLimitBackoff {
 /** The first pause without a Retry-After. */
 const FIRST_PAUSE_MS = 250;
 const MAX_GUESSED_PAUSE_MS = 10_000;
-/** Pauses that are over are forgotten from so many on. */
+/** Scopes whose pauses are remembered. */
 const MAX_SCOPES = 1000;
 
 interface Pause {
@@ -26,15 +28,12 @@ interface Pause {
 
 /** @param now - milliseconds of a clock that only goes forward */
 export function createRateLimitBackoff(now: () => number): RateLimitBackoff {
-  const pauses = new Map<string, Pause>();
+  const pauses = new LRUCache<string, Pause>({ max: MAX_SCOPES });
   const left = (pause: Pause | undefined): number =>
     pause === undefined ? 0 : Math.max(0, pause.until - now());
   return {
     remaining: (scope) => left(pauses.get(scope)),
     start(scope, seconds) {
-      if (pauses.size >= MAX_SCOPES) {
-        for (const [name, pause] of pauses) if (left(pause) === 0) pauses.delete(name);
-      }
       const before = pauses.get(scope);
       // Calls in flight together get their 429 together: count it once.
       if (left(before) > 0 && seconds === undefined) return;

@@ -5,7 +5,6 @@
 // alone gets half of the places, two get a third each, and the next one always finds some free.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { startDeadline } from '../../async/deadline.ts';
 import { UpstreamError } from '../errors.ts';
 import { createRateLimitBackoff } from './backoff.ts';
 import { type BreakerRules, type BreakerState, createBreaker, type Reachability } from './breaker.ts';
@@ -47,7 +46,7 @@ export type CallOutcome = Reachability | 'slowed';
 /** Ends the call that has it. Only the first call of it counts. */
 export type Permit = (outcome: CallOutcome) => void;
 
-/** Why a call was not sent. */
+/** Why a call is not sent now. */
 type HoldReason = 'breaker' | 'paused' | 'full' | 'waited';
 
 export interface HostLimiterState {
@@ -57,7 +56,6 @@ export interface HostLimiterState {
   readonly host: BreakerState;
   /** Scopes that wait after a 429. */
   readonly paused: number;
-  readonly refused: Readonly<Record<HoldReason, number>>;
 }
 
 export interface HostLimiter {
@@ -81,6 +79,12 @@ interface Waiting extends CallSource {
   refuse(reason: HoldReason): void;
 }
 
+/** A state of the host in which a call has to wait. */
+interface Hold {
+  readonly reason: HoldReason;
+  readonly waitMs: number;
+}
+
 const HOLD_TEXTS: Readonly<Record<HoldReason, (seconds: number) => string>> = {
   breaker: (seconds) => `The upstream cannot be reached; it is asked again in ${seconds} s.`,
   paused: (seconds) => `The upstream asked to slow down for ${seconds} s.`,
@@ -88,7 +92,7 @@ const HOLD_TEXTS: Readonly<Record<HoldReason, (seconds: number) => string>> = {
   waited: () => 'The call waited too long for its turn; try again in a moment.',
 };
 
-function toHeldBackError(reason: HoldReason, operation: string, waitMs: number): UpstreamError {
+function toHeldBackError({ reason, waitMs }: Hold, operation: string): UpstreamError {
   const seconds = Math.max(1, Math.ceil(waitMs / 1000));
   const text = `${HOLD_TEXTS[reason](seconds)} This call was not sent (${operation}).`;
   return new UpstreamError(text, {
@@ -109,15 +113,9 @@ export function createHostLimiter(
   const breaker = createBreaker(limits.breaker, now);
   const pauses = createRateLimitBackoff(now);
   const queue = createFairQueue<Waiting>();
-  const refused = { breaker: 0, paused: 0, full: 0, waited: 0 };
-  /** Calls in flight by caller; callers without one are left out. */
+  /** Calls in flight by caller. */
   const byCaller = new Map<string, number>();
   let inFlight = 0;
-
-  const refuse = (reason: HoldReason, operation: string, waitMs: number): UpstreamError => {
-    refused[reason] += 1;
-    return toHeldBackError(reason, operation, waitMs);
-  };
 
   const hasShare = ({ caller }: CallSource): boolean =>
     (byCaller.get(caller) ?? 0) < limits.inFlight - inFlight;
@@ -135,13 +133,21 @@ export function createHostLimiter(
     for (let next = queue.shift(hasShare); next !== undefined; next = queue.shift(hasShare)) next.start();
   };
 
-  /** Milliseconds of a short pause. @throws UpstreamError when the call may not be sent soon */
-  const pauseBefore = ({ operation, scope }: LimitedCall): number => {
+  /** Null when the breaker is closed and the scope of the call does not pause. */
+  const findHold = ({ scope }: LimitedCall): Hold | null => {
     const closedMs = breaker.wait();
-    if (closedMs > 0) throw refuse('breaker', operation, closedMs);
+    if (closedMs > 0) return { reason: 'breaker', waitMs: closedMs };
     const pauseMs = scope === undefined ? 0 : pauses.remaining(scope);
-    if (pauseMs > MAX_PAUSE_MS) throw refuse('paused', operation, pauseMs);
-    return pauseMs;
+    return pauseMs > 0 ? { reason: 'paused', waitMs: pauseMs } : null;
+  };
+
+  /** Waits for a short pause to end. @throws UpstreamError for a longer one, or the abort reason */
+  const waitForHost = async (call: LimitedCall): Promise<void> => {
+    for (let hold = findHold(call); hold !== null; hold = findHold(call)) {
+      if (hold.reason === 'breaker' || hold.waitMs > MAX_PAUSE_MS)
+        throw toHeldBackError(hold, call.operation);
+      await sleep(hold.waitMs, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
+    }
   };
 
   const createPermit = (call: LimitedCall): Permit => {
@@ -156,55 +162,50 @@ export function createHostLimiter(
     };
   };
 
-  const waitForShare = (call: LimitedCall): Promise<void> =>
+  /** Waits in the queue. @throws UpstreamError or the abort reason */
+  const waitForShare = ({ operation, caller, signal, maxWaitMs }: LimitedCall): Promise<void> =>
     new Promise((resolve, reject) => {
-      const { operation, caller, signal, maxWaitMs } = call;
-      const deadline = startDeadline(signal, maxWaitMs);
+      signal?.throwIfAborted();
       const waiting: Waiting = {
         caller,
         start() {
-          deadline.end();
-          count(call, 1);
+          leave();
+          count({ caller }, 1);
           resolve();
         },
         refuse(reason) {
-          deadline.end();
-          reject(refuse(reason, operation, 1000));
+          leave();
+          reject(toHeldBackError({ reason, waitMs: 1000 }, operation));
         },
       };
-      signal?.throwIfAborted();
-      deadline.signal.addEventListener('abort', () => {
+      const timer = setTimeout(waiting.refuse, maxWaitMs, 'waited').unref();
+      function abort(): void {
+        leave();
+        reject(signal?.reason);
+      }
+      function leave(): void {
         queue.remove(waiting);
-        if (signal?.aborted === true) reject(signal.reason);
-        else waiting.refuse('waited');
-      });
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', abort);
+      }
+      signal?.addEventListener('abort', abort);
       queue.push(waiting);
       if (queue.size > limits.queue) queue.dropLast(caller)?.refuse('full');
     });
 
-  /** Waits for a short pause to end and for a share. @throws UpstreamError or the abort reason */
-  const waitForTurn = async (call: LimitedCall): Promise<void> => {
-    const { signal } = call;
-    for (let pauseMs = pauseBefore(call); pauseMs > 0; pauseMs = pauseBefore(call)) {
-      await sleep(pauseMs, undefined, { signal }).catch(() => signal?.throwIfAborted());
-    }
-    if (call.isUrgent) return;
-    if (hasShare(call)) count(call, 1);
-    else await waitForShare(call);
-  };
-
   return {
     async enter(call) {
       for (;;) {
-        await waitForTurn(call);
-        // The breaker may have opened, or a pause begun, while it waited.
-        let isPermitted = call.isUrgent;
-        try {
-          isPermitted ||= pauseBefore(call) === 0;
-        } finally {
-          if (!isPermitted) endCall(call);
+        await waitForHost(call);
+        if (call.isUrgent) return createPermit(call);
+        if (hasShare(call)) {
+          count(call, 1);
+          return createPermit(call);
         }
-        if (isPermitted) return createPermit(call);
+        await waitForShare(call);
+        // The breaker may have opened, or a pause begun, while it waited.
+        if (findHold(call) === null) return createPermit(call);
+        endCall(call);
       }
     },
     slowDown: pauses.start,
@@ -213,7 +214,6 @@ export function createHostLimiter(
       queued: queue.size,
       host: breaker.state(),
       paused: pauses.count,
-      refused: { ...refused },
     }),
   };
 }
