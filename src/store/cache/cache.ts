@@ -62,7 +62,10 @@ export interface CacheOptions<T> {
   readonly shared?: SharedCache | undefined;
 }
 
-/** A value and until when it is fresh, in milliseconds since the epoch. */
+/**
+ * A value and until when it is fresh, in milliseconds since the epoch. Both tiers have it, so that
+ * lru-cache keeps no times of its own.
+ */
 interface Entry<T> {
   readonly value: T;
   readonly until: number;
@@ -91,7 +94,7 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
     const found = new Map<string, Entry<T>>();
     for (const key of keys) {
       const entry = local.get(key);
-      if (entry !== undefined) found.set(key, entry);
+      if (entry !== undefined && timeLeft(entry) > 0) found.set(key, entry);
     }
     const memory = found.size;
     const missing = keys.filter((key) => !found.has(key));
@@ -99,10 +102,9 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
       for (const [key, stored] of await shared.getMany(missing)) {
         // Only this namespace writes under its name, and the name changes when the shape does.
         const entry = stored as Entry<T>;
-        const left = timeLeft(entry);
-        if (left <= 0) continue;
+        if (timeLeft(entry) <= 0) continue;
         found.set(key, entry);
-        local.set(key, entry, { ttl: left });
+        local.set(key, entry);
       }
     onLookup?.(namespace, { memory, store: found.size - memory, missing: keys.length - found.size });
     return found;
@@ -118,9 +120,8 @@ export function createCache<T>(options: CacheOptions<T>): Cache<T> {
   function set(key: string, value: T, keepMs = ttl): void {
     const entry: Entry<T> = { value, until: Date.now() + keepMs };
     const left = timeLeft(entry);
-    // For lru-cache, 0 is no end at all.
     if (left <= 0) return;
-    local.set(key, entry, { ttl: left });
+    local.set(key, entry);
     shared?.set(key, entry, left);
   }
 

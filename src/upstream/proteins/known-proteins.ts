@@ -85,7 +85,8 @@ export class KnownProteins {
 
   /** Marks an archive as read whole that was asked for these parts of a protein. */
   addReadArchive(hash: string, needs: RequiredParts): void {
-    this.#readArchives.set(hash, unionParts([this.#readArchives.get(hash) ?? NO_PARTS, needs]));
+    const before = this.#readArchives.get(hash);
+    this.#readArchives.set(hash, before === undefined ? needs : unionParts([before, needs]));
   }
 
   /** Adds the error of an archive of which a member was lost. */

@@ -52,14 +52,15 @@ export function planFirstCalls(needed: NeededParts): Plan {
  * what a record lost.
  */
 export function planRemainingCalls(open: NeededParts, first: Plan): Plan {
-  const asked = new Map(first.bulk.flatMap(({ each }) => [...each]));
+  const hasAskedForCluster = (hash: string): boolean =>
+    first.bulk.some(({ each }) => each.get(hash)?.cluster === true);
   const records = new Map<string, RequiredParts>();
   const forBulk = new Map<string, RequiredParts>();
   for (const [hash, needs] of open) {
     if (!first.records.has(hash)) records.set(hash, needs);
     else {
       const { cluster, ...lost } = inArchive(needs);
-      const more = asked.get(hash)?.cluster === true || cluster === undefined ? lost : { ...lost, cluster };
+      const more = cluster === undefined || hasAskedForCluster(hash) ? lost : { ...lost, cluster };
       if (!needsNothing(more)) forBulk.set(hash, more);
     }
   }

@@ -117,7 +117,10 @@ export const pickParts = (needs: RequiredParts, isWanted: (need: Need) => boolea
 
 /** The needs that `available` does not meet. */
 export function missingParts(needs: RequiredParts, available: AvailableParts): RequiredParts {
-  const missing = pickParts(needs, (need) => !isAvailable(need, needs, available));
+  const isMissing = (need: Need): boolean => !isAvailable(need, needs, available);
+  // The usual case, for each protein of a list.
+  if (!needNames(needs).some(isMissing)) return NO_PARTS;
+  const missing = pickParts(needs, isMissing);
   const { rows } = missing;
   return rows === undefined ? missing : { ...missing, rows: rows.filter((row) => lacksRow(row, available)) };
 }
