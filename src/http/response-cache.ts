@@ -1,26 +1,17 @@
 // The response cache in front of Yoga. It answers a stored response with its bytes, and lets identical
 // requests at the same time wait for one execution. It stores the responses of public operations and public
 // files. A request with a header that is not listed here is never answered from the cache.
-import type { ServerResponse } from 'node:http';
 import { memoize2 } from '@graphql-tools/utils';
-import {
-  type DocumentNode,
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLSchema,
-  getOperationAST,
-} from 'graphql';
+import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { GatewayContext } from '../context.ts';
-import { createEtag, matchesIfNoneMatch } from '../etag.ts';
+import { createEtag } from '../etag.ts';
 import { REPORT_HEADER } from '../telemetry/request-record.ts';
-import { traceparent } from '../telemetry/trace-context.ts';
 import { type Exchange, getExchange, type HttpResponse, type ShareableResponse } from './exchange.ts';
-import { rateLimitHeaders } from './limits/rate-limit.ts';
 import { publicLifetime } from './public-operations.ts';
-import { addVary, corsHeaders } from './response-headers.ts';
+import { addVary } from './response-headers.ts';
 
 /** Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored. */
 const HEADERS_IN_KEY = [
@@ -63,42 +54,10 @@ function cacheKey({ method, url, headers, address, caller, body }: Exchange): st
   return body === undefined ? key : `${key}\n${body.toString('latin1')}`;
 }
 
-/** A response that every caller may get. */
-interface StoredResponse {
-  /** Names and values in turn, as node:http takes them; without those of a single request. */
-  readonly headers: readonly string[];
-  /** Text has one character for each byte: node:http writes it together with the headers. */
+/** A response that every caller may get, without headers of a single request. */
+interface StoredResponse extends HttpResponse {
   readonly body: string | Buffer;
-  /** Such as `"abc"`; undefined where clients may not store the response. */
-  readonly etag: string | undefined;
-  /** Whether caches between here and the caller may store it. */
-  readonly isPublic: boolean;
   readonly operationName: string | null | undefined;
-}
-
-/** Headers that are the same for every caller. */
-const STORED_HEADERS: ReadonlySet<string> = new Set(
-  (
-    'cache-control content-disposition content-security-policy content-type cross-origin-resource-policy ' +
-    'etag referrer-policy vary x-content-type-options x-frame-options x-sandbox'
-  ).split(' '),
-);
-/** Headers that are made for each request. A response with any other header is not stored. */
-const REQUEST_HEADERS: ReadonlySet<string> = new Set(
-  (
-    'access-control-allow-origin access-control-expose-headers content-length ratelimit-limit ' +
-    'ratelimit-remaining ratelimit-reset traceresponse x-request-id'
-  ).split(' '),
-);
-
-/** The headers to store as names and values in turn; null when one of them must not be stored. */
-function storedHeaders(headers: HttpResponse['headers']): string[] | null {
-  const stored: string[] = [];
-  for (const [name, value] of Object.entries(headers)) {
-    if (STORED_HEADERS.has(name)) stored.push(name, value);
-    else if (!REQUEST_HEADERS.has(name)) return null;
-  }
-  return stored;
 }
 
 /**
@@ -127,7 +86,7 @@ function storableSeconds(
 }
 
 export interface ResponseCacheOptions {
-  readonly config: Pick<Config, 'CACHE_RECORDS_SECONDS' | 'CORS_ORIGINS' | 'proofNeeded'>;
+  readonly config: Pick<Config, 'CACHE_RECORDS_SECONDS' | 'proofNeeded'>;
   /** Bytes of all stored responses together; 0 stores none. */
   readonly maxBytes: number;
 }
@@ -139,10 +98,12 @@ export interface ResponseCache {
    * The stored response to a request, or that to an identical one in flight; null when it has to be
    * executed. Identical requests then wait for it until `finish` or `abandon`.
    */
-  find(exchange: Exchange): Promise<StoredResponse | null>;
-  /** Sends a stored response with the headers of this request. */
-  send(exchange: Exchange, connection: ServerResponse, response: StoredResponse): void;
-  /** Sets Cache-Control and ETag, and stores the response. @returns the response, or a 304 in its place */
+  find(exchange: Exchange): Promise<HttpResponse | null>;
+  /**
+   * Sets Cache-Control and ETag, and stores the response.
+   *
+   * @param response - without headers of a single request
+   */
   finish(exchange: Exchange, response: HttpResponse): HttpResponse;
   /** Lets the requests that wait for this one be executed each by itself. */
   abandon(exchange: Exchange): void;
@@ -162,7 +123,7 @@ const MAX_ENTRY_SHARE = 1 / 16;
 const ENTRY_OVERHEAD_BYTES = 1024;
 
 export function createResponseCache({ config, maxBytes }: ResponseCacheOptions): ResponseCache {
-  const { CACHE_RECORDS_SECONDS, CORS_ORIGINS, proofNeeded } = config;
+  const { CACHE_RECORDS_SECONDS, proofNeeded } = config;
   const lifetime = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
     publicLifetime(schema, document, CACHE_RECORDS_SECONDS),
   );
@@ -172,7 +133,7 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
       : new LRUCache<string, StoredResponse>({
           maxSize: maxBytes,
           maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
-          sizeCalculation: ({ body }, key) => key.length + body.length + ENTRY_OVERHEAD_BYTES,
+          sizeCalculation: ({ body }, key) => key.length + Buffer.byteLength(body) + ENTRY_OVERHEAD_BYTES,
         });
   const flights = new Map<string, Flight>();
 
@@ -195,18 +156,16 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     flights.delete(key);
   }
 
-  /** Lets clients store the response to a GET. @returns its ETag */
+  /** Lets clients store the response to a GET. */
   function allowCaching(
     headers: HttpResponse['headers'],
     body: string | Buffer,
-    shareable: ShareableResponse,
-  ): string {
-    const etag = createEtag(body);
-    const scope = proofNeeded || shareable.dependsOnHost ? 'private' : 'public';
-    headers['cache-control'] = `${scope}, max-age=${shareable.seconds}`;
-    headers.etag = etag;
+    { seconds, dependsOnHost }: ShareableResponse,
+  ): void {
+    const scope = proofNeeded || dependsOnHost ? 'private' : 'public';
+    headers['cache-control'] = `${scope}, max-age=${seconds}`;
+    headers.etag = createEtag(body);
     addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
-    return etag;
   }
 
   /** Stores a response and gives it to the requests that wait for it. */
@@ -215,13 +174,9 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     { seconds, operationName }: ShareableResponse,
     headers: HttpResponse['headers'],
     body: string | Buffer,
-    etag: string | undefined,
   ): void {
-    const shared = storedHeaders(headers);
-    if (exchange.key === undefined || shared === null) return;
-    const isPublic = headers['cache-control']?.includes('public') === true;
-    const bytes = typeof body === 'string' ? Buffer.from(body).toString('latin1') : body;
-    const entry = { headers: shared, body: bytes, etag, isPublic, operationName };
+    if (exchange.key === undefined) return;
+    const entry = { status: 200, headers, body, operationName };
     const ttl = Math.min(seconds, MAX_STORED_SECONDS) * 1000;
     if (ttl > 0) stored?.set(exchange.key, entry, { ttl });
     settle(exchange, entry);
@@ -230,7 +185,7 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
   return {
     plugin: {
       onExecute({ args, context: { request } }) {
-        const { schema, document, operationName, variableValues } = args;
+        const { schema, document, variableValues } = args;
         const exchange = getExchange(request);
         const seconds = exchange.record.isReported ? null : lifetime(schema, document)(variableValues ?? {});
         if (seconds === null) {
@@ -244,7 +199,7 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
             const whole =
               Symbol.asyncIterator in result ? null : storableSeconds(result, seconds, upstream?.absences);
             if (whole === null) return settle(exchange, null);
-            const name = getOperationAST(document, operationName)?.name?.value ?? null;
+            const name = exchange.record.operation?.name ?? null;
             exchange.shareable = { seconds: whole, operationName: name, dependsOnHost };
           },
         };
@@ -253,47 +208,33 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     async find(exchange) {
       const key = cacheKey(exchange);
       if (key === undefined) return null;
-      const response = stored?.get(key);
-      if (response !== undefined) return response;
       const flight = flights.get(key);
-      if (flight !== undefined) return flight.response;
-      lead(exchange, key);
-      return null;
-    },
-    send({ headers: asked, record, rate, caller }, connection, response) {
-      const { headers: shared, body, etag, isPublic, operationName } = response;
-      const { origin } = asked;
-      if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
-      if (operationName !== undefined) record.operation = { type: 'query', name: operationName };
-      const headers = shared.slice();
-      headers.push('x-request-id', record.requestId, 'traceresponse', traceparent(record.span));
-      if (origin !== undefined) headers.push(...Object.entries(corsHeaders(origin, CORS_ORIGINS)).flat());
-      // A response that caches may store says nothing of a single caller.
-      if (rate !== null && !isPublic)
-        for (const [name, value] of rateLimitHeaders(rate)) headers.push(name, value);
-      if (etag !== undefined && matchesIfNoneMatch(asked['if-none-match'], etag)) {
-        connection.writeHead(304, headers).end();
-        return;
+      const known = stored?.get(key);
+      if (known === undefined && flight === undefined) {
+        lead(exchange, key);
+        return null;
       }
-      headers.push('content-length', String(body.length));
-      connection.writeHead(200, headers).end(body, 'latin1');
+      const response = known ?? (await flight?.response) ?? null;
+      if (response === null) return null;
+      const { record, caller } = exchange;
+      if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
+      const { operationName: name } = response;
+      if (name !== undefined) record.operation = { type: 'query', name };
+      return response;
     },
     finish(exchange, response) {
       const { headers, status } = response;
       // A file that the client has is stored with the headers of its 304.
       const shareable = status === 200 || status === 304 ? exchange.shareable : undefined;
       const body = shareable?.content ?? (response.body instanceof ReadableStream ? null : response.body);
-      let etag: string | undefined;
-      if (headers['cache-control'] !== undefined) etag = headers.etag;
-      else if (shareable !== undefined && body !== null && exchange.method !== 'POST')
-        etag = allowCaching(headers, body, shareable);
-      else headers['cache-control'] = 'private, no-store';
-      if (shareable !== undefined && body !== null) share(exchange, shareable, headers, body, etag);
+      if (headers['cache-control'] === undefined) {
+        if (shareable !== undefined && body !== null && exchange.method !== 'POST')
+          allowCaching(headers, body, shareable);
+        else headers['cache-control'] = 'private, no-store';
+      }
+      if (shareable !== undefined && body !== null) share(exchange, shareable, headers, body);
       settle(exchange, null);
-      if (etag === undefined || body === null) return response;
-      if (!matchesIfNoneMatch(exchange.headers['if-none-match'], etag)) return response;
-      delete headers['content-length'];
-      return { status: 304, headers, body: null };
+      return response;
     },
     abandon: (exchange) => settle(exchange, null),
   };

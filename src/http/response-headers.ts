@@ -30,9 +30,16 @@ function makePrivate(headers: Headers): void {
  * @param isSandbox - whether the upstream is a sandbox
  * @param proofNeeded - whether callers must send credentials: shared caches must not give their
  *   responses to others
+ * @param origins - as CORS_ORIGINS lists them
  */
-export function setCommonHeaders(headers: Headers, isSandbox: boolean, proofNeeded: boolean): void {
+export function setCommonHeaders(
+  headers: Headers,
+  isSandbox: boolean,
+  proofNeeded: boolean,
+  origins: readonly string[],
+): void {
   if (isSandbox) headers['x-sandbox'] = '1';
+  if (origins.length > 0) addVary(headers, ['origin']);
   if (proofNeeded) makePrivate(headers);
   // Pages of any site may show images.
   if (headers['content-type']?.startsWith('image/'))
@@ -94,24 +101,14 @@ export function optionsHeaders(
   origins: readonly string[],
 ): Headers {
   const isPreflight = origin !== undefined && headers['access-control-request-method'] !== undefined;
-  if (!isPreflight) return { allow: 'GET, HEAD, POST, OPTIONS', 'content-length': '0' };
-  if (!isListed(origin, origins)) return { 'content-length': '0' };
+  const common = { 'content-length': '0', vary: 'access-control-request-headers' };
+  if (!isPreflight) return { ...common, allow: 'GET, HEAD, POST, OPTIONS' };
+  if (!isListed(origin, origins)) return common;
   const asked = headers['access-control-request-headers'];
   return {
+    ...common,
     'access-control-allow-methods': 'GET, HEAD, POST',
     ...(asked === undefined ? {} : { 'access-control-allow-headers': asked }),
     'access-control-max-age': PREFLIGHT_SECONDS,
-    'content-length': '0',
   };
-}
-
-/** Adds the CORS headers of a response. @param origins - as CORS_ORIGINS lists them */
-export function addCors(
-  { method, headers }: { readonly method: string; readonly headers: IncomingHttpHeaders },
-  response: Headers,
-  origins: readonly string[],
-): void {
-  Object.assign(response, corsHeaders(headers.origin, origins));
-  if (method === 'OPTIONS') addVary(response, ['access-control-request-headers']);
-  if (origins.length > 0) addVary(response, ['origin']);
 }
