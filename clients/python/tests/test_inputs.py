@@ -253,6 +253,12 @@ class Keys(unittest.TestCase):
         self.assertNotEqual(make_submission(made, {}, "again")["idempotencyKey"], "mine")
         self.assertEqual(make_submission(made, {}, "", "other")["idempotencyKey"], "other")
 
+    def test_whom_to_notify_is_no_part_of_the_key(self) -> None:
+        items = [{"chains": [{"protein": {"sequence": "MKV"}}]}]
+        notified = make_submission(items, {"notify": {"url": "https://hooks.example.org/"}})
+        self.assertEqual(notified["notify"], {"url": "https://hooks.example.org/"})
+        self.assertEqual(notified["idempotencyKey"], make_submission(items, {})["idempotencyKey"])
+
 
 if __name__ == "__main__":
     unittest.main()
