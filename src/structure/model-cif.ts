@@ -1,16 +1,8 @@
 // The categories of ModelCIF (mmcif_ma.dic 1.4.9): the targets, the software, and the confidences.
 // https://github.com/ihmwg/ModelCIF
+import type { CifTable, CifValue } from './cif.ts';
 import { type Asym, type Entity, isPolymer } from './entities.ts';
 import type { StructureModel } from './model.ts';
-
-/** A cell; null and undefined are written as `?`, the empty string as `.`. */
-export type CifValue = string | number | null | undefined;
-
-/** One row of a category: its values by the names of its items. */
-export type CifRow = Readonly<Record<string, CifValue>>;
-
-/** A category and its rows, which have the same items. */
-export type CifTable = readonly [category: string, rows: readonly CifRow[]];
 
 /** The number of a residue of a polymer in its chain; none for other molecules. */
 export const sequenceNumber = ({ entity }: Asym, index: number): CifValue =>

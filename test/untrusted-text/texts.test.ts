@@ -19,7 +19,7 @@ import { readCursor } from '../../src/resolvers/relay/connection.ts';
 import { readHash } from '../../src/schema/scalars.ts';
 import { indexInBatch } from '../../src/store/ledger/submissions.ts';
 import { writeAtlasPdb } from '../../src/structure/atlas-pdb.ts';
-import { cifItems } from '../../src/structure/mmcif.ts';
+import { cifItems } from '../../src/structure/cif.ts';
 import { parsePdb } from '../../src/structure/pdb.ts';
 import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { findInvalidLetters } from '../../src/submission/polymers.ts';

@@ -2,8 +2,9 @@
 // pair of residues. The dictionary does not say which one is aligned. Converters for ModelArchive
 // write the matrix row by row, and ChimeraX reads it so: the first one. Mol* plots it on the axis
 // that it calls scored.
+
+import { cifValue, loopHead } from '../cif.ts';
 import { isPolymer, readEntities } from '../entities.ts';
-import { cifValue, loopHead } from '../mmcif.ts';
 import type { StructureModel } from '../model.ts';
 import { paeMetric } from '../model-cif.ts';
 import { errorText } from './confidence-files.ts';
