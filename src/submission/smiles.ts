@@ -2,8 +2,6 @@
 // `%(123)`). Valences and aromaticity are checked in smiles-worker.ts.
 
 export interface SmilesSyntax {
-  /** Heavy atoms, wildcards included. Explicit hydrogens are not counted. */
-  readonly heavyAtoms: number;
   /** Molecules: parts between dots that no ring bond joins. */
   readonly moleculeCount: number;
   /** The first mistake: the rest of a sentence that begins with "This is not a SMILES string:". */
@@ -26,7 +24,6 @@ const HEAVIEST = 118;
  */
 const BRACKETS =
   /^\d{0,5}([A-Z][a-z]{0,2}|as|s[eib]|te|[bcnops*]|#\d{1,3})(?:@(?:@|TH[12]?|AL[12]?|SP[1-3]?|TB(?:1?[1-9]|[12]0)?|OH(?:[12]?[1-9]|[123]0)?)?)?(?:H\d{0,2})?(?:[+-]\d{0,2}|\+{2,4}|-{2,4})?(?::\d{1,9})?$/;
-const HYDROGEN = /^\d*[HDT][+-]?\d*(?::\d+)?$/;
 /** Atoms without brackets, and the second letters of two more. */
 const ORGANIC = 'BCNOPSFIbcnops*';
 const SECOND_LETTERS: Readonly<Record<string, string>> = { C: 'l', B: 'r' };
@@ -118,7 +115,6 @@ function createPartCounter() {
 }
 
 export function scanSmiles(smiles: string): SmilesSyntax {
-  let heavyAtoms = 0;
   let atoms = 0;
   let last = START;
   /** The bond that waits for its atom; empty for none. */
@@ -128,11 +124,10 @@ export function scanSmiles(smiles: string): SmilesSyntax {
   /** Atoms that ring bonds of the last atom lead to. */
   let ringNeighbours: Set<number> | undefined;
   const parts = createPartCounter();
-  const result = (fault?: string): SmilesSyntax => ({ heavyAtoms, moleculeCount: parts.count(), fault });
-  const addAtom = (isHeavy: boolean) => {
+  const result = (fault?: string): SmilesSyntax => ({ moleculeCount: parts.count(), fault });
+  const addAtom = () => {
     last = { atom: atoms, parent: last.atom };
     atoms += 1;
-    if (isHeavy) heavyAtoms += 1;
     bond = '';
     ringNeighbours = undefined;
   };
@@ -156,14 +151,14 @@ export function scanSmiles(smiles: string): SmilesSyntax {
     const sign = smiles.charAt(at);
     let fault: string | undefined;
     if (ORGANIC.includes(sign)) {
-      addAtom(true);
+      addAtom();
       if (SECOND_LETTERS[sign] === smiles.charAt(at + 1)) at += 1;
     } else if (sign === '[') {
       const end = smiles.indexOf(']', at);
       const content = smiles.slice(at + 1, end);
       if (end < 0 || content.includes('[')) return result(UNPAIRED_BRACKETS);
       fault = findBracketFault(content, at);
-      addAtom(!HYDROGEN.test(content));
+      addAtom();
       at = end;
     } else if (sign === '(') {
       if (bond !== '') fault = `the bond at ${at - 1} stands before a branch: write it inside`;
