@@ -18,21 +18,34 @@ export interface Bond {
   readonly ends: readonly [BondAtom, BondAtom];
 }
 
-interface EndInput {
-  readonly chainId: string;
-  readonly residueIndex: number;
-  readonly atomIndex: number | null | undefined;
-  readonly atomName: string | null | undefined;
-}
+/** Splits a bond into its ends, which are input fields numbered 1 and 2. */
+const splitBond = (bond: BondInput) =>
+  [
+    {
+      chainId: bond.chainId1,
+      residueIndex: bond.residueIndex1,
+      index: bond.atomIndex1,
+      name: bond.atomName1,
+    },
+    {
+      chainId: bond.chainId2,
+      residueIndex: bond.residueIndex2,
+      index: bond.atomIndex2,
+      name: bond.atomName2,
+    },
+  ] as const;
 
-function readEnd(input: EndInput, byId: ReadonlyMap<string, Chain>, atoms: AtomReader): BondAtom {
-  const { chainId, residueIndex } = input;
+function readEnd(
+  { chainId, residueIndex, index, name }: ReturnType<typeof splitBond>[number],
+  byId: ReadonlyMap<string, Chain>,
+  atoms: AtomReader,
+): BondAtom {
   const chain = byId.get(chainId);
   const residue = chain && atoms.read(chain, residueIndex);
   // Forms send an empty text for what is left out.
-  const givenName = input.atomName?.trim().toUpperCase().replaceAll('*', "'") || null;
+  const givenName = name?.trim().toUpperCase().replaceAll('*', "'") || null;
   const found = givenName === null ? -1 : (residue?.names?.indexOf(givenName) ?? -1);
-  const atomIndex = input.atomIndex ?? (found < 0 ? null : found);
+  const atomIndex = index ?? (found < 0 ? null : found);
   return { chainId, residueIndex, atomIndex, givenName, residue };
 }
 
@@ -40,28 +53,8 @@ export function readBonds(bonds: readonly BondInput[], chains: readonly Chain[])
   if (bonds.length === 0) return [];
   const byId = new Map(chains.flatMap((chain) => (chain.ids ?? []).map((id) => [id, chain] as const)));
   const atoms = createAtomReader();
-  return bonds.map((bond) => ({
-    ends: [
-      readEnd(
-        {
-          chainId: bond.chainId1,
-          residueIndex: bond.residueIndex1,
-          atomIndex: bond.atomIndex1,
-          atomName: bond.atomName1,
-        },
-        byId,
-        atoms,
-      ),
-      readEnd(
-        {
-          chainId: bond.chainId2,
-          residueIndex: bond.residueIndex2,
-          atomIndex: bond.atomIndex2,
-          atomName: bond.atomName2,
-        },
-        byId,
-        atoms,
-      ),
-    ],
-  }));
+  return bonds.map((bond) => {
+    const [one, two] = splitBond(bond);
+    return { ends: [readEnd(one, byId, atoms), readEnd(two, byId, atoms)] };
+  });
 }

@@ -42,38 +42,27 @@ function checkName(
   if (givenName === null) return;
   const name = JSON.stringify(givenName.slice(0, 40));
   const { component, names } = residue ?? {};
+  const reject = (message: string, hint: string): void =>
+    wrong(`${path}.atomName${n}`, 'UNKNOWN_ATOM', message, hint);
   if (chain === undefined)
-    wrong(
-      `${path}.atomName${n}`,
-      'UNKNOWN_ATOM',
+    reject(
       `The index of ${name} is known only for a chain that has an id.`,
       `Give the chain an id, or give atomIndex${n}.`,
     );
   else if (residue === undefined || !names)
-    wrong(
-      `${path}.atomName${n}`,
-      'UNKNOWN_ATOM',
+    reject(
       `The gateway does not know the index of ${name} in this residue.`,
       `Give atomIndex${n}. ${residue ? `It has ${listAtoms(residue)}.` : describeOrder(chain)}`,
     );
   else if (residue.leaving.includes(givenName))
-    wrong(
-      `${path}.atomName${n}`,
-      'UNKNOWN_ATOM',
+    reject(
       `${name} of ${component} leaves when the component is bonded.`,
       `Name the atom that stays: ${listAtoms(residue)}.`,
     );
   else if (!names.includes(givenName))
-    wrong(
-      `${path}.atomName${n}`,
-      'UNKNOWN_ATOM',
-      `${component} has no heavy atom ${name}.`,
-      `It has ${listAtoms(residue)}.`,
-    );
+    reject(`${component} has no heavy atom ${name}.`, `It has ${listAtoms(residue)}.`);
   else if (names[atomIndex ?? -1] !== givenName)
-    wrong(
-      `${path}.atomName${n}`,
-      'UNKNOWN_ATOM',
+    reject(
       `${name} of ${component} is atom ${names.indexOf(givenName)}, and atomIndex${n} is ${atomIndex}.`,
       'Give the name or the index.',
     );

@@ -6,7 +6,7 @@ import { checkReferences } from './check-references.ts';
 import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
 import type { Submission } from './submission.ts';
-import { itemHash } from './wire-body.ts';
+import { itemText } from './wire-body.ts';
 
 /** Limits of a submission (spec, section Limits). */
 export const MAX_ITEMS = 2000;
@@ -142,7 +142,7 @@ export function checkSubmission(submission: Submission, models: readonly string[
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
   checkEnvelope(submission, models, createAddIssue(issues));
-  const firstByHash = new Map<string, number>();
+  const firstByInput = new Map<string, number>();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
     const prefix = `items.${index}`;
@@ -152,9 +152,9 @@ export function checkSubmission(submission: Submission, models: readonly string[
     checkReferences(item, itemIssues);
     const measure = measureItem(item);
     warnOfSize(measure, item.includePae, itemIssues.odd);
-    const key = itemHash(item);
-    const sameAs = firstByHash.get(key) ?? null;
-    if (sameAs === null) firstByHash.set(key, index);
+    const key = itemText(item);
+    const sameAs = firstByInput.get(key) ?? null;
+    if (sameAs === null) firstByInput.set(key, index);
     items.push({ index, name: item.name, sameAs, covalentBonds: item.covalentBonds, ...measure });
   }
   warnOfDuplicates(items, createAddIssue(warnings));

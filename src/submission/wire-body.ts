@@ -1,4 +1,4 @@
-// The body of Submit (spec, "Batch submit request" and below), and the hashes that identify equal
+// The body of Submit (spec, "Batch submit request" and below), and what identifies equal
 // submissions and items.
 import { hash } from 'node:crypto';
 import type { Chain, Item, Submission } from './submission.ts';
@@ -63,15 +63,15 @@ export const wireBody = ({ items, repeat, model }: Submission) => ({
   repeat,
 });
 
-/** SHA-256 (hexadecimal) of the JSON of plain data. */
-const jsonHash = (value: unknown): string => hash('sha256', JSON.stringify(value));
-
-/** SHA-256 (hexadecimal) of an item without its name: equal for items that are folded alike. */
-export const itemHash = (item: Item): string => jsonHash(toWireItem(item, ''));
+/** The input of an item as text: equal for items that are folded alike. */
+export const itemText = (item: Item): string => JSON.stringify(toWireItem(item, ''));
 
 /**
  * SHA-256 (hexadecimal) of a submission without its idempotency key: equal for inputs that differ
  * only in white space, case, explicit defaults or the order of keys.
  */
 export const submissionHash = (submission: Submission): string =>
-  jsonHash([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]);
+  hash(
+    'sha256',
+    JSON.stringify([submission.label, submission.items.map(({ name }) => name), wireBody(submission)]),
+  );

@@ -5,8 +5,6 @@ import { listPages } from '../../upstream/batch.ts';
 import type { BatchPage } from '../../upstream/wire.ts';
 import { toTasks } from './task-shape.ts';
 
-/** Tasks of the largest batch (spec, section Limits). */
-export const MAX_TASKS = 2000;
 /** List calls that read all tasks: two full pages, and one more that may be empty. */
 export const LIST_CALLS = 3;
 

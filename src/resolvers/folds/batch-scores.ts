@@ -4,9 +4,9 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { GatewayContext } from '../../context.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
+import { MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { RefusedResultError } from '../../upstream/folds/fold-errors.ts';
-import { MAX_TASKS } from './all-tasks.ts';
 
 /** Calls that read the scores of all tasks: Status and a download for each. */
 export const SCORE_CALLS = 2 * MAX_TASKS;

@@ -1,5 +1,5 @@
 // The chains of a folding result: their tokens, kind, sequence and confidence.
-import { createHash } from 'node:crypto';
+import { hash } from 'node:crypto';
 import { findResidue, type PolymerKind } from '../residues.ts';
 import { describeMisfit, type FoldedComplex, type Numbers } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
@@ -186,8 +186,7 @@ export function readChains(
       tokenStart,
       tokenEnd,
       sequence,
-      proteinHash:
-        kind === 'protein' && sequence !== null ? createHash('md5').update(sequence).digest('hex') : null,
+      proteinHash: kind === 'protein' && sequence !== null ? hash('md5', sequence) : null,
     };
   });
   return { chains, misfit, warnings };
