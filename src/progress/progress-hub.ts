@@ -29,7 +29,7 @@ export interface ProgressHub {
 const MAX_TRIES = 5;
 
 const snapshotKey = (principal: string | null, batchId: string): string =>
-  `live/4/${principal ?? 'anonymous'}/${batchId}`;
+  `live/5/${principal ?? 'anonymous'}/${batchId}`;
 
 export function createProgressHub({
   documents,

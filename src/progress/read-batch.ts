@@ -53,10 +53,9 @@ export async function readBatch(
   withTasks: boolean,
 ): Promise<Reading> {
   const page = await readPage(up, batchId);
-  const moved = hasMoved(before.page, page);
-  const stale = withTasks && needsTasks({ ...before, page, sequence: before.sequence + (moved ? 1 : 0) });
+  const areTasksCurrent = before.areTasksCurrent && !hasMoved(before.page, page);
   const counted: Reading = { page, items: null };
-  if (!stale) return counted;
+  if (!withTasks || !needsTasks({ page, areTasksCurrent })) return counted;
   return readAllItems(up, batchId).catch((error: unknown) => ({
     ...counted,
     tasksFailure: toReadFailure(error),

@@ -10,11 +10,8 @@ interface SeenTask {
   readonly changedAt: number;
 }
 
-interface SeenTasks {
-  /** Sequence number of the read; smaller than the snapshot's when the tasks are stale. */
-  readonly sequence: number;
-  readonly byId: Readonly<Record<string, SeenTask>>;
-}
+/** By id, without queued ones. */
+type SeenTasks = Readonly<Record<string, SeenTask>>;
 
 export interface FailureStreak {
   readonly count: number;
@@ -32,12 +29,14 @@ export interface Snapshot {
   /** State, counts and times; null before the first successful read. */
   readonly page: BatchPage | null;
   readonly tasks: SeenTasks;
+  /** Whether the tasks were read since counts or state changed. */
+  readonly areTasksCurrent: boolean;
   readonly streak: FailureStreak | null;
   /** Failures of reading the tasks, while state and counts can be read. */
   readonly tasksStreak: FailureStreak | null;
   /** Oldest first. */
   readonly completions: readonly Completion[];
-  /** Whether polling has ended: every task is settled, or the batch cannot be read. */
+  /** Whether polling has ended: every task has ended, or the batch cannot be read. */
   readonly over: boolean;
   /**
    * Polls since the last submission, cancellation or first subscription: they give the interval.
@@ -53,7 +52,8 @@ export const REPORT_AFTER_FAILURES = 3;
 export const EMPTY_SNAPSHOT: Snapshot = {
   sequence: 0,
   page: null,
-  tasks: { sequence: 0, byId: {} },
+  tasks: {},
+  areTasksCurrent: false,
   streak: null,
   tasksStreak: null,
   completions: [],
@@ -88,27 +88,25 @@ export const isBehind = (stored: Snapshot, own: Snapshot): boolean =>
   (stored.sequence === own.sequence && stored.page !== null && hasMoved(own.page, stored.page));
 
 /** Whether the tasks of these counts still have to be read. Not while all are queued. */
-export const needsTasks = ({ page, sequence, tasks }: Snapshot): boolean =>
-  page !== null &&
-  tasks.sequence < sequence &&
-  readCounts(page.counts).queued < readCounts(page.counts).total;
+export const needsTasks = ({ page, areTasksCurrent }: Pick<Snapshot, 'page' | 'areTasksCurrent'>): boolean =>
+  page !== null && !areTasksCurrent && readCounts(page.counts).queued < readCounts(page.counts).total;
 
 const errorText = (item: ListItem): string => JSON.stringify(item.error ?? null);
 
-/** Merges the tasks of a read, without queued ones; new states changed at this sequence number. */
+/** Merges the tasks of a read; new states changed at this sequence number. */
 function mergeTasks(before: SeenTasks, sequence: number, items: readonly ListItem[]): SeenTasks {
-  const byId: Record<string, SeenTask> = {};
+  const tasks: Record<string, SeenTask> = {};
   for (const { task_id, status, response, response_available, error } of items) {
     if (status === 'queued') continue;
     const here = response_available === true || response != null;
     // Drops an inline result; `response` says that there is one.
     const item: ListItem = { task_id, status, response: undefined, response_available: here, error };
-    const known = before.byId[task_id];
+    const known = before[task_id];
     const same =
       known !== undefined && known.item.status === status && errorText(known.item) === errorText(item);
-    byId[task_id] = same ? known : { item, changedAt: sequence };
+    tasks[task_id] = same ? known : { item, changedAt: sequence };
   }
-  return { sequence, byId };
+  return tasks;
 }
 
 /** The result of a poll: the batch, and its tasks when they were read. */
@@ -139,22 +137,19 @@ export function afterReading(
   next: Pick<Snapshot, 'polls' | 'dueAt'>,
   now = Date.now(),
 ): Snapshot {
+  const moved = hasMoved(before.page, page);
   const recovered = before.streak !== null && before.streak.count >= REPORT_AFTER_FAILURES;
-  const sequence = before.sequence + (hasMoved(before.page, page) || recovered ? 1 : 0);
-  const { items: _, ...kept } = page;
-  // After a change that affects no task, such as a recovery, the tasks are still valid.
-  const carried =
-    before.page !== null && !hasMoved(before.page, page) && before.tasks.sequence === before.sequence
-      ? { ...before.tasks, sequence }
-      : before.tasks;
+  const sequence = before.sequence + (moved || recovered ? 1 : 0);
+  const { items: _, ...pageWithoutItems } = page;
   const failing = tasksFailure === undefined ? null : extendStreak(before.tasksStreak, tasksFailure, now);
   // Subscribers that need the tasks wait for them until they certainly cannot be read.
   const over = isTerminalPage(page) && (failing === null || failing.permanent >= REPORT_AFTER_FAILURES);
   return {
     ...next,
     sequence,
-    page: kept,
-    tasks: items === null ? carried : mergeTasks(before.tasks, sequence, items),
+    page: pageWithoutItems,
+    tasks: items === null ? before.tasks : mergeTasks(before.tasks, sequence, items),
+    areTasksCurrent: items !== null || (before.areTasksCurrent && !moved),
     streak: null,
     tasksStreak: failing !== null && over ? { ...failing, since: now } : failing,
     completions: addCompletion(before.completions, before.page, page, now),
@@ -180,7 +175,7 @@ export function afterFailure(
 
 /** Tasks that changed after a sequence number; after 0 every task that has left the queue. */
 export const changedSince = ({ tasks }: Snapshot, sequence: number): ListItem[] =>
-  Object.values(tasks.byId)
+  Object.values(tasks)
     .filter(({ changedAt }) => changedAt > sequence)
     .map(({ item }) => item);
 
