@@ -2,8 +2,9 @@
 // manifest of what is in it.
 import type { GatewayContext } from '../../context.ts';
 import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
+import { fileNames } from '../../resolvers/folds/file-names.ts';
 import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
-import { fileNames, roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
 import { findInput, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
 import type { TaskErrorShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';

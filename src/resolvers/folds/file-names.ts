@@ -1,0 +1,47 @@
+// File names for the tasks of a batch, in its archive of results and its table of scores.
+
+export interface NamedTask {
+  readonly taskId: string;
+  readonly name: string | null;
+  readonly inputIndex: number | null;
+  readonly repeatIndex: number | null;
+}
+
+const byTaskId = (a: NamedTask, b: NamedTask): number => (a.taskId < b.taskId ? -1 : 1);
+
+/** Names that Windows keeps for devices, whatever the ending. */
+const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
+
+/**
+ * A file name that every system takes: letters, marks and digits of any script, composed as Linux
+ * and Windows have them. 80 units of UTF-16 are at most 240 bytes, which leaves room for endings.
+ */
+const plainFileName = (name: string): string =>
+  name
+    .normalize('NFC')
+    .replace(/[^\p{L}\p{M}\p{N}_.-]+/gu, '_')
+    .replace(/^[.-]+/, '')
+    .slice(0, 80)
+    // Half of a letter, where the cut fell into one.
+    .replace(/\p{Cs}$/u, '')
+    .replace(DEVICE, '$&_') || 'item';
+
+/**
+ * File names without ending, one per task: the item's name, with a suffix where several share it.
+ */
+export function fileNames(tasks: readonly NamedTask[]): string[] {
+  const hasRepeats = tasks.some(({ repeatIndex }) => (repeatIndex ?? 0) > 0);
+  // The archive has a manifest.json of its own.
+  const taken = new Set<string>(['manifest']);
+  const names = new Map<string, string>();
+  // In the order of the submission: List may answer in another one each time.
+  for (const { name, inputIndex, repeatIndex, taskId } of tasks.toSorted(byTaskId)) {
+    const plain = plainFileName(name ?? (inputIndex === null ? taskId : `item${inputIndex}`));
+    const base = `${plain}${hasRepeats && repeatIndex !== null ? `_${repeatIndex}` : ''}`;
+    let free = base;
+    for (let n = 2; taken.has(free.toLowerCase()); n += 1) free = `${base}-${n}`;
+    taken.add(free.toLowerCase());
+    names.set(taskId, free);
+  }
+  return tasks.map(({ taskId }) => names.get(taskId) ?? taskId);
+}
