@@ -1,7 +1,6 @@
 // Refuses operations that may cost too much, before anything is executed. Not a validation rule:
 // Yoga caches validation by document, and the cost depends on the variables.
 import {
-  type DocumentNode,
   type ExecutionArgs,
   type FragmentDefinitionNode,
   GraphQLError,
@@ -14,30 +13,10 @@ import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.
 
 export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'MAX_QUERY_DEPTH' | 'MAX_ANSWER_VALUES'>;
 
-type Variables = Record<string, unknown>;
 type OperationArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
-/** Costs of documents by the names of their operations; null where a cost depends on variables. */
-const knownCosts = new WeakMap<DocumentNode, Map<string, QueryCost | null>>();
-
-/** The same variables; `onRead` is called when one of them is read. */
-function watchReads(variables: Variables, onRead: () => void): Variables {
-  const watch =
-    <T extends unknown[], R>(read: (...args: T) => R) =>
-    (...args: T): R => {
-      onRead();
-      return read(...args);
-    };
-  return new Proxy<Variables>(variables, {
-    get: watch(Reflect.get),
-    has: watch(Reflect.has),
-    getOwnPropertyDescriptor: watch(Reflect.getOwnPropertyDescriptor),
-  });
-}
-
 /**
- * The most that an operation can cost. A cost that depends on no variable is estimated once for a
- * document.
+ * The most that an operation can cost.
  *
  * @returns undefined when there is no such operation or its variables are invalid: the executor
  *   refuses it
@@ -48,9 +27,6 @@ export function estimateCost({
   operationName,
   variableValues,
 }: OperationArgs): QueryCost | undefined {
-  const costs = knownCosts.get(document) ?? new Map<string, QueryCost | null>();
-  const known = costs.get(operationName ?? '');
-  if (known != null) return known;
   const operation = getOperationAST(document, operationName);
   if (operation == null) return undefined;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
@@ -60,14 +36,7 @@ export function estimateCost({
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  if (known === null) return queryCost({ schema, fragments, operation, variableValues: coerced });
-  let hasRead = false;
-  const watched = watchReads(coerced, () => {
-    hasRead = true;
-  });
-  const cost = queryCost({ schema, fragments, operation, variableValues: watched });
-  knownCosts.set(document, costs.set(operationName ?? '', hasRead ? null : cost));
-  return cost;
+  return queryCost({ schema, fragments, operation, variableValues: coerced });
 }
 
 const tooExpensive = (message: string): GraphQLError =>
