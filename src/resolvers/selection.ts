@@ -14,24 +14,14 @@ export interface Selected {
  * By field nodes: the items of a list share them. By variables as well, because documents are
  * cached, and the same nodes select other fields with other variables.
  */
-const nodesByExecution = memoize1((_variables: object) => new WeakMap<readonly FieldNode[], FieldNode[]>());
 const selectionsByExecution = memoize1(
   (_variables: object) => new WeakMap<readonly FieldNode[], Map<string, readonly Selected[]>>(),
 );
 
 /**
- * All nodes of the current field. The executor gives a resolver those of one part of the response;
- * a field that stands in several parts has the same value in all.
+ * All nodes of the field at a path. The executor gives a resolver those of one part of the
+ * response; a field that stands in several parts has the same value in all.
  */
-function currentNodes(info: GraphQLResolveInfo): FieldNode[] {
-  const known = nodesByExecution(info.variableValues);
-  const before = known.get(info.fieldNodes);
-  if (before !== undefined) return before;
-  const nodes = nodesAt(info, info.path);
-  known.set(info.fieldNodes, nodes);
-  return nodes;
-}
-
 function nodesAt(info: GraphQLResolveInfo, { prev, key, typename }: GraphQLResolveInfo['path']): FieldNode[] {
   // An item of a list has the nodes of the list.
   if (typename === undefined) return prev === undefined ? [] : nodesAt(info, prev);
@@ -51,11 +41,10 @@ export function selectedFields(
   typeName: string,
   of: readonly FieldNode[] = info.fieldNodes,
 ): readonly Selected[] {
-  const nodes = of === info.fieldNodes ? currentNodes(info) : of;
   const known = selectionsByExecution(info.variableValues);
-  const byType = known.get(nodes) ?? new Map<string, readonly Selected[]>();
-  known.set(nodes, byType);
-  const selected = byType.get(typeName) ?? readSelection(info, typeName, nodes);
+  const byType = known.get(of) ?? new Map<string, readonly Selected[]>();
+  known.set(of, byType);
+  const selected = byType.get(typeName) ?? readSelection(info, typeName, of);
   byType.set(typeName, selected);
   return selected;
 }
@@ -63,10 +52,11 @@ export function selectedFields(
 function readSelection(
   info: GraphQLResolveInfo,
   typeName: string,
-  nodes: readonly FieldNode[],
+  of: readonly FieldNode[],
 ): readonly Selected[] {
   const type = info.schema.getType(typeName);
   if (!isObjectType(type)) return [];
+  const nodes = of === info.fieldNodes ? nodesAt(info, info.path) : of;
   const definitions = type.getFields();
   return [...collectSelectedFields(info, type, nodes).fields.values()].flatMap((group) => {
     const [first] = group;

@@ -63,14 +63,14 @@ const RECORD: RequiredParts = { record: true };
  * Reads each selection once, for all items of a list. A selection that depends on variables is a
  * new object for each execution.
  */
-function onceForSelection<T>(
+function onceForSelection<T extends object>(
   read: (info: GraphQLResolveInfo, selected: readonly Selected[]) => T,
 ): (info: GraphQLResolveInfo, selected: readonly Selected[]) => T {
-  const known = new WeakMap<readonly Selected[], { readonly value: T }>();
+  const known = new WeakMap<readonly Selected[], T>();
   return (info, selected) => {
-    const entry = known.get(selected) ?? { value: read(info, selected) };
-    known.set(selected, entry);
-    return entry.value;
+    const value = known.get(selected) ?? read(info, selected);
+    known.set(selected, value);
+    return value;
   };
 }
 
