@@ -2,8 +2,9 @@
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { headerValue, isWhole, readSmall } from './http/response-body.ts';
+import { headerValue, isWhole } from './http/response-body.ts';
 import { toUpstreamError } from './http/response-error.ts';
+import { readSmall } from './http/response-stream.ts';
 import {
   type Call,
   call,

@@ -1,8 +1,8 @@
 // Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
 // message and no report contains it.
 import { unknownHost } from '../errors.ts';
-import { discard } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
+import { discard } from './response-stream.ts';
 import {
   type Call,
   callAnyStatus,

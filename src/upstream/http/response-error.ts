@@ -13,7 +13,8 @@ import {
 import { type InputFault, isCallersFault, parseInputFaults } from '../input-faults.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseTime } from '../wire-values.ts';
-import { discard, headerValue, parseJsonBody, readSmall } from './response-body.ts';
+import { headerValue, parseJsonBody } from './response-body.ts';
+import { discard, readSmall } from './response-stream.ts';
 import type { StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
 
 type AnyResponse = UpstreamResponse | StreamedResponse;

@@ -6,9 +6,10 @@ import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
 import { operationLimits, STALL_MS } from '../operations.ts';
 import { detectSandbox } from '../settings.ts';
+import { decompress, exchange } from './exchange.ts';
 import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
 import { isPublicAddress } from './public-address.ts';
-import { decompress, exchange, limitPace } from './response-body.ts';
+import { limitPace } from './response-stream.ts';
 import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
 
 /**

@@ -1,0 +1,99 @@
+// Sends a request and reads its answer whole, within a byte limit and a time limit.
+import type { Dispatcher } from 'undici';
+import type { Operation } from '../operations.ts';
+import { findCodec } from './content-encoding.ts';
+import { MAX_REFUSAL_BYTES, tooLarge } from './response-body.ts';
+import type { UpstreamResponse } from './upstream-client.ts';
+
+export interface ReadOptions {
+  readonly operation: Operation;
+  readonly maxBytes: number;
+  /** Milliseconds until the answer is there to its end. */
+  readonly wholeMs: number;
+  readonly signal: AbortSignal | undefined;
+  /** Called when the answer begins. */
+  readonly onStart: (status: number) => void;
+}
+
+/**
+ * Sends a request and reads its answer without a stream, which costs more than the rest of a small
+ * call. Of a refusal whose body cannot be read only the status counts.
+ *
+ * @throws what undici says of a request that failed; a TimeoutError; the signal's reason
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  { operation, maxBytes, wholeMs, signal, onStart }: ReadOptions,
+): Promise<UpstreamResponse> {
+  return new Promise((resolve, reject) => {
+    signal?.throwIfAborted();
+    const chunks: Buffer[] = [];
+    let size = 0;
+    let status = 0;
+    let headers: UpstreamResponse['headers'] = {};
+    let controller: Dispatcher.DispatchController | undefined;
+    let hasEnded = false;
+
+    const timer = setTimeout(
+      () => abort(new DOMException('The time is up', 'TimeoutError')),
+      wholeMs,
+    ).unref();
+    const leave = (): void => abort(signal?.reason);
+    signal?.addEventListener('abort', leave);
+
+    function end(): void {
+      hasEnded = true;
+      clearTimeout(timer);
+      signal?.removeEventListener('abort', leave);
+    }
+    function fail(error: unknown): void {
+      if (hasEnded) return;
+      end();
+      if (status >= 400 && signal?.aborted !== true)
+        resolve({ operation, status, headers, body: Buffer.alloc(0) });
+      else reject(error);
+    }
+    function abort(reason: Error): void {
+      fail(reason);
+      controller?.abort(reason);
+    }
+
+    dispatcher.dispatch(request, {
+      onRequestStart(started) {
+        controller = started;
+        // The time was up, or the caller left, while a connection was made.
+        if (hasEnded) started.abort(new DOMException('The request is not wanted any more', 'AbortError'));
+      },
+      onResponseStart(_, code, received) {
+        // 100 and 103 come before the answer.
+        if (code < 200) return;
+        status = code;
+        headers = received;
+        onStart(code);
+      },
+      onResponseData(_, chunk) {
+        size += chunk.byteLength;
+        if (size > (status >= 400 ? MAX_REFUSAL_BYTES : maxBytes)) abort(tooLarge(operation, status));
+        else chunks.push(chunk);
+      },
+      onResponseEnd() {
+        end();
+        resolve({ operation, status, headers, body: Buffer.concat(chunks, size) });
+      },
+      onResponseError: (_, error) => fail(error),
+    });
+  });
+}
+
+/** The answer with its body decompressed. @throws Error, also for more than `maxBytes` */
+export async function decompress(answer: UpstreamResponse, maxBytes: number): Promise<UpstreamResponse> {
+  const codec = findCodec(answer);
+  if (codec === undefined || answer.body.byteLength === 0) return answer;
+  try {
+    return { ...answer, body: await codec.decode(answer.body, { maxOutputLength: maxBytes }) };
+  } catch (error) {
+    if (answer.status >= 400) return { ...answer, body: Buffer.alloc(0) };
+    throw error instanceof RangeError ? tooLarge(answer.operation, answer.status) : error;
+  }
+}
