@@ -23,10 +23,10 @@ describe('readConfig', () => {
   });
 
   it('names every problem at once, each with its variable', () => {
-    const problems = problemsOf({ PORT: '99999', UPSTREAM_URL: 'ftp://x', MAX_QUERY_DEPTH: 'deep' });
+    const problems = problemsOf({ PORT: '99999', UPSTREAM_URL: 'ftp://x', MAX_QUERY_COST: 'high' });
     expect(problems).toHaveLength(3);
     expect(problems.join('\n')).toMatch(/PORT: must be between[\s\S]*/);
-    expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_DEPTH', 'PORT', 'UPSTREAM_URL']);
+    expect(problems.map((p) => p.split(':')[0]).sort()).toEqual(['MAX_QUERY_COST', 'PORT', 'UPSTREAM_URL']);
   });
 
   it('takes no white space around a value for a part of it, such as the end of a line in a secret', () => {

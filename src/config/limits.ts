@@ -2,6 +2,12 @@
 // gateway and tests may.
 
 export interface GatewayLimits {
+  /** Levels of a query. */
+  readonly queryDepth: number;
+  /** Fields and list members that an answer may contain, estimated before the query runs. */
+  readonly answerValues: number;
+  /** Bytes of an answer, counted while it is written. */
+  readonly answerBytes: number;
   /** Reads that wait for their turn to be sent to the service; one more is refused. */
   readonly upstreamQueue: number;
   /** Wrong keys and tokens of an address in a minute; 0: any number. */
@@ -13,6 +19,9 @@ export interface GatewayLimits {
 }
 
 export const DEFAULT_LIMITS: GatewayLimits = {
+  queryDepth: 12,
+  answerValues: 2_000_000,
+  answerBytes: 256 * 1024 * 1024,
   upstreamQueue: 1000,
   authFailuresPerMinute: 60,
   eventLoopDelayMs: 500,

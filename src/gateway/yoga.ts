@@ -59,7 +59,7 @@ function createPlugins(
     useReport,
     cache.plugin,
     ...documents.plugins,
-    ...documentLimits(config.MAX_QUERY_DEPTH),
+    ...documentLimits(config.limits.queryDepth),
     useIntrospection(config.INTROSPECTION),
     errors.plugin,
     ...incrementalDelivery(),

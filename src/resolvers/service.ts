@@ -28,16 +28,16 @@ const LIMITS: Readonly<Record<string, readonly [description: string, value: (con
     'Residues of a sequence for similarity search, such as 2048.',
     () => MAX_RESIDUES,
   ],
-  maxQueryDepth: ['Levels of one GraphQL query, such as 12.', (config) => config.MAX_QUERY_DEPTH],
+  maxQueryDepth: ['Levels of one GraphQL query, such as 12.', (config) => config.limits.queryDepth],
   maxQueryCost: [
     'Upstream calls that one GraphQL query may cost, in the worst case, such as 12000.',
     (config) => config.MAX_QUERY_COST,
   ],
   maxAnswerValues: [
     'Fields and list members that one answer may contain, in the worst case.',
-    (config) => config.MAX_ANSWER_VALUES,
+    (config) => config.limits.answerValues,
   ],
-  maxAnswerBytes: ['Bytes that one answer may contain.', (config) => config.MAX_ANSWER_BYTES],
+  maxAnswerBytes: ['Bytes that one answer may contain.', (config) => config.limits.answerBytes],
   maxSearchWords: ['Different words of a feature search, such as 12.', () => SEARCH_LIMITS.words],
   maxBulkLookupHashes: ['Hashes of one bulk look-up, such as 50000.', () => MAX_LOOKUP_HASHES],
 };

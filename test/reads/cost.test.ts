@@ -167,8 +167,8 @@ const RUNS = runs(40);
 describe.each(['plain', 'rich'] as const)('the cost of a query to a service that is %s', (dialect) => {
   let world: World;
   beforeAll(async () => {
-    const limits = { RATE_LIMIT_PER_MINUTE: '0', MAX_QUERY_COST: '1000000', MAX_QUERY_DEPTH: '30' };
-    world = await openWorld(limits, { dialect });
+    const limits = { RATE_LIMIT_PER_MINUTE: '0', MAX_QUERY_COST: '1000000' };
+    world = await openWorld(limits, { dialect }, undefined, { queryDepth: 30 });
   });
   afterAll(() => world.close());
 

@@ -6,12 +6,8 @@ let world: World;
 let closed: World;
 beforeAll(async () => {
   world = await openWorld();
-  closed = await openWorld({
-    NODE_ENV: 'production',
-    MAX_BODY_BYTES: '2048',
-    MAX_QUERY_DEPTH: '7',
-    MAX_QUERY_COST: '10',
-  });
+  const env = { NODE_ENV: 'production', MAX_BODY_BYTES: '2048', MAX_QUERY_COST: '10' };
+  closed = await openWorld(env, {}, undefined, { queryDepth: 7 });
 });
 afterAll(async () => {
   await world.close();

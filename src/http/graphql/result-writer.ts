@@ -34,7 +34,8 @@ function chooseMediaType(exchange: Exchange, isStream: boolean): MediaType {
 }
 
 /** @param pulseMs - milliseconds between two signs of life in a silent event stream */
-export function createResultWriter({ MAX_ANSWER_BYTES: maxBytes }: Config, pulseMs: number): WriteResult {
+export function createResultWriter({ limits }: Config, pulseMs: number): WriteResult {
+  const { answerBytes: maxBytes } = limits;
   const toLimitedPieces = (result: ResultPart, before?: string, after?: string): Generator<Buffer> =>
     limitBytes(toJsonPieces(toClientResult(result), before, after), maxBytes, () => tooLarge(maxBytes));
 
@@ -91,7 +92,7 @@ async function* chain<T>(...sources: readonly Iterable<T>[]): AsyncGenerator<T> 
 
 const tooLarge = (maxBytes: number): GraphQLError =>
   new GraphQLError(
-    `The response has more than ${maxBytes} bytes (MAX_ANSWER_BYTES). Select fewer fields or shorter lists, ` +
+    `The response has more than ${maxBytes} bytes. Select fewer fields or shorter lists, ` +
       'or page through them.',
     { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } },
   );

@@ -11,7 +11,7 @@ import {
 import type { Config } from '../../config.ts';
 import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.ts';
 
-export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'MAX_QUERY_DEPTH' | 'MAX_ANSWER_VALUES'>;
+export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'limits'>;
 
 type OperationArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
@@ -43,11 +43,11 @@ const tooExpensive = (message: string): GraphQLError =>
   new GraphQLError(message, { extensions: { code: 'QUERY_TOO_EXPENSIVE', retryable: false } });
 
 /** The error of an operation that costs too much; undefined for one that may be executed. */
-export function costError({ calls, depth, values }: QueryCost, limits: CostLimits): GraphQLError | undefined {
-  const { MAX_QUERY_COST, MAX_QUERY_DEPTH, MAX_ANSWER_VALUES } = limits;
-  if (depth > MAX_QUERY_DEPTH)
+export function costError({ calls, depth, values }: QueryCost, config: CostLimits): GraphQLError | undefined {
+  const { MAX_QUERY_COST, limits } = config;
+  if (depth > limits.queryDepth)
     return tooExpensive(
-      `The query is ${depth} levels deep; ${MAX_QUERY_DEPTH} are allowed. ` +
+      `The query is ${depth} levels deep; ${limits.queryDepth} are allowed. ` +
         'Ask for the inner part in a query of its own.',
     );
   if (calls > MAX_QUERY_COST)
@@ -55,10 +55,10 @@ export function costError({ calls, depth, values }: QueryCost, limits: CostLimit
       `The query could cost ${calls} upstream calls; ${MAX_QUERY_COST} are allowed. ` +
         'Ask for shorter lists or fewer links at once.',
     );
-  if (values > MAX_ANSWER_VALUES)
+  if (values > limits.answerValues)
     return tooExpensive(
-      `The answer could have ${Math.ceil(values)} values; ${MAX_ANSWER_VALUES} are allowed ` +
-        `(MAX_ANSWER_VALUES). Each part of @defer and @stream counts as ${PART_VALUES}. Select fewer fields or ` +
+      `The answer could have ${Math.ceil(values)} values; ${limits.answerValues} are allowed. ` +
+        `Each part of @defer and @stream counts as ${PART_VALUES}. Select fewer fields or ` +
         'shorter lists, page through them, or use startBulkLookup for many proteins.',
     );
   return undefined;

@@ -129,11 +129,11 @@ describe('the built server', () => {
   });
 
   it('names everything that is wrong with its configuration and ends with 78', async () => {
-    const failure: unknown = await start({ PORT: 'many', MAX_QUERY_DEPTH: '0' }).catch(
+    const failure: unknown = await start({ PORT: 'many', MAX_QUERY_COST: '0' }).catch(
       (error: unknown) => error,
     );
     expect(at(failure, 'code')).toBe(78);
-    expect(String(failure)).toMatch(/PORT[\s\S]*MAX_QUERY_DEPTH/);
+    expect(String(failure)).toMatch(/PORT[\s\S]*MAX_QUERY_COST/);
   });
 
   it('refuses to fall back to the sandbox when an upstream is required', async () => {
