@@ -1,21 +1,16 @@
 // A command of the bin: its definition, strict parsing of its arguments, and its help text.
 import { parseArgs } from 'node:util';
-import { CliExit, EXIT, type Session } from './session.ts';
+import { CliExit, EXIT, errorMessage, type Session } from './session.ts';
 
 interface Arg {
-  readonly type: 'boolean' | 'string' | 'positional';
+  readonly type: 'boolean' | 'string';
   readonly description: string;
   readonly valueHint?: string;
-  readonly required?: boolean;
 }
 type Args = Readonly<Record<string, Arg>>;
 
 type Parsed<T extends Args> = {
-  readonly [K in keyof T]: T[K]['type'] extends 'boolean'
-    ? boolean | undefined
-    : T[K] extends { readonly required: true }
-      ? string
-      : string | undefined;
+  readonly [K in keyof T]: (T[K]['type'] extends 'boolean' ? boolean : string) | undefined;
 };
 
 interface Definition<T extends Args> {
@@ -33,8 +28,6 @@ export const flag = (description: string) => ({ type: 'boolean', description }) 
 /** @param valueHint - what stands for the value in the help */
 export const option = (valueHint: string, description: string) =>
   ({ type: 'string', valueHint, description }) as const;
-export const word = <R extends boolean>(required: R, description: string) =>
-  ({ type: 'positional', required, description }) as const;
 
 /** The option of every command with a token; `readToken` reads it. */
 export const TOKEN_FILE = option(
@@ -47,33 +40,18 @@ export interface Command {
   run(raw: readonly string[], session: Session): Promise<number>;
 }
 
-/** Refuses unknown options, options without their value, and missing or extra words. */
-function parse(command: string, args: Args, raw: readonly string[]): Record<string, string | boolean> {
-  const wrong = (what: string) => new CliExit(EXIT.usage, `${what} See foldatlas ${command} --help.`);
-  const places = Object.keys(args).filter((name) => args[name]?.type === 'positional');
-  const options = Object.fromEntries(
-    Object.entries(args).flatMap(([name, { type }]) => (type === 'positional' ? [] : [[name, { type }]])),
-  );
-  const parsed: Record<string, string | boolean> = {};
-  for (const token of parseArgs({ args: [...raw], options, strict: false, tokens: true }).tokens) {
-    if (token.kind === 'option-terminator') continue;
-    if (token.kind === 'positional') {
-      const place = places.shift();
-      if (place === undefined) throw wrong(`There is one word too many: ${token.value}.`);
-      parsed[place] = token.value;
-      continue;
-    }
-    const { name, rawName, value, inlineValue } = token;
-    if (!Object.hasOwn(options, name)) throw wrong(`There is no option ${rawName}.`);
-    const takesValue = args[name]?.type === 'string';
-    if (!takesValue && value !== undefined) throw wrong(`${rawName} takes no value.`);
-    if (takesValue && (!value || (!inlineValue && value.startsWith('--'))))
-      throw wrong(`${rawName} needs a value.`);
-    parsed[name] = value ?? true;
+/** @throws CliExit for unknown options, for options without their value, and for words */
+function parse(command: string, args: Args, raw: readonly string[]) {
+  const options = Object.fromEntries(Object.entries(args).map(([name, { type }]) => [name, { type }]));
+  try {
+    const { values } = parseArgs({ args: [...raw], options });
+    const empty = Object.keys(values).find((name) => values[name] === '');
+    if (empty !== undefined) throw new Error(`--${empty} needs a value`);
+    return values;
+  } catch (error) {
+    const [what = ''] = errorMessage(error).split('\n');
+    throw new CliExit(EXIT.usage, `${what.replace(/\.?$/, '.')} See foldatlas ${command} --help.`);
   }
-  const missing = places.find((name) => args[name]?.required === true);
-  if (missing !== undefined) throw wrong(`${missing.toUpperCase()} is missing.`);
-  return parsed;
 }
 
 const columns = (rows: readonly (readonly [string | number, string])[]): string => {
@@ -82,23 +60,16 @@ const columns = (rows: readonly (readonly [string | number, string])[]): string 
 };
 
 function helpText({ name, summary, args, examples, exits }: Omit<Definition<Args>, 'run'>): string {
-  const usage = [`USAGE foldatlas ${name}`];
-  const words: [string, string][] = [];
-  const options: [string, string][] = [];
-  for (const [arg, { type, description, valueHint = '', required }] of Object.entries(args)) {
-    if (type !== 'positional') options.push([`--${arg} ${valueHint}`.trimEnd(), description]);
-    else words.push([arg.toUpperCase(), description]);
-    if (type === 'positional') usage.push(required === true ? arg.toUpperCase() : `[${arg.toUpperCase()}]`);
-  }
-  if (options.length > 0) usage.splice(1, 0, '[OPTIONS]');
+  const options = Object.entries(args).map(
+    ([arg, { valueHint = '', description }]) => [`--${arg} ${valueHint}`.trimEnd(), description] as const,
+  );
   const sections = [
-    ['ARGUMENTS', columns(words)],
     ['OPTIONS', columns(options)],
     ['EXAMPLES', examples.map(([line, does]) => `  ${line}\n      ${does}`).join('\n')],
     ['EXIT CODES', columns(exits)],
   ];
   const text = sections.map(([title, body]) => (body === '' ? '' : `\n${title}\n\n${body}\n`)).join('');
-  return `${summary} (foldatlas ${name})\n\n${usage.join(' ')}\n${text}`;
+  return `${summary} (foldatlas ${name})\n\nUSAGE foldatlas ${name}${options.length > 0 ? ' [OPTIONS]' : ''}\n${text}`;
 }
 
 export const command = <const T extends Args>(definition: Definition<T>): Command => ({

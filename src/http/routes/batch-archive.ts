@@ -17,7 +17,7 @@ import type { FoldResults } from '../../upstream/folds/fold-results.ts';
 import { encodePieces } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
-/** Results that are read before the one that is being written has left. */
+/** Results that are read ahead of the one that is being written. */
 const READ_AHEAD = 1;
 
 /** A task with its name, its place in the input, and the names of its files. */
@@ -88,7 +88,7 @@ async function confidenceFiles(
   return files;
 }
 
-/** Reads the files of a task. Never rejects: what fails is told in the manifest. */
+/** Reads the files of a task. Never rejects: the manifest says what failed. */
 async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedTask> {
   const { file } = task;
   if (file === null) return { task, files: [], scores: undefined, problem: task.error?.message ?? null };
@@ -117,7 +117,7 @@ async function* readInOrder(folds: FoldResults, tasks: readonly ListedTask[]): A
   const reading: Promise<ArchivedTask>[] = [];
   for (const task of tasks) {
     const next = readTask(folds, task);
-    // A client that leaves does not wait for it.
+    // Nothing awaits it once the client has disconnected.
     next.catch(() => undefined);
     reading.push(next);
     if (reading.length > READ_AHEAD) yield (await reading.shift()) as ArchivedTask;

@@ -59,8 +59,8 @@ async function answer(
 ): Promise<RouteAnswer> {
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return textResponse(404, NO_BATCH[404]);
-  const [tasks, kept] = await Promise.all([listTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
-  const name = kept?.label || batchId;
+  const [tasks, submitted] = await Promise.all([listTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
+  const name = submitted?.label || batchId;
   if (file === 'scores.tsv') {
     const scores = await loadAllScores(ctx, batchId, tasks);
     const table = scoreTable(tasks.map((task) => toScored(task, scores.get(task.taskId))));
@@ -80,9 +80,9 @@ async function answer(
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
   const batches = createBatchReader(lasting, ctx.owned);
   const folds = createFoldResults(lasting, batches, ctx.submissions);
-  const about = { batchId, label: kept?.label ?? null, writtenAt: new Date().toISOString(), counts };
+  const about = { batchId, label: submitted?.label ?? null, writtenAt: new Date().toISOString(), counts };
   const body = Readable.from(writeBatchArchive(folds, tasks, about), { highWaterMark: 1 });
-  // When it ends, fails or is left, also before its first piece.
+  // Also when it fails, or is cancelled before its first piece.
   body.once('close', release);
   return { status: 200, headers: fileHeaders(name, 'zip'), body };
 }

@@ -1,5 +1,5 @@
-// GET /openapi.json: the plain HTTP routes as OpenAPI 3.1, each as it describes itself. A test fails
-// for a route without a description, and for an answer that is not as described.
+// GET /openapi.json: the plain HTTP routes as OpenAPI 3.1, each as it describes itself. A test
+// fails for a route without a description, and for an answer that is not as described.
 import { VERSION } from '../../package.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import type { Route } from './route.ts';

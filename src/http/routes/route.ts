@@ -11,8 +11,8 @@ import type { RouteDescription } from './description.ts';
 import { textResponse } from './responses.ts';
 
 /**
- * A file that is sent while it is read: its source is left when the client disconnects, and the
- * connection is cut when the source fails.
+ * A file that is sent while it is read: its source is cancelled when the client disconnects, and
+ * the connection is cut when the source fails.
  */
 export interface StreamedFile {
   readonly status: number;

@@ -82,7 +82,7 @@ const sendContent = (request: Request, content: Uint8Array, headers: Record<stri
 
 const NO_RESULT = 'The task has no result.';
 
-/** A file that is sent while it is written. Its tag is made of the result that it is written from. */
+/** A file that is sent while it is written. Its tag is made from the result that it shows. */
 function sendPieces(
   { request, headers }: FileSource,
   pieces: Iterable<string>,
@@ -139,14 +139,14 @@ async function answer(
 
 /** Gives the sealed address where Status is asked for; once it has failed there is no other. */
 function sealedReader(url: string) {
-  let left: string | null = url;
+  let address: string | null = url;
   return {
-    status: async () => ({ data: { status: 'done', response: left }, requestId: undefined, warnings: [] }),
+    status: async () => ({ data: { status: 'done', response: address }, requestId: undefined, warnings: [] }),
     forgetStatus() {
-      left = null;
+      address = null;
       return undefined;
     },
-    hasExpired: () => left === null,
+    hasExpired: () => address === null,
   };
 }
 

@@ -1,5 +1,5 @@
 // Writes a ZIP archive piece by piece: each entry is deflated when its turn comes, and nothing but
-// the directory is kept. Archives above 4 GiB have the records of ZIP64.
+// the directory stays in memory. Archives above 4 GiB have the records of ZIP64.
 // Each has fewer than 65,535 entries: five for each of at most 2,000 tasks.
 import { promisify } from 'node:util';
 import { crc32, deflateRaw } from 'node:zlib';
