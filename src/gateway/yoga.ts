@@ -88,6 +88,7 @@ export function openYoga(sources: YogaSources): OpenedYoga {
       documentCache: createDocumentCache(),
       errorCache: createDocumentCache(),
     },
+    extraParamNames: ['documentId'],
     logging: false,
     maskedErrors: { maskError: errors.mask },
     plugins: createPlugins(sources, documents, cache, errors),

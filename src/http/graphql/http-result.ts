@@ -69,7 +69,8 @@ export function toResponseInit(result: ResultPart, mediaType: string) {
 }
 
 function publicExtensions(extensions: Extensions): Record<string, unknown> | undefined {
-  const { http: _http, unexpected: _unexpected, ...shown } = extensions ?? {};
+  if (extensions === undefined) return undefined;
+  const { http: _http, unexpected: _unexpected, ...shown } = extensions;
   return Object.keys(shown).length === 0 ? undefined : shown;
 }
 
@@ -81,9 +82,13 @@ export function toClientError(error: GraphQLError): GraphQLFormattedError {
 }
 
 /** A result without what is only for the gateway. JSON leaves out what is undefined. */
-export const toClientResult = ({ errors, extensions, incremental, ...rest }: ResultPart): object => ({
-  errors: errors?.map(toClientError),
-  ...rest,
-  incremental: incremental?.map((part) => ({ ...part, errors: part.errors?.map(toClientError) })),
-  extensions: publicExtensions(extensions),
-});
+export function toClientResult(result: ResultPart): object {
+  const { errors, extensions, incremental, data, hasNext } = result;
+  return {
+    errors: errors?.map(toClientError),
+    data,
+    hasNext,
+    incremental: incremental?.map((part) => ({ ...part, errors: part.errors?.map(toClientError) })),
+    extensions: publicExtensions(extensions),
+  };
+}

@@ -84,8 +84,8 @@ export function readParams(request: unknown): RequestParams {
   const { query, operationName, variables, extensions, documentId, doc_id } = request;
   const id = documentId ?? doc_id;
   const params: Record<string, unknown> = { query, operationName, variables, extensions };
-  for (const [name, value] of Object.entries(params)) if (value === '') params[name] = undefined;
-  return { ...params, documentId: typeof id === 'string' ? id : undefined };
+  for (const name in params) if (params[name] === '') params[name] = undefined;
+  return Object.assign(params, { documentId: typeof id === 'string' ? id : undefined });
 }
 
 /** @throws GraphQLError (400) */

@@ -13,6 +13,7 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
+import { getExchange } from '../exchange.ts';
 import { negotiateIncrementalType } from '../graphql/media-type.ts';
 
 export const incrementalDelivery = (): Plugin[] => [
@@ -26,7 +27,7 @@ export const incrementalDelivery = (): Plugin[] => [
   useDeferStream(),
   {
     onExecute({ args, context: { request }, setResultAndStopExecution }) {
-      if (negotiateIncrementalType(request.headers.get('accept')) === null)
+      if (negotiateIncrementalType(getExchange(request).headers.accept ?? null) === null)
         args.document = withoutParts(args.document);
       const errors = findStreamErrors(args);
       if (errors.length > 0) setResultAndStopExecution({ errors });

@@ -51,8 +51,7 @@ export function createPersistedDocuments({
 
   const useListedDocuments: Plugin = {
     onParams({ params, setParams }) {
-      const { documentId: _, ...rest }: RequestParams = params;
-      setParams({ ...rest, query: documentText(params) });
+      if (params.query == null) setParams({ ...params, query: documentText(params) });
     },
     // Here and not where requests are read, so that no transport runs anything else.
     onParse({ params: { source } }) {
