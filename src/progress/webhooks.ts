@@ -220,9 +220,9 @@ export function createWebhooks({
   /** Takes a lease, or renews the one that the replica has. @returns whether it has it */
   async function claim(key: string, run: Run): Promise<boolean> {
     const leasedAt = performance.now();
-    // After its time the lease may be another replica's.
-    if (run.lease > 0 && leasedAt - run.leasedAt >= LEASE_MS) return false;
-    const lease = await documents.put(leaseKey(key), '', { expected: run.lease, lifetimeMs: LEASE_MS });
+    // After its time, such as while the store was away, the lease may be another replica's.
+    const expected = leasedAt - run.leasedAt < LEASE_MS ? run.lease : 0;
+    const lease = await documents.put(leaseKey(key), '', { expected, lifetimeMs: LEASE_MS });
     if (lease === null) return false;
     Object.assign(run, { lease, leasedAt });
     return true;
