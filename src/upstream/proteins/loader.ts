@@ -127,19 +127,20 @@ export function createProteinLoader(
 
   async function run({ records, bulk }: Plan): Promise<void> {
     await Promise.all([
-      ...Array.from(records, ([hash, needs]) => runRecord(hash, needs, records.size === 1)),
+      ...Array.from(records, ([hash, needs]) => runRecord(hash, needs)),
       ...bulk.map(runBulk),
     ]);
     for (const hash of records.keys()) joinCluster(hash);
     for (const { each } of bulk) for (const hash of each.keys()) joinCluster(hash);
   }
 
-  async function runRecord(hash: string, needs: RequiredParts, isLone: boolean): Promise<void> {
+  async function runRecord(hash: string, needs: RequiredParts): Promise<void> {
     const query = { top: topFeatureCount(needs), foldOnMiss: needs.fold === true, normalize: true };
     const key = `protein ${hash} ${query.top} ${query.foldOnMiss}`;
-    const read = () => singleFlight(key, up.signal, (call) => readFolded(up, hash, query, call));
     try {
-      const found = await (isLone ? read() : limitRecords(read));
+      const found = await limitRecords(() =>
+        singleFlight(key, up.signal, (call) => readFolded(up, hash, query, call)),
+      );
       known.add(hash, found && readRecord(hash, needs, found));
       known.addReadRecord(hash);
     } catch (error) {
@@ -149,7 +150,7 @@ export function createProteinLoader(
 
   async function runBulk(call: BulkCall): Promise<void> {
     try {
-      const key = `bulk ${digest('sha256', JSON.stringify([call.needs, ...call.each]))}`;
+      const key = `bulk ${digest('sha256', JSON.stringify([call.needs, ...call.each.keys()]))}`;
       const archive = await limitBulk(() =>
         singleFlight(key, up.signal, (shared) =>
           fetchArchive({ ...up, signal: shared.signal }, call, shared),
@@ -196,7 +197,7 @@ export function createProteinLoader(
     const level = hash === undefined ? undefined : parts.features.get(hash)?.proteinLevel;
     if (hash === undefined || needs === undefined || level === undefined) return false;
     const ranking = () => partValue(known.get(hash)?.features);
-    if ((ranking()?.top ?? 0) < topFeatureCount(needs)) await runRecord(hash, needs, true);
+    if ((ranking()?.top ?? 0) < topFeatureCount(needs)) await runRecord(hash, needs);
     return hasSameRanking(ranking()?.values ?? [], level);
   }
 
