@@ -1,5 +1,5 @@
-// The services that all requests of a gateway share: stores, read caches, batch progress, webhooks and
-// bulk look-ups; and the options of a gateway besides its configuration.
+// The services that all requests of a gateway share: stores, read caches, batch progress, webhooks
+// and bulk look-ups; and the options of a gateway besides its configuration.
 import { randomUUID } from 'node:crypto';
 import { createPendingWork } from '../async/pending-work.ts';
 import { createSingleFlight } from '../async/single-flight.ts';

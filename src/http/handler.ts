@@ -1,5 +1,5 @@
-// The way of every HTTP request: limits, then the response cache, then a route or GraphQL. Requests of
-// `gateway.fetch` go the same way, without a connection.
+// The way of every HTTP request: limits, then the response cache, then a route or GraphQL. Requests
+// of `gateway.fetch` go the same way, without a connection.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import { pipeline } from 'node:stream/promises';
 import { GraphQLError } from 'graphql';

@@ -1,6 +1,7 @@
-// The response cache in front of Yoga. It answers a stored response with its bytes, and lets identical
-// requests at the same time wait for one execution. It stores the responses of public operations and public
-// files. A request with a header that is not listed here is never answered from the cache.
+// The response cache in front of Yoga. It answers a stored response with its bytes, and lets
+// identical requests at the same time wait for one execution. It stores the responses of public
+// operations and public files. A request with a header that is not listed here is never answered
+// from the cache.
 import { memoize2 } from '@graphql-tools/utils';
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
@@ -13,7 +14,9 @@ import { type Exchange, getExchange, type HttpResponse, type ShareableResponse }
 import { publicLifetime } from './public-operations.ts';
 import { addVary } from './response-headers.ts';
 
-/** Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored. */
+/**
+ * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored.
+ */
 const HEADERS_IN_KEY = [
   ...['host', 'accept', 'content-type', 'content-encoding'],
   ...['origin', 'sec-fetch-site', 'sec-fetch-mode'],

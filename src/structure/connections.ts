@@ -1,5 +1,6 @@
-// Covalent bonds between residues beyond those of the chain, and disulfide bridges. A folding result
-// lists none: they are those of the submission, where it is known, and those that distances show.
+// Covalent bonds between residues beyond those of the chain, and disulfide bridges. A folding
+// result lists none: they are those of the submission, where it is known, and those that distances
+// show.
 import { covalentRadius, isMetal } from './elements.ts';
 import type { Asym } from './entities.ts';
 import type { ModelAtom, ModelResidue, StructureModel } from './model.ts';
@@ -24,19 +25,30 @@ export interface Connection {
   readonly isDeclared: boolean;
 }
 
-/** Elements of bonds between residues. Halogens and hydrogens end a molecule, and metals are bonded otherwise. */
+/**
+ * Elements of bonds between residues. Halogens and hydrogens end a molecule, and metals are bonded
+ * otherwise.
+ */
 const BONDING: ReadonlySet<string> = new Set(['B', 'C', 'N', 'O', 'SI', 'P', 'S', 'SE']);
 
-/** Ångström that a bond may be shorter or longer than the sum of its radii, beyond the coarseness of its atoms. */
+/**
+ * Ångström that a bond may be shorter or longer than the sum of its radii, beyond the coarseness of
+ * its atoms.
+ */
 const TOLERANCE = 0.2;
 
-/** Atoms of two residues that are nearer touch, in ångström: neighbours of one atom are 2.2 apart. */
+/**
+ * Atoms of two residues that are nearer touch, in ångström: neighbours of one atom are 2.2 apart.
+ */
 const CONTACT = 2;
 
 /** Edge of the cells in which neighbours are looked for: longer than any bond. */
 const CELL = 3;
 
-/** The bond of a polymer that an atom stands for in one residue only; inside a chain it has no room for another. */
+/**
+ * The bond of a polymer that an atom stands for in one residue only; inside a chain it has no room
+ * for another.
+ */
 const CHAIN_ENDS: Readonly<Record<string, 'first' | 'last' | 'none'>> = {
   ...{ N: 'first', C: 'last', O: 'none' },
   ...{ P: 'first', "O5'": 'first', "O3'": 'last' },
@@ -119,7 +131,10 @@ const OFFSETS = [-1, 0, 1];
 
 const cellKey = (x: number, y: number, z: number): number => (x * 8192 + y) * 8192 + z;
 
-/** Atoms that touch many others are no structure: the search ends, so that its time stays in proportion. */
+/**
+ * Atoms that touch many others are no structure: the search ends, so that its time stays in
+ * proportion.
+ */
 const MAX_CONTACTS_PER_ATOM = 4;
 
 function findContacts(ends: readonly BondEnd[]): Contact[] {

@@ -104,7 +104,10 @@ function sequenceText(entities: readonly Entity[]): string {
   return cifLines('entity_poly_seq', ['entity_id', 'num', 'mon_id', 'hetero'], lines);
 }
 
-/** A residue without coordinates has a place in the sequence, and neither number nor name of an author. */
+/**
+ * A residue without coordinates has a place in the sequence, and neither number nor name of an
+ * author.
+ */
 const authorItems = ({ number, name, atoms }: ModelResidue): string => {
   const component = cifValue(name);
   return atoms.length > 0 ? `${number} ${number} ${component} ${component}` : `${number} ? ? ?`;

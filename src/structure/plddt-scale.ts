@@ -52,7 +52,9 @@ export const scaleRemark = (line: string, unit: PlddtUnit): string =>
 export const isInPercent = (pdb: Buffer, atoms: readonly number[]): boolean =>
   atoms.some((at) => !isPlain(pdb, at + B_FACTOR) && readColumn(pdb, at + B_FACTOR) > 1);
 
-/** A copy of a text with its B-factors on another scale. @param atoms - as in {@link isInPercent} */
+/**
+ * A copy of a text with its B-factors on another scale. @param atoms - as in {@link isInPercent}
+ */
 export function scaleBFactors(pdb: Buffer, atoms: readonly number[], unit: PlddtUnit): Buffer {
   const [factor, decimals] = unit === 'PERCENT' ? [100, 2] : [0.01, 4];
   const scaled = Buffer.from(pdb);

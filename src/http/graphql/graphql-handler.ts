@@ -1,6 +1,6 @@
-// Answers requests to /graphql. Yoga checks the parameters and runs its plugins; its HTTP layer is not
-// used, because it would read the body a second time, ignores weights of Accept, and writes each result
-// as one string.
+// Answers requests to /graphql. Yoga checks the parameters and runs its plugins; its HTTP layer is
+// not used, because it would read the body a second time, ignores weights of Accept, and writes
+// each result as one string.
 import { GraphQLError } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
 import type { Config } from '../../config.ts';

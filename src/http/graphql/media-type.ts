@@ -1,5 +1,6 @@
-// Content negotiation by the Accept header with its weights (RFC 9110), and how results are framed that come
-// one after the other: Server-Sent Events as graphql-sse has them, or multipart/mixed as clients of `@defer` do.
+// Content negotiation by the Accept header with its weights (RFC 9110), and how results are framed
+// that come one after the other: Server-Sent Events as graphql-sse has them, or multipart/mixed as
+// clients of `@defer` do.
 
 /** What responses to GraphQL requests can be. */
 export type MediaType =
@@ -91,12 +92,17 @@ function remember(negotiate: Negotiate): Negotiate {
   };
 }
 
-/** The media type of a single result: JSON where it is accepted at all, else a stream of one event. */
+/**
+ * The media type of a single result: JSON where it is accepted at all, else a stream of one event.
+ */
 export const negotiateResponseType = remember(
   (accept) => chooseMediaType(accept, WHOLE) ?? chooseMediaType(accept, IN_PARTS),
 );
 
-/** The media type of a result in parts; null unless the client names one: a wildcard is no wish for parts. */
+/**
+ * The media type of a result in parts; null unless the client names one: a wildcard is no wish for
+ * parts.
+ */
 export const negotiateIncrementalType = remember((accept) => {
   const named = parseAccept(accept).map(({ type }) => type);
   return chooseMediaType(

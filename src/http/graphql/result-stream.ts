@@ -1,5 +1,6 @@
-// Writes results as JSON in pieces of about 64 KB, each when the client has read the one before. Large lists
-// are serialized item by item, so that a response of many structures is never one string.
+// Writes results as JSON in pieces of about 64 KB, each when the client has read the one before.
+// Large lists are serialized item by item, so that a response of many structures is never one
+// string.
 import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
@@ -11,7 +12,10 @@ const PIECE_CHARACTERS = 64 * 1024;
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !('toJSON' in value);
 
-/** JSON of a value in small and large pieces. Items of lists are serialized whole, and so are rows of matrices. */
+/**
+ * JSON of a value in small and large pieces. Items of lists are serialized whole, and so are rows
+ * of matrices.
+ */
 function* serialize(value: unknown): Generator<string> {
   if (!isBranch(value)) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) {
@@ -72,7 +76,9 @@ export interface PartOptions<T> {
 
 const SILENCE = Symbol('silence');
 
-/** Frames results that come one after the other. Not a generator: `return` does not wait for `next`. */
+/**
+ * Frames results that come one after the other. Not a generator: `return` does not wait for `next`.
+ */
 export function frameParts<T>(
   parts: AsyncIterable<T>,
   { framing, toPieces, pulseMs }: PartOptions<T>,

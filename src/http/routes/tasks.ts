@@ -112,7 +112,9 @@ async function taskFile(source: FileSource, file: TaskFileName): Promise<RouteAn
     : sendPieces(source, content, { file, bytes });
 }
 
-/** The response for a task whose result is not here. A task that failed has none that could expire. */
+/**
+ * The response for a task whose result is not here. A task that failed has none that could expire.
+ */
 function withoutResult({ state, result }: TaskShape): Response {
   const reason = REASONS[state];
   if (reason !== undefined) return textResponse(...reason);
@@ -172,7 +174,11 @@ async function linkedFile(
 
 const FILE_NAMES = TASK_FILES.map((file) => file.replace('.', '\\.')).join('|');
 
-/** The routes. @param open, openLink - the context of a request with a token, or with a signature */
+/**
+ * The routes.
+ *
+ * @param open, openLink - the context of a request with a token, or with a signature
+ */
 export const taskRoutes = (
   open: (request: Request) => Promise<GatewayContext>,
   openLink: OpenLink,

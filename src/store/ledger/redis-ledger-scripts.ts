@@ -23,9 +23,10 @@ const touch = (key: string): string => `
   redis.call('SET', ${key}, string.format('%.0f', newest))`;
 
 /**
- * KEYS key, revoked claim, mark, newest time; ARGV time, request hash, token of the claim, retention, mark
- * as it is known, least newest time, how far the newest time may be ahead. Answers the key's entry; the
- * time when the caller now has the key; nothing when the mark or the newest time is not as known.
+ * KEYS key, revoked claim, mark, newest time; ARGV time, request hash, token of the claim,
+ * retention, mark as it is known, least newest time, how far the newest time may be ahead. Answers
+ * the key's entry; the time when the caller now has the key; nothing when the mark or the newest
+ * time is not as known.
  */
 export const CLAIM = `${NOW}
   local at = redis.call('HGET', KEYS[1], 'at')
@@ -60,7 +61,10 @@ export const READ_MARK = `${NOW}
   return { redis.call('GET', KEYS[1]), redis.call('GET', KEYS[2]) or '0', string.format('%.0f', now) }
 `;
 
-/** KEYS mark, newest time; ARGV time, expected mark or nothing, new mark, whether the newest time is reset. */
+/**
+ * KEYS mark, newest time; ARGV time, expected mark or nothing, new mark, whether the newest time is
+ * reset.
+ */
 export const REPLACE_MARK = `${NOW}
   if (redis.call('GET', KEYS[1]) or '') ~= ARGV[2] then return 0 end
   redis.call('SET', KEYS[1], ARGV[3])
@@ -70,7 +74,8 @@ export const REPLACE_MARK = `${NOW}
 `;
 
 /**
- * KEYS value of one principal, its name for another one. What stands there already stays, the lists of batches are joined.
+ * KEYS value of one principal, its name for another one. What stands there already stays, the lists
+ * of batches are joined.
  */
 export const RENAME = `
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('RENAMENX', KEYS[1], KEYS[2]) == 1 then return end
@@ -85,8 +90,8 @@ export const RELEASE = `
 `;
 
 /**
- * Ends a key. One whose claim a failover lost, so that all of these fields are new to it, comes back
- * with the hash of the input, and stays spent.
+ * Ends a key. One whose claim a failover lost, so that all of these fields are new to it, comes
+ * back with the hash of the input, and stays spent.
  */
 const endKey = (key: string, fields: readonly string[], inputHash: string): string => `
     if redis.call('HSET', ${key}, ${fields.join(', ')}) == ${fields.length / 2} then
@@ -95,8 +100,9 @@ const endKey = (key: string, fields: readonly string[], inputHash: string): stri
     end`;
 
 /**
- * KEYS batch, batches, input, only task, key, newest time; ARGV time, retention, time of submission, place
- * among the batches, batch id, batch, whether it has an only task, and a key; items.
+ * KEYS batch, batches, input, only task, key, newest time; ARGV time, retention, time of
+ * submission, place among the batches, batch id, batch, whether it has an only task, and a key;
+ * items.
  */
 export const RECORD = `${NOW}
   local retention, submitted = tonumber(ARGV[2]), tonumber(ARGV[3])
@@ -129,8 +135,8 @@ export const RECORD = `${NOW}
 `;
 
 /**
- * KEYS input, key, newest time; ARGV time, retention, whether it has a key, upstream request id or nothing, hash of
- * the input.
+ * KEYS input, key, newest time; ARGV time, retention, whether it has a key, upstream request id or
+ * nothing, hash of the input.
  */
 export const RECORD_UNKNOWN = `${NOW}
   redis.call('HSET', KEYS[1], 'at', string.format('%.0f', now), 'batch', '')

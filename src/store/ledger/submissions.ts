@@ -22,7 +22,9 @@ export interface Submissions {
   readonly keyIsShared: boolean;
   batch(batchId: string): Promise<LedgerBatch | null>;
   item(batchId: string, inputIndex: number): Promise<LedgerItem | null>;
-  /** The batch and position of a task; null when neither the ledger nor the id's form gives them. */
+  /**
+   * The batch and position of a task; null when neither the ledger nor the id's form gives them.
+   */
   findTask(taskId: string): Promise<TaskPosition | null>;
   scores(taskId: string): Promise<TaskScores | null>;
   /** Keeps scores; those of one moment are written together. */

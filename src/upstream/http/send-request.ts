@@ -1,5 +1,5 @@
-// Sends one HTTP request through its host's limiter, within the limits of its operation, and reports
-// its end.
+// Sends one HTTP request through its host's limiter, within the limits of its operation, and
+// reports its end.
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { USER_AGENT } from '../../package.ts';

@@ -1,5 +1,5 @@
-// Calls the service, reads up to three times: `call`, `callOrNull` and `callAnyStatus` read the whole
-// answer, `openStream` streams it. atlas.ts and batch.ts have the operations.
+// Calls the service, reads up to three times: `call`, `callOrNull` and `callAnyStatus` read the
+// whole answer, `openStream` streams it. atlas.ts and batch.ts have the operations.
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';

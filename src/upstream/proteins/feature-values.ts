@@ -1,5 +1,5 @@
-// Features other than the normalised top ranking: by exact index or unscaled. Only the single record
-// has them, by one call for each selection.
+// Features other than the normalised top ranking: by exact index or unscaled. Only the single
+// record has them, by one call for each selection.
 import DataLoader from 'dataloader';
 import type { ConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import { readMatrix } from '../archive/sparse-activations.ts';

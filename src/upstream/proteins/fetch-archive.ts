@@ -12,7 +12,10 @@ import { needsCluster, needsRows, needsStructure, topFeatureCount } from './requ
 
 const MIN_POLL_INTERVAL_MS = 100;
 const MAX_POLL_INTERVAL_MS = 2_000;
-/** By how much the pause between polls grows: slower where the service says that the job is nearly done. */
+/**
+ * By how much the pause between polls grows: slower where the service says that the job is nearly
+ * done.
+ */
 const POLL_GROWTH = { underWay: 1.25, nearlyDone: 1.06 };
 const NEARLY_DONE = 0.95;
 

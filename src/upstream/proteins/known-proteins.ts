@@ -32,7 +32,9 @@ export class KnownProteins {
   /** Null for a protein that does not exist. */
   readonly #records = new Map<string, ProteinRecord | null>();
   readonly #failures = new Map<string, Failure>();
-  /** Errors of archives of which a member was lost, which matter where no record answers instead. */
+  /**
+   * Errors of archives of which a member was lost, which matter where no record answers instead.
+   */
   readonly #damage = new Map<string, Error>();
   /** The proteins whose single records were read. */
   readonly #readRecords = new Set<string>();

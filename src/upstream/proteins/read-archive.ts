@@ -1,5 +1,5 @@
-// Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein does
-// not exist; any other missing part stays unknown.
+// Reads what a bulk archive says of each protein. Only a list of sequences proves that a protein
+// does not exist; any other missing part stays unknown.
 import { readText } from '../../structure/lazy-text.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import type { BulkSequence } from '../archive/fasta.ts';
@@ -95,7 +95,9 @@ export function readClusters({ clusters }: BulkParts): Map<string, ClusterInfo> 
   return infos;
 }
 
-/** A value that breaks the contract is left out: the record of the cluster says it, or the error. */
+/**
+ * A value that breaks the contract is left out: the record of the cluster says it, or the error.
+ */
 function readClusterInfo(record: Record<string, unknown>): ClusterInfo {
   const parsed = clusterInfo.safeParse(record);
   if (parsed.success) return parsed.data;

@@ -1,5 +1,5 @@
-// Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large member
-// is an error of its part alone.
+// Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large
+// member is an error of its part alone.
 import type * as z from 'zod';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { readMatrix, readVector } from '../archive/sparse-activations.ts';
@@ -105,8 +105,8 @@ function readMember<T>(read: () => T): T | Error {
 }
 
 /**
- * The structure of an answer in JSON and its scores. Without coordinates it still may have scores; a
- * missing key `pdb` means not known, null means none.
+ * The structure of an answer in JSON and its scores. Without coordinates it still may have scores;
+ * a missing key `pdb` means not known, null means none.
  */
 export function structureParts(
   { sequence, length, ...scores }: StructureFacts,

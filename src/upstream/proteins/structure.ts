@@ -38,7 +38,9 @@ export function readStructure(
   return { text, missing: [], fault };
 }
 
-/** The residues of a sequence without coordinates; undefined where one of them may not lack them. */
+/**
+ * The residues of a sequence without coordinates; undefined where one of them may not lack them.
+ */
 function missingResidues(pdb: string, sequence: string): number[] | undefined {
   const { residues } = parsePdb(pdb);
   const numbers = new Set(residues.map(({ number }) => number));
