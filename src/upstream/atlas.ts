@@ -31,7 +31,7 @@ export function segment(operation: string, text: string): string {
 }
 
 const KiB = 1024;
-export const MiB = 1024 * KiB;
+const MiB = 1024 * KiB;
 
 async function readOrNull<S extends z.ZodType>(
   up: Upstream,
