@@ -62,7 +62,7 @@ describe('the README', () => {
         ? [[name, value === true ? '1' : String(value)]]
         : [],
     );
-    expect(defaults.length).toBeGreaterThan(25);
+    expect(defaults.length).toBeGreaterThan(20);
     expect(defaults.map(([name = '']) => [name, shown.get(name)])).toEqual(defaults);
   });
 });
