@@ -11,6 +11,8 @@ export interface HttpResponse {
   /** Names in lower case. */
   readonly headers: Record<string, string>;
   readonly body: string | Buffer | ReadableStream<Uint8Array> | null;
+  /** UTF-8 when absent; latin1 for a text that has one character for each byte. */
+  readonly encoding?: 'latin1' | undefined;
 }
 
 /** A result or a file that may be the same for every caller. */

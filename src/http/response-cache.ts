@@ -136,7 +136,7 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
       : new LRUCache<string, StoredResponse>({
           maxSize: maxBytes,
           maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
-          sizeCalculation: ({ body }, key) => key.length + Buffer.byteLength(body) + ENTRY_OVERHEAD_BYTES,
+          sizeCalculation: ({ body }, key) => key.length + body.length + ENTRY_OVERHEAD_BYTES,
         });
   const flights = new Map<string, Flight>();
 
@@ -179,7 +179,9 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     body: string | Buffer,
   ): void {
     if (exchange.key === undefined) return;
-    const entry = { status: 200, headers, body, operationName };
+    // node:http writes such a text together with the headers, and need not encode it.
+    const bytes = typeof body === 'string' ? Buffer.from(body).toString('latin1') : body;
+    const entry: StoredResponse = { status: 200, headers, body: bytes, encoding: 'latin1', operationName };
     const ttl = Math.min(seconds, MAX_STORED_SECONDS) * 1000;
     if (ttl > 0) stored?.set(exchange.key, entry, { ttl });
     settle(exchange, entry);
