@@ -8,7 +8,7 @@ const MAX_URL_LENGTH = 2048;
  * What is wrong with the address of a webhook, as the rest of a sentence; null when nothing is. The
  * addresses behind the name of its host are checked while connecting.
  *
- * @param hosts - WEBHOOK_HOSTS; only over the embedded sandbox do they include hosts of this machine
+ * @param hosts - WEBHOOK_HOSTS; hosts of this machine are among them only over the embedded sandbox
  */
 export function findUrlFault(text: string, hosts: readonly string[]): string | null {
   if (text.length > MAX_URL_LENGTH) return `has more than ${MAX_URL_LENGTH} characters`;

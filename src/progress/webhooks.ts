@@ -1,6 +1,6 @@
-// Notifies the address that came with a submission when its batch ends, at least once. What is to be
-// sent is stored, without a token: after a restart it goes on with the gateway's own key, else with
-// the caller's token from its next request.
+// Notifies the address that came with a submission when its batch ends, at least once. What is to
+// be sent is stored, without a token: after a restart it goes on with the gateway's own key, else
+// with the caller's token from its next request.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPendingWork } from '../async/pending-work.ts';
@@ -30,7 +30,7 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 
 /** The back-off that Standard Webhooks suggests, for 18 hours. */
-export const defaultWebhookTimes: WebhookTimes = {
+const defaultWebhookTimes: WebhookTimes = {
   firstPollMs: 2_000,
   sweepMs: 20_000,
   timeoutMs: 15_000,
@@ -133,7 +133,7 @@ export function createWebhooks({
   let sweeping: Promise<void> | undefined;
   let isClosed = false;
 
-  /** Writes what is left of a webhook, however long the store takes: it is never sent again for it. */
+  /** Writes the rest of a webhook, however long the store takes: nothing is sent again for it. */
   async function write(key: string, pending: PendingWebhook | null, signal: AbortSignal): Promise<void> {
     for (;;) {
       try {

@@ -1,6 +1,6 @@
-// Reads GraphQL requests (GraphQL over HTTP). Only JSON may run, because browsers send every other content
-// type to foreign sites without asking. Unknown members are ignored, as the draft asks; Yoga refuses those
-// of a wrong type.
+// Reads GraphQL requests (GraphQL over HTTP). Only JSON may run, because browsers send every other
+// content type to foreign sites without asking. Unknown members are ignored, as the draft asks; Yoga
+// refuses those of a wrong type.
 import type { IncomingHttpHeaders } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';

@@ -81,7 +81,7 @@ export function unpackMember({ name, packed, isCompressed, size, crc }: ZipMembe
 }
 
 /** @returns undefined for data that are damaged, or longer than they should be */
-export function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
+function inflate(packed: Uint8Array, size: number): Uint8Array | undefined {
   const bytes = Math.max(MIN_CHUNK_BYTES, size + 1);
   try {
     return inflateRawSync(packed, { chunkSize: bytes, maxOutputLength: bytes });

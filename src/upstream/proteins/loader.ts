@@ -98,7 +98,7 @@ export function createProteinLoader(
     return requests.map(({ hashes, needs }) => known.results(hashes, needs));
   }
 
-  /** Waits for earlier batches that bring a part that is needed, so that it is not asked for twice. */
+  /** Waits for earlier batches that bring a needed part, so that it is not asked for twice. */
   async function waitForOthers(needed: NeededParts): Promise<void> {
     const isAwaited = (other: NeededParts): boolean =>
       [...needed].some(([hash, needs]) => {
