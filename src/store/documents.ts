@@ -66,9 +66,12 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
     sweptAt = performance.now();
     sql.run('DELETE FROM document WHERE expires_at <= ?', now());
   }
-  /** The version of a document; 0 where there is none. */
-  function currentVersion(key: string): number {
-    const row = sql.get('SELECT version FROM document WHERE key = ? AND expires_at > ?', key, now());
+  /** The version of a document; 0 where there is none. @param latest - when it must have expired */
+  function currentVersion(key: string, latest = Number.MAX_SAFE_INTEGER): number {
+    const row = sql.get(
+      'SELECT version FROM document WHERE key = ? AND expires_at > ? AND expires_at <= ?',
+      ...[key, now(), latest],
+    );
     return row === undefined ? 0 : versionRow.parse(row).version;
   }
 
@@ -82,12 +85,13 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
     put: (key, text, { expected, lifetimeMs }) =>
       sql.write(() => {
         sweep();
-        const version = currentVersion(key);
+        const expiresAt = now() + lifetimeMs;
+        // A lease that ends later than a new one would was taken before the clock was set back.
+        const version = currentVersion(key, expected === 0 ? expiresAt : undefined);
         if (expected !== undefined && expected !== version) return null;
-        sql.run(
-          'INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)',
-          ...[key, text, version + 1, now() + lifetimeMs],
-        );
+        if (lifetimeMs === 0) sql.run('DELETE FROM document WHERE key = ?', key);
+        else
+          sql.run('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)', key, text, version + 1, expiresAt);
         return version + 1;
       }),
     async keys(start) {

@@ -106,10 +106,12 @@ describe.each(JUMPS)('when the clock is set %s', (_, by) => {
   it('a lease of a process that died does not outlive its time', async () => {
     const url = `sqlite:${join(folder, `leases-${by}.db`)}`;
     const [dead, alive] = [openDocuments(url), openDocuments(url)];
-    expect(await dead.claim('work', 'dead', 45_000)).toBe(true);
-    expect(await alive.claim('work', 'alive', 45_000)).toBe(false);
+    const lease = { expected: 0, lifetimeMs: 45_000 };
+    expect(await dead.put('work', '', lease)).toBe(1);
+    expect(await alive.put('work', '', lease)).toBeNull();
     jump(by);
-    expect(await alive.claim('work', 'alive', 45_000)).toBe(true);
+    expect(await alive.put('work', '', lease)).toBe(1);
+    expect(await dead.put('work', '', lease)).toBeNull();
     await Promise.all([dead.close(), alive.close()]);
   });
 
