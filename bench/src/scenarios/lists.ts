@@ -73,12 +73,6 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
         unit: '×',
         bound: { most: 1 },
       },
-      {
-        text: `${SIZE} new proteins: CPU time against Yoga with JIT and bulk`,
-        measured: costAgainst(measured, 'cpu', 'yoga-jit-bulk'),
-        unit: '×',
-        bound: { most: 1 },
-      },
     ],
   };
 }
