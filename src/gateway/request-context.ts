@@ -12,15 +12,9 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createCallRecord } from '../telemetry/upstream-calls.ts';
 import { createBatchOwnership, createBatchReader } from '../upstream/folds/batch-reader.ts';
 import { createFoldResults } from '../upstream/folds/fold-results.ts';
-import type { CallSource } from '../upstream/http/host-limiter.ts';
 import type { Loaders } from '../upstream/reads/loaders.ts';
 import type { SharedServices } from './services.ts';
 import type { UpstreamConnections } from './upstream.ts';
-
-/** A caller without a token is its address. */
-const callSource = ({ principal }: Caller, address: string | undefined): CallSource => ({
-  caller: principal ?? address ?? '',
-});
 
 /** Creates the contexts of requests. */
 export interface Contexts {
@@ -74,8 +68,8 @@ class RequestContext implements GatewayContext {
     this.requestId = record.requestId;
     this.principal = principal;
     this.clientSignal = request.signal;
-    const source = callSource(caller, address);
-    this.upstream = openUpstream(record.requestId, token, signal, record, source);
+    // A caller without a token is its address.
+    this.upstream = openUpstream(record.requestId, token, signal, record, principal ?? address);
     this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {

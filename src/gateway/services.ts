@@ -95,7 +95,7 @@ export function createServices(
   const webhooks = createWebhooks({
     ...{ documents, live, onError: onDocumentError, onReport: telemetry.webhookTried },
     openUpstream: (token, caller) =>
-      connections.openUpstream(randomUUID(), token, undefined, undefined, { caller }),
+      connections.openUpstream(randomUUID(), token, undefined, undefined, caller),
     gatewayKey: config.UPSTREAM_API_KEY,
     hosts: config.WEBHOOK_HOSTS,
     secrets: config.WEBHOOK_SECRET,

@@ -7,12 +7,7 @@ import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import { openServiceConnections, type ServiceConnections } from '../upstream/http/connections.ts';
-import {
-  type CallSource,
-  defaultHostLimits,
-  type HostLimiters,
-  type HostLimits,
-} from '../upstream/http/host-limiter.ts';
+import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/http/upstream-client.ts';
 import { detectSandbox, isSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
@@ -22,7 +17,7 @@ export type OpenUpstream = (
   token: string | undefined,
   signal: AbortSignal | undefined,
   record?: RequestRecord,
-  source?: CallSource,
+  caller?: string,
 ) => Upstream;
 
 export interface UpstreamConnections {
@@ -94,7 +89,7 @@ export function connectUpstream(
     detectSandbox(settings, await ping(connections, upstreamUrl, milliseconds));
 
   return {
-    openUpstream: (requestId, token, signal, record, source) => ({
+    openUpstream: (requestId, token, signal, record, caller) => ({
       settings,
       connections,
       token,
@@ -103,7 +98,7 @@ export function connectUpstream(
       signal,
       absences: new Set(),
       limiters,
-      source,
+      caller,
       ...telemetry.upstreamHooks(requestId, record),
     }),
     isSandbox: () => isSandbox(settings) === true,

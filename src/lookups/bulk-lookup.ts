@@ -6,7 +6,7 @@ import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, deleteBulkJob, openBulk } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import { openDownload } from '../upstream/http/download.ts';
-import { discard } from '../upstream/http/response-stream.ts';
+import { discard } from '../upstream/http/response-body.ts';
 import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type PartStatus, readPart, type StoredPart } from './bulk-part.ts';
 

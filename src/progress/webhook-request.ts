@@ -5,8 +5,7 @@ import { USER_AGENT } from '../package.ts';
 import { faultName, parseRetryAfter } from '../upstream/errors.ts';
 import type { ServiceConnections } from '../upstream/http/connections.ts';
 import { isLoopback } from '../upstream/http/public-address.ts';
-import { headerValue } from '../upstream/http/response-body.ts';
-import { discard } from '../upstream/http/response-stream.ts';
+import { discard, headerValue } from '../upstream/http/response-body.ts';
 
 export interface WebhookMessage {
   /** The same for every try, so that receivers can tell repetitions. */

@@ -2,9 +2,7 @@
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
-import { headerValue, isWhole } from './http/response-body.ts';
-import { toUpstreamError } from './http/response-error.ts';
-import { readSmall } from './http/response-stream.ts';
+import { headerValue, readSmall } from './http/response-body.ts';
 import {
   type Call,
   call,
@@ -85,7 +83,6 @@ export async function openBulk(
   q: BulkQuery,
 ): Promise<StartedJob | { readonly kind: 'zip'; readonly answer: StreamedResponse }> {
   const answer = await openStream(up, bulkCall(q));
-  if (!isWhole(answer.status)) throw await toUpstreamError(up, answer);
   return isJob(answer) ? readJob({ ...answer, body: await readSmall(answer) }) : { kind: 'zip', answer };
 }
 

@@ -3,10 +3,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type * as z from 'zod';
 import { UpstreamError } from './errors.ts';
-import { parseJsonBody, readAnyJson } from './http/response-body.ts';
 import { readRequestId } from './http/response-error.ts';
 import { type Call, call, callOrNull, type Upstream } from './http/upstream-client.ts';
-import { drifted, readJson, validate, type WithRaw } from './http/validate-response.ts';
+import {
+  drifted,
+  parseJsonBody,
+  readAnyJson,
+  readJson,
+  validate,
+  type WithRaw,
+} from './http/validate-response.ts';
 import type { RawRecord } from './proteins/read-record.ts';
 import { isEndIncluded, omitRegions, readRegions } from './proteins/regions.ts';
 import * as wire from './wire.ts';

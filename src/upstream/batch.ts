@@ -4,9 +4,8 @@ import { redact } from '../telemetry/redact.ts';
 import { errorText, UpstreamError } from './errors.ts';
 import { readCounts } from './folds/batch-states.ts';
 import { findSizeFault, type ItemsRequest, readItems, repeatedPage } from './folds/list-items.ts';
-import { readAnyJson } from './http/response-body.ts';
 import { type Call, call, callOrNull, type Upstream, type UpstreamResponse } from './http/upstream-client.ts';
-import { validate } from './http/validate-response.ts';
+import { readAnyJson, validate } from './http/validate-response.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
 

@@ -1,7 +1,6 @@
 // The time limits and maximum body size of each operation, one line each with its reason.
 
-/** Bounds of one try of an operation. */
-export interface OperationLimits {
+interface Row {
   /** Milliseconds until the answer begins. */
   readonly start: number;
   /** Milliseconds until the answer is read to its end, including `start`. */
@@ -13,7 +12,7 @@ export interface OperationLimits {
 const SECOND = 1000;
 const MiB = 1024 * 1024;
 
-const limits = (start: number, whole: number, mebibytes: number): OperationLimits => ({
+const limits = (start: number, whole: number, mebibytes: number): Row => ({
   start: start * SECOND,
   whole: whole * SECOND,
   bytes: mebibytes * MiB,
@@ -52,16 +51,22 @@ const TABLE = {
   // A file from a store; a folding result with the error matrix of 4,000 tokens takes some 100 MB,
   // and up to 180 MB with all digits.
   download: limits(30, 300, 256),
-} satisfies Record<string, OperationLimits>;
+} satisfies Record<string, Row>;
 
 /** An operation of the service, as log lines, metrics and errors call it. */
 export type Operation = keyof typeof TABLE;
 
 /** A body that stands still for so long is given up. Milliseconds. */
-export const STALL_MS = 15 * SECOND;
+const STALL_MS = 15 * SECOND;
+
+/** Bounds of one try of an operation. */
+export interface OperationLimits extends Row {
+  /** Milliseconds after which a body that stands still is given up. */
+  readonly stall: number;
+}
 
 /** @param patience - what the times are multiplied with (`UPSTREAM_TIMEOUT_FACTOR`) */
 export function operationLimits(operation: Operation, patience = 1): OperationLimits {
   const { start, whole, bytes } = TABLE[operation];
-  return { start: start * patience, whole: whole * patience, bytes };
+  return { start: start * patience, whole: whole * patience, stall: STALL_MS * patience, bytes };
 }

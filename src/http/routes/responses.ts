@@ -3,7 +3,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
-import { discard } from '../../upstream/http/response-stream.ts';
+import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES } from '../auth/signed-links.ts';
 import type { RouteAnswer } from './route.ts';

@@ -31,10 +31,10 @@ const publicLookup =
   };
 
 /** Opens a pool of any size; the limiter bounds the calls. */
-export function openAgent(
-  options: Partial<buildConnector.BuildOptions> = {},
-  { pipelining = 1 }: { readonly pipelining?: number } = {},
-): Agent {
+export function openAgent({
+  pipelining = 1,
+  ...options
+}: buildConnector.BuildOptions & { readonly pipelining?: number } = {}): Agent {
   const connect = buildConnector({ ...options, timeout: CONNECT_TIMEOUT_MS });
   return new Agent({
     pipelining,
@@ -70,7 +70,7 @@ export interface ServiceConnections {
 export function openServiceConnections(resolve: Resolve = lookup): ServiceConnections {
   const pool = openAgent();
   // Without pipelining undici keeps no connection.
-  const unshared = openAgent({}, { pipelining: 0 });
+  const unshared = openAgent({ pipelining: 0 });
   const publicOnly = openAgent({ lookup: publicLookup(resolve) });
   return {
     pool,

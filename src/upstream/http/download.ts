@@ -1,8 +1,8 @@
 // Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
 // message and no report contains it.
-import { unknownHost } from '../errors.ts';
+import { UpstreamError, unknownHost } from '../errors.ts';
+import { discard } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
-import { discard } from './response-stream.ts';
 import {
   type Call,
   callAnyStatus,
@@ -19,7 +19,7 @@ export function signedUrl({ settings }: Pick<Upstream, 'settings'>, text: string
   return new URL(url, settings.baseUrl);
 }
 
-const EXPIRED = new Set([400, 401, 403, 410]);
+const EXPIRED: ReadonlySet<number | undefined> = new Set([400, 401, 403, 410]);
 
 const fileCall = (up: Upstream, text: string, more: Pick<Call, 'headers' | 'maxBytes'>): Call => ({
   operation: 'download',
@@ -45,15 +45,6 @@ export async function download(up: Upstream, text: string, maxBytes?: number): P
   return answer.body;
 }
 
-export interface DownloadOptions {
-  /** Such as `range`; never an authorization. */
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  /** Bytes of an honest file; the usual limit when absent. */
-  readonly maxBytes?: number | undefined;
-}
-
-const DELIVERED = new Set([200, 206, 304, 416]);
-
 /**
  * Whether an answer is a range of a file that is stored compressed: it cannot be read by itself.
  */
@@ -71,16 +62,16 @@ const isCompressedRange = ({ status, headers }: StreamedResponse): boolean =>
 export async function openDownload(
   up: Upstream,
   text: string,
-  { headers = {}, maxBytes }: DownloadOptions = {},
+  { headers = {}, maxBytes }: Pick<Call, 'headers' | 'maxBytes'> = {},
 ): Promise<StreamedResponse | null> {
-  const answer = await openStream(up, fileCall(up, text, { headers, maxBytes }));
-  const { range, 'if-range': _, ...others } = headers;
-  if (DELIVERED.has(answer.status) && (range === undefined || !isCompressedRange(answer))) return answer;
-  if (EXPIRED.has(answer.status)) {
+  try {
+    const answer = await openStream(up, fileCall(up, text, { headers, maxBytes }));
+    if (headers.range === undefined || !isCompressedRange(answer)) return answer;
     discard(answer);
-    return null;
+  } catch (error) {
+    if (error instanceof UpstreamError && EXPIRED.has(error.failure.status)) return null;
+    throw error;
   }
-  if (!DELIVERED.has(answer.status)) throw await toUpstreamError(up, answer);
-  discard(answer);
+  const { range: _, 'if-range': __, ...others } = headers;
   return openDownload(up, text, { headers: others, maxBytes });
 }

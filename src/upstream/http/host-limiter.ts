@@ -24,13 +24,9 @@ export const defaultHostLimits: HostLimits = {
   breaker: { failures: 10, first: 5_000, longest: 60_000 },
 };
 
-/** The caller in whose share a call counts. */
-export interface CallSource {
-  /** A name of the caller; its address when it gave no token. */
+export interface LimitedCall {
+  /** The name of the caller in whose share it counts. */
   readonly caller: string;
-}
-
-export interface LimitedCall extends CallSource {
   readonly operation: string;
   /** Whether it is sent at once, beside the shares, such as Submit. */
   readonly isUrgent: boolean;
@@ -74,7 +70,8 @@ export interface HostLimiter {
 /** A call waits for a pause of up to so many milliseconds; for a longer one it is refused. */
 const MAX_PAUSE_MS = 5_000;
 
-interface Waiting extends CallSource {
+interface Waiting {
+  readonly caller: string;
   start(): void;
   refuse(reason: HoldReason): void;
 }
@@ -117,10 +114,10 @@ export function createHostLimiter(
   const byCaller = new Map<string, number>();
   let inFlight = 0;
 
-  const hasShare = ({ caller }: CallSource): boolean =>
+  const hasShare = ({ caller }: Waiting | LimitedCall): boolean =>
     (byCaller.get(caller) ?? 0) < limits.inFlight - inFlight;
 
-  const count = ({ caller }: CallSource, change: 1 | -1): void => {
+  const count = (caller: string, change: 1 | -1): void => {
     inFlight += change;
     const calls = (byCaller.get(caller) ?? 0) + change;
     if (calls === 0) byCaller.delete(caller);
@@ -128,8 +125,8 @@ export function createHostLimiter(
   };
 
   /** Ends a call in flight and starts those that have their share now. */
-  const endCall = (source: CallSource): void => {
-    count(source, -1);
+  const endCall = ({ caller }: LimitedCall): void => {
+    count(caller, -1);
     for (let next = queue.shift(hasShare); next !== undefined; next = queue.shift(hasShare)) next.start();
   };
 
@@ -170,7 +167,7 @@ export function createHostLimiter(
         caller,
         start() {
           leave();
-          count({ caller }, 1);
+          count(caller, 1);
           resolve();
         },
         refuse(reason) {
@@ -199,7 +196,7 @@ export function createHostLimiter(
         await waitForHost(call);
         if (call.isUrgent) return createPermit(call);
         if (hasShare(call)) {
-          count(call, 1);
+          count(call.caller, 1);
           return createPermit(call);
         }
         await waitForShare(call);

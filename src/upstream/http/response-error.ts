@@ -13,11 +13,9 @@ import {
 import { type InputFault, isCallersFault, parseInputFaults } from '../input-faults.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseTime } from '../wire-values.ts';
-import { headerValue, parseJsonBody } from './response-body.ts';
-import { discard, readSmall } from './response-stream.ts';
-import type { StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
-
-type AnyResponse = UpstreamResponse | StreamedResponse;
+import { headerValue } from './response-body.ts';
+import type { Upstream, UpstreamResponse } from './upstream-client.ts';
+import { readAnyJson } from './validate-response.ts';
 
 const BATCH_OPERATIONS: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'cancel']);
 
@@ -32,7 +30,7 @@ const missingRoute = (operation: string): UpstreamError =>
   );
 
 /** The error of a download. Its body is not read: stores quote the signed URL in it. */
-function toDownloadError({ status, headers, operation }: AnyResponse): UpstreamError {
+function toDownloadError({ status, headers, operation }: UpstreamResponse): UpstreamError {
   const retryable = status >= 500 || status === 429 || status === 408;
   return new UpstreamError(`A download was answered with HTTP ${status}.`, {
     operation,
@@ -47,7 +45,7 @@ function toDownloadError({ status, headers, operation }: AnyResponse): UpstreamE
 /** The service's own id of a request, from the body of its answer or from its header. */
 export function readRequestId(
   up: Pick<Upstream, 'token'>,
-  { headers }: Pick<AnyResponse, 'headers'>,
+  { headers }: Pick<UpstreamResponse, 'headers'>,
   inBody?: unknown,
 ): string | undefined {
   const id = typeof inBody === 'string' ? inBody : headerValue(headers['x-request-id']);
@@ -55,7 +53,11 @@ export function readRequestId(
 }
 
 /** The text of the service without secrets that it quotes; without a text, its status. */
-function refusalText(up: Upstream, { status, operation }: AnyResponse, said: string | undefined): string {
+function refusalText(
+  up: Upstream,
+  { status, operation }: UpstreamResponse,
+  said: string | undefined,
+): string {
   if (status >= 300 && status < 400 && status !== 304)
     return (
       `The upstream answered ${operation} with HTTP ${status}, a redirect, which the gateway does not ` +
@@ -85,7 +87,7 @@ interface Judgement {
   readonly preface?: string;
 }
 
-function judge(up: Upstream, { status, operation }: AnyResponse, isInput: boolean): Judgement {
+function judge(up: Upstream, { status, operation }: UpstreamResponse, isInput: boolean): Judgement {
   const code = toFailureCode(status);
   if (status === 401 && !BATCH_OPERATIONS.has(operation))
     // Another key would not help: the Atlas is public, and the gateway sends it none.
@@ -105,27 +107,12 @@ function judge(up: Upstream, { status, operation }: AnyResponse, isInput: boolea
   return { code };
 }
 
-/** The JSON of a refusal; undefined for anything else. */
-async function readRefusal(answer: AnyResponse): Promise<unknown> {
-  const { operation, body } = answer;
-  try {
-    return await parseJsonBody(
-      operation,
-      Buffer.isBuffer(body) ? body : await readSmall({ ...answer, body }),
-    );
-  } catch {
-    return undefined;
-  }
-}
-
-/** The typed error of an answer that is no success. Reads the body for its text. */
-export async function toUpstreamError(up: Upstream, answer: AnyResponse): Promise<UpstreamError> {
-  const { status, operation, headers, body: sent } = answer;
-  if (operation === 'download') {
-    if (!Buffer.isBuffer(sent)) discard({ body: sent });
-    return toDownloadError(answer);
-  }
-  const body = await readRefusal(answer);
+/** The typed error of an answer that is no success. */
+export async function toUpstreamError(up: Upstream, answer: UpstreamResponse): Promise<UpstreamError> {
+  const { status, operation, headers } = answer;
+  if (operation === 'download') return toDownloadError(answer);
+  // A proxy may answer with a page.
+  const body = await readAnyJson(answer).catch(() => undefined);
   const isAbsence = status === 404 && isApiError(body);
   if (status === 404 && !isAbsence) return missingRoute(operation);
   const fields = isFields(body) ? body : {};

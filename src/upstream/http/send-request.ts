@@ -4,12 +4,13 @@ import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
-import { operationLimits, STALL_MS } from '../operations.ts';
+import { type Operation, operationLimits } from '../operations.ts';
 import { detectSandbox } from '../settings.ts';
-import { decompress, exchange } from './exchange.ts';
-import type { CallOutcome, CallSource, HostLimiter } from './host-limiter.ts';
+import type { CallOutcome, HostLimiter } from './host-limiter.ts';
+import { limitPace } from './limit-pace.ts';
 import { isPublicAddress } from './public-address.ts';
-import { limitPace } from './response-stream.ts';
+import { requestWhole } from './request-whole.ts';
+import { decompress, readSmall } from './response-body.ts';
 import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
 
 /**
@@ -86,9 +87,6 @@ function requestHeaders(
   };
 }
 
-/** The gateway's own calls share one place in the queue. */
-const NO_SOURCE: CallSource = { caller: '' };
-
 const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 'reached');
 
 /**
@@ -100,38 +98,50 @@ function toFailedOutcome(failure: unknown): CallOutcome {
   return failure.failure.sent === false ? 'unreachable' : 'reached';
 }
 
-/** A try of a call whose turn has come. */
-interface Attempt {
+/** What one try of a call is sent with, and the limits of its answer. */
+export interface Attempt {
+  readonly operation: Operation;
   readonly dispatcher: Dispatcher;
   readonly request: Dispatcher.DispatchOptions;
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds until the answer is there to its end. */
+  readonly wholeMs: number;
+  /** Milliseconds after which a body that stands still is given up. */
+  readonly stallMs: number;
+  readonly maxBytes: number;
   /** Called when the answer begins. */
   begin(status: number): void;
-  /** Ends its place among the calls in flight. */
-  end(): void;
-  /** The same after an error. @returns the error to throw */
-  fail(error: unknown): unknown;
 }
 
 /**
- * Waits for the turn of a call.
+ * Waits for the turn of a call, sends it once, and reports its end.
  *
- * @throws UpstreamError with `heldBack`, or the abort reason
+ * @throws UpstreamError when no answer came, with `sent: false` where the request certainly never
+ *   left; the abort reason
  */
-async function startAttempt(up: Upstream, call: Call, startMs: number, stallMs: number): Promise<Attempt> {
+async function sendInTurn<R extends Pick<UpstreamResponse, 'status' | 'headers'>>(
+  up: Upstream,
+  call: Call,
+  send: (attempt: Attempt) => Promise<R>,
+): Promise<R> {
+  const { signal } = up;
   const { operation, method, body: json } = call;
+  const limits = operationLimits(call.limits ?? operation, up.settings.patience);
   const { origin, path, dispatcher, limiter } = findTarget(up, call);
   const permit = await limiter?.enter({
-    ...(up.source ?? NO_SOURCE),
+    // The gateway's own calls share one place in the queue.
+    caller: up.caller ?? '',
     operation,
     // Submit and Cancel wait for no read.
     isUrgent: !call.isRepeatable,
     scope: rateLimitScope(up, call),
-    signal: up.signal,
-    maxWaitMs: startMs,
+    signal,
+    maxWaitMs: limits.start,
   });
   const started = up.startCall?.({ operation, method, origin });
   let status = 0;
-  return {
+  const attempt: Attempt = {
+    operation,
     dispatcher,
     request: {
       origin,
@@ -139,76 +149,58 @@ async function startAttempt(up: Upstream, call: Call, startMs: number, stallMs: 
       method,
       headers: requestHeaders(up, call, started?.headers),
       body: json === undefined ? null : JSON.stringify(json),
-      headersTimeout: startMs,
-      bodyTimeout: stallMs,
+      headersTimeout: limits.start,
+      bodyTimeout: limits.stall,
     },
+    signal,
+    wholeMs: limits.whole,
+    stallMs: limits.stall,
+    maxBytes: call.maxBytes ?? limits.bytes,
     begin(code) {
       status = code;
       started?.end({ status });
     },
-    end: () => permit?.(toOutcome(status)),
-    fail(error) {
-      const hasBegun = status !== 0;
-      const failure = networkFailure(operation, error, up.signal, hasBegun);
-      const fault = failure instanceof UpstreamError ? faultName(error) : undefined;
-      if (!hasBegun) started?.end({ status, fault });
-      permit?.(hasBegun ? toOutcome(status) : toFailedOutcome(failure));
-      return failure;
-    },
   };
-}
-
-/**
- * Sends a call once and reads its answer, of any status.
- *
- * @throws UpstreamError when no whole answer came, with `sent: false` where the request certainly
- *   never left
- */
-export async function sendRequest(up: Upstream, call: Call): Promise<UpstreamResponse> {
-  const { operation } = call;
-  const { patience = 1 } = up.settings;
-  const { start, whole, bytes } = operationLimits(call.limits ?? operation, patience);
-  const maxBytes = call.maxBytes ?? bytes;
-  const attempt = await startAttempt(up, call, start, STALL_MS * patience);
-  const { dispatcher, request, begin } = attempt;
   try {
-    const reading = { operation, maxBytes, wholeMs: whole, signal: up.signal, onStart: begin };
-    const answer = await decompress(await exchange(dispatcher, request, reading), maxBytes);
-    attempt.end();
+    const answer = await send(attempt);
+    permit?.(toOutcome(status));
     if (call.api !== 'file') detectSandbox(up.settings, answer);
-    up.onBytes?.(operation, answer.body.byteLength);
     return answer;
   } catch (error) {
-    throw attempt.fail(error);
+    const hasBegun = status !== 0;
+    const failure = networkFailure(operation, error, signal, hasBegun);
+    const fault = failure instanceof UpstreamError ? faultName(error) : undefined;
+    if (!hasBegun) started?.end({ status, fault });
+    permit?.(hasBegun ? toOutcome(status) : toFailedOutcome(failure));
+    throw failure;
   }
 }
 
+/** Sends a call once and reads its answer, of any status. @throws UpstreamError without a whole one */
+export const sendRequest = (up: Upstream, call: Call): Promise<UpstreamResponse> =>
+  sendInTurn(up, call, async (attempt) => {
+    const answer = await decompress(await requestWhole(attempt), attempt.maxBytes);
+    up.onBytes?.(call.operation, answer.body.byteLength);
+    return answer;
+  });
+
+/** Whether a status says that the body is the whole answer. */
+export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
+
+/** Of a file, whose caller may have named a range or a condition. */
+const FILE_STATUSES = new Set([200, 206, 304, 416]);
+
 /**
- * Sends a call once. A streamed answer takes as long as its reader does, without delaying other
- * calls.
+ * Sends a call once. A success is streamed: it takes as long as its reader does, without delaying
+ * other calls. A refusal is read.
  *
  * @throws UpstreamError when no answer came
  */
-export async function startStream(up: Upstream, call: Call): Promise<StreamedResponse> {
-  const { operation } = call;
-  const { patience = 1 } = up.settings;
-  const { start, bytes } = operationLimits(call.limits ?? operation, patience);
-  const attempt = await startAttempt(up, call, start, STALL_MS * patience);
-  try {
-    const {
-      statusCode: status,
-      headers,
-      body,
-    } = await attempt.dispatcher.request({
-      ...attempt.request,
-      signal: up.signal,
-    });
-    attempt.begin(status);
-    attempt.end();
-    const answer = { operation, status, headers, body };
-    if (call.api !== 'file') detectSandbox(up.settings, answer);
-    return limitPace(answer, call.maxBytes ?? bytes, STALL_MS * patience);
-  } catch (error) {
-    throw attempt.fail(error);
-  }
-}
+export const startStream = (up: Upstream, call: Call): Promise<StreamedResponse | UpstreamResponse> =>
+  sendInTurn(up, call, async ({ operation, dispatcher, request, signal, maxBytes, stallMs, begin }) => {
+    const { statusCode: status, headers, body } = await dispatcher.request({ ...request, signal });
+    begin(status);
+    const streamed = limitPace({ operation, status, headers, body }, maxBytes, stallMs);
+    if (call.api === 'file' ? FILE_STATUSES.has(status) : isWhole(status)) return streamed;
+    return { ...streamed, body: await readSmall(streamed).catch(() => Buffer.alloc(0)) };
+  });

@@ -6,10 +6,9 @@ import type { CallHooks } from '../../telemetry/upstream-calls.ts';
 import { UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
 import type { ServiceConnections } from './connections.ts';
-import type { CallSource, HostLimiters } from './host-limiter.ts';
-import { isWhole } from './response-body.ts';
+import type { HostLimiters } from './host-limiter.ts';
 import { toUpstreamError } from './response-error.ts';
-import { rateLimitScope, sendRequest, startStream } from './send-request.ts';
+import { isWhole, rateLimitScope, sendRequest, startStream } from './send-request.ts';
 
 /** The address of the service, and the names that its deployment uses (configuration). */
 export interface UpstreamSettings {
@@ -34,8 +33,8 @@ export interface Upstream extends CallHooks {
   /** Whether the token is the gateway's own, which its callers never see. */
   readonly isGatewayKey?: boolean;
   readonly requestId: string;
-  /** The caller whose share of the calls in flight it uses; calls without a source share one. */
-  readonly source?: CallSource | undefined;
+  /** The name of the caller in whose share its calls count; calls without one share one. */
+  readonly caller?: string | undefined;
   /** The limiters of the process; without them every call is sent at once. */
   readonly limiters?: HostLimiters | undefined;
   readonly signal: AbortSignal | undefined;
@@ -77,6 +76,10 @@ export type UpstreamResponse = Answer<Buffer>;
 /** An answer whose body has not been read yet. Read or discard the body, always. */
 export type StreamedResponse = Answer<Readable>;
 
+type AnyResponse = UpstreamResponse | StreamedResponse;
+
+const isRead = (answer: AnyResponse): answer is UpstreamResponse => Buffer.isBuffer(answer.body);
+
 /** Statuses after which a read is tried again. */
 const TEMPORARY = new Set([408, 429, 500, 502, 503, 504]);
 const MAX_TRIES = 3;
@@ -85,7 +88,7 @@ const FIRST_BACKOFF_MS = 150;
 const MAX_RETRY_AFTER_MS = 5_000;
 
 /** The error of a temporary refusal. After a 429 its scope pauses. */
-async function toRefusal(up: Upstream, asked: Call, answer: UpstreamResponse | StreamedResponse) {
+async function toRefusal(up: Upstream, asked: Call, answer: UpstreamResponse) {
   const error = await toUpstreamError(up, answer);
   const { retryable, retryAfterSeconds } = error.failure;
   const scope = rateLimitScope(up, asked);
@@ -96,7 +99,7 @@ async function toRefusal(up: Upstream, asked: Call, answer: UpstreamResponse | S
 }
 
 /** Sends a call; a read again after a failure that may pass, but not when its answer broke off. */
-async function sendWithRetries<R extends UpstreamResponse | StreamedResponse>(
+async function sendWithRetries<R extends AnyResponse>(
   up: Upstream,
   asked: Call,
   send: (up: Upstream, asked: Call) => Promise<R>,
@@ -106,7 +109,7 @@ async function sendWithRetries<R extends UpstreamResponse | StreamedResponse>(
   for (let tries = 1; ; tries += 1) {
     try {
       const answer = await send(up, asked);
-      if (!TEMPORARY.has(answer.status)) return answer;
+      if (!isRead(answer) || !TEMPORARY.has(answer.status)) return answer;
       last = await toRefusal(up, asked, answer);
     } catch (error) {
       if (!(error instanceof UpstreamError) || error.failure.hasBegun === true) throw error;
@@ -155,10 +158,14 @@ export async function callOrNull(up: Upstream, asked: Call): Promise<UpstreamRes
 }
 
 /**
- * Makes a call whose answer, of any status, is streamed: it takes as long as its reader does, and
- * no place among the calls in flight.
+ * Makes a call whose answer is streamed: it takes as long as its reader does, and no place among
+ * the calls in flight.
  *
- * @throws UpstreamError as `callAnyStatus`
+ * @returns the unread answer of a success; of a file also of status 206, 304 or 416
+ * @throws UpstreamError for every other answer, and as `callAnyStatus`
  */
-export const openStream = (up: Upstream, asked: Call): Promise<StreamedResponse> =>
-  sendWithRetries(up, asked, startStream);
+export async function openStream(up: Upstream, asked: Call): Promise<StreamedResponse> {
+  const answer = await sendWithRetries(up, asked, startStream);
+  if (isRead(answer)) throw await toUpstreamError(up, answer);
+  return answer;
+}

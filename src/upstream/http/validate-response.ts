@@ -1,8 +1,9 @@
-// Reads answers by their wire schemas. What differs is an UPSTREAM_DRIFT error with its path.
+// Reads the JSON of answers by their wire schemas. What differs is an UPSTREAM_DRIFT error with its
+// path.
 import type * as z from 'zod';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
-import { readAnyJson } from './response-body.ts';
+import { parseJson } from '../json/parse-json.ts';
 import type { UpstreamResponse } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
@@ -28,6 +29,23 @@ export function validate<S extends z.ZodType>(operation: string, schema: S, body
   const path = issue === undefined || issue.path.length === 0 ? '$' : `$.${issue.path.map(String).join('.')}`;
   throw drifted(operation, path, issue?.message ?? 'unreadable');
 }
+
+/** Parses JSON of the service. @throws UpstreamError UPSTREAM_DRIFT when it is not JSON */
+export async function parseJsonBody(operation: string, bytes: Uint8Array, status = 200): Promise<unknown> {
+  try {
+    return await parseJson(bytes);
+  } catch (error) {
+    throw new UpstreamError(
+      `The upstream's answer to ${operation} is not JSON.`,
+      { operation, code: 'UPSTREAM_DRIFT', status, retryable: true },
+      { cause: error },
+    );
+  }
+}
+
+/** The JSON of an answer; undefined for an empty one. @throws UpstreamError UPSTREAM_DRIFT */
+export const readAnyJson = async ({ operation, body, status }: UpstreamResponse): Promise<unknown> =>
+  body.byteLength === 0 ? undefined : parseJsonBody(operation, body, status);
 
 /** A record that fits its schema, and the JSON that it came as. */
 export interface WithRaw<T> {

@@ -1,24 +1,8 @@
-// Bodies that are streamed at the pace of their reader.
+// Streams bodies at the pace of their reader.
 import { pipeline, Transform } from 'node:stream';
-import { readAtMost } from '../../async/read-at-most.ts';
 import { UpstreamError } from '../errors.ts';
-import { findCodec } from './content-encoding.ts';
-import { MAX_REFUSAL_BYTES, tooLarge } from './response-body.ts';
+import { decompressStream, tooLarge } from './response-body.ts';
 import type { StreamedResponse } from './upstream-client.ts';
-
-/** Ends a body that is not wanted, and its connection where there is more of it. */
-export function discard({ body }: Pick<StreamedResponse, 'body'>): void {
-  body.on('error', () => undefined).destroy();
-}
-
-/** Decompresses a stream, but not a range: compressed bytes cannot be read from their middle. */
-function decompressStream(answer: StreamedResponse): StreamedResponse {
-  const codec = findCodec(answer);
-  if (codec === undefined || answer.status === 206) return answer;
-  const { 'content-encoding': _, 'content-length': __, ...headers } = answer.headers;
-  // A failure reaches the reader through the decoder.
-  return { ...answer, headers, body: pipeline(answer.body, codec.createDecoder(), () => undefined) };
-}
 
 const tooSlow = (operation: string): UpstreamError =>
   new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {
@@ -58,7 +42,3 @@ export function limitPace(
   // A failure reaches the reader through the stream itself.
   return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
 }
-
-/** Reads the rest of a small body that is streamed. */
-export const readSmall = ({ body, operation, status }: StreamedResponse): Promise<Buffer> =>
-  readAtMost(body, MAX_REFUSAL_BYTES, () => tooLarge(operation, status));

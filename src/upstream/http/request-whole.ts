@@ -1,19 +1,8 @@
 // Sends a request and reads its answer whole, within a byte limit and a time limit.
 import type { Dispatcher } from 'undici';
-import type { Operation } from '../operations.ts';
-import { findCodec } from './content-encoding.ts';
 import { MAX_REFUSAL_BYTES, tooLarge } from './response-body.ts';
+import type { Attempt } from './send-request.ts';
 import type { UpstreamResponse } from './upstream-client.ts';
-
-export interface ReadOptions {
-  readonly operation: Operation;
-  readonly maxBytes: number;
-  /** Milliseconds until the answer is there to its end. */
-  readonly wholeMs: number;
-  readonly signal: AbortSignal | undefined;
-  /** Called when the answer begins. */
-  readonly onStart: (status: number) => void;
-}
 
 /**
  * Sends a request and reads its answer without a stream, which costs more than the rest of a small
@@ -21,11 +10,8 @@ export interface ReadOptions {
  *
  * @throws what undici says of a request that failed; a TimeoutError; the signal's reason
  */
-export function exchange(
-  dispatcher: Dispatcher,
-  request: Dispatcher.DispatchOptions,
-  { operation, maxBytes, wholeMs, signal, onStart }: ReadOptions,
-): Promise<UpstreamResponse> {
+export function requestWhole(attempt: Attempt): Promise<UpstreamResponse> {
+  const { operation, dispatcher, request, signal, wholeMs, maxBytes } = attempt;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const chunks: Buffer[] = [];
@@ -70,7 +56,7 @@ export function exchange(
         if (code < 200) return;
         status = code;
         headers = received;
-        onStart(code);
+        attempt.begin(code);
       },
       onResponseData(_, chunk) {
         size += chunk.byteLength;
@@ -84,16 +70,4 @@ export function exchange(
       onResponseError: (_, error) => fail(error),
     });
   });
-}
-
-/** The answer with its body decompressed. @throws Error, also for more than `maxBytes` */
-export async function decompress(answer: UpstreamResponse, maxBytes: number): Promise<UpstreamResponse> {
-  const codec = findCodec(answer);
-  if (codec === undefined || answer.body.byteLength === 0) return answer;
-  try {
-    return { ...answer, body: await codec.decode(answer.body, { maxOutputLength: maxBytes }) };
-  } catch (error) {
-    if (answer.status >= 400) return { ...answer, body: Buffer.alloc(0) };
-    throw error instanceof RangeError ? tooLarge(answer.operation, answer.status) : error;
-  }
 }
