@@ -277,4 +277,66 @@ describe('the cost of work without upstream calls', () => {
     expect(errors?.[0]?.extensions.code).toBe('QUERY_TOO_EXPENSIVE');
     await world.close();
   });
+
+  it('is the same for an input object in a variable, in parts of a literal, and with one item for a list', async () => {
+    const world = await openWorld();
+    const costOf = async (text: string, variables: Record<string, unknown>) => {
+      const answer = await world.query(text, variables, { 'x-upstream-report': '1' });
+      expect(answer.errors).toBeUndefined();
+      return Number(at(answer, 'extensions.upstream.cost'));
+    };
+    const chain = { protein: { sequence: 'A'.repeat(1_000_000) } };
+    const whole = 'query($input: SubmitFoldInput!) { checkFold(input: $input) { __typename } }';
+    const costs = [
+      await costOf(whole, { input: { items: [{ chains: [chain] }] } }),
+      await costOf(whole, { input: { items: { chains: chain } } }),
+      await costOf(
+        'query($chains: [ChainInput!]!) { checkFold(input: { items: [{ chains: $chains }] }) { __typename } }',
+        { chains: chain },
+      ),
+      await costOf(
+        'query($text: String!) { checkFold(input: { items: [{ chains: [{ protein: { sequence: $text } }] }] }) { __typename } }',
+        { text: chain.protein.sequence },
+      ),
+    ];
+    expect(costs).toEqual([101, 101, 101, 101]);
+    const defaults = `{ items: [{ chains: [{ protein: { sequence: "${'A'.repeat(50_000)}" } }] }] }`;
+    expect(
+      await costOf(
+        `query($input: SubmitFoldInput! = ${defaults}) { checkFold(input: $input) { __typename } }`,
+        {},
+      ),
+    ).toBe(6);
+    await world.close();
+  });
+
+  it('is never counted as nothing for a wrong input object: the executor refuses it', async () => {
+    const world = await openWorld();
+    const text = 'mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename } }';
+    const deep: unknown = JSON.parse(`${'['.repeat(2000)}${']'.repeat(2000)}`);
+    const wrong: [input: unknown, message: string][] = [
+      [null, 'must not be null'],
+      ['text', 'Expected type "SubmitFoldInput" to be an object'],
+      [{}, 'Field "items" of required type'],
+      [{ items: null }, 'Expected non-nullable type'],
+      [
+        { items: [{ chains: [{ protein: { sequence: ['MK'] } }] }] },
+        'String cannot represent a non string value',
+      ],
+      [{ items: [{ chains: [{ protein: { sequence: 5 } }] }] }, 'String cannot represent a non string value'],
+      [{ items: [{ chains: [{}] }] }, 'Exactly one key must be specified'],
+      [{ items: [{ chains: deep }] }, 'to be an object'],
+      [{ items: [], more: deep }, 'Field "more" is not defined'],
+    ];
+    for (const [input, message] of wrong) {
+      const { data, errors } = await world.query(text, { input }, { authorization: 'Bearer any' });
+      expect(data).toBeUndefined();
+      expect(errors?.[0]?.message).toContain(message);
+    }
+    const hashes = { input: { hashes: [5] } };
+    const bulk = 'mutation($input: BulkLookupInput!) { startBulkLookup(input: $input) { __typename } }';
+    expect((await world.query(bulk, hashes)).errors?.[0]?.message).toContain('This is not a ProteinHash.');
+    expect(world.calls).toEqual([]);
+    await world.close();
+  });
 });

@@ -4,9 +4,13 @@ import {
   type ExecutionArgs,
   type FragmentDefinitionNode,
   GraphQLError,
+  getNamedType,
   getOperationAST,
   getVariableValues,
+  isInputObjectType,
   Kind,
+  typeFromAST,
+  type VariableDefinitionNode,
 } from 'graphql';
 import type { Config } from '../../config.ts';
 import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.ts';
@@ -16,27 +20,43 @@ export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'limits'>;
 type OperationArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 /**
+ * The variables that the cost depends on. Input objects stay as the client gave them: coercing them
+ * takes as long as checking a fold, and the executor does it before it resolves anything.
+ *
+ * @returns undefined when others are invalid
+ */
+function readVariables(
+  { schema, variableValues }: OperationArgs,
+  definitions: readonly VariableDefinitionNode[],
+): Record<string, unknown> | undefined {
+  const given = variableValues ?? {};
+  const objects: [name: string, value: unknown][] = [];
+  const others = definitions.filter(({ variable: { name }, type }) => {
+    if (!Object.hasOwn(given, name.value)) return true;
+    if (!isInputObjectType(getNamedType(typeFromAST(schema, type)))) return true;
+    objects.push([name.value, given[name.value]]);
+    return false;
+  });
+  const { coerced } = getVariableValues(schema, others, given, { maxErrors: 1 });
+  return coerced && { ...coerced, ...Object.fromEntries(objects) };
+}
+
+/**
  * The most that an operation can cost.
  *
  * @returns undefined when there is no such operation or its variables are invalid: the executor
  *   refuses it
  */
-export function estimateCost({
-  schema,
-  document,
-  operationName,
-  variableValues,
-}: OperationArgs): QueryCost | undefined {
+export function estimateCost(args: OperationArgs): QueryCost | undefined {
+  const { schema, document, operationName } = args;
   const operation = getOperationAST(document, operationName);
   if (operation == null) return undefined;
-  const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], variableValues ?? {}, {
-    maxErrors: 1,
-  });
-  if (coerced === undefined) return undefined;
+  const variableValues = readVariables(args, operation.variableDefinitions ?? []);
+  if (variableValues === undefined) return undefined;
   const fragments: Record<string, FragmentDefinitionNode> = Object.create(null);
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments[definition.name.value] = definition;
-  return queryCost({ schema, fragments, operation, variableValues: coerced });
+  return queryCost({ schema, fragments, operation, variableValues });
 }
 
 const tooExpensive = (message: string): GraphQLError =>

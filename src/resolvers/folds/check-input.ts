@@ -12,7 +12,8 @@ import { checkSmiles } from './check-smiles.ts';
 /** Letters whose check costs as much as an upstream call. */
 const LETTERS_PER_CALL = 10_000;
 
-export const checkCost = (input: SubmissionInput): number => Math.ceil(inputWeight(input) / LETTERS_PER_CALL);
+export const checkCost = ({ items }: SubmissionInput): number =>
+  Math.ceil(inputWeight(items) / LETTERS_PER_CALL);
 
 /** The mistake in the address to notify; null without one. */
 function checkNotify({ services, principal }: GatewayContext, url: string | null): Issue | null {
