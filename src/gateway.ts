@@ -78,7 +78,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const { log } = options;
   const examples = readExamples();
   const limiters = createHostLimiters(toHostLimits(config, options.breaker));
-  const metrics: Metrics = createMetrics({
+  const metrics = createMetrics({
     pollers: () => services.live.pollers,
     watchers: () => services.live.watchers,
     storeUsage: () => services.ledger.usage(),

@@ -5,9 +5,9 @@ import type { Config } from '../config.ts';
 import { USER_AGENT } from '../package.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
-import type { BreakerRules } from '../upstream/http/breaker.ts';
+import { type BreakerRules, defaultBreakerRules } from '../upstream/http/breaker.ts';
 import { openServiceConnections, type ServiceConnections } from '../upstream/http/connections.ts';
-import { defaultHostLimits, type HostLimiters, type HostLimits } from '../upstream/http/host-limiter.ts';
+import type { HostLimiters, HostLimits } from '../upstream/http/host-limiter.ts';
 import type { Upstream, UpstreamResponse } from '../upstream/http/upstream-client.ts';
 import { detectSandbox, isSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
@@ -31,11 +31,10 @@ export interface UpstreamConnections {
   close(): Promise<void>;
 }
 
-export const toHostLimits = (config: Config, breaker: BreakerRules | undefined): HostLimits => ({
-  ...defaultHostLimits,
+export const toHostLimits = (config: Config, breaker: BreakerRules = defaultBreakerRules): HostLimits => ({
   inFlight: config.UPSTREAM_MAX_IN_FLIGHT,
   queue: config.limits.upstreamQueue,
-  ...(breaker === undefined ? {} : { breaker }),
+  breaker,
 });
 
 /** Statuses of a proxy without a backend. */

@@ -12,17 +12,15 @@ const ROUTES: readonly (readonly [RegExp, string])[] = [
   [/^\/bulk\/[^/]+$/, '/bulk/{lookupId}.{format}'],
 ];
 const FIXED_ROUTES = new Set([
-  ...[
-    '/',
-    '/graphql',
-    '/mcp',
-    '/llms.txt',
-    '/schema.graphql',
-    '/openapi.json',
-    '/health',
-    '/ready',
-    '/metrics',
-  ],
+  '/',
+  '/graphql',
+  '/mcp',
+  '/llms.txt',
+  '/schema.graphql',
+  '/openapi.json',
+  '/health',
+  '/ready',
+  '/metrics',
 ]);
 const METHODS = new Set(['GET', 'HEAD', 'POST', 'OPTIONS', 'PUT', 'PATCH', 'DELETE', 'WS']);
 

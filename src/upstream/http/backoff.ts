@@ -1,6 +1,5 @@
 // Pauses after a 429, which apply to all calls of a scope: as long as Retry-After says, or doubled
 // each time where it says nothing.
-
 import { LRUCache } from 'lru-cache';
 
 export interface RateLimitBackoff {
@@ -10,8 +9,6 @@ export interface RateLimitBackoff {
   start(scope: string, seconds: number | undefined): void;
   /** Forgets a pause that is over: the calls of the scope are answered again. */
   end(scope: string): void;
-  /** Scopes that wait. */
-  readonly count: number;
 }
 
 /** The first pause without a Retry-After. */
@@ -46,9 +43,6 @@ export function createRateLimitBackoff(now: () => number): RateLimitBackoff {
     },
     end(scope) {
       if (left(pauses.get(scope)) === 0) pauses.delete(scope);
-    },
-    get count() {
-      return [...pauses.values()].filter((pause) => left(pause) > 0).length;
     },
   };
 }

@@ -17,6 +17,8 @@ export interface BreakerRules {
   readonly longest: number;
 }
 
+export const defaultBreakerRules: BreakerRules = { failures: 10, first: 5_000, longest: 60_000 };
+
 export interface Breaker {
   state(): BreakerState;
   /** Milliseconds until a call may be let through; 0 when one may now. */

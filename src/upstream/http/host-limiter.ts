@@ -18,12 +18,6 @@ export interface HostLimits {
   readonly breaker: BreakerRules;
 }
 
-export const defaultHostLimits: HostLimits = {
-  inFlight: 64,
-  queue: 1000,
-  breaker: { failures: 10, first: 5_000, longest: 60_000 },
-};
-
 export interface LimitedCall {
   /** The name of the caller in whose share it counts. */
   readonly caller: string;
@@ -50,8 +44,6 @@ export interface HostLimiterState {
   readonly queued: number;
   /** The circuit breaker, which opens when no connection can be made. */
   readonly host: BreakerState;
-  /** Scopes that wait after a 429. */
-  readonly paused: number;
 }
 
 export interface HostLimiter {
@@ -206,12 +198,7 @@ export function createHostLimiter(
       }
     },
     slowDown: pauses.start,
-    state: () => ({
-      inFlight,
-      queued: queue.size,
-      host: breaker.state(),
-      paused: pauses.count,
-    }),
+    state: () => ({ inFlight, queued: queue.size, host: breaker.state() }),
   };
 }
 

@@ -3,7 +3,6 @@
 import { redact } from '../../telemetry/redact.ts';
 import {
   errorText,
-  type FailureCode,
   isApiError,
   parse429Subject,
   parseRetryAfter,
@@ -29,9 +28,9 @@ const missingRoute = (operation: string): UpstreamError =>
     { operation, code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
   );
 
-/** The error of a download. Its body is not read: stores quote the signed URL in it. */
+/** The error of a download. Its body is not quoted: stores write the signed URL in it. */
 function toDownloadError({ status, headers, operation }: UpstreamResponse): UpstreamError {
-  const retryable = status >= 500 || status === 429 || status === 408;
+  const retryable = isTemporary(status);
   return new UpstreamError(`A download was answered with HTTP ${status}.`, {
     operation,
     // The caller cannot mend that a file is not there, or elsewhere.
@@ -79,33 +78,23 @@ function isAboutInput(operation: string, status: number, said: string | undefine
   return operation === 'uniprot' && status === 400 && said !== undefined;
 }
 
-interface Judgement {
-  readonly code: FailureCode;
-  /**
-   * Precedes the text of the service, and names the one who can mend it where the caller cannot.
-   */
-  readonly preface?: string;
+/** Words before the text of the service, for one who can mend what the caller cannot. */
+function findPreface(
+  up: Upstream,
+  { status, operation }: UpstreamResponse,
+  isInput: boolean,
+): string | undefined {
+  // Another key would not help: the Atlas is public, and the gateway sends it none.
+  if (status === 401 && !BATCH_OPERATIONS.has(operation))
+    return 'The upstream asks for a key for its Atlas, which is public by its contract and is sent none: ';
+  if (status === 401 && up.isGatewayKey === true)
+    return "The upstream refused the gateway's own key, which its operator has to change (UPSTREAM_API_KEY): ";
+  if (toFailureCode(status) === 'BAD_USER_INPUT' && !isInput)
+    return `The upstream refused how ${operation} was asked: `;
+  return undefined;
 }
 
-function judge(up: Upstream, { status, operation }: UpstreamResponse, isInput: boolean): Judgement {
-  const code = toFailureCode(status);
-  if (status === 401 && !BATCH_OPERATIONS.has(operation))
-    // Another key would not help: the Atlas is public, and the gateway sends it none.
-    return {
-      code: 'UPSTREAM_DRIFT',
-      preface:
-        'The upstream asks for a key for its Atlas, which is public by its contract and is sent none: ',
-    };
-  if (status === 401 && up.isGatewayKey === true)
-    return {
-      code: 'UPSTREAM_DRIFT',
-      preface:
-        "The upstream refused the gateway's own key, which its operator has to change (UPSTREAM_API_KEY): ",
-    };
-  if (code === 'BAD_USER_INPUT' && !isInput)
-    return { code: 'UPSTREAM_DRIFT', preface: `The upstream refused how ${operation} was asked: ` };
-  return { code };
-}
+const isTemporary = (status: number): boolean => status === 408 || status === 429 || status >= 500;
 
 /** The typed error of an answer that is no success. */
 export async function toUpstreamError(up: Upstream, answer: UpstreamResponse): Promise<UpstreamError> {
@@ -121,7 +110,7 @@ export async function toUpstreamError(up: Upstream, answer: UpstreamResponse): P
     .map(({ path, message }) => (path === '' ? message : `${path}: ${message}`))
     .join('; ');
   const said = faultText === '' ? errorText(body) : faultText;
-  const { code, preface = '' } = judge(up, answer, isAboutInput(operation, status, said, faults));
+  const preface = findPreface(up, answer, isAboutInput(operation, status, said, faults));
   const isSpent = status === 402 || (status === 429 && parse429Subject(said ?? '') === 'credits');
   const issues = faults.map((fault) => ({
     ...fault,
@@ -129,15 +118,15 @@ export async function toUpstreamError(up: Upstream, answer: UpstreamResponse): P
     message: redact(fault.message, up.token),
   }));
   const expired = fields.results_expire_at;
-  return new UpstreamError(preface + refusalText(up, answer, said), {
+  return new UpstreamError((preface ?? '') + refusalText(up, answer, said), {
     operation,
-    code,
+    code: preface === undefined ? toFailureCode(status) : 'UPSTREAM_DRIFT',
     status,
     isAbsence,
     requestId: readRequestId(up, answer, fields.request_id),
-    retryable: !isSpent && (status === 429 || status === 408 || status >= 500),
+    retryable: !isSpent && isTemporary(status),
     retryAfterSeconds: parseRetryAfter(headerValue(headers['retry-after'])),
-    ...(issues.length === 0 || preface !== '' ? undefined : { issues }),
+    ...(issues.length === 0 || preface !== undefined ? undefined : { issues }),
     resultsExpireAt: parseTime(typeof expired === 'string' ? expired : undefined)?.toISOString(),
   });
 }
