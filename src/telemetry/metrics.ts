@@ -31,6 +31,27 @@ export interface LimiterState {
   readonly host: 'closed' | 'half-open' | 'open';
 }
 
+export interface Metrics {
+  readonly errors: Counter<'code'>;
+  readonly drifts: Counter<'operation' | 'path'>;
+  readonly operations: Counter<'type' | 'name' | 'outcome'>;
+  readonly operationSeconds: Histogram<'type'>;
+  readonly requests: Counter<'route' | 'method' | 'status'>;
+  /** Requests, streams among them, that are being answered. */
+  readonly inFlight: Gauge;
+  readonly upstreamCalls: Counter<'operation' | 'outcome'>;
+  readonly upstreamSeconds: Histogram<'operation'>;
+  readonly cacheHits: Counter<'kind' | 'tier'>;
+  readonly cacheMisses: Counter<'kind'>;
+  readonly storeErrors: Counter<'store'>;
+  readonly webhooks: Counter<'outcome'>;
+  readonly refused: Counter<'reason'>;
+  readonly cutOff: Counter<'reason'>;
+  /** Everything in Prometheus' text format. */
+  text(): Promise<string>;
+  readonly contentType: string;
+}
+
 const BREAKER_VALUES = { closed: 0, 'half-open': 1, open: 2 } as const;
 /** How long a store may take to say how full it is. */
 const STORE_TIMEOUT_MS = 500;
@@ -57,10 +78,7 @@ function processMetrics(): Registry {
   return processRegistry;
 }
 
-export type Metrics = ReturnType<typeof createMetrics>;
-
-/** Creates the metrics of a gateway. Their help says what each counts. */
-export function createMetrics(sources: MetricSources) {
+export function createMetrics(sources: MetricSources): Metrics {
   const registry = new Registry();
   const registers = [registry];
   const counter = <L extends string>(name: string, help: string, ...labelNames: L[]) =>
@@ -131,7 +149,6 @@ export function createMetrics(sources: MetricSources) {
       'Connections closed because their clients took nothing of a response, or because there were too many.',
       'reason',
     ),
-    /** Everything in Prometheus' text format. */
     text: async () => `${await registry.metrics()}\n${await processMetrics().metrics()}`,
     contentType: registry.contentType,
   };
