@@ -5,10 +5,11 @@ import { isLoopback, isPublicAddress } from '../upstream/http/public-address.ts'
 const MAX_URL_LENGTH = 2048;
 
 /**
- * What is wrong with the address of a webhook, as the rest of a sentence; null when nothing is. The
- * addresses behind the name of its host are checked while connecting.
+ * Finds the fault of a webhook's address; null when there is none. The addresses behind the name of
+ * its host are checked while connecting.
  *
  * @param hosts - WEBHOOK_HOSTS; hosts of this machine are among them only over the embedded sandbox
+ * @returns the rest of a sentence, such as "does not begin with https://"
  */
 export function findUrlFault(text: string, hosts: readonly string[]): string | null {
   if (text.length > MAX_URL_LENGTH) return `has more than ${MAX_URL_LENGTH} characters`;

@@ -1,4 +1,4 @@
-// What the service client reports of its calls, and the record of the upstream cost of one request.
+// Reports of upstream calls by the service client, and the record of the calls of one request.
 
 /** A try of a call that begins. */
 export interface CallStart {

@@ -262,7 +262,7 @@ describe('after a restart, a webhook', () => {
   const stored = () => ({ STORE_URL: `sqlite:${folder}/gateway.db` });
   const stop = async () => gateways.pop()?.close();
 
-  it('is sent with the key of the gateway, though nobody asks', async () => {
+  it('is sent with the key of the gateway, without another request', async () => {
     await submit(open({ ...stored(), ...OWN_KEY }), { items: tiny(1) });
     await stop();
     await endTasks();

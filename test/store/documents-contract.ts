@@ -1,4 +1,4 @@
-// What every store of shared documents must keep to: versions, lifetimes, leases. A store runs this suite over a function that opens it.
+// The contract of every store of shared documents: versions, lifetimes, leases. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentStore } from '../../src/store/documents.ts';
 

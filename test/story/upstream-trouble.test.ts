@@ -116,7 +116,7 @@ describe('one operation fails', () => {
   it.each([
     ['an error', { status: 503 }],
     ['no such route', { status: 404, body: '<html>Not found</html>' }],
-    ['a job that nobody knows', { status: 202, body: { status: 'pending', job_id: 'none' } }],
+    ['an unknown job', { status: 202, body: { status: 'pending', job_id: 'none' } }],
     ['an archive that breaks off', { spoil: 'truncate' }],
   ])('the record of a lone protein answers where its bulk look-up is answered by %s', async (_, rule) => {
     await fault({ operation: 'bulk', times: 10, ...rule });

@@ -1,5 +1,5 @@
-// What a result is as an HTTP response (GraphQL over HTTP): its status, its headers, and its errors
-// without what is only for the gateway.
+// Maps a result to an HTTP response (GraphQL over HTTP): status, headers, and errors without the
+// members that are for the gateway alone.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
 import { STATUS_BY_CODE } from '../errors.ts';
 

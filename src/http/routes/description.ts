@@ -1,4 +1,4 @@
-// What /openapi.json says of a route. Each route describes itself by the paths that it answers.
+// Descriptions of routes for /openapi.json. Each route describes the paths that it answers.
 
 /** A parameter of a path or a query. */
 export interface Parameter {

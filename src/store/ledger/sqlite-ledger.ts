@@ -14,8 +14,8 @@ import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 
 /**
- * What the ledger remembers. Ids: of an item its batch and position, of an input its hash, of the
- * others their own. The text is JSON; of an only task it is the id of its batch.
+ * The kinds of entries. An item's id is its batch and position, an input's its hash; the others have
+ * their own. The text is JSON, except that of an only task: the id of its batch.
  */
 type Kind = 'batch' | 'item' | 'input' | 'key' | 'only_task' | 'scores';
 

@@ -6,7 +6,7 @@ import type { UpstreamResponse } from './upstream-client.ts';
 
 /**
  * Sends a request and reads its answer without a stream, which costs more than the rest of a small
- * call. Of a refusal whose body cannot be read only the status counts.
+ * call. The status of a refusal counts even if its body cannot be read.
  *
  * @throws what undici says of a request that failed; a TimeoutError; the signal's reason
  */

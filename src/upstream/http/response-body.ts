@@ -1,5 +1,5 @@
-// What the body of an answer may be: its size, and its compression. The gateway asks for none, but a
-// proxy or a store may send bodies compressed.
+// Limits the size of an upstream response body and decompresses it. The gateway asks for no
+// compression, but a proxy or a store may send bodies compressed.
 import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { readAtMost } from '../../async/read-at-most.ts';
@@ -41,7 +41,7 @@ export async function decompress(answer: UpstreamResponse, maxBytes: number): Pr
   if (decoder === undefined) return answer;
   decoder.end(body);
   const reading = readAtMost(decoder, maxBytes, () => tooLarge(operation, status));
-  // Of a refusal whose body cannot be read only the status counts.
+  // The status of a refusal counts even if its body cannot be read.
   return { ...answer, body: await (status >= 400 ? reading.catch(() => Buffer.alloc(0)) : reading) };
 }
 
