@@ -3,6 +3,7 @@
 import { createBroadcast } from '../async/broadcast.ts';
 import type { PendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import { createLease } from '../store/lease.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { delayMs, intervalAfter, type PollScheduleOptions } from './poll-schedule.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
@@ -46,7 +47,7 @@ export interface BatchPoller {
 
 /** Lifetime of a snapshot after its last poll. */
 const RETENTION_MS = 600_000;
-/** A replica that polls for longer loses its lease, a document that only one of them can create. */
+/** A replica that polls for longer loses its lease. */
 const LEASE_MS = 45_000;
 /** Interval of looking at the store while another replica polls. */
 const LEASE_CHECK_INTERVAL_MS = 200;
@@ -62,7 +63,7 @@ export function startBatchPoller(
   batchId: string,
   onEmpty: () => void,
 ): BatchPoller {
-  const leaseKey = `lease/${key}`;
+  const lease = createLease(documents, key, LEASE_MS);
   const topic = createBroadcast<Snapshot>();
   const createReader = createProgressReader(Date.now);
   const closing = new AbortController();
@@ -139,9 +140,7 @@ export function startBatchPoller(
   async function step(): Promise<number | undefined> {
     await readSnapshot();
     if (!isDue() || upstream === undefined || closing.signal.aborted) return undefined;
-    const leasedAt = performance.now();
-    const lease = await orDefault(documents.put(leaseKey, '', { expected: 0, lifetimeMs: LEASE_MS }), 0);
-    if (lease === null) return LEASE_CHECK_INTERVAL_MS;
+    if (!(await orDefault(lease.claim(), true))) return LEASE_CHECK_INTERVAL_MS;
     try {
       // Another replica may have polled before this one got the lease.
       await readSnapshot();
@@ -159,9 +158,7 @@ export function startBatchPoller(
         adopt(snapshot, written);
       }
     } finally {
-      // After its time the lease may be another replica's.
-      if (performance.now() - leasedAt < LEASE_MS)
-        await orDefault(documents.put(leaseKey, '', { expected: lease, lifetimeMs: 0 }), null);
+      await orDefault(lease.release(), undefined);
     }
     return undefined;
   }

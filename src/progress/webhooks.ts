@@ -5,6 +5,7 @@ import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createPendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
+import { createLease, type Lease } from '../store/lease.ts';
 import type { WebhookReport } from '../telemetry/telemetry.ts';
 import { readCounts, toBatchStatus } from '../upstream/folds/batch-states.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
@@ -65,10 +66,7 @@ interface PendingWebhook {
 /** The work for a webhook in this replica. */
 interface Run {
   readonly stopping: AbortController;
-  /** Version of the lease, a document that only one replica can create. */
-  lease: number;
-  /** By the monotonic clock. */
-  leasedAt: number;
+  readonly lease: Lease;
 }
 
 export interface WebhookDependencies {
@@ -117,7 +115,6 @@ function webhookBody(batchId: string, page: BatchPage): string {
   return JSON.stringify({ type: 'batch.ended', timestamp: new Date().toISOString(), data });
 }
 
-const leaseKey = (key: string): string => `lease/${key}`;
 const readPrincipal = (key: string): string => key.split('/')[2] ?? ANONYMOUS;
 
 export function createWebhooks({
@@ -217,28 +214,12 @@ export function createWebhooks({
     }
   }
 
-  /** Takes a lease, or renews the one that the replica has. @returns whether it has it */
-  async function claim(key: string, run: Run): Promise<boolean> {
-    const leasedAt = performance.now();
-    // After its time, such as while the store was away, the lease may be another replica's.
-    const expected = leasedAt - run.leasedAt < LEASE_MS ? run.lease : 0;
-    const lease = await documents.put(leaseKey(key), '', { expected, lifetimeMs: LEASE_MS });
-    if (lease === null) return false;
-    Object.assign(run, { lease, leasedAt });
-    return true;
-  }
-
-  async function release(key: string, { lease, leasedAt }: Run): Promise<void> {
-    if (lease === 0 || performance.now() - leasedAt >= LEASE_MS) return;
-    await documents.put(leaseKey(key), '', { expected: lease, lifetimeMs: 0 }).catch(onError);
-  }
-
   /** Starts a webhook where no other replica has its lease. */
   async function start(key: string, token: string | undefined): Promise<void> {
-    const run: Run = { stopping: new AbortController(), lease: 0, leasedAt: 0 };
+    const run: Run = { stopping: new AbortController(), lease: createLease(documents, key, LEASE_MS) };
     const { signal } = run.stopping;
     try {
-      if (running.has(key) || !(await claim(key, run))) return;
+      if (running.has(key) || !(await run.lease.claim())) return;
       running.set(key, run);
       if (!isClosed) await deliver(key, token, signal);
     } catch (error) {
@@ -246,7 +227,7 @@ export function createWebhooks({
     } finally {
       // A sweep may be renewing this lease.
       await sweeping;
-      await release(key, run);
+      await run.lease.release().catch(onError);
       if (running.get(key) === run) running.delete(key);
     }
   }
@@ -259,7 +240,7 @@ export function createWebhooks({
     const keys = new Set(await documents.keys(PREFIX));
     for (const [key, run] of mine) {
       if (run.stopping.signal.aborted) continue;
-      if (!keys.has(key) || !(await claim(key, run))) run.stopping.abort();
+      if (!keys.has(key) || !(await run.lease.claim())) run.stopping.abort();
     }
     others.clear();
     for (const key of keys) {

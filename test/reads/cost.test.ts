@@ -240,15 +240,15 @@ describe('the cost of a long list', () => {
       hash accession length ptm cluster { size percentCharacterized taxonomy { name } } features(first: 10) { value feature { index label } }
     } }`;
     const all = Array.from({ length: 5000 }, (_, i) => String(i).padStart(32, '0'));
-    const costOf = async (hashes: readonly string[]) => {
+    const readCost = async (hashes: readonly string[]) => {
       const answer = await world.query(query, { hashes }, { 'x-upstream-report': '1' });
       expect(answer.errors).toBeUndefined();
       return Number(at(answer, 'extensions.upstream.cost'));
     };
-    const cost = await costOf(all);
+    const cost = await readCost(all);
     expect(cost).toBeGreaterThan(5000);
     expect(cost).toBeLessThanOrEqual(readConfig({}).MAX_QUERY_COST);
-    expect(await costOf(all.slice(0, 500))).toBeLessThan(5000);
+    expect(await readCost(all.slice(0, 500))).toBeLessThan(5000);
     await world.close();
   });
 });
@@ -256,16 +256,16 @@ describe('the cost of a long list', () => {
 describe('the cost of work without upstream calls', () => {
   it('grows with what is searched, and with what is checked', async () => {
     const world = await openWorld();
-    const costOf = async (text: string, variables = {}) =>
+    const readCost = async (text: string, variables = {}) =>
       Number(
         at(await world.query(text, variables, { 'x-upstream-report': '1' }), 'extensions.upstream.cost'),
       );
     const search = (words: string) =>
-      costOf('query($w: String!) { features(search: $w, first: 1) { totalCount } }', { w: words });
+      readCost('query($w: String!) { features(search: $w, first: 1) { totalCount } }', { w: words });
     expect(await search('helix')).toBe(21);
     expect(await search('helix strand Helix')).toBe(41);
     const check = (letters: number) =>
-      costOf('query($input: SubmitFoldInput!) { checkFold(input: $input) { __typename } }', {
+      readCost('query($input: SubmitFoldInput!) { checkFold(input: $input) { __typename } }', {
         input: { items: [{ chains: [{ protein: { sequence: 'A'.repeat(letters) } }] }] },
       });
     expect(await check(100)).toBe(1);
@@ -280,7 +280,7 @@ describe('the cost of work without upstream calls', () => {
 
   it('is the same for an input object in a variable, in parts of a literal, and with one item for a list', async () => {
     const world = await openWorld();
-    const costOf = async (text: string, variables: Record<string, unknown>) => {
+    const readCost = async (text: string, variables: Record<string, unknown>) => {
       const answer = await world.query(text, variables, { 'x-upstream-report': '1' });
       expect(answer.errors).toBeUndefined();
       return Number(at(answer, 'extensions.upstream.cost'));
@@ -288,13 +288,13 @@ describe('the cost of work without upstream calls', () => {
     const chain = { protein: { sequence: 'A'.repeat(1_000_000) } };
     const whole = 'query($input: SubmitFoldInput!) { checkFold(input: $input) { __typename } }';
     const costs = [
-      await costOf(whole, { input: { items: [{ chains: [chain] }] } }),
-      await costOf(whole, { input: { items: { chains: chain } } }),
-      await costOf(
+      await readCost(whole, { input: { items: [{ chains: [chain] }] } }),
+      await readCost(whole, { input: { items: { chains: chain } } }),
+      await readCost(
         'query($chains: [ChainInput!]!) { checkFold(input: { items: [{ chains: $chains }] }) { __typename } }',
         { chains: chain },
       ),
-      await costOf(
+      await readCost(
         'query($text: String!) { checkFold(input: { items: [{ chains: [{ protein: { sequence: $text } }] }] }) { __typename } }',
         { text: chain.protein.sequence },
       ),
@@ -302,7 +302,7 @@ describe('the cost of work without upstream calls', () => {
     expect(costs).toEqual([101, 101, 101, 101]);
     const defaults = `{ items: [{ chains: [{ protein: { sequence: "${'A'.repeat(50_000)}" } }] }] }`;
     expect(
-      await costOf(
+      await readCost(
         `query($input: SubmitFoldInput! = ${defaults}) { checkFold(input: $input) { __typename } }`,
         {},
       ),
