@@ -30,8 +30,16 @@ interface Received {
   readonly path: string | undefined;
 }
 
-/** A receiver of webhooks. `answers`: statuses of its next answers; 204 when there are none left */
-async function openReceiver() {
+/** A receiver of webhooks. */
+interface Receiver {
+  readonly received: Received[];
+  /** Statuses of its next answers; 204 when there are none left. */
+  readonly answers: number[];
+  readonly url: string;
+  close(): Promise<unknown>;
+}
+
+async function openReceiver(): Promise<Receiver> {
   const received: Received[] = [];
   const answers: number[] = [];
   const server = createServer((request, response) => {
@@ -61,7 +69,7 @@ function isSigned({ headers, body }: Received): boolean {
 }
 
 let sandbox: Sandbox;
-let receiver: Awaited<ReturnType<typeof openReceiver>>;
+let receiver: Receiver;
 let calls: string[] = [];
 let lines: string[] = [];
 const gateways: Gateway[] = [];
