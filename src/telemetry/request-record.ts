@@ -12,6 +12,7 @@ import type { CallRecord } from './upstream-calls.ts';
 export const REPORT_HEADER = 'x-upstream-report';
 
 export interface RequestRecord {
+  /** The caller's, or that of the trace where this request begins one. */
   readonly requestId: string;
   readonly span: Span;
   /** HTTP's, or WS for an operation over WebSocket. */
@@ -70,9 +71,11 @@ export function createRequestRecord(
 ): RequestRecord {
   const route = toRouteLabel(path);
   const parent = readTraceparent(readHeader(headers, 'traceparent'), readHeader(headers, 'tracestate'));
+  const span = startSpan(route, parent);
+  const ownId = parent === undefined ? span.spanContext().traceId : randomUUID();
   return {
-    requestId: makeRequestId(readHeader(headers, 'x-request-id'), headers.authorization),
-    span: startSpan(route, parent),
+    requestId: readRequestId(readHeader(headers, 'x-request-id'), headers.authorization) ?? ownId,
+    span,
     method: toMethodLabel(method),
     route,
     startedAt: performance.now(),
@@ -126,15 +129,15 @@ export const accessLogFields = (
 });
 
 /**
- * The caller's own id where it sent a usable one in `x-request-id`, else a new one: no token and no
- * sequence, as it stands in the log and goes to the service.
+ * The caller's own id where it sent a usable one in `x-request-id`: no token and no sequence, as it
+ * stands in the log and goes to the service.
  *
  * @param authorization - the header of the same request
  */
-export const makeRequestId = (given: string | undefined, authorization?: string): string =>
+export const readRequestId = (given: string | undefined, authorization?: string): string | undefined =>
   given !== undefined &&
   /^[\w.:-]{8,128}$/.test(given) &&
   redact(given) === given &&
   !authorization?.includes(given)
     ? given
-    : randomUUID();
+    : undefined;

@@ -20,17 +20,10 @@ export type SpanTracer = Pick<Tracer, 'startSpan'>;
  */
 export const nonRecordingTracer: SpanTracer = {
   startSpan(_name, _options, context = ROOT_CONTEXT) {
-    const random = randomUUID().replaceAll('-', '');
-    const { traceId, traceFlags, traceState } = trace.getSpanContext(context) ?? {
-      traceId: random,
-      traceFlags: TraceFlags.NONE,
-    };
-    return trace.wrapSpanContext({
-      traceId,
-      spanId: random.slice(16),
-      traceFlags,
-      ...(traceState === undefined ? {} : { traceState }),
-    });
+    const id = randomUUID();
+    const traceId = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
+    const parent = trace.getSpanContext(context) ?? { traceId, traceFlags: TraceFlags.NONE };
+    return trace.wrapSpanContext({ ...parent, spanId: traceId.slice(16), isRemote: false });
   },
 };
 

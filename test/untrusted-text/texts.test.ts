@@ -25,7 +25,7 @@ import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { findInvalidLetters } from '../../src/submission/polymers.ts';
 import { scanSmiles } from '../../src/submission/smiles.ts';
 import { redact } from '../../src/telemetry/redact.ts';
-import { makeRequestId, shownName } from '../../src/telemetry/request-record.ts';
+import { readRequestId, shownName } from '../../src/telemetry/request-record.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { readFasta } from '../../src/upstream/archive/fasta.ts';
 import { errorText, parse429Subject, parseRetryAfter } from '../../src/upstream/errors.ts';
@@ -64,7 +64,7 @@ const READERS: Readonly<Record<string, Read>> = {
   Range: (text) => byteRange(text, 1_000_000),
   Vary: (text) => addVary({ vary: text }, ['accept']),
   traceparent: (text) => readTraceparent(text),
-  'x-request-id': (text) => makeRequestId(text),
+  'x-request-id': (text) => readRequestId(text),
   'a query string': (text) => parseSearch(`query=${text}&variables=${text}`),
   'a body': (text) => {
     try {
