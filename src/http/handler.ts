@@ -182,7 +182,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     warnOfForeignPage(asked);
     // A response that caches may store carries nothing about a single caller.
     if (rate !== null && headers['cache-control']?.includes('public') !== true)
-      for (const [name, value] of rateLimitHeaders(rate)) headers[name] = value;
+      Object.assign(headers, rateLimitHeaders(rate));
     if (body instanceof ReadableStream) {
       if (method !== 'HEAD') return { status, headers, body };
       // Its stream ends, and with it a subscription.

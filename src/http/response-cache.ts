@@ -213,13 +213,15 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     async find(exchange) {
       const key = cacheKey(exchange);
       if (key === undefined) return null;
-      const flight = flights.get(key);
-      const known = stored?.get(key);
-      if (known === undefined && flight === undefined) {
-        lead(exchange, key);
-        return null;
+      let response: StoredResponse | null | undefined = stored?.get(key);
+      if (response === undefined) {
+        const flight = flights.get(key);
+        if (flight === undefined) {
+          lead(exchange, key);
+          return null;
+        }
+        response = await flight.response;
       }
-      const response = known ?? (await flight?.response) ?? null;
       if (response === null) return null;
       const { record, caller } = exchange;
       if (!(caller instanceof GraphQLError)) record.principal = caller.principal;

@@ -105,12 +105,8 @@ export const rateLimitError = ({ limit, resetSeconds }: RateLimitResult): GraphQ
   );
 
 /** The caller's rate limit as response headers. */
-export const rateLimitHeaders = ({
-  limit,
-  remaining,
-  resetSeconds,
-}: RateLimitResult): [name: string, value: string][] => [
-  ['ratelimit-limit', String(limit)],
-  ['ratelimit-remaining', String(remaining)],
-  ['ratelimit-reset', String(resetSeconds)],
-];
+export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
+  'ratelimit-limit': String(limit),
+  'ratelimit-remaining': String(remaining),
+  'ratelimit-reset': String(resetSeconds),
+});
