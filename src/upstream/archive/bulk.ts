@@ -69,12 +69,14 @@ export async function readBulkArchive(archive: Uint8Array, options: BulkOptions 
   }
   let unpackedBytes = 0;
   for (const member of members) {
+    // Not after the last: what is read would survive garbage collections of the other requests.
+    if (unpackedBytes >= BYTES_PER_TURN) {
+      await turn();
+      unpackedBytes = 0;
+    }
     await reader.read(member);
     if (reader.problems.length > MAX_PROBLEMS) break;
     unpackedBytes += member.size;
-    if (unpackedBytes < BYTES_PER_TURN) continue;
-    await turn();
-    unpackedBytes = 0;
   }
   if (damage !== undefined) reader.problems.push(damage);
   return reader;
