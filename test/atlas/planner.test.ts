@@ -8,6 +8,9 @@ import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const HBA = '6077c452d1dc6151040b2b179e2294c7';
+const CASPASE_3 = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
+const ACTIN = 'efebacde779fb9ede77f2039ec6cfe09';
+const CD14 = 'a3f8ce0b95a063d65d4bf0361992c7f5';
 
 let cold: World;
 let warm: World;
@@ -138,6 +141,27 @@ describe('what was learnt', () => {
     expect(at(more.data, 'proteins.0.provenance.fromCache')).toBe(false);
     // What the record of the first said of its cluster is known, too.
     expect(warm.counts()).toEqual({ bulk: 1, protein: 1 });
+  });
+
+  it('of more than 50 proteins is there again when they have come twice, and of a page at once', async () => {
+    const world = await openWorld({ CACHE_RECORDS_SECONDS: '600' });
+    onTestFinished(() => world.close());
+    const clusters = [INSULIN, HBA, CASPASE_3, ACTIN, CD14];
+    const members = (await Promise.all(clusters.map((hash) => membersOf(world, hash)))).flat();
+    const callsFor = async (hashes: readonly string[]) => {
+      world.forget();
+      const list = 'query($h: [ProteinHash!]!) { proteins(hashes: $h) { length } }';
+      const { data } = await world.query(list, { h: hashes });
+      expect(listAt(data, 'proteins').map((protein) => at(protein, 'length'))).not.toContain(null);
+      return world.counts();
+    };
+    expect(await callsFor(members.slice(0, 10))).toEqual({ bulk: 1 });
+    expect(await callsFor(members.slice(1, 10))).toEqual({});
+    const list = members.slice(10);
+    expect(list.length).toBeGreaterThan(50);
+    expect(await callsFor(list)).toEqual({ bulk: 1 });
+    expect(await callsFor(list.toReversed())).toEqual({ bulk: 1 });
+    expect(await callsFor(list.slice(1))).toEqual({});
   });
 
   it('of a long list is there again, for the list, for a part of it and for one of it that needs more', async () => {

@@ -28,6 +28,9 @@ interface Failure {
   readonly error: Error;
 }
 
+/** A list of more proteins is long. A page has fewer. */
+const MANY = 50;
+
 export class KnownProteins {
   /** Null for a protein that does not exist. */
   readonly #records = new Map<string, ProteinRecord | null>();
@@ -142,9 +145,12 @@ export class KnownProteins {
 
   /** Caches what the answers have added. */
   store(): void {
+    const isMany = this.#changed.size > MANY;
     for (const hash of this.#changed) {
       const record = this.#cacheable.get(hash);
-      if (record !== undefined && this.#records.get(hash) !== null) this.#cache.set(record);
+      if (record === undefined || this.#records.get(hash) === null) continue;
+      // One bulk call brings hundreds again; a single record is a call of its own.
+      this.#cache.set(record, isMany && !this.#readRecords.has(hash));
     }
     this.#changed.clear();
   }

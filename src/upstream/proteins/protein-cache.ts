@@ -7,8 +7,13 @@ import type { ProteinRecord } from './record.ts';
 export interface ProteinCache {
   /** The cached parts of the proteins; those without any are left out. */
   getMany(hashes: readonly string[]): Promise<ProteinRecord[]>;
-  /** Caches what is known of a protein. */
-  set(record: ProteinRecord): void;
+  /**
+   * Caches what is known of a protein.
+   *
+   * @param isCheap - whether to wait until it comes a second time: most of a long list never do, and
+   *   would drive out those that do, and keep the garbage collector busy
+   */
+  set(record: ProteinRecord, isCheap: boolean): void;
 }
 
 /** The parts of a single record that are errors where they cannot be read. */
@@ -26,6 +31,7 @@ export function createProteinCache(
   identities: Cache<ProteinRecord>,
   ttl: number,
 ): ProteinCache {
+  const isSecondSight = createSecondSight();
   return {
     async getMany(hashes) {
       const found = await records.getMany(hashes);
@@ -36,14 +42,33 @@ export function createProteinCache(
         return cached === undefined ? [] : [fromCache(cached)];
       });
     },
-    set(record) {
+    set(record, isCheap) {
       const { hash, from, oldest, sequence, length, accession, source } = record;
+      if (isCheap && !isSecondSight(hash)) return;
       if (partValue(sequence) !== undefined && isKnown(accession))
         identities.set(hash, { hash, from, oldest, sequence, length, accession, source });
       // No part outlives its time.
       const left = record.oldest + ttl - Date.now();
       if (left > 0) records.set(hash, withoutErrors(record), left);
     },
+  };
+}
+
+/** Four hexadecimal digits. */
+const SEEN_SLOTS = 0x1_0000;
+
+/**
+ * True for a hash that was seen before. MD5 hashes are random, so that their digits serve as slot
+ * and fingerprint. Where two have the same slot, one is cached later.
+ */
+function createSecondSight(): (hash: string) => boolean {
+  const slots = new Uint32Array(SEEN_SLOTS);
+  return (hash) => {
+    const slot = Number.parseInt(hash.slice(0, 4), 16);
+    const fingerprint = Number.parseInt(hash.slice(4, 12), 16);
+    const isSeen = slots[slot] === fingerprint;
+    slots[slot] = fingerprint;
+    return isSeen;
   };
 }
 
