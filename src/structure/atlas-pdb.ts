@@ -3,6 +3,7 @@
 // unit cell, and TER, MASTER and END, which the service leaves out. Works on bytes, because lists
 // have hundreds of structures.
 import { isBondLength } from './connections.ts';
+import { decodeText } from './lazy-text.ts';
 import { distanceBetween } from './molecules.ts';
 import { parsePdb } from './pdb.ts';
 import { bridgeRecord, endRecords, HEADER, NO_CELL, toPdbLines } from './pdb-records.ts';
@@ -107,7 +108,7 @@ function chainEnd(text: Buffer, at: number | undefined): string[] {
 }
 
 /** The PDB file of a structure. @param pdb - the text of the service; nothing writes to it */
-export function writeAtlasPdb(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: AtlasPdb): Uint8Array {
+export function writeAtlasPdb(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: AtlasPdb): string {
   const text = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
   const head = readHead(text);
   const { atoms, openEnd, records, end } = readCoordinates(text, head.end);
@@ -135,5 +136,5 @@ export function writeAtlasPdb(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: A
     }),
   );
   const gap = body.length === 0 || body.at(-1) === NEWLINE ? '' : '\n';
-  return Buffer.concat([Buffer.from(toPdbLines(first)), body, Buffer.from(gap + toPdbLines(last))]);
+  return toPdbLines(first) + decodeText(body) + gap + toPdbLines(last);
 }

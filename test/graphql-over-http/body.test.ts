@@ -35,7 +35,9 @@ describe('a result in pieces', () => {
       list: fc.array(tie('value'), { maxLength: 4 }),
       object: fc.dictionary(names, tie('value'), { maxKeys: 4 }),
     }));
-    const late = Buffer.from(PDB);
+    const lateText = fc
+      .array(fc.constantFrom(PDB, '"', '\\', '\n', '\r\n', '\t', '\0', '\u007f', 'Å', '🧬', '\u2028'))
+      .map((parts) => parts.join(''));
     const withTexts = (given: unknown, text: unknown): unknown => {
       if (given === 'late') return text;
       if (Array.isArray(given)) return given.map((item) => withTexts(item, text));
@@ -43,9 +45,10 @@ describe('a result in pieces', () => {
       return Object.fromEntries(Object.entries(given).map(([name, one]) => [name, withTexts(one, text)]));
     };
     fc.assert(
-      fc.property(value, (data) => {
-        const expected = JSON.stringify({ data: withTexts(data, PDB) });
-        const made = [...toJsonPieces({ data: withTexts(data, lateOf(late).text) }, '<', '>')];
+      fc.property(value, lateText, (data, text) => {
+        const expected = JSON.stringify({ data: withTexts(data, text) });
+        const late = lateOf(Buffer.from(text)).text;
+        const made = [...toJsonPieces({ data: withTexts(data, late) }, '<', '>')];
         expect(made.join('') === `<${expected}>`).toBe(true);
       }),
       { numRuns: 200 },

@@ -119,9 +119,7 @@ test('as mmCIF it has the same atoms, pLDDT on the scale asked for, and the rema
 });
 
 const written = (text: string, about: Partial<AtlasPdb> = {}) =>
-  Buffer.from(
-    writeAtlasPdb(Buffer.from(text), { hash: 'ab', ptm: null, meanPlddt: null, unit: 'UNIT', ...about }),
-  ).toString();
+  writeAtlasPdb(Buffer.from(text), { hash: 'ab', ptm: null, meanPlddt: null, unit: 'UNIT', ...about });
 
 /** The remarks and atoms of a text with pLDDT on a scale. */
 const scaled = (text: string, unit: PlddtUnit) =>

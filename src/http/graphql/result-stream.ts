@@ -5,6 +5,7 @@ import type { ServerResponse } from 'node:http';
 import { Readable } from 'node:stream';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withTimeout } from '../../async/deadline.ts';
+import { LazyText } from '../../structure/lazy-text.ts';
 import type { StreamFraming } from './media-type.ts';
 
 const PIECE_CHARACTERS = 64 * 1024;
@@ -12,18 +13,27 @@ const PIECE_CHARACTERS = 64 * 1024;
 const isBranch = (value: unknown): value is object =>
   typeof value === 'object' && value !== null && !('toJSON' in value);
 
+const holdsText = (value: unknown): boolean =>
+  value instanceof LazyText || (isBranch(value) && Object.values(value).some(holdsText));
+
+/** Items of a list are alike. */
+const SAMPLE = 10;
+
 /**
- * JSON of a value in small and large pieces. Items of lists are serialized whole, and so are rows
- * of matrices.
+ * JSON of a value in small and large pieces. Items of lists are serialized whole unless they hold
+ * large texts, and so are rows of matrices.
  */
 function* serialize(value: unknown): Generator<string> {
-  if (!isBranch(value)) yield JSON.stringify(value) ?? 'null';
+  if (value instanceof LazyText) yield value.stringify();
+  else if (!isBranch(value)) yield JSON.stringify(value) ?? 'null';
   else if (Array.isArray(value)) {
     if (!value.some(isBranch)) return yield JSON.stringify(value);
+    const isWhole = !value.slice(0, SAMPLE).some(holdsText);
     let separator = '[';
     for (const item of value) {
       yield separator;
-      yield JSON.stringify(item) ?? 'null';
+      if (isWhole) yield JSON.stringify(item) ?? 'null';
+      else yield* serialize(item);
       separator = ',';
     }
     yield ']';

@@ -36,8 +36,8 @@ export interface AtlasStructure {
 function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | LazyText {
   const { hash, ptm, meanPlddt, unit } = file;
   if (unit === undefined) return text;
-  const write = (pdb: Uint8Array): Uint8Array => writeAtlasPdb(pdb, { hash, ptm, meanPlddt, unit });
-  if (typeof text === 'string') return Buffer.from(write(Buffer.from(text))).toString();
+  const write = (pdb: Uint8Array): string => writeAtlasPdb(pdb, { hash, ptm, meanPlddt, unit });
+  if (typeof text === 'string') return write(Buffer.from(text));
   return new LazyText(text.size, () => write(text.bytes()));
 }
 

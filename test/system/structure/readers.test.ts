@@ -224,7 +224,7 @@ describe.skipIf(MISSING)('files of structures', () => {
     const upstream = proteinPdb(buildProtein(INSULIN, 0));
     const about = { hash: 'ab'.repeat(16), ptm: 0.5, meanPlddt: 0.6, unit: 'PERCENT' as const };
     const pdb = writeAtlasPdb(Buffer.from(upstream), about);
-    const cif = pdbToMmcif(Buffer.from(pdb).toString(), { id: about.hash, plddtUnit: 'PERCENT' });
+    const cif = pdbToMmcif(pdb, { id: about.hash, plddtUnit: 'PERCENT' });
     if (!cif.ok) throw new Error(cif.reason);
     for (const [ending, text] of [
       ['pdb', pdb],
