@@ -2,7 +2,9 @@
 // thread, and below chunks/ what they share. Types are checked by `npm run types`.
 // Packages are bundled, so that a start takes half the CPU time (0.5 instead of 1.0 s, Node 20,
 // 2026-11-27) and an installation needs few packages. Only what is in `dependencies` of package.json
-// stays outside: packages that find files of their own, and the Redis client, which few need.
+// stays outside: packages that find files of their own, the Redis client, which few need, and graphql.
+// Of that a process must have one copy, and as CommonJS V8 inlines its checks of types: a checkFold of
+// 100 takes 14 % less CPU time.
 import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { build } from 'esbuild';
