@@ -1,5 +1,6 @@
 // Checks the chemistry of the SMILES of a submission in a thread of its own, which starts with the
 // first SMILES. What it finds are warnings; so is a check that takes too long.
+import { LRUCache } from 'lru-cache';
 import type { Tinypool } from 'tinypool';
 import { createAddIssue, type Issue } from '../../submission/issues.ts';
 import type { SmilesRemark } from '../../submission/smiles-worker.ts';
@@ -12,14 +13,41 @@ const TIME_LIMIT_MS = 5_000;
 /** One thread: checks wait for each other, and large JSON never waits for them. */
 let pool: Tinypool | undefined;
 
-async function findRemarks(list: readonly string[]): Promise<readonly (readonly SmilesRemark[])[] | null> {
-  pool ??= openPool(1);
-  try {
-    const signal = AbortSignal.timeout(TIME_LIMIT_MS);
-    return await pool.run(list, { filename: workerFile('submission/smiles-worker'), signal });
-  } catch {
-    return null;
+type Remarks = readonly SmilesRemark[];
+
+/** Memory of an entry beside its texts. */
+const ENTRY_BYTES = 200;
+
+/** By SMILES: designers check one ligand in many complexes, and again when they submit. */
+const known = new LRUCache<string, Remarks>({
+  maxSize: 4 * 1024 * 1024,
+  sizeCalculation: (remarks, smiles) => smiles.length + JSON.stringify(remarks).length + ENTRY_BYTES,
+});
+
+/** The remarks on each SMILES; null where the check took too long. */
+async function findRemarks(list: readonly string[]): Promise<readonly Remarks[] | null> {
+  const found = new Map<string, Remarks>();
+  for (const smiles of list) {
+    const remarks = known.get(smiles);
+    if (remarks !== undefined) found.set(smiles, remarks);
   }
+  const unknown = list.filter((smiles) => !found.has(smiles));
+  if (unknown.length > 0) {
+    pool ??= openPool(1);
+    try {
+      const signal = AbortSignal.timeout(TIME_LIMIT_MS);
+      const filename = workerFile('submission/smiles-worker');
+      const checked: readonly Remarks[] = await pool.run(unknown, { filename, signal });
+      for (const [k, smiles] of unknown.entries()) {
+        const remarks = checked[k] ?? [];
+        found.set(smiles, remarks);
+        known.set(smiles, remarks);
+      }
+    } catch {
+      return null;
+    }
+  }
+  return list.map((smiles) => found.get(smiles) ?? []);
 }
 
 /** @param submission - one without syntax errors in its SMILES */
