@@ -1,7 +1,13 @@
 // The fields selected on an object type, collected as the executor does it. Fields of fragments
 // with `@defer` count as selected, so that `@defer` never changes what is loaded or what it costs.
-import { collectFields, collectSubFields, memoize1 } from '@graphql-tools/utils';
-import type { FieldNode, GraphQLObjectType, GraphQLResolveInfo, OperationDefinitionNode } from 'graphql';
+import { collectFields, collectSubFields } from '@graphql-tools/utils';
+import type {
+  FieldNode,
+  GraphQLObjectType,
+  GraphQLResolveInfo,
+  OperationDefinitionNode,
+  SelectionSetNode,
+} from 'graphql';
 
 /** The inputs that decide which fields are selected. */
 export type SelectionSource = Pick<GraphQLResolveInfo, 'schema' | 'fragments' | 'variableValues'>;
@@ -13,20 +19,28 @@ export interface CollectedFields {
   readonly deferred: number;
 }
 
-/** graphql-tools takes variables in the form of graphql 17. */
-const toVariables = memoize1((coerced: Record<string, unknown>) => ({ coerced, sources: {} }));
+type Selecting = OperationDefinitionNode | readonly FieldNode[];
+
+function collect(source: SelectionSource, type: GraphQLObjectType, of: Selecting) {
+  const { schema, fragments, variableValues: coerced } = source;
+  // graphql-tools takes variables in the form of graphql 17.
+  const variables = { coerced, sources: {} };
+  const below = (selection: SelectionSetNode) => collectFields(schema, fragments, variables, type, selection);
+  if ('selectionSet' in of) return below(of.selectionSet);
+  const [node, ...others] = of;
+  // collectSubFields remembers each result in maps of maps, which takes longer than to collect anew.
+  return node?.selectionSet !== undefined && others.length === 0
+    ? below(node.selectionSet)
+    : collectSubFields(schema, fragments, variables, type, [...of]);
+}
 
 /** Collects the fields below an operation, or below the nodes of one field. */
 export function collectSelectedFields(
-  { schema, fragments, variableValues }: SelectionSource,
+  source: SelectionSource,
   type: GraphQLObjectType,
-  of: OperationDefinitionNode | readonly FieldNode[],
+  of: Selecting,
 ): CollectedFields {
-  const variables = toVariables(variableValues);
-  const { fields, patches } =
-    'selectionSet' in of
-      ? collectFields(schema, fragments, variables, type, of.selectionSet)
-      : collectSubFields(schema, fragments, variables, type, [...of]);
+  const { fields, patches } = collect(source, type, of);
   if (patches.length === 0) return { fields, deferred: 0 };
   const all = new Map<string, FieldNode[]>();
   for (const part of [fields, ...patches.map((patch) => patch.fields)])
