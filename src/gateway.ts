@@ -85,6 +85,7 @@ export function createGateway(given: GatewayOptions): Gateway {
     isLedgerLost: () => services.ledger.isLost(),
     limiters: limiters.state,
     connections: () => accessControl.openConnections(),
+    inFlight: () => telemetry.inFlight(),
   });
   const telemetry = createTelemetry(log, metrics, operationNames(examples), options.tracing?.tracer);
   const connections = connectUpstream(options, limiters, telemetry);

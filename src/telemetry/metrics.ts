@@ -21,6 +21,8 @@ export interface MetricSources {
   readonly limiters: () => { readonly api: LimiterState; readonly files: readonly LimiterState[] };
   /** HTTP connections and WebSockets that are open. */
   readonly connections: () => number;
+  /** Requests, streams among them, that are being answered. */
+  readonly inFlight: () => number;
 }
 
 /** State of the limiter of a host of the service. */
@@ -37,8 +39,6 @@ export interface Metrics {
   readonly operations: Counter<'type' | 'name' | 'outcome'>;
   readonly operationSeconds: Histogram<'type'>;
   readonly requests: Counter<'route' | 'method' | 'status'>;
-  /** Requests, streams among them, that are being answered. */
-  readonly inFlight: Gauge;
   readonly upstreamCalls: Counter<'operation' | 'outcome'>;
   readonly upstreamSeconds: Histogram<'operation'>;
   readonly cacheHits: Counter<'kind' | 'tier'>;
@@ -97,11 +97,6 @@ export function createMetrics(sources: MetricSources): Metrics {
   return {
     errors,
     storeErrors,
-    inFlight: new Gauge({
-      name: 'foldatlas_requests_in_flight',
-      help: 'Requests, streams among them, that are being answered.',
-      registers,
-    }),
     drifts: counter(
       'upstream_drifts_total',
       'Errors in answers because the service changed, by operation and place in its answer.',
@@ -155,7 +150,7 @@ export function createMetrics(sources: MetricSources): Metrics {
 }
 
 function addGauges(registers: Registry[], sources: MetricSources): void {
-  const { pollers, watchers, connections, isLedgerLost, storeUsage } = sources;
+  const { pollers, watchers, connections, inFlight, isLedgerLost, storeUsage } = sources;
   new Gauge({
     name: 'foldatlas_build_info',
     help: 'Always 1; the labels say what runs.',
@@ -180,6 +175,7 @@ function addGauges(registers: Registry[], sources: MetricSources): void {
 
   addGauge('pollers', 'Batches that are polled because clients watch them.', pollers);
   addGauge('watchers', 'Streams of batches that are watched.', watchers);
+  addGauge('requests_in_flight', 'Requests, streams among them, that are being answered.', inFlight);
   addGauge('connections', 'Connections of clients that are open.', connections);
   const lostHelp = '1 when the ledger has lost what it knew, and submissions with a key are refused.';
   addGauge('ledger_lost', lostHelp, () => Number(isLedgerLost()));

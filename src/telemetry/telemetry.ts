@@ -24,6 +24,8 @@ import { nonRecordingTracer, type SpanTracer, traceHeaders } from './trace-conte
 import type { CallHooks, CallStart } from './upstream-calls.ts';
 
 export interface Telemetry {
+  /** Requests, streams among them, that have begun and not ended. */
+  inFlight(): number;
   /** Begins a request, which `end` ends. */
   begin(request: IncomingRequest): RequestRecord;
   /** Counts an error that a caller is shown. */
@@ -78,6 +80,7 @@ export function createTelemetry(
   tracer: SpanTracer = nonRecordingTracer,
 ): Telemetry {
   const driftPaths = new Set<string>();
+  let inFlight = 0;
 
   /**
    * The guard around all that observes: an error in it is logged, and reaches nothing that is
@@ -109,7 +112,6 @@ export function createTelemetry(
     return knownNames.has(name) ? name : 'other';
   }
   function count({ operation, route, method, errors }: RequestRecord, status: number, seconds: number): void {
-    metrics.inFlight.dec();
     if (method !== 'WS') metrics.requests.inc({ route, method, status: String(status) });
     if (operation === undefined) return;
     const { type, name } = operation;
@@ -137,6 +139,7 @@ export function createTelemetry(
   function end(record: RequestRecord, how: RequestEnd): void {
     if (record.hasEnded) return;
     record.hasEnded = true;
+    inFlight -= 1;
     record.isDisconnected = how.isDisconnected === true;
     const milliseconds = performance.now() - record.startedAt;
     observe(() => count(record, how.status, milliseconds / 1000));
@@ -199,8 +202,9 @@ export function createTelemetry(
   }
 
   return {
+    inFlight: () => inFlight,
     begin(request) {
-      observe(() => metrics.inFlight.inc());
+      inFlight += 1;
       return createRequestRecord(request, (name, parent) => startSpan(SpanKind.SERVER, name, parent));
     },
     countError(code, record) {
