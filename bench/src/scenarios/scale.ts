@@ -113,7 +113,7 @@ export async function scale(bench: Bench): Promise<ScenarioResult> {
       tables: [
         {
           title: 'Replicas over one Redis',
-          note: 'One replica with one core, 4 connections. The last column is how many such replicas at full load take all of the one core that Redis uses: beyond it the store is the bottleneck. Commands inside scripts count. Commands for a request do not depend on the number of replicas (test/replicas/three.test.ts); pollers do not either, because replicas share each poll of a batch.',
+          note: 'One replica with one core, 4 connections. The last column is how many such replicas at full load take all of the one core that Redis uses: beyond it the store is the bottleneck. Commands inside scripts count. Commands for a request do not depend on the number of replicas (test/system/replicas/three.test.ts); pollers do not either, because replicas share each poll of a batch.',
           columns: [
             { key: 'cpu', title: 'CPU ms/answer', digits: 3 },
             { key: 'carried', title: 'answers/s of one core', digits: 0 },
