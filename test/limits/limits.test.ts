@@ -174,7 +174,13 @@ describe('the rate limit', () => {
 describe('shedding', () => {
   it('answers 503 above MAX_CONCURRENT_REQUESTS, but always answers health checks', async () => {
     const held: ServerResponse[] = [];
-    const service = createServer((_, response) => held.push(response)).listen(0, '127.0.0.1');
+    let isHeldUp = true;
+    const answer = (response: ServerResponse) =>
+      response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    const service = createServer((_, response) => {
+      if (isHeldUp) held.push(response);
+      else answer(response);
+    }).listen(0, '127.0.0.1');
     await once(service, 'listening');
     const { port } = service.address() as AddressInfo;
     const gateway = openGateway(`http://127.0.0.1:${port}`, { MAX_CONCURRENT_REQUESTS: '2' });
@@ -195,7 +201,8 @@ describe('shedding', () => {
     const counted = await (await fetch(`${origin}/metrics`)).text();
     expect(counted).toMatch(/^foldatlas_requests_refused_total\{reason="busy"\} 1$/m);
     await until('both calls', () => held.length === 2);
-    for (const response of held) response.writeHead(404, { 'content-type': 'application/json' }).end('{}');
+    isHeldUp = false;
+    held.forEach(answer);
     expect((await Promise.all(slow)).map(({ status }) => status)).toEqual([200, 200]);
     await until('both to be over', () => gateway.accessControl.loadShedder.inFlight === 0);
     expect((await asked(served.url)).status).toBe(200);
