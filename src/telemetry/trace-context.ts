@@ -22,8 +22,13 @@ export const nonRecordingTracer: SpanTracer = {
   startSpan(_name, _options, context = ROOT_CONTEXT) {
     const id = randomUUID();
     const traceId = id.slice(0, 8) + id.slice(9, 13) + id.slice(14, 18) + id.slice(19, 23) + id.slice(24);
-    const parent = trace.getSpanContext(context) ?? { traceId, traceFlags: TraceFlags.NONE };
-    return trace.wrapSpanContext({ ...parent, spanId: traceId.slice(16), isRemote: false });
+    const parent = trace.getSpanContext(context);
+    return trace.wrapSpanContext({
+      traceId: parent?.traceId ?? traceId,
+      spanId: traceId.slice(16),
+      traceFlags: parent?.traceFlags ?? TraceFlags.NONE,
+      ...(parent?.traceState === undefined ? {} : { traceState: parent.traceState }),
+    });
   },
 };
 
