@@ -1,5 +1,6 @@
 // Reads the archive of a bulk look-up into the parts of each protein.
 import { setImmediate as turn } from 'node:timers/promises';
+import { decodeText } from '../../structure/lazy-text.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isId } from '../wire-values.ts';
@@ -43,8 +44,6 @@ const BYTES_PER_TURN = 512 * 1024;
 
 const HASH = /^[0-9a-f]{32}$/;
 const STRUCTURE = /^structures\/([0-9a-f]{32})\.pdb$/i;
-
-const decoder = new TextDecoder();
 
 const normalizeHash = (hash: string): string => hash.trim().toLowerCase();
 
@@ -122,7 +121,7 @@ class BulkReader implements BulkParts {
 
   #readSequences(member: ZipMember): void {
     this.hasSequences = true;
-    const fasta = decoder.decode(unpackMember(member)).replaceAll(/\r\n?/g, '\n');
+    const fasta = decodeText(unpackMember(member)).replaceAll(/\r\n?/g, '\n');
     if (/^\s*[^\s>]/.test(fasta)) this.#reject(member, 'This is not FASTA.');
     for (const [hash, sequence] of readFasta(fasta)) {
       if (!HASH.test(hash)) this.#reject(member, 'A header has no protein hash.');

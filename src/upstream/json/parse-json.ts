@@ -1,8 +1,7 @@
 // Parses JSON of the service. Python services write NaN and Infinity, which JSON does not have:
 // they are read as null.
+import { decodeText } from '../../structure/lazy-text.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from './worker-pool.ts';
-
-const decoder = new TextDecoder();
 
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
 
@@ -50,7 +49,7 @@ export function parseJsonSync(bytes: Uint8Array): unknown {
 /** @throws SyntaxError for more text than a string can hold */
 function decodeUtf8(bytes: Uint8Array): string {
   try {
-    return decoder.decode(bytes);
+    return decodeText(bytes);
   } catch {
     throw new SyntaxError('The JSON is too long.');
   }
