@@ -27,9 +27,9 @@ function collect(source: SelectionSource, type: GraphQLObjectType, of: Selecting
   const variables = { coerced, sources: {} };
   const below = (selection: SelectionSetNode) => collectFields(schema, fragments, variables, type, selection);
   if ('selectionSet' in of) return below(of.selectionSet);
-  const [node, ...others] = of;
+  const [node] = of;
   // collectSubFields remembers each result in maps of maps, which takes longer than to collect anew.
-  return node?.selectionSet !== undefined && others.length === 0
+  return of.length === 1 && node?.selectionSet !== undefined
     ? below(node.selectionSet)
     : collectSubFields(schema, fragments, variables, type, [...of]);
 }

@@ -10,8 +10,8 @@ export interface ProteinCache {
   /**
    * Caches what is known of a protein.
    *
-   * @param isCheap - whether to wait until it comes a second time: most of a long list never do, and
-   *   would drive out those that do, and keep the garbage collector busy
+   * @param isCheap - whether it was one of many in one call: it is cached when it comes a second
+   *   time. Most never do, would drive out those that do, and keep the garbage collector busy
    */
   set(record: ProteinRecord, isCheap: boolean): void;
 }
