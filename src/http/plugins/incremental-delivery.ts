@@ -1,10 +1,12 @@
-// `@defer` and `@stream`, for clients that accept a response in parts.
+// `@defer` and `@stream`, for clients that accept a response in parts. Yoga's executor knows them;
+// all other operations are executed by graphql-js, which reads variables in half of the time.
 import { GraphQLStreamDirective, memoize1 } from '@graphql-tools/utils';
 import { useDeferStream } from '@graphql-yoga/plugin-defer-stream';
 import {
   type DirectiveNode,
   type DocumentNode,
   type ExecutionArgs,
+  execute,
   GraphQLError,
   getArgumentValues,
   getOperationAST,
@@ -26,9 +28,12 @@ export const incrementalDelivery = (): Plugin[] => [
   },
   useDeferStream(),
   {
-    onExecute({ args, context: { request }, setResultAndStopExecution }) {
-      if (negotiateIncrementalType(getExchange(request).headers.accept ?? null) === null)
+    onExecute({ args, context: { request }, setExecuteFn, setResultAndStopExecution }) {
+      if (findParts(args.document).length === 0) return setExecuteFn(execute);
+      if (negotiateIncrementalType(getExchange(request).headers.accept ?? null) === null) {
         args.document = withoutParts(args.document);
+        return setExecuteFn(execute);
+      }
       const errors = findStreamErrors(args);
       if (errors.length > 0) setResultAndStopExecution({ errors });
     },
@@ -47,14 +52,14 @@ const withoutParts = memoize1(
     visit(document, { Directive: (node) => (isPart(node) ? null : undefined) }),
 );
 
-const findStreams = memoize1((document: DocumentNode): readonly DirectiveNode[] => {
-  const streams: DirectiveNode[] = [];
+const findParts = memoize1((document: DocumentNode): readonly DirectiveNode[] => {
+  const parts: DirectiveNode[] = [];
   visit(document, {
     Directive(node) {
-      if (node.name.value === 'stream') streams.push(node);
+      if (isPart(node)) parts.push(node);
     },
   });
-  return streams;
+  return parts;
 });
 
 /** Errors of an `initialCount` below 0, which the executor would throw as its own. */
@@ -64,7 +69,7 @@ function findStreamErrors({
   operationName,
   variableValues,
 }: ExecutionArgs): GraphQLError[] {
-  const streams = findStreams(document);
+  const streams = findParts(document).filter(({ name }) => name.value === 'stream');
   if (streams.length === 0) return [];
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
   const { coerced } = getVariableValues(schema, definitions, { ...variableValues }, { maxErrors: 1 });
