@@ -3,9 +3,11 @@ import { checkChainIds } from './check-chain-ids.ts';
 import { checkLigand } from './check-ligand.ts';
 import { checkModifications, checkSequence } from './check-polymer.ts';
 import type { ItemIssues } from './issues.ts';
+import type { SmilesSyntax } from './smiles.ts';
 import type { Item } from './submission.ts';
 
-export function checkChains(item: Item, issues: ItemIssues): void {
+/** @param scan - reads the syntax of a SMILES */
+export function checkChains(item: Item, issues: ItemIssues, scan: (smiles: string) => SmilesSyntax): void {
   if (item.chains.length === 0) {
     issues.wrong(
       'chains',
@@ -17,7 +19,7 @@ export function checkChains(item: Item, issues: ItemIssues): void {
   for (const [c, chain] of item.chains.entries()) {
     const path = `chains.${c}.${chain.type}`;
     if (chain.type === 'ligand') {
-      checkLigand(chain, path, issues);
+      checkLigand(chain, path, issues, scan);
     } else {
       checkSequence(chain, path, issues);
       checkModifications(chain, path, issues);

@@ -1,6 +1,6 @@
 // Checks a ligand, and codes of the Chemical Component Dictionary.
 import type { AddIssue, ItemIssues } from './issues.ts';
-import { scanSmiles } from './smiles.ts';
+import type { SmilesSyntax } from './smiles.ts';
 import type { Ligand } from './submission.ts';
 
 /** No code has four characters. */
@@ -38,8 +38,13 @@ export function checkCcd(code: string, example: string, path: string, { wrong, o
 }
 
 /** @param addMistake - adds a syntax error: a warning where the SMILES is ignored */
-function checkSmilesSyntax(smiles: string, path: string, addMistake: AddIssue, odd: AddIssue): void {
-  const { fault, moleculeCount } = scanSmiles(smiles);
+function checkSmilesSyntax(
+  smiles: string,
+  { fault, moleculeCount }: SmilesSyntax,
+  path: string,
+  addMistake: AddIssue,
+  odd: AddIssue,
+): void {
   if (fault !== undefined) {
     addMistake(
       path,
@@ -65,7 +70,13 @@ function checkSmilesSyntax(smiles: string, path: string, addMistake: AddIssue, o
     );
 }
 
-export function checkLigand({ smiles, ccd }: Ligand, path: string, issues: ItemIssues): void {
+/** @param scan - reads the syntax of a SMILES */
+export function checkLigand(
+  { smiles, ccd }: Ligand,
+  path: string,
+  issues: ItemIssues,
+  scan: (smiles: string) => SmilesSyntax,
+): void {
   const { wrong, odd } = issues;
   const hasCcd = ccd !== null && ccd.length > 0;
   if (smiles === null && !hasCcd)
@@ -82,6 +93,6 @@ export function checkLigand({ smiles, ccd }: Ligand, path: string, issues: ItemI
       'The ligand has both SMILES and CCD codes: the CCD codes are folded, the SMILES is ignored.',
       'Give the one that you mean.',
     );
-  if (smiles !== null) checkSmilesSyntax(smiles, `${path}.smiles`, hasCcd ? odd : wrong, odd);
+  if (smiles !== null) checkSmilesSyntax(smiles, scan(smiles), `${path}.smiles`, hasCcd ? odd : wrong, odd);
   for (const [i, code] of (ccd ?? []).entries()) checkCcd(code, 'ATP', `${path}.ccd.${i}`, issues);
 }

@@ -5,6 +5,7 @@ import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
+import { type SmilesSyntax, scanSmiles } from './smiles.ts';
 import type { Submission } from './submission.ts';
 import { itemText } from './wire-body.ts';
 
@@ -137,18 +138,29 @@ function warnOfDuplicates(items: readonly ItemCheck[], odd: AddIssue): void {
   }
 }
 
+/** Reads each SMILES once: designers give one ligand in hundreds of complexes. */
+function createScan(): (smiles: string) => SmilesSyntax {
+  const known = new Map<string, SmilesSyntax>();
+  return (smiles) => {
+    const syntax = known.get(smiles) ?? scanSmiles(smiles);
+    known.set(smiles, syntax);
+    return syntax;
+  };
+}
+
 /** @returns issues (which forbid sending) and warnings in the order of the input, exact lengths */
 export function checkSubmission(submission: Submission, models: readonly string[]): SubmissionCheck {
   const issues: Issue[] = [];
   const warnings: Issue[] = [];
   checkEnvelope(submission, models, createAddIssue(issues));
+  const scan = createScan();
   const firstByInput = new Map<string, number>();
   const items: ItemCheck[] = [];
   for (const [index, item] of submission.items.entries()) {
     const prefix = `items.${index}`;
     const itemIssues = { wrong: createAddIssue(issues, prefix), odd: createAddIssue(warnings, prefix) };
     checkLength(itemIssues.wrong, 'name', item.name, 'name');
-    checkChains(item, itemIssues);
+    checkChains(item, itemIssues, scan);
     checkReferences(item, itemIssues);
     const measure = measureItem(item);
     warnOfSize(measure, item.includePae, itemIssues.odd);

@@ -136,7 +136,7 @@ export function scanSmiles(smiles: string): SmilesSyntax {
     bond = '';
     const open = rings.get(ring);
     if (open === undefined) {
-      rings.set(ring, { ...last, part: parts.current() });
+      rings.set(ring, { atom: last.atom, parent: last.parent, part: parts.current() });
       return undefined;
     }
     rings.delete(ring);
