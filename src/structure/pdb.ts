@@ -105,19 +105,26 @@ export function parsePdb(text: string): ParsedPdb {
 /** Whether a text has an ATOM line: one without any is no structure. */
 export const hasAtoms = (pdb: string): boolean => /^ATOM /m.test(pdb);
 
+const NEWLINE = 0x0a;
+const [LETTER_A, LETTER_H, LETTER_T] = [0x41, 0x48, 0x54];
 /** Columns of an atom line, 0-based: chain, number and insertion code of its residue. */
-const RESIDUE_COLUMNS = [21, 27] as const;
+const RESIDUE_COLUMNS = [21, 22, 23, 24, 25, 26] as const;
+
+/** Whether ATOM or HETATM begins there: no other record begins so. */
+const isAtomLine = (pdb: Buffer, at: number): boolean =>
+  pdb[at] === LETTER_A ? pdb[at + 1] === LETTER_T : pdb[at] === LETTER_H && pdb[at + 3] === LETTER_A;
 
 /** The number of residues that have atoms, without parsing them. */
-export function countResidues(pdb: string): number {
+export function countResidues(pdb: Buffer): number {
   let count = 0;
-  let last = '';
-  for (let start = 0, end = 0; end !== -1; start = end + 1) {
-    end = pdb.indexOf('\n', start);
-    if (!pdb.startsWith('ATOM', start) && !pdb.startsWith('HETATM', start)) continue;
-    const residue = pdb.slice(start + RESIDUE_COLUMNS[0], start + RESIDUE_COLUMNS[1]);
-    if (residue !== last) count += 1;
-    last = residue;
+  let last: number | undefined;
+  for (let at = 0, end = 0; end !== -1; at = end + 1) {
+    end = pdb.indexOf(NEWLINE, at);
+    if (!isAtomLine(pdb, at)) continue;
+    const before = last;
+    if (before === undefined || RESIDUE_COLUMNS.some((column) => pdb[at + column] !== pdb[before + column]))
+      count += 1;
+    last = at;
   }
   return count;
 }

@@ -61,6 +61,14 @@ export function* toJsonPieces(value: object, before = '', after = ''): Generator
   yield piece + after;
 }
 
+const encoder = new TextEncoder();
+
+/** A text in UTF-8: of ASCII, nearly always, in half of the time of Buffer.from, which measures it. */
+function encode(text: string): Buffer {
+  const bytes = Buffer.allocUnsafeSlow(text.length);
+  return encoder.encodeInto(text, bytes).read === text.length ? bytes : Buffer.from(text);
+}
+
 /** The pieces in UTF-8. @throws the error after which the response would be too large */
 export function* limitBytes(
   pieces: Iterable<string>,
@@ -69,7 +77,7 @@ export function* limitBytes(
 ): Generator<Buffer> {
   let length = 0;
   for (const piece of pieces) {
-    const bytes = Buffer.from(piece);
+    const bytes = encode(piece);
     length += bytes.length;
     if (length > maxBytes) throw tooLarge();
     yield bytes;

@@ -1,7 +1,7 @@
 // Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
 import * as z from 'zod';
 import { LazyText } from '../../structure/lazy-text.ts';
-import { hasAtoms } from '../../structure/pdb.ts';
+import { countResidues, hasAtoms } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
 
@@ -12,6 +12,8 @@ export interface ArchivedStructure {
   readonly statedMean: number | null;
   /** Whether there is more than remarks. */
   readonly hasAtoms: boolean;
+  /** Residues with atoms, counted while the text is in the processor's cache. */
+  readonly residueCount: number;
   readonly text: LazyText;
 }
 
@@ -44,6 +46,7 @@ export function readStructureFile(pdb: Uint8Array): ArchivedStructure {
     ptm,
     statedMean: mean,
     hasAtoms: atoms !== -1 || hasAtoms(remarks),
+    residueCount: countResidues(bytes),
     text: new LazyText(bytes.length, () => bytes),
   };
 }

@@ -74,9 +74,8 @@ function structureParts(
   const ptm = found.statesPtm ? found.ptm : UNKNOWN;
   if (!found.hasAtoms) return { structure: null, plddt: null, ptm, meanPlddt: found.statedMean };
   if (sequence === undefined) return { ptm, meanPlddt: found.statedMean ?? UNKNOWN };
-  const pdb = readText(found.text);
-  const structure = readStructure(found.text, { sequence, length: undefined }, pdb);
-  return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(pdb).mean };
+  const structure = readStructure(found.text, { sequence, length: undefined }, found.residueCount);
+  return { structure, ptm, meanPlddt: found.statedMean ?? readResidues(readText(found.text)).mean };
 }
 
 /** Without a list of members an archive shows only which proteins represent a cluster. */

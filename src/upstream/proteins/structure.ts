@@ -1,6 +1,6 @@
 // The predicted structure of a protein, checked against its sequence when it arrives: residues are
 // matched by their numbers, and only X, an unknown residue, may have no coordinates.
-import { type LazyText, readText } from '../../structure/lazy-text.ts';
+import { type LazyText, readBytes, readText } from '../../structure/lazy-text.ts';
 import { countResidues, parsePdb } from '../../structure/pdb.ts';
 import type { UpstreamError } from '../errors.ts';
 import { contradiction } from './check-record.ts';
@@ -23,16 +23,15 @@ interface SequenceFacts {
   readonly length: number | undefined;
 }
 
-/** Reads a PDB text with coordinates. @param pdb - the same, where it is decoded already */
+/** Reads a PDB text with coordinates. @param count - its residues, where they are counted already */
 export function readStructure(
   text: string | LazyText,
   { sequence, length }: SequenceFacts,
-  pdb: string = readText(text),
+  count: number = countResidues(readBytes(text)),
 ): Structure {
-  const count = countResidues(pdb);
   const expected = sequence?.length ?? length;
   if (count === expected) return { text, missing: [], fault: null };
-  const missing = sequence === undefined ? undefined : missingResidues(pdb, sequence);
+  const missing = sequence === undefined ? undefined : missingResidues(readText(text), sequence);
   if (missing !== undefined) return { text, missing, fault: null };
   const fault = contradiction('$.pdb (residues)', `${expected} as the sequence has`, String(count));
   return { text, missing: [], fault };
@@ -75,9 +74,8 @@ export function readResidues(pdb: string): { readonly plddt: Plddt; readonly mea
  */
 export function plddtByResidue({ text, missing, fault }: Structure, stated: Plddt | undefined): Plddt {
   if (fault !== null) throw fault;
-  const pdb = readText(text);
-  const plddt = stated ?? readResidues(pdb).plddt;
-  const modelled = countResidues(pdb);
+  const plddt = stated ?? readResidues(readText(text)).plddt;
+  const modelled = countResidues(readBytes(text));
   const length = modelled + missing.length;
   if (plddt.length !== length && plddt.length !== modelled)
     throw contradiction('$.residues_plddt.length', `${length} as the sequence has`, String(plddt.length));
