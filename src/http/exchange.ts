@@ -56,14 +56,21 @@ export interface Exchange extends AccessCheck {
   key?: string | undefined;
 }
 
-const exchanges = new WeakMap<Request, Exchange>();
+const EXCHANGE = Symbol('exchange');
 
-export const setExchange = (request: Request, exchange: Exchange): void =>
-  void exchanges.set(request, exchange);
+/**
+ * A request that knows its exchange. V8 keeps values of a WeakMap, with all that they refer to,
+ * until the next collection of old objects.
+ */
+type KnownRequest = Request & { [EXCHANGE]?: Exchange };
+
+export function setExchange(request: KnownRequest, exchange: Exchange): void {
+  request[EXCHANGE] = exchange;
+}
 
 /** @throws Error for a request that has passed no limits */
-export function getExchange(request: Request): Exchange {
-  const exchange = exchanges.get(request);
+export function getExchange(request: KnownRequest): Exchange {
+  const exchange = request[EXCHANGE];
   if (exchange === undefined) throw new Error('This request has passed no limits.');
   return exchange;
 }
