@@ -50,6 +50,8 @@ describe('a result in pieces', () => {
         const late = lateOf(Buffer.from(text)).text;
         const made = [...toJsonPieces({ data: withTexts(data, late) }, '<', '>')];
         expect(made.join('') === `<${expected}>`).toBe(true);
+        const bytes = Buffer.concat([...limitBytes(made, Number.POSITIVE_INFINITY, () => new Error())]);
+        expect(bytes.equals(Buffer.from(`<${expected}>`))).toBe(true);
       }),
       { numRuns: 200 },
     );
