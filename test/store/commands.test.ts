@@ -84,7 +84,7 @@ describe.skipIf(NO_REDIS)('over Redis', () => {
     const [first = '', alone = '', watched = ''] = ids;
     await watch(first);
     await watch(alone);
-    // The poll takes until all watch: who comes after it reads the snapshot that it has left.
+    // The poll lasts until all watch: a later watcher would read the snapshot once more.
     await bench.fault({ operation: 'list', delay_ms: 3_000 });
     await Promise.all(Array.from({ length: 20 }, () => watch(watched)));
     // The lease is released after the last event.
