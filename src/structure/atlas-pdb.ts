@@ -107,9 +107,8 @@ function chainEnd(text: Buffer, at: number | undefined): string[] {
   return [`TER   ${String(serial).padStart(5)}      ${atom.slice(17, 27)}`];
 }
 
-/** The PDB file of a structure. @param pdb - the text of the service; nothing writes to it */
-export function writeAtlasPdb(pdb: Uint8Array, { hash, ptm, meanPlddt, unit }: AtlasPdb): string {
-  const text = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
+/** The PDB file of a structure. @param text - of the service; nothing writes to it */
+export function writeAtlasPdb(text: Buffer, { hash, ptm, meanPlddt, unit }: AtlasPdb): string {
   const head = readHead(text);
   const { atoms, openEnd, records, end } = readCoordinates(text, head.end);
   const hasOtherScale = isInPercent(text, atoms) !== (unit === 'PERCENT');

@@ -4,14 +4,16 @@ import { isAscii } from 'node:buffer';
 
 const decoder = new TextDecoder();
 
+/** The same bytes as a Buffer. */
+export const toBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+  Buffer.from(buffer, byteOffset, byteLength);
+
 /**
  * Text in UTF-8. Invalid UTF-8 reads as U+FFFD, and a leading byte order mark is dropped. Most
  * structures are ASCII, which is read in a fifth of the time.
  */
 export const decodeText = (bytes: Uint8Array): string =>
-  isAscii(bytes)
-    ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString('latin1')
-    : decoder.decode(bytes);
+  isAscii(bytes) ? toBuffer(bytes).toString('latin1') : decoder.decode(bytes);
 
 /** A text that is made when it is read. */
 export class LazyText {
@@ -24,9 +26,9 @@ export class LazyText {
     this.size = size;
     this.#make = make;
   }
-  bytes(): Uint8Array {
+  bytes(): Buffer {
     const made = this.#make();
-    return typeof made === 'string' ? Buffer.from(made) : made;
+    return typeof made === 'string' ? Buffer.from(made) : toBuffer(made);
   }
   toJSON(): string {
     const made = this.#make();
@@ -50,8 +52,5 @@ export const readText = (text: string | LazyText): string =>
   typeof text === 'string' ? text : text.toJSON();
 
 /** The same in UTF-8; nothing writes to it. */
-export function readBytes(text: string | LazyText): Buffer {
-  if (typeof text === 'string') return Buffer.from(text);
-  const bytes = text.bytes();
-  return Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
-}
+export const readBytes = (text: string | LazyText): Buffer =>
+  typeof text === 'string' ? Buffer.from(text) : text.bytes();

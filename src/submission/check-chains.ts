@@ -3,11 +3,11 @@ import { checkChainIds } from './check-chain-ids.ts';
 import { checkLigand } from './check-ligand.ts';
 import { checkModifications, checkSequence } from './check-polymer.ts';
 import type { ItemIssues } from './issues.ts';
-import type { SmilesSyntax } from './smiles.ts';
+import type { scanSmiles } from './smiles.ts';
 import type { Item } from './submission.ts';
 
 /** @param scan - reads the syntax of a SMILES */
-export function checkChains(item: Item, issues: ItemIssues, scan: (smiles: string) => SmilesSyntax): void {
+export function checkChains(item: Item, issues: ItemIssues, scan: typeof scanSmiles): void {
   if (item.chains.length === 0) {
     issues.wrong(
       'chains',

@@ -1,6 +1,6 @@
 // Checks a ligand, and codes of the Chemical Component Dictionary.
 import type { AddIssue, ItemIssues } from './issues.ts';
-import type { SmilesSyntax } from './smiles.ts';
+import type { SmilesSyntax, scanSmiles } from './smiles.ts';
 import type { Ligand } from './submission.ts';
 
 /** No code has four characters. */
@@ -75,7 +75,7 @@ export function checkLigand(
   { smiles, ccd }: Ligand,
   path: string,
   issues: ItemIssues,
-  scan: (smiles: string) => SmilesSyntax,
+  scan: typeof scanSmiles,
 ): void {
   const { wrong, odd } = issues;
   const hasCcd = ccd !== null && ccd.length > 0;

@@ -139,7 +139,7 @@ function warnOfDuplicates(items: readonly ItemCheck[], odd: AddIssue): void {
 }
 
 /** Reads each SMILES once: designers give one ligand in hundreds of complexes. */
-function createScan(): (smiles: string) => SmilesSyntax {
+function createScan(): typeof scanSmiles {
   const known = new Map<string, SmilesSyntax>();
   return (smiles) => {
     const syntax = known.get(smiles) ?? scanSmiles(smiles);

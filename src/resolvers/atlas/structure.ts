@@ -11,7 +11,7 @@ import {
   type StructureShape,
 } from '../../schema/structure.ts';
 import { writeAtlasPdb } from '../../structure/atlas-pdb.ts';
-import { LazyText, readText } from '../../structure/lazy-text.ts';
+import { LazyText, readBytes, readText } from '../../structure/lazy-text.ts';
 import { parsePdb } from '../../structure/pdb.ts';
 import { pdbToMmcif } from '../../structure/pdb-to-mmcif.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
@@ -36,9 +36,8 @@ export interface AtlasStructure {
 function pdbText(text: StructureRecord['text'], file: AtlasStructure): string | LazyText {
   const { hash, ptm, meanPlddt, unit } = file;
   if (unit === undefined) return text;
-  const write = (pdb: Uint8Array): string => writeAtlasPdb(pdb, { hash, ptm, meanPlddt, unit });
-  if (typeof text === 'string') return write(Buffer.from(text));
-  return new LazyText(text.size, () => write(text.bytes()));
+  const write = (): string => writeAtlasPdb(readBytes(text), { hash, ptm, meanPlddt, unit });
+  return typeof text === 'string' ? write() : new LazyText(text.size, write);
 }
 
 /**

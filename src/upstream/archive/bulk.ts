@@ -1,6 +1,6 @@
 // Reads the archive of a bulk look-up into the parts of each protein.
 import { setImmediate as turn } from 'node:timers/promises';
-import { decodeText } from '../../structure/lazy-text.ts';
+import { decodeText, toBuffer } from '../../structure/lazy-text.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseJson } from '../json/parse-json.ts';
 import { isId } from '../wire-values.ts';
@@ -57,11 +57,10 @@ const toEntries = (value: unknown): [string, unknown][] => (isFields(value) ? Ob
 export async function readBulkArchive(archive: Uint8Array, options: BulkOptions = {}): Promise<BulkParts> {
   const { limits = archiveLimits({ proteins: 500, perResidue: true }) } = options;
   const reader = new BulkReader(options);
-  const bytes = Buffer.from(archive.buffer, archive.byteOffset, archive.byteLength);
   const members: ZipMember[] = [];
   let damage: ArchiveError | undefined;
   try {
-    for await (const member of readZip(bytes, limits)) members.push(member);
+    for await (const member of readZip(toBuffer(archive), limits)) members.push(member);
   } catch (error) {
     if (!(error instanceof ArchiveError)) throw error;
     damage = error;

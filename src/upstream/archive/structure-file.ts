@@ -1,6 +1,6 @@
 // Reads `structures/{hash}.pdb` of a bulk archive: its scores stand in remarks before the atoms.
 import * as z from 'zod';
-import { LazyText } from '../../structure/lazy-text.ts';
+import { LazyText, toBuffer } from '../../structure/lazy-text.ts';
 import { countResidues, hasAtoms } from '../../structure/pdb.ts';
 import { meanPlddt, share } from '../wire-values.ts';
 import { ArchiveError } from './archive-limits.ts';
@@ -37,7 +37,7 @@ function readScores(remarks: string) {
 
 /** @throws ArchiveError for a score outside its range */
 export function readStructureFile(pdb: Uint8Array): ArchivedStructure {
-  const bytes = Buffer.from(pdb.buffer, pdb.byteOffset, pdb.byteLength);
+  const bytes = toBuffer(pdb);
   const atoms = bytes.indexOf('\nATOM');
   const remarks = bytes.toString('latin1', 0, atoms === -1 ? bytes.length : atoms);
   const { ptm, mean } = readScores(remarks);
