@@ -49,6 +49,13 @@ const whole = {
 
 const read = (files: Record<string, Uint8Array>): Promise<BulkParts> => readBulkArchive(zipSync(files));
 
+test('a text that is not compressed does not hold the archive in memory', async () => {
+  const archive = zipSync(whole, { level: 0 });
+  const text = (await readBulkArchive(archive)).structures.get(A)?.text;
+  expect(text?.toJSON()).toBe(PDB);
+  expect(text?.bytes().buffer).not.toBe(archive.buffer);
+});
+
 test('every member of the archive becomes parts by hash', async () => {
   const parts = await read(whole);
   expect(parts.problems).toEqual([]);
