@@ -49,12 +49,10 @@
   };
 
   const filled = ({ variables }, given) => {
-    if (variables === null) return '';
-    const known = Object.entries(JSON.parse(variables)).map(([name, value]) => [
-      name,
-      given?.[name] ?? ids[name] ?? value,
-    ]);
-    return JSON.stringify(Object.fromEntries(known), null, 2);
+    if (variables === null && given === null) return '';
+    const asked = Object.entries(JSON.parse(variables ?? '{}'));
+    const known = asked.map(([name, value]) => [name, ids[name] ?? value]);
+    return JSON.stringify({ ...Object.fromEntries(known), ...given }, null, 2);
   };
   const jsonOf = (text) => {
     try {
@@ -81,7 +79,7 @@
           ? { query: last.query ?? '', variables: last.variables ?? '' }
           : first === undefined
             ? {}
-            : { defaultTabs: [{ query: first.query, variables: filled(first) }] };
+            : { defaultTabs: [{ query: first.query, variables: filled(first, null) }] };
 
   menu.value = wanted?.name ?? '';
   menu.addEventListener('change', () => {

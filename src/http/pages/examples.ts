@@ -3,7 +3,7 @@
 // client library that one of them imports.
 import { createRequire } from 'node:module';
 import { pathToFileURL } from 'node:url';
-import { type OperationDefinitionNode, parse, valueFromASTUntyped } from 'graphql';
+import { Kind, type OperationDefinitionNode, parse } from 'graphql';
 import { readShippedFiles } from '../../package.ts';
 
 export interface Example {
@@ -16,8 +16,8 @@ export interface Example {
   readonly kind: 'query' | 'mutation' | 'subscription';
   readonly query: string;
   /**
-   * Its variables as JSON with their defaults, and placeholders for the reader's own; null without
-   * any.
+   * Placeholders for the variables that the reader must fill in, as JSON; null without any. All
+   * other values stand in the document only: a second copy would win over an edit of the document.
    */
   readonly variables: string | null;
 }
@@ -30,19 +30,20 @@ const PLACEHOLDERS: Readonly<Record<string, string>> = {
 };
 
 function exampleVariables({ variableDefinitions = [] }: OperationDefinitionNode): string | null {
-  if (variableDefinitions.length === 0) return null;
-  const values = variableDefinitions.map(({ variable, defaultValue }) => [
-    variable.name.value,
-    defaultValue === undefined
-      ? (PLACEHOLDERS[variable.name.value] ?? `your ${variable.name.value}`)
-      : valueFromASTUntyped(defaultValue),
+  const required = variableDefinitions.filter(
+    ({ type, defaultValue }) => type.kind === Kind.NON_NULL_TYPE && defaultValue === undefined,
+  );
+  if (required.length === 0) return null;
+  const values = required.map(({ variable: { name } }) => [
+    name.value,
+    PLACEHOLDERS[name.value] ?? `your ${name.value}`,
   ]);
   return JSON.stringify(Object.fromEntries(values), null, 2);
 }
 
 function readExample(name: string, query: string): Example[] {
-  const operation = parse(query).definitions.find(({ kind }) => kind === 'OperationDefinition');
-  if (operation?.kind !== 'OperationDefinition') return [];
+  const operation = parse(query).definitions.find(({ kind }) => kind === Kind.OPERATION_DEFINITION);
+  if (operation?.kind !== Kind.OPERATION_DEFINITION) return [];
   const words = name.replace(/^\d+-/, '').replaceAll('-', ' ');
   const comment = /^(?:#.*\n)+/.exec(query)?.[0] ?? '';
   return [

@@ -2,6 +2,7 @@
 // forgets it with the tab, follows a subscription.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../../src/http/pages/examples.ts';
+import { at } from '../../support.ts';
 import { NO_BROWSER } from './chromium.ts';
 import { type OpenPage, openSite, type Site, shoot } from './site.ts';
 
@@ -31,7 +32,7 @@ const editorText = async (part: string): Promise<string> =>
 
 describe.skipIf(NO_BROWSER)('GraphiQL', () => {
   it(
-    'works offline, small, and opens each example with its variables',
+    'works offline, small, and opens an example beside the tabs that are open',
     async () => {
       let bytes = 0;
       page.on('response', (response) => {
@@ -51,7 +52,7 @@ describe.skipIf(NO_BROWSER)('GraphiQL', () => {
       await page.waitForURL(/example=04-protein-card/);
       await page.getByRole('button', { name: /execute/i }).waitFor();
       await expect.poll(() => editorText('.graphiql-query-editor')).toContain('query ProteinCard');
-      expect(await editorText('.graphiql-editor-tool')).toContain('12e9c9e4e2835c302e8ba615115edda3');
+      expect(await editorText('.graphiql-query-editor')).toContain('12e9c9e4e2835c302e8ba615115edda3');
       expect((await page.locator('.graphiql-tab').allInnerTexts()).map((tab) => tab.trim())).toEqual([
         'AccessionToCluster',
         'ProteinCard',
@@ -107,6 +108,49 @@ describe.skipIf(NO_BROWSER)('GraphiQL', () => {
       await execute();
       await expect.poll(() => editorText('.result-window')).toMatch(/"final": true|"sequence": [1-9]/);
       await shoot(page, 'graphiql-dark');
+      expect(page.troubles).toEqual([]);
+    },
+    PATIENT,
+  );
+
+  it(
+    'shows each value of an example in one place: in its document, or under Variables',
+    async () => {
+      for (const { name, variables } of readExamples()) {
+        await goTo(`graphql?example=${name}`);
+        const names = Object.keys(JSON.parse(variables ?? '{}'));
+        const shown = async () => {
+          const text = await editorText('.graphiql-editor-tool');
+          return Object.keys(JSON.parse(text.trim() === '' ? '{}' : text));
+        };
+        await expect.poll(shown, { message: name }).toEqual(names);
+      }
+      expect(page.troubles).toEqual([]);
+    },
+    2 * PATIENT,
+  );
+
+  it.each([
+    ['10-check-fold', 'checkFold.items.0.length'],
+    ['11-submit-fold', 'submitFold.batch.tasks.nodes.0.inputChains.0.length'],
+  ])(
+    'runs %s as the reader has edited it in the document',
+    async (name, path) => {
+      await goTo(`graphql?example=${name}`);
+      const { query = '' } = readExamples().find((example) => example.name === name) ?? {};
+      const edited = query
+        .replace('GIVEQCCTSICSLYQLENYCN', 'MKTAYIAK')
+        .replace('modifications: [{ position: 21, ccd: "SEP" }]', '')
+        .replace('batchId', 'batchId tasks { nodes { inputChains { length } } }');
+      await page.locator('.graphiql-query-editor .view-lines').first().click();
+      await page.keyboard.press('ControlOrMeta+a');
+      await page.keyboard.insertText(edited);
+      const answer = page.waitForResponse(
+        (response) => response.request().postData()?.includes('MKTAYIAK') === true,
+      );
+      await execute();
+      const { data } = await (await answer).json();
+      expect(at(data, path)).toBe(name === '10-check-fold' ? 16 : 8);
       expect(page.troubles).toEqual([]);
     },
     PATIENT,
