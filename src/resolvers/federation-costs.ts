@@ -54,12 +54,15 @@ const sizedFields = ({ type }: Field): string[] =>
     .map(({ name }) => name);
 
 function listSize(field: Field, { items }: FieldCost): object | undefined {
-  const isSliced = field.args.some(({ name }) => name === 'first');
+  const first = field.args.find(({ name }) => name === 'first');
   const sized = isList(field.type) ? [] : sizedFields(field);
-  if ((items === undefined && !isSliced) || (sized.length === 0 && !isList(field.type))) return undefined;
+  if ((items === undefined && first === undefined) || (sized.length === 0 && !isList(field.type)))
+    return undefined;
   return {
-    ...(items === undefined ? {} : { assumedSize: items }),
-    ...(isSliced ? { slicingArguments: ['first'], requireOneSlicingArgument: false } : {}),
+    // A router knows the length from the default of the argument, and WunderGraph's composer
+    // refuses a second one.
+    ...(items === undefined || first?.defaultValue !== undefined ? {} : { assumedSize: items }),
+    ...(first !== undefined ? { slicingArguments: ['first'], requireOneSlicingArgument: false } : {}),
     ...(sized.length > 0 ? { sizedFields: sized } : {}),
   };
 }

@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
 import { composeServices as composeByApollo } from '@apollo/composition';
 import { composeServices as composeByHive } from '@theguild/federation-composition';
+import { federateSubgraphs, ROUTER_COMPATIBILITY_VERSION_ONE } from '@wundergraph/composition';
 import { parse, print } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../../support.ts';
@@ -18,8 +19,8 @@ let world: World;
 let atlas: Served;
 let lab: Served;
 let samples: Sample[] = [];
-/** By the composers of Apollo and of Hive. */
-let supergraphs: readonly [apollo: string, hive: string] = ['', ''];
+type Composer = 'Apollo' | 'Hive' | 'WunderGraph';
+let supergraphs: Readonly<Record<Composer, string>>;
 const routers: Record<string, Router> = {};
 
 /** Hosts that were looked up or connected to. */
@@ -31,8 +32,8 @@ function onSocket(message: unknown): void {
   socket.once('connect', () => contacted.add(socket.remoteAddress ?? 'unknown'));
 }
 
-/** The supergraphs of the gateway, as it tells its schema itself, and another subgraph: one of each composer. */
-async function compose(otherSdl: string): Promise<[apollo: string, hive: string]> {
+/** Composes the gateway, by its own `_service`, and another subgraph: every composer that npm has. */
+async function compose(otherSdl: string): Promise<Record<Composer, string>> {
   const { data } = await world.query('{ _service { sdl } }');
   const subgraphs = [
     { name: 'foldatlas', url: atlas.url, typeDefs: parse(String(at(data, '_service.sdl'))) },
@@ -42,7 +43,17 @@ async function compose(otherSdl: string): Promise<[apollo: string, hive: string]
   const hive = composeByHive(subgraphs);
   for (const { errors } of [apollo, hive]) expect(errors?.map(({ message }) => message)).toBeUndefined();
   expect(apollo.hints?.map(({ message }) => message)).toEqual([]);
-  return [apollo.supergraphSdl ?? '', hive.supergraphSdl ?? ''];
+  const wunderGraph = federateSubgraphs({
+    subgraphs: subgraphs.map(({ typeDefs, ...subgraph }) => ({ ...subgraph, definitions: typeDefs })),
+    version: ROUTER_COMPATIBILITY_VERSION_ONE,
+  });
+  if (!wunderGraph.success) throw new Error(wunderGraph.errors.map(({ message }) => message).join('\n'));
+  expect(wunderGraph.warnings.map(({ message }) => message)).toEqual([]);
+  return {
+    Apollo: apollo.supergraphSdl ?? '',
+    Hive: hive.supergraphSdl ?? '',
+    WunderGraph: print(wunderGraph.federatedGraphAST),
+  };
 }
 
 beforeAll(async () => {
@@ -66,8 +77,8 @@ beforeAll(async () => {
     batchId: i === 0 ? String(at(data, 'submitFold.batch.batchId')) : null,
   }));
   supergraphs = await compose(LAB_SDL);
-  routers['Apollo Gateway'] = await openApollo(supergraphs[0]);
-  routers['Hive Gateway'] = await openHive(supergraphs[1]);
+  routers['Apollo Gateway'] = await openApollo(supergraphs.Apollo);
+  routers['Hive Gateway'] = await openHive(supergraphs.Hive);
 });
 afterAll(async () => {
   unsubscribe('net.client.socket', onSocket);
@@ -145,11 +156,11 @@ describe.each(['Apollo Gateway', 'Hive Gateway'])('behind %s', (name) => {
 
 describe('composition', () => {
   it.each([
-    ['Apollo', () => supergraphs[0]],
-    ['Hive', () => supergraphs[1]],
-  ])('by %s keeps what fields cost and how long lists are, for routers that limit queries', (_, composed) => {
+    'Apollo',
+    'Hive',
+  ] as const)('by %s keeps costs and lengths of lists for routers that limit queries', (name) => {
     // In one layout.
-    const supergraph = print(parse(composed()));
+    const supergraph = print(parse(supergraphs[name]));
     expect(supergraph).toContain('https://specs.apollo.dev/cost/');
     expect(supergraph).toMatch(/ {2}summary: String @cost\(weight: 1\)\n/);
     // Each composer has its own order of arguments.
@@ -169,8 +180,11 @@ describe('composition', () => {
   it('takes the subgraph that the documentation shows', async () => {
     const doc = readFileSync(new URL('../../../docs/federation.md', import.meta.url), 'utf8');
     const shown = /^```graphql\n# lab\.graphql\n([\s\S]*?)^```$/m.exec(doc)?.[1] ?? '';
-    for (const supergraph of await compose(shown))
-      expect(supergraph).toContain('samples: [Sample!]! @join__field(graph: LAB)');
+    const composed = await compose(shown);
+    for (const name of ['Apollo', 'Hive'] as const)
+      expect(composed[name]).toContain('samples: [Sample!]! @join__field(graph: LAB)');
+    // Of Query and of Protein.
+    expect(composed.WunderGraph.match(/^ {2}samples: \[Sample!\]!/gm)).toHaveLength(2);
   });
 });
 
