@@ -11,7 +11,7 @@ COPY sandbox/package.json ./sandbox/
 
 FROM packages AS build
 RUN npm ci --no-audit --no-fund
-COPY scripts/build.js ./scripts/
+COPY scripts/build.js scripts/licences.js scripts/third-party.json ./scripts/
 COPY sandbox/src ./sandbox/src
 COPY src ./src
 # The prebuilt SQLite is for Node 20.
