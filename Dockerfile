@@ -2,7 +2,7 @@
 # Build: docker build -t foldatlas .        Run: docker run --rm -p 4000:4000 -e UPSTREAM_URL=https://api.example.org foldatlas
 # The sandbox, which stands in for the service, is an image of its own: docker build --target sandbox -t foldatlas-sandbox .
 # Named by its exact version, without a digest so far; docs/operators.md (Images) says how to add one.
-ARG NODE_IMAGE=node:24.21.0-bookworm-slim
+ARG NODE_IMAGE=node:24.21.0-trixie-slim
 
 FROM ${NODE_IMAGE} AS packages
 WORKDIR /app
@@ -14,8 +14,7 @@ RUN npm ci --no-audit --no-fund
 COPY scripts/build.js scripts/licences.js scripts/third-party.json ./scripts/
 COPY sandbox/src ./sandbox/src
 COPY src ./src
-# The prebuilt SQLite is for Node 20.
-RUN npm run build && rm -r dist/prebuilds sandbox/dist/prebuilds
+RUN npm run build
 
 FROM packages AS gateway-packages
 RUN npm ci --omit=dev --omit=optional --workspaces=false --no-audit --no-fund

@@ -5,7 +5,7 @@
 // stays outside: packages that find files of their own, the Redis client, which few need, and graphql.
 // Of that a process must have one copy, and as CommonJS V8 inlines its checks of types: a checkFold of
 // 100 takes 14 % less CPU time.
-import { cpSync, mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
 import ts from 'typescript';
@@ -20,6 +20,19 @@ const filesIn = (folder) =>
 const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 
 const ROOT = join(import.meta.dirname, '..');
+
+/**
+ * Refuses `import()` of a bundled CommonJS package: as a chunk it has no export but `default` (evanw/esbuild#3245), which the
+ * source run by Node does not show. An `import()` of an own file with a static import in it works.
+ */
+function checkLateImports({ inputs }) {
+  for (const [file, { imports }] of Object.entries(inputs))
+    for (const { path, kind } of imports)
+      if (kind === 'dynamic-import' && inputs[path]?.format === 'cjs')
+        throw new Error(
+          `${file}: import() of ${path}, which is CommonJS; import it statically in a file of its own`,
+        );
+}
 
 /** CommonJS packages that are bundled ask for modules of Node by this function. */
 const REQUIRE = "const require = process.getBuiltinModule('node:module').createRequire(import.meta.url);";
@@ -52,6 +65,7 @@ async function compile(root, programs) {
     metafile: true,
     logLevel: 'warning',
   });
+  checkLateImports(metafile);
   // What an earlier build left.
   const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(ROOT, file)));
   for (const file of filesIn(outdir)) if (!written.has(file)) rmSync(file);
@@ -61,10 +75,6 @@ async function compile(root, programs) {
     join(outdir, 'sbom.cdx.json'),
     JSON.stringify(billOfMaterials(ROOT, relative(ROOT, root), packages)),
   );
-  // SQLite for Node 20, which has none: the package looks for it in the folder above its own.
-  cpSync(join(ROOT, 'node_modules/@photostructure/sqlite/prebuilds'), join(outdir, 'prebuilds'), {
-    recursive: true,
-  });
 }
 
 await Promise.all([

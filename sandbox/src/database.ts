@@ -1,7 +1,7 @@
 // How every SQLite file of the sandbox is opened. It must not know any table.
 
 import { makePrivate } from './private-file.ts';
-import { DatabaseSync, type DatabaseSyncInstance } from './sqlite.ts';
+import { type DatabaseSyncInstance, openSqlite } from './sqlite.ts';
 
 /** An open database, as the parts of the sandbox hand it on. */
 export type Database = DatabaseSyncInstance;
@@ -15,7 +15,7 @@ export type Database = DatabaseSyncInstance;
  */
 export function openDatabase(file: string): Database {
   makePrivate(file);
-  const database = new DatabaseSync(file);
+  const database = openSqlite(file);
   database.exec('PRAGMA busy_timeout = 10000; PRAGMA journal_mode = WAL; PRAGMA synchronous = NORMAL');
   return database;
 }

@@ -1,7 +1,7 @@
 // One sandbox a data folder: two would run every task twice. It must not know what is in the folder.
 import { join } from 'node:path';
 import { makePrivate } from './private-file.ts';
-import { DatabaseSync } from './sqlite.ts';
+import { openSqlite } from './sqlite.ts';
 
 /**
  * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so the system drops it
@@ -13,7 +13,7 @@ import { DatabaseSync } from './sqlite.ts';
 export function lockFolder(folder: string): () => void {
   const file = join(folder, 'lock.db');
   makePrivate(file);
-  const lock = new DatabaseSync(file);
+  const lock = openSqlite(file);
   try {
     lock.exec('PRAGMA locking_mode = EXCLUSIVE; BEGIN EXCLUSIVE');
   } catch {

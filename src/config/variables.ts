@@ -207,7 +207,8 @@ export const variables = z.object({
     .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   SHUTDOWN_SECONDS: whole(0, 3600).default(25),
-  OTEL_EXPORTER_OTLP_ENDPOINT: httpUrl.optional(),
+  // Checked where it is used: one that is wrong costs the traces, not the gateway.
+  OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   NODE_ENV: z
     .string()
     .refine(

@@ -51,6 +51,20 @@ async function checkLedger(config: Config, log: Logger): Promise<void> {
   }
 }
 
+/** Opens METRICS_PORT; a gateway whose port is taken goes on without it. */
+async function startMetricsPort(
+  { METRICS_PORT: port, HOST: host, METRICS_TOKEN: token }: Config,
+  read: () => Promise<string>,
+  log: Logger,
+) {
+  try {
+    return port === undefined ? undefined : await openMetricsPort({ port, host, token, read });
+  } catch (error) {
+    log.warn({ error }, 'METRICS_PORT cannot be opened; no metrics are served');
+    return undefined;
+  }
+}
+
 async function start(config: Config): Promise<void> {
   const log = createLogger(config.LOG_LEVEL, config.isProduction);
   for (const warning of config.warnings) log.warn(warning);
@@ -61,15 +75,7 @@ async function start(config: Config): Promise<void> {
     checkLedger(config, log),
   ]);
   const served = await serve({ config, log, ...source });
-  const metrics =
-    config.METRICS_PORT === undefined
-      ? undefined
-      : await openMetricsPort({
-          port: config.METRICS_PORT,
-          host: config.HOST,
-          token: config.METRICS_TOKEN,
-          read: served.gateway.metrics.text,
-        });
+  const metrics = await startMetricsPort(config, served.gateway.metrics.text, log);
   if (metrics !== undefined) log.info({ url: `${metrics.url}/metrics` }, 'metrics are served apart');
   installShutdownHandler(log, config.SHUTDOWN_SECONDS * 1000, async () => {
     await served.stop();

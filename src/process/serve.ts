@@ -6,7 +6,7 @@ import { createHttpServer } from '../http/limits/http-server.ts';
 import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
 import { attachWebSocket, type SocketServer } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
-import { openTracing } from '../telemetry/tracing.ts';
+import type { Tracing } from '../telemetry/tracing.ts';
 import { awaitStore } from './await-store.ts';
 import { type OpenPort, openPort } from './ports.ts';
 import { stopServing } from './shutdown.ts';
@@ -41,6 +41,19 @@ export const attachSockets = (server: Server, gateway: Gateway, config: Config, 
     keyForLoopback: config.keyForLoopback,
   });
 
+/** Opens the tracer; a gateway whose tracer cannot be set up goes on without one. */
+async function startTracing(endpoint: string | undefined, log: Logger): Promise<Tracing | undefined> {
+  if (endpoint === undefined) return undefined;
+  const onError = (error: unknown) => log.warn({ error }, 'traces were not sent');
+  try {
+    const { openTracing } = await import('../telemetry/tracing.ts');
+    return openTracing({ endpoint, onError });
+  } catch (error) {
+    log.warn({ error }, 'the tracer cannot be set up (OTEL_EXPORTER_OTLP_ENDPOINT); no traces are sent');
+    return undefined;
+  }
+}
+
 /**
  * Opens the gateway and listens.
  *
@@ -48,13 +61,7 @@ export const attachSockets = (server: Server, gateway: Gateway, config: Config, 
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
-  const tracing =
-    config.OTEL_EXPORTER_OTLP_ENDPOINT === undefined
-      ? undefined
-      : await openTracing({
-          endpoint: config.OTEL_EXPORTER_OTLP_ENDPOINT,
-          onError: (error) => log.warn({ error }, 'traces were not sent'),
-        });
+  const tracing = await startTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT, log);
   const gateway = createGateway({ config, log, tracing, ...rest });
   const server = createHttpServer(gateway, { socketTimeoutMs: config.REQUEST_TIMEOUT_MS + SOCKET_MARGIN_MS });
   const sockets = attachSockets(server, gateway, config, log);

@@ -4,7 +4,7 @@ import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
-import { DatabaseSync, type DatabaseSyncInstance, type StatementSyncInstance } from './sqlite.ts';
+import { type DatabaseSyncInstance, openSqlite, type StatementSyncInstance } from './sqlite.ts';
 import { UnwritableDiskError } from './unusable-store.ts';
 
 const FOLDER_MODE = 0o700;
@@ -75,7 +75,7 @@ export function openDatabase(
       closeSync(openSync(file, 'a', FILE_MODE));
       for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
     }
-    database = new DatabaseSync(file);
+    database = openSqlite(file);
     database.exec(
       `PRAGMA busy_timeout = ${busyMs}; PRAGMA journal_mode = WAL; PRAGMA synchronous = ${synchronous}`,
     );
@@ -106,7 +106,7 @@ export function orInMemory<T>(file: string, makeStore: (file: string) => T): T {
  * @throws Error when it is no database
  */
 export const openReadOnly = (file: string): DatabaseSyncInstance =>
-  new DatabaseSync(`${pathToFileURL(file)}?immutable=1`, { readOnly: true });
+  openSqlite(`${pathToFileURL(file)}?immutable=1`, { readOnly: true });
 
 /** Runs work in one transaction, which other processes wait for. */
 export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T): T {
@@ -116,8 +116,11 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
     database.exec('COMMIT');
     return result;
   } catch (error) {
-    // Some faults (a full disk) end the transaction by themselves.
-    if (database.isTransaction) database.exec('ROLLBACK');
+    try {
+      database.exec('ROLLBACK');
+    } catch {
+      // Some faults (a full disk) end the transaction by themselves.
+    }
     throw error;
   }
 }

@@ -1,5 +1,8 @@
-// Traces sent by OTLP over HTTP. The SDK of OpenTelemetry is loaded only when that is configured.
-import type { SpanExporter } from '@opentelemetry/sdk-trace-node';
+// Traces sent by OTLP over HTTP. This file is imported only when that is configured: the SDK of
+// OpenTelemetry is large.
+import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { withTimeout } from '../async/deadline.ts';
 import type { SpanTracer } from './trace-context.ts';
 
@@ -35,19 +38,20 @@ function reportFailures(exporter: SpanExporter, onError: (error: unknown) => voi
   };
 }
 
-/** OpenTelemetry's own environment variables set the name, sampling, headers and batches. */
-export async function openTracing({ endpoint, onError }: TracingOptions): Promise<Tracing> {
-  const [sdk, otlp, resources] = await Promise.all([
-    import('@opentelemetry/sdk-trace-node'),
-    import('@opentelemetry/exporter-trace-otlp-http'),
-    import('@opentelemetry/resources'),
-  ]);
-  const exporter = new otlp.OTLPTraceExporter({ url: `${endpoint}/v1/traces` });
-  const provider = new sdk.NodeTracerProvider({
-    resource: resources
-      .resourceFromAttributes({ 'service.name': 'foldatlas' })
-      .merge(resources.detectResources({ detectors: [resources.envDetector] })),
-    spanProcessors: [new sdk.BatchSpanProcessor(reportFailures(exporter, onError))],
+/**
+ * OpenTelemetry's own environment variables set the name, sampling, headers and batches.
+ *
+ * @throws Error for an endpoint that is no http(s) URL, and what OpenTelemetry throws
+ */
+export function openTracing({ endpoint, onError }: TracingOptions): Tracing {
+  if (!/^https?:$/.test(new URL(endpoint).protocol))
+    throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) URL');
+  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+  const provider = new NodeTracerProvider({
+    resource: resourceFromAttributes({ 'service.name': 'foldatlas' }).merge(
+      detectResources({ detectors: [envDetector] }),
+    ),
+    spanProcessors: [new BatchSpanProcessor(reportFailures(exporter, onError))],
   });
   return {
     tracer: provider.getTracer('foldatlas'),

@@ -64,7 +64,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   collector = await openCollector();
-  tracing = await openTracing({
+  tracing = openTracing({
     endpoint: collector.url,
     onError: (error) => {
       throw error;

@@ -123,7 +123,7 @@ describe('a trace', () => {
     await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
     const { port } = refusing.address() as { port: number };
     const errors: unknown[] = [];
-    const tracing = await openTracing({
+    const tracing = openTracing({
       endpoint: `http://127.0.0.1:${port}`,
       onError: (error) => errors.push(error),
     });
@@ -140,7 +140,7 @@ describe('a trace', () => {
     // OpenTelemetry reads its own variables.
     vi.stubEnv('OTEL_SERVICE_NAME', 'tested');
     onTestFinished(() => void vi.unstubAllEnvs());
-    const tracing = await openTracing({
+    const tracing = openTracing({
       endpoint: collector.url,
       onError: () => undefined,
     });

@@ -2,7 +2,7 @@
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { makePrivate } from '../private-file.ts';
-import { DatabaseSync } from '../sqlite.ts';
+import { openSqlite } from '../sqlite.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import { readUniverse, type Universe } from './universe-reader.ts';
 
@@ -10,7 +10,7 @@ import { readUniverse, type Universe } from './universe-reader.ts';
 function openKept(file: string, recipe: string): Universe | undefined {
   if (!existsSync(file)) return undefined;
   makePrivate(file);
-  const database = new DatabaseSync(file, { readOnly: true });
+  const database = openSqlite(file, { readOnly: true });
   try {
     const row = database.prepare("SELECT value FROM meta WHERE key = 'recipe'").get();
     if (row?.value === recipe) return readUniverse(database);
@@ -26,7 +26,7 @@ async function growFile(file: string, recipe: Recipe, onProgress: (line: string)
   const seedling = `${file}.growing-${process.pid}`;
   rmSync(seedling, { force: true });
   makePrivate(seedling);
-  const database = new DatabaseSync(seedling);
+  const database = openSqlite(seedling);
   try {
     // Nothing is lost when this is killed, so nothing needs a journal.
     database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
@@ -41,7 +41,7 @@ async function growFile(file: string, recipe: Recipe, onProgress: (line: string)
 }
 
 async function growInMemory(recipe: Recipe, onProgress: (line: string) => void): Promise<Universe> {
-  const database = new DatabaseSync(':memory:');
+  const database = openSqlite(':memory:');
   await growUniverse(database, recipe, onProgress);
   return readUniverse(database);
 }

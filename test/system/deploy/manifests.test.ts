@@ -130,9 +130,7 @@ describe('the images', () => {
 
   it('have an exact version of Node, with the fixes of 24.18.1', () => {
     const images = [...read('Dockerfile').matchAll(/^ARG NODE_IMAGE=(.+)$/gm)].map(([, image]) => image);
-    expect(images).toEqual([
-      expect.stringMatching(/^node:24\.\d+\.\d+-bookworm-slim(@sha256:[0-9a-f]{64})?$/),
-    ]);
+    expect(images).toEqual([expect.stringMatching(/^node:24\.\d+\.\d+-trixie-slim(@sha256:[0-9a-f]{64})?$/)]);
     const [, minor, patch] = /:24\.(\d+)\.(\d+)/.exec(images[0] ?? '') ?? [];
     expect(Number(minor) * 1000 + Number(patch)).toBeGreaterThanOrEqual(18_001);
   });
