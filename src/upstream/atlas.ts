@@ -123,7 +123,13 @@ export async function protein(up: Upstream, hash: string, q: ProteinQuery): Prom
     ...(q.foldOnMiss ? { limits: 'proteinFold' } : {}),
   });
   const answer = await callOrNull(up, request);
-  return answer && { raw: await readAnyJson(answer), requestId: readRequestId(up, answer) };
+  if (answer === null) return null;
+  const isRanking = q.normalize && q.indices === undefined;
+  return {
+    raw: await readAnyJson(answer),
+    requestId: readRequestId(up, answer),
+    features: isRanking ? { kind: 'ranking', top: q.top } : { kind: 'other' },
+  };
 }
 
 const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');

@@ -18,13 +18,7 @@ import {
   type SingleRecord,
 } from './record.ts';
 import { readRegions } from './regions.ts';
-import {
-  needsRanking,
-  needsRows,
-  needsStructure,
-  type RequiredParts,
-  topFeatureCount,
-} from './required-parts.ts';
+import { needsRanking, needsRows, needsStructure, type RequiredParts } from './required-parts.ts';
 import { readResidues, readStructure, type Structure } from './structure.ts';
 
 const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;
@@ -36,20 +30,26 @@ const coordinates = proteinRecord.pick({ pdb: true });
 /** The members of a record but those that are large, by the names in wire.ts. */
 export type SmallMembers = Omit<z.output<typeof smallRecord>, 'sequence'>;
 
-/** An answer as it came. */
+/** The features of an answer: the normalised top ranking, chosen indices, or raw activations. */
+export type AnsweredFeatures =
+  | { readonly kind: 'ranking'; readonly top: number }
+  | { readonly kind: 'other' };
+
+/** An answer as it came, with what its features are: the service does not say so. */
 export interface RawRecord {
   readonly raw: unknown;
   readonly requestId: string | undefined;
+  readonly features: AnsweredFeatures;
 }
 
 /**
- * Reads a record: its small members always, the large ones only where they are needed.
+ * Reads a record: its small members always, the large ones only where they are needed. Features
+ * are read where the answer has the ranking, and stay unknown where it has others.
  *
- * @param needs - what the record was requested for. Without needs of features nothing is read of
- *   them, so that they may be others than the normalised top ranking
  * @throws UpstreamError UPSTREAM_DRIFT for a record that cannot be that of the protein
  */
-export function readRecord(hash: string, needs: RequiredParts, { raw, requestId }: RawRecord): ProteinRecord {
+export function readRecord(hash: string, needs: RequiredParts, answer: RawRecord): ProteinRecord {
+  const { raw, requestId, features: answered } = answer;
   const record = validate('protein', smallRecord, raw);
   checkRecord(hash, record);
   const { sequence: written, ...own } = record;
@@ -74,9 +74,9 @@ export function readRecord(hash: string, needs: RequiredParts, { raw, requestId 
       : { ptm: own.ptm ?? UNKNOWN, meanPlddt: own.mean_plddt ?? UNKNOWN }),
     cluster: representative == null ? UNKNOWN : { representative },
     namesNoCluster: representative == null,
-    ...(isLarge || needsRanking(needs)
-      ? featureParts(needs, raw, length)
-      : { features: readRanking(needs, raw, length) }),
+    ...(answered.kind === 'ranking'
+      ? rankingParts(needs, raw, answered.top, length, isLarge || needsRanking(needs))
+      : {}),
     single: isWhole ? { own, raw } : UNKNOWN,
     isFolded: needs.fold === true,
   };
@@ -147,12 +147,16 @@ export function readRecordStructure(
 
 type FeatureParts = Pick<ProteinRecord, 'features' | 'level' | 'rows'>;
 
-const readRanking = (needs: RequiredParts, raw: unknown, length: number | undefined): Part<Ranking> =>
-  readMember(() => readFeatures(raw, topFeatureCount(needs), length));
-
-/** The activations in a record that was requested for its top features. */
-function featureParts(needs: RequiredParts, raw: unknown, length: number | undefined): FeatureParts {
-  const ranking = readRanking(needs, raw, length);
+/** The ranking of a record, and the activations on its scale where large members are read. */
+function rankingParts(
+  needs: RequiredParts,
+  raw: unknown,
+  top: number,
+  length: number | undefined,
+  isLarge: boolean,
+): FeatureParts {
+  const ranking = readMember(() => readFeatures(raw, top, length));
+  if (!isLarge) return { features: ranking };
   const values = partValue<Ranking>(ranking)?.values ?? [];
   const wire = isFields(raw) ? raw : {};
   const vector = readVector(wire.protein_activations);
