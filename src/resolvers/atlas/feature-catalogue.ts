@@ -63,14 +63,11 @@ function readWords(search: string): string[] {
   }
 }
 
-/**
- * The indices that the catalogue has; worked out once for a list that a document gives at many
- * places.
- */
-const inCatalogue = memoize2(
-  (entries: ReadonlyMap<number, CatalogueEntry>, indices: readonly number[]): ReadonlySet<number> =>
-    new Set(indices.filter((index) => entries.has(index))),
-);
+/** The indices that the catalogue has, in order, duplicates included. */
+const inCatalogue = memoize2((entries: ReadonlyMap<number, CatalogueEntry>, indices: readonly number[]) => {
+  const listed = indices.filter((index) => entries.has(index));
+  return { listed, chosen: new Set(listed) };
+});
 
 /** Indices of the entries to return, in order; indices outside the catalogue are left out. */
 async function searchFeatures(
@@ -78,12 +75,12 @@ async function searchFeatures(
   entries: ReadonlyMap<number, CatalogueEntry>,
   { search, indices }: FeatureSearch,
 ): Promise<readonly number[]> {
-  const chosen = indices == null ? undefined : inCatalogue(entries, indices);
+  const inList = indices == null ? undefined : inCatalogue(entries, indices);
   if (search == null || search.trim() === '')
-    return chosen === undefined ? ctx.services.catalogue.indices(ctx.upstream) : [...chosen];
+    return inList?.listed ?? ctx.services.catalogue.indices(ctx.upstream);
   const words = readWords(search);
   const found = words.length === 0 ? [] : await ctx.services.catalogue.search(ctx.upstream, words);
-  return found.filter((index) => (chosen?.has(index) ?? true) && entries.has(index));
+  return found.filter((index) => (inList?.chosen.has(index) ?? true) && entries.has(index));
 }
 
 async function featurePage(ctx: GatewayContext, args: FeatureSearch) {
