@@ -56,6 +56,15 @@ export const id = text.refine(isId, idError);
 const maybeIsId = (value: string | null | undefined): boolean => value == null || isId(value);
 /** The same where it may be missing. */
 export const maybeId = maybe(text).refine(maybeIsId, idError);
+const trimOrNull = (value: string): string | null => value.trim() || null;
+/** A name or another text for readers; an empty one is none. */
+export const name = text.transform(trimOrNull);
+export const maybeName = maybe(name);
+/** The accession of an entry in another database; an empty one is none. */
+export const maybeAccession = maybe(name).refine(maybeIsId, idError);
+/** The same for thousands of values: whether a text is none or a name as it is. */
+export const isTrimmedName = (value: unknown): boolean =>
+  value == null || (typeof value === 'string' && value !== '' && value === value.trim());
 const normalizeHash = (value: string): string => value.trim().toLowerCase();
 /** The hash of a protein, by which answers are joined: lower-case, however it came. */
 export const hash = text.transform(normalizeHash).refine(isId, idError);

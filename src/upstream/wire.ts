@@ -10,12 +10,16 @@ import {
   id,
   isFeatureIndex,
   isShare,
+  isTrimmedName,
   lifetimeSeconds,
   maybe,
+  maybeAccession,
   maybeFilled,
   maybeHash,
   maybeId,
+  maybeName,
   meanPlddt,
+  name,
   normalizeState,
   number,
   outside,
@@ -129,8 +133,8 @@ export type CancelAnswer = z.output<typeof cancelled>;
 export const catalogueEntry = z.object({
   feature_index: featureIndex,
   /** The service sends null where it found no label; a missing one is drift. */
-  label: text.nullable(),
-  description: maybe(text),
+  label: name.nullable(),
+  description: maybeName,
 });
 export type CatalogueEntry = z.output<typeof catalogueEntry>;
 
@@ -143,12 +147,12 @@ export const catalogueRows = z.array(catalogueEntry);
 
 export const featureDetail = z.object({
   feature_index: featureIndex,
-  label: maybe(text),
-  summary: maybe(text),
-  description: maybe(text),
-  activation_pattern: maybe(text),
-  category: maybe(text),
-  exemplar_protein_families: maybe(text),
+  label: maybeName,
+  summary: maybeName,
+  description: maybeName,
+  activation_pattern: maybeName,
+  category: maybeName,
+  exemplar_protein_families: maybeName,
   uniref90_frequency: maybe(number),
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
@@ -169,15 +173,13 @@ const region = z.object({
 export const featureValue = z.object({
   feature_index: featureIndex,
   value: number,
-  label: maybe(text),
-  description: maybe(text),
+  label: maybeName,
+  description: maybeName,
   residue_regions: maybe(z.array(region)),
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
 const featureValues = featuresWith(featureValue);
-
-const mayBeText = (value: unknown): boolean => value == null || typeof value === 'string';
 
 /** Whether a value is a feature without regions: this takes a tenth of the time of the schema. */
 export const isPlainFeature = (value: unknown): value is FeatureValue =>
@@ -188,15 +190,15 @@ export const isPlainFeature = (value: unknown): value is FeatureValue =>
   'value' in value &&
   Number.isFinite(value.value) &&
   !('residue_regions' in value) &&
-  (!('label' in value) || mayBeText(value.label)) &&
-  (!('description' in value) || mayBeText(value.description));
+  (!('label' in value) || isTrimmedName(value.label)) &&
+  (!('description' in value) || isTrimmedName(value.description));
 
 export const proteinRecord = z.object({
   protein_hash: hash,
-  accession: maybeId,
-  source: maybe(text),
-  header: maybe(text),
-  protein_name: maybe(text),
+  accession: maybeAccession,
+  source: maybeName,
+  header: maybeName,
+  protein_name: maybeName,
   sequence: maybe(sequence),
   sequence_length: maybe(count),
   ptm: share,
@@ -213,7 +215,7 @@ export type WireRecord = z.output<typeof proteinRecord>;
 const pfamDomains = z.record(
   text,
   z.union([
-    z.object({ name: maybe(text), count: maybe(count) }),
+    z.object({ name: maybeName, count: maybe(count) }),
     count.transform((n) => ({ name: undefined, count: n })),
   ]),
 );
@@ -224,10 +226,10 @@ export const clusterInfo = z.object({
   cluster_pct_characterized: percentage,
   cluster_mean_domain_coverage: share,
   cluster_top_pfam_domains: maybe(pfamDomains),
-  protein_name: maybe(text),
-  source: maybe(text),
-  accession: maybeId,
-  cluster_taxonomy_info: maybe(z.object({ rank: maybe(text), name: maybe(text) })),
+  protein_name: maybeName,
+  source: maybeName,
+  accession: maybeAccession,
+  cluster_taxonomy_info: maybe(z.object({ rank: maybeName, name: maybeName })),
   top_phyla: maybe(z.record(text, count)),
   mean_plddt: meanPlddt,
   ptm: share,
@@ -242,12 +244,12 @@ export const clusterRecord = clusterInfo.extend({
 export type ClusterRecord = z.output<typeof clusterRecord>;
 
 export const uniprotRecord = z.object({
-  accession: maybeId,
-  entry_name: maybe(text),
-  protein_name: maybe(text),
-  gene: maybe(text),
-  organism: maybe(text),
-  function: maybe(text),
+  accession: maybeAccession,
+  entry_name: maybeName,
+  protein_name: maybeName,
+  gene: maybeName,
+  organism: maybeName,
+  function: maybeName,
   sequence: maybeFilled(sequence),
   sequence_length: maybe(count),
   protein_hash: maybeHash,
@@ -256,7 +258,7 @@ export type UniprotRecord = z.output<typeof uniprotRecord>;
 
 export const similarProtein = z.object({
   protein_hash: hash,
-  protein_accession: maybeId,
+  protein_accession: maybeAccession,
   sequence_length: maybe(count),
   similarity_score: number.refine(isShare, outside(0, 1)),
   ptm: share,
@@ -264,7 +266,7 @@ export const similarProtein = z.object({
   residues_plddt: residuesPlddt,
   pdb: maybe(text),
   cluster_size: maybe(count),
-  protein_name: maybe(text),
+  protein_name: maybeName,
 });
 export type SimilarProtein = z.output<typeof similarProtein>;
 

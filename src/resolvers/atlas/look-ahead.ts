@@ -176,7 +176,7 @@ const IN_BULK = new Set([
 ]);
 
 /** Fields of the representative that the cluster's record has. */
-const OF_REPRESENTATIVE = new Set(['name', 'accession', 'source', 'ptm', 'plddt', 'features']);
+const OF_REPRESENTATIVE = new Set(['accession', 'source', 'ptm', 'plddt', 'features']);
 
 /** Whether it is a ranking of features, which the record of a cluster has of its representative. */
 const isRanking = ({ name, args }: Selected): boolean => name === 'features' && args.normalize !== false;
@@ -193,9 +193,7 @@ const isBulkEnough = (info: GraphQLResolveInfo, selected: readonly Selected[]): 
 
 /** Needs of a cluster: the bulk answer, unless the cluster's record is needed, which has more. */
 function clusterParts(info: GraphQLResolveInfo, selected: readonly Selected[]): RequiredParts {
-  const isInLink =
-    selected.every((field) => IN_LINK.has(field.name)) &&
-    !selectedOnRepresentative(info, selected).some(({ name }) => name === 'name');
+  const isInLink = selected.every((field) => IN_LINK.has(field.name));
   return isInLink || !isBulkEnough(info, selected) ? { link: true } : { cluster: true };
 }
 
@@ -210,7 +208,7 @@ export interface ClusterSelection {
   readonly isBulkEnough: boolean;
   /** Whether the cluster's record is to be loaded for what is selected on the representative. */
   readonly describesRepresentative: boolean;
-  /** Whether its record says what is selected on the representative, besides its name. */
+  /** Whether its record says what is selected on the representative. */
   readonly scoresRepresentative: boolean;
   /** The most features selected on the representative: one call returns them all. */
   readonly top: number | undefined;
@@ -221,14 +219,16 @@ const readClusterSelection = onceForSelection((info, selected): ClusterSelection
   const described = representative.filter(({ name }) => OF_REPRESENTATIVE.has(name));
   const tops = representative.filter(isRanking).map(selectedTop);
   const isEnough = isBulkEnough(info, selected);
+  const isRaw = selected.some(({ name }) => name === 'raw');
   return {
     needs: clusterParts(info, selected),
     fields: selected.map(({ name }) => name).filter((name) => !IN_LINK.has(name)),
     needsLink: selected.some(({ name }) => name !== '__typename' && IN_LINK.has(name)),
     isBulkEnough: isEnough,
     describesRepresentative: !isEnough && described.length > 0,
-    scoresRepresentative: described.some(({ name }) => name !== 'name'),
-    top: tops.length === 0 ? undefined : Math.max(...tops),
+    scoresRepresentative: described.length > 0,
+    // The record as it came has all of them, so that it is the same whatever else is selected.
+    top: isRaw ? MAX_FEATURES : tops.length === 0 ? undefined : Math.max(...tops),
   };
 });
 

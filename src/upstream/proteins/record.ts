@@ -5,7 +5,13 @@ import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
 import type { SmallMembers } from './read-record.ts';
-import { type AvailableParts, type Need, needNames, type RequiredParts } from './required-parts.ts';
+import {
+  type AvailableParts,
+  missingParts,
+  type Need,
+  needNames,
+  type RequiredParts,
+} from './required-parts.ts';
 import type { Structure } from './structure.ts';
 
 /** The answer that data came from, and when. */
@@ -206,6 +212,21 @@ const PART_OF: Readonly<Record<Need, readonly (keyof ProteinRecord)[]>> = {
   record: ['single'],
   fold: ['structure'],
 };
+
+/**
+ * Joins two records where one was loaded for needs that the other does not meet. A need that both
+ * together do not meet has the error of its part: what lacks the part says nothing of it.
+ */
+export function joinLoaded(other: ProteinRecord, loaded: ProteinRecord, needs: RequiredParts): ProteinRecord {
+  const joined = mergeRecords(other, loaded);
+  const open = missingParts(needs, availableParts(joined));
+  const errors = needNames(open).flatMap((need) => {
+    const [part] = PART_OF[need];
+    const state = part && loaded[part];
+    return part !== undefined && state instanceof Error ? [[part, state]] : [];
+  });
+  return errors.length === 0 ? joined : { ...joined, ...Object.fromEntries(errors) };
+}
 
 /** The record with one state for all parts that these needs, which it does not meet, are about. */
 export function withParts(record: ProteinRecord, needs: RequiredParts, state: Error | null): ProteinRecord {

@@ -168,6 +168,14 @@ export const needsRows = (needs: RequiredParts): boolean =>
 export const needsRanking = (needs: RequiredParts): boolean =>
   needs.features !== undefined || needs.regions !== undefined || needsRows(needs);
 
-/** The largest number of top features that any part of the needs speaks of; at least 1. */
+/** The service has at most 100 top features. */
+const ALL_FEATURES = 100;
+
+/**
+ * The largest number of top features that any part of the needs speaks of; at least 1. The record
+ * as it came has all of them, so that it is the same whatever else is needed.
+ */
 export const topFeatureCount = (needs: RequiredParts): number =>
-  Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);
+  needs.record === true || needs.fold === true
+    ? ALL_FEATURES
+    : Math.max(needs.features ?? 0, needs.regions ?? 0, needs.residues ?? 0, 1);
