@@ -28,9 +28,14 @@ builder.node(Feature, {
   }),
 });
 
+/** A region of the sequence in which a feature is active. */
+export type FeatureRegion = NonNullable<FeatureValue['residue_regions']>[number];
+
 /** A feature's value in a protein or a cluster's representative. */
 export interface ActivationRef {
   readonly value: FeatureValue;
+  /** Where it is active; null where the upstream does not say. */
+  readonly regions: Part<readonly FeatureRegion[]>;
   /**
    * Activations along the sequence, loaded where they are selected; null where the upstream has
    * none.
@@ -63,20 +68,18 @@ export const FeatureActivation = builder.objectRef<ActivationRef>('FeatureActiva
   }),
 });
 
-export const ResidueRegion = builder
-  .objectRef<NonNullable<FeatureValue['residue_regions']>[number]>('ResidueRegion')
-  .implement({
-    description: 'Where in the sequence a feature is active: residues start to end, 0-based, end excluded.',
-    fields: (t) => ({
-      start: t.exposeInt('start', publicNonNull('record', 'First residue, 0-based, such as 12.')),
-      end: t.exposeInt('end', publicNonNull('record', 'The residue after the last, 0-based, such as 19.')),
-      peak: t.exposeInt(
-        'peak_residue',
-        publicNonNull('record', 'Residue of the highest activation, 0-based, such as 15.'),
-      ),
-      meanActivation: t.exposeFloat(
-        'mean_activation',
-        publicNullable('record', 'Mean activation over the region.'),
-      ),
-    }),
-  });
+export const ResidueRegion = builder.objectRef<FeatureRegion>('ResidueRegion').implement({
+  description: 'Where in the sequence a feature is active: residues start to end, 0-based, end excluded.',
+  fields: (t) => ({
+    start: t.exposeInt('start', publicNonNull('record', 'First residue, 0-based, such as 12.')),
+    end: t.exposeInt('end', publicNonNull('record', 'The residue after the last, 0-based, such as 19.')),
+    peak: t.exposeInt(
+      'peak_residue',
+      publicNonNull('record', 'Residue of the highest activation, 0-based, such as 15.'),
+    ),
+    meanActivation: t.exposeFloat(
+      'mean_activation',
+      publicNullable('record', 'Mean activation over the region.'),
+    ),
+  }),
+});

@@ -8,11 +8,6 @@ import type { UniprotRef } from './uniprot.ts';
 export interface ProteinRef extends ProteinRecord {
   /** The UniProt entry that led to it, whose names cost no call. */
   readonly entry?: UniprotRef | undefined;
-  /**
-   * The name that the cluster which it represents has of it; undefined where its record must say
-   * it.
-   */
-  readonly nameInCluster?: string | null | undefined;
 }
 
 export const Protein = builder.objectRef<ProteinRef>('Protein');

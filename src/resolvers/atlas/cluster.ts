@@ -111,8 +111,8 @@ builder.node(Cluster, {
       type: Protein,
       cost: proteinLink,
       description:
-        'The protein that represents the cluster. What an answer about the cluster says of it (name, ' +
-        'accession, source, pTM, mean pLDDT, top features) costs no further call.',
+        'The protein that represents the cluster. What an answer about the cluster says of it (accession, ' +
+        'source, pTM, mean pLDDT, top features) costs no further call.',
       resolve: (cluster, _args, ctx, info) => loadRepresentative(ctx, info, cluster),
     }),
     name: t.string(

@@ -12,6 +12,7 @@ import { badInput } from '../../schema/scalars.ts';
 import { isKnown, type Part, readPart, UNKNOWN } from '../../upstream/part.ts';
 import { denseRow, type FeatureRow } from '../../upstream/proteins/activations.ts';
 import type { FeatureAnswer } from '../../upstream/proteins/feature-values.ts';
+import type { FeatureValue } from '../../upstream/wire.ts';
 import { CATALOGUE, countDistinct, RECORD } from '../costs.ts';
 import { loadNamed } from './load-protein.ts';
 import { readTop, selectedOnFeatures } from './look-ahead.ts';
@@ -29,7 +30,7 @@ builder.objectFields(FeatureActivation, (t) => ({
     cost: 0.01,
     description:
       'Where in the sequence it is active, one call for each protein. Null where the upstream does not say.',
-    resolve: ({ value }) => value.residue_regions,
+    resolve: ({ regions }) => readPart(regions),
   }),
   residues: t.floatList({
     public: 'record',
@@ -58,15 +59,28 @@ function findRow({ rows }: ProteinRef, feature: number): Part<FeatureRow> {
   return rows?.rows.find((row) => row.feature === feature) ?? null;
 }
 
+/** The regions in an answer that was asked for them. */
+const ownRegions = ({ residue_regions: regions }: FeatureValue): ActivationRef['regions'] => regions ?? null;
+
 /** The features of the ranking that came with the protein. */
 function topFeatures(protein: ProteinRef, top: number): ActivationRef[] {
-  const values = readPart(protein.features)?.values ?? [];
+  const { values, regions } = readPart(protein.features) ?? { values: [], regions: 0 };
   const { length } = protein;
-  return values.slice(0, top).map((value) => ({ value, row: findRow(protein, value.feature_index), length }));
+  return values.slice(0, top).map((value, i) => ({
+    value,
+    regions: i < regions ? ownRegions(value) : UNKNOWN,
+    row: findRow(protein, value.feature_index),
+    length,
+  }));
 }
 
 const toActivations = ({ length }: ProteinRef, answers: readonly FeatureAnswer[] | null): ActivationRef[] =>
-  (answers ?? []).map(({ value, row }) => ({ value, row: row === UNKNOWN ? null : row, length }));
+  (answers ?? []).map(({ value, row }) => ({
+    value,
+    regions: ownRegions(value),
+    row: row === UNKNOWN ? null : row,
+    length,
+  }));
 
 /**
  * Features as the autoencoder gave them, with the length of the sequence where rows are selected.
@@ -113,6 +127,7 @@ async function recordFeatures(
   const [archived = protein] = await loadNamed(ctx, [protein.hash], { rows, length: true });
   return answers.map(({ value, row }) => ({
     value,
+    regions: ownRegions(value),
     row: row === UNKNOWN ? findRow(archived, value.feature_index) : row,
     length: archived.length,
   }));
@@ -135,6 +150,7 @@ async function levelFeatures(
     .filter((index) => active.has(index) || catalogue.has(index))
     .map((index) => ({
       value: { feature_index: index, value: active.get(index) ?? 0 },
+      regions: UNKNOWN,
       row: findRow(protein, index),
       length: protein.length,
     }));

@@ -48,8 +48,7 @@ async function findName(
   key: keyof typeof IN_ENTRY,
 ): Promise<string | null> {
   const own = readOwnEntry(protein);
-  const nameInCluster = key === 'name' ? protein.nameInCluster : null;
-  const known = own === undefined ? nameInCluster : own.record[IN_ENTRY[key]];
+  const known = own?.record[IN_ENTRY[key]];
   if (known != null) return known;
   const named = await withNames(ctx, protein);
   const names = readPart(named.names);

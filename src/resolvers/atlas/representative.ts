@@ -1,19 +1,22 @@
 // The protein that represents a cluster: what answers about the cluster say of it, and the rest
-// from its own record.
+// from its own record. Its name is the rest: that of a cluster may be another.
 import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
-import { partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
+import { readPart, UNKNOWN } from '../../upstream/part.ts';
 import {
   availableParts,
   emptyRecord,
-  mergeRecords,
+  joinLoaded,
   type ProteinRecord,
 } from '../../upstream/proteins/record.ts';
-import { missingParts, needsNothing, type RequiredParts } from '../../upstream/proteins/required-parts.ts';
-import { selectedFields } from '../selection.ts';
-import { uniprotAccession } from './identifier.ts';
+import {
+  missingParts,
+  needsNothing,
+  needsRanking,
+  type RequiredParts,
+} from '../../upstream/proteins/required-parts.ts';
 import { loadNamed } from './load-protein.ts';
 import { requiredParts } from './look-ahead.ts';
 
@@ -31,25 +34,9 @@ function describeRepresentative(hash: string, { info, top }: ClusterRef): Protei
   };
 }
 
-/** The names that a protein has beside the one that a cluster has of it. */
-const OTHER_NAMES = new Set(['organism', 'gene', 'header']);
-
-/**
- * The name of a representative in the answer about its cluster; undefined where that may be another
- * one: the name of the cluster of a protein of another database is one that its record does not
- * have.
- */
-async function nameInCluster(
-  ctx: GatewayContext,
-  own: ProteinRecord,
-  name: string | null | undefined,
-): Promise<string | undefined> {
-  if (name == null) return undefined;
-  const accession =
-    partValue(own.accession) ??
-    partValue((await ctx.proteins.findCached(own.hash, { accession: true }))?.accession);
-  return uniprotAccession(accession) === undefined ? undefined : name;
-}
+/** Regions and activations are those of one ranking: it is loaded as a whole. */
+const withRanking = (missing: RequiredParts, { features }: RequiredParts): RequiredParts =>
+  features !== undefined && needsRanking(missing) ? { ...missing, features } : missing;
 
 /** Loads the representative. What the answer about the cluster says of it costs no further call. */
 export async function loadRepresentative(
@@ -60,21 +47,8 @@ export async function loadRepresentative(
   const hash = readPart(cluster.representative) ?? '';
   const own = describeRepresentative(hash, cluster);
   const needs = requiredParts(info);
-  const name = needs.header === true ? await nameInCluster(ctx, own, cluster.info.protein_name) : undefined;
-  const missing = missingParts(withoutHeader(info, needs, name), availableParts(own));
-  if (needsNothing(missing)) return { ...own, nameInCluster: name };
+  const missing = withRanking(missingParts(needs, availableParts(own)), needs);
+  if (needsNothing(missing)) return own;
   const [loaded = own] = await loadNamed(ctx, [hash], missing);
-  return { ...mergeRecords(loaded, own), nameInCluster: name };
-}
-
-/** The needs where the cluster's answer has the only name that is selected. */
-function withoutHeader(
-  info: GraphQLResolveInfo,
-  needs: RequiredParts,
-  name: string | undefined,
-): RequiredParts {
-  if (name === undefined || selectedFields(info, 'Protein').some((field) => OTHER_NAMES.has(field.name)))
-    return needs;
-  const { header: _, ...others } = needs;
-  return others;
+  return joinLoaded(own, loaded, missing);
 }
