@@ -131,6 +131,13 @@ describe.each(DIALECTS)('over a service that speaks the %s dialect', (dialect) =
     expect(at(data, 'protein.accession')).toEqual(expect.any(String));
   });
 
+  it('a list of features repeats what is repeated, in order', async () => {
+    const { data } = await ask(
+      '{ features(indices: [7, 7, 99999, 8, 7], first: 3) { totalCount nodes { index } } }',
+    );
+    expect(data).toEqual({ features: { totalCount: 4, nodes: [{ index: 7 }, { index: 7 }, { index: 8 }] } });
+  });
+
   it.each(['', ' \t'])('a text that is empty is null, wherever it stands: %j', async (empty) => {
     const texts = new Set(
       'accession protein_accession source header protein_name entry_name gene organism function label description summary activation_pattern category exemplar_protein_families name rank'.split(
