@@ -3,6 +3,7 @@
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../src/http/pages/examples.ts';
+import { createExampleIds } from './example-ids.ts';
 import { type Answer, at, openWorld, type World } from './support.ts';
 
 let world: World;
@@ -17,15 +18,7 @@ const HEADERS = { authorization: 'Bearer examples' };
 const operationsOf = (query: string): OperationDefinitionNode[] =>
   parse(query).definitions.filter((definition) => definition.kind === 'OperationDefinition');
 
-/** Every id that answers so far have given, by the name of its field; the latest wins. */
-const ids: Record<string, string> = {};
-function remember(value: unknown): void {
-  if (typeof value !== 'object' || value === null) return;
-  for (const [key, child] of Object.entries(value)) {
-    if (/^(batchId|taskId|lookupId)$/.test(key) && typeof child === 'string') ids[key] = child;
-    else remember(child);
-  }
-}
+const ids = createExampleIds();
 
 /** Waits until nothing of a batch is queued or running. */
 async function settle(batchId: string): Promise<void> {
@@ -66,13 +59,7 @@ describe('examples', () => {
 
   it.each(examples.map((example) => [example.name, example] as const))('%s answers', async (_, { query }) => {
     const operation = operationsOf(query)[0];
-    const variables: Record<string, string> = {};
-    for (const { variable, type, defaultValue } of operation?.variableDefinitions ?? []) {
-      if (type.kind !== 'NonNullType' || defaultValue !== undefined) continue;
-      const id = ids[variable.name.value];
-      expect(id, `an earlier example gives $${variable.name.value}`).toBeDefined();
-      variables[variable.name.value] = id ?? '';
-    }
+    const variables = ids.variablesFor(query);
     const answers =
       operation?.operation === 'subscription'
         ? await events(query, variables)
@@ -81,8 +68,9 @@ describe('examples', () => {
     for (const { data, errors } of answers) {
       expect(errors).toBeUndefined();
       expect(Object.values(Object(data)).every((value) => value !== null)).toBe(true);
-      remember(data);
+      ids.remember(data);
+      if (operation?.name?.value.startsWith('Submit'))
+        await settle(String(at(data, 'submitFold.batch.batchId')));
     }
-    if (operation?.name?.value.startsWith('Submit')) await settle(ids.batchId ?? '');
   });
 });

@@ -1,6 +1,13 @@
 // FoldAtlas for Apollo Client 4, complete: copy this file and possible-types.ts into your project.
 //   npm install @apollo/client graphql graphql-ws rxjs
-import { ApolloClient, ApolloLink, HttpLink, InMemoryCache, type TypePolicies } from '@apollo/client';
+import {
+  ApolloClient,
+  ApolloLink,
+  HttpLink,
+  InMemoryCache,
+  type TypePolicies,
+  type TypePolicy,
+} from '@apollo/client';
 import { Defer20220824Handler } from '@apollo/client/incremental';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
@@ -8,15 +15,24 @@ import { OperationTypeNode, print } from 'graphql';
 import { createClient } from 'graphql-ws';
 import { possibleTypes } from './possible-types.js';
 
-/** Every entity by its natural key, so that `protein(hash:)` of a protein in a list needs no request. */
+/**
+ * An entity by its natural key. A query that does not select the key is answered all the same; the cache then keeps
+ * the entity at the place where it was read.
+ */
+const entity = (key: string): TypePolicy => ({
+  keyFields: (_, { storeObject }) => (storeObject[key] === undefined ? false : [key]),
+  // Both forms of one entity become one: the same place always has the same entity.
+  merge: true,
+});
+
 export const typePolicies: TypePolicies = {
-  Protein: { keyFields: ['hash'] },
-  Cluster: { keyFields: ['representativeHash'] },
-  Feature: { keyFields: ['index'] },
-  Batch: { keyFields: ['batchId'] },
-  Task: { keyFields: ['taskId'] },
-  UniprotEntry: { keyFields: ['accession'] },
-  BulkLookup: { keyFields: ['lookupId'] },
+  Protein: entity('hash'),
+  Cluster: entity('representativeHash'),
+  Feature: entity('index'),
+  Batch: entity('batchId'),
+  Task: entity('taskId'),
+  UniprotEntry: entity('accession'),
+  BulkLookup: entity('lookupId'),
   // Parts of an object: what one query reads of them does not replace what another has read.
   ...Object.fromEntries(
     ['Plddt', 'Structure', 'Thumbnail', 'Taxonomy', 'FeatureStatistics', 'FoldResult', 'FoldScores'].map(
@@ -63,17 +79,26 @@ export function createFoldAtlasClient(options: FoldAtlasOptions): ApolloClient {
         useGETForHashedQueries: true,
       }).concat(overHttp)
     : overHttp;
-  const sockets = createClient({
-    url: url.replace(/^http/, 'ws'),
-    connectionParams: headers,
-    retryAttempts: 10,
-    shouldRetry: () => true,
-    ...(webSocketImpl === undefined ? {} : { webSocketImpl }),
+  // Opened by the first subscription; a program without any needs no WebSocket.
+  let overWebSocket: GraphQLWsLink | undefined;
+  const openWebSocket = () =>
+    new GraphQLWsLink(
+      createClient({
+        url: url.replace(/^http/, 'ws'),
+        connectionParams: headers,
+        retryAttempts: 10,
+        shouldRetry: () => true,
+        ...(webSocketImpl === undefined ? {} : { webSocketImpl }),
+      }),
+    );
+  const subscriptions = new ApolloLink((operation) => {
+    overWebSocket ??= openWebSocket();
+    return overWebSocket.request(operation);
   });
   return new ApolloClient({
     link: ApolloLink.split(
       ({ operationType }) => operationType === OperationTypeNode.SUBSCRIPTION,
-      new GraphQLWsLink(sockets),
+      subscriptions,
       http,
     ),
     cache: new InMemoryCache({ possibleTypes, typePolicies }),

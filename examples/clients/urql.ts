@@ -10,12 +10,16 @@ export interface FoldAtlasOptions {
   readonly headers?: Record<string, string>;
 }
 
-/** Short queries by GET, which caches may keep; subscriptions over Server-Sent Events. */
+/**
+ * Short queries by GET, which caches may keep; `@defer` in one answer; subscriptions over Server-Sent Events.
+ */
 export function createFoldAtlasClient({ url, headers = {} }: FoldAtlasOptions): Client {
   const events = createClient({ url, headers });
   return new Client({
     url,
-    fetchOptions: { headers },
+    // Without this line deferred parts come one by one. `await client.query(...)` of such an answer may then end a
+    // Node.js process: urql 6 aborts the stream and leaves the AbortError unhandled.
+    fetchOptions: { headers: { accept: 'application/graphql-response+json, application/json', ...headers } },
     exchanges: [
       fetchExchange,
       subscriptionExchange({

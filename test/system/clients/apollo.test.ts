@@ -1,8 +1,8 @@
 // Apollo Client 4 as examples/clients/apollo.ts sets it up: cache keys, short queries by GET with automatic persisted queries, @defer,
 // subscriptions, and errors as its error classes.
-import { CombinedGraphQLErrors, gql } from '@apollo/client';
+import { CombinedGraphQLErrors, gql, InMemoryCache } from '@apollo/client';
 import { isObjectType } from 'graphql';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
 import WebSocket from 'ws';
 import {
   createFoldAtlasClient,
@@ -27,6 +27,12 @@ beforeEach(() => {
 const open = (options: Partial<FoldAtlasOptions> = {}) =>
   createFoldAtlasClient({ url: place.url, webSocketImpl: WebSocket, ...options });
 const overHttp = (headers: Record<string, string> = TOKEN) => open({ headers });
+
+/** A value of every key that an entity may have. */
+const KEYS_OF_ALL = {
+  ...{ hash: INSULIN, representativeHash: INSULIN, index: 1, accession: 'P01308' },
+  ...{ batchId: 'b', taskId: 't', lookupId: 'l' },
+};
 
 describe('Apollo Client', () => {
   it('keeps every object under its key: what a list brought is not asked again', async () => {
@@ -81,8 +87,10 @@ describe('Apollo Client', () => {
     for (const [name, policy] of Object.entries(typePolicies)) {
       const type = schema.getType(name);
       if (!isObjectType(type)) throw new Error(`${name} is no type`);
-      const keys = Array.isArray(policy.keyFields) ? policy.keyFields : [];
-      for (const key of keys) expect(String(type.getFields()[String(key)]?.type)).toMatch(/!$/);
+      if (policy.keyFields === undefined) continue;
+      const id = new InMemoryCache({ typePolicies }).identify({ __typename: name, ...KEYS_OF_ALL });
+      const [, key = ''] = /^\w+:\{"(\w+)":/.exec(id ?? '') ?? [];
+      expect(String(type.getFields()[key]?.type), name).toMatch(/!$/);
     }
   });
 
@@ -132,6 +140,26 @@ describe('Apollo Client', () => {
     expect(place.requests.map(({ method }) => method)).toEqual(['GET', 'POST', 'GET']);
     expect(place.requests.at(-1)?.url).not.toMatch(/[?&]query=/);
     client.stop();
+  });
+
+  it('needs no WebSocket before the first subscription, and says then what is missing', async () => {
+    vi.stubGlobal('WebSocket', undefined);
+    try {
+      const client = createFoldAtlasClient({ url: place.url, headers: TOKEN });
+      const { data } = await client.query({ query: gql`{ limits { maxItems } }` });
+      expect(at(data, 'limits.maxItems')).toBe(2000);
+      const watched = await new Promise<unknown>((resolve, reject) => {
+        client.subscribe({ query: gql(WATCH), variables: { id: 'x' } }).subscribe({
+          next: ({ error }) => resolve(error),
+          error: resolve,
+          complete: () => reject(new Error('It completed.')),
+        });
+      });
+      expect(String(watched)).toMatch(/WebSocket implementation missing/);
+      client.stop();
+    } finally {
+      vi.unstubAllGlobals();
+    }
   });
 
   it('watches a batch to its last event', async () => {

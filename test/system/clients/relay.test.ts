@@ -23,6 +23,11 @@ const OPERATIONS: Readonly<Record<string, string>> = {
   cardQuery: `query cardQuery($hash: ProteinHash!) {
     protein(hash: $hash) { name cluster { size members(first: 3) { edges { cursor node { hash length } } pageInfo { hasNextPage endCursor } } } } }`,
   againQuery: 'query againQuery($id: ID!) { node(id: $id) { __typename ... on Protein { name length } } }',
+  partQuery: 'query partQuery($id: ID!) { limits { maxItems } batch(batchId: $id) { batchId } }',
+  caughtQuery:
+    'query caughtQuery($id: ID!) { limits { maxItems } batch(batchId: $id) @catch(to: RESULT) { batchId } }',
+  thrownQuery:
+    'query thrownQuery($id: ID!) @throwOnFieldError { limits { maxItems } batch(batchId: $id) { batchId } }',
   submitMutation: SUBMIT.replace('mutation Submit', 'mutation submitMutation'),
   watchSubscription: WATCH.replace('subscription Watch', 'subscription watchSubscription'),
 };
@@ -71,7 +76,8 @@ const artifact = (name: string): ConcreteRequest => {
   return found;
 };
 
-const openEnvironment = () => createFoldAtlasEnvironment({ url: place.url, headers: TOKEN });
+const openEnvironment = (headers: Record<string, string> = TOKEN) =>
+  createFoldAtlasEnvironment({ url: place.url, headers });
 
 const query = (environment: ReturnType<typeof openEnvironment>, name: string, variables: object) =>
   fetchQuery<OperationType>(environment, artifact(name), variables).toPromise();
@@ -127,6 +133,23 @@ it('submits, and an event of the subscription updates the record of the batch', 
 
 it('rejects when a query was refused', async () => {
   const environment = openEnvironment();
-  await expect(query(environment, 'cardQuery', { hash: 'no hash' })).rejects.toThrow(/hash/i);
+  const refused = query(environment, 'cardQuery', { hash: 'no hash' });
+  await expect(refused).rejects.toThrow(/hash/i);
+  const error: unknown = await refused.catch((reason: unknown) => reason);
+  expect(at(error, 'source.errors.0.extensions.code')).toBe('BAD_USER_INPUT');
   expect(place.world.calls).toEqual([]);
+});
+
+it('hides the error of a part, unless the query catches it or throws', async () => {
+  const environment = openEnvironment({});
+  const variables = { id: '00000000-0000-4000-8000-000000000000' };
+  expect(await query(environment, 'partQuery', variables)).toEqual({
+    limits: { maxItems: 2000 },
+    batch: null,
+  });
+  expect(await query(environment, 'caughtQuery', variables)).toMatchObject({
+    limits: { maxItems: 2000 },
+    batch: { ok: false, errors: [{ extensions: { code: 'UNAUTHENTICATED' } }] },
+  });
+  await expect(query(environment, 'thrownQuery', variables)).rejects.toThrow(/Unexpected response payload/);
 });

@@ -79,7 +79,7 @@ async function runClientPreset(sdl: string): Promise<[string, string][]> {
   return Promise.all(made.map(async (one): Promise<[string, string]> => [one.filename, await codegen(one)]));
 }
 
-/** An example as Relay wants it: the operation named for its module and kind, and no defaults for variables that must be given. */
+/** An example as Relay wants it: the operation named for its module and kind. */
 function forRelay(document: DocumentNode): { module: string; text: string } {
   let module = '';
   const written = visit(document, {
@@ -88,8 +88,6 @@ function forRelay(document: DocumentNode): { module: string; text: string } {
       const kind = node.operation.charAt(0).toUpperCase() + node.operation.slice(1);
       return node.name === undefined ? node : { ...node, name: { ...node.name, value: `${module}${kind}` } };
     },
-    VariableDefinition: (node) =>
-      node.type.kind === 'NonNullType' ? { ...node, defaultValue: undefined } : node,
   });
   return { module, text: print(written) };
 }
