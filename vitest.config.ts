@@ -16,9 +16,15 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'gateway', include: ['test/**/*.test.ts'], exclude: ['test/system/**'] },
+        test: {
+          name: 'gateway',
+          include: ['test/**/*.test.ts'],
+          exclude: ['test/system/**', 'test/shipped/**'],
+        },
       },
       { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'] } },
+      // What strangers install, on each Node that it is for.
+      { extends: true, test: { name: 'shipped', include: ['test/shipped/**/*.test.ts'] } },
       { extends: true, test: { name: 'sandbox', include: ['sandbox/test/**/*.test.ts'] } },
     ],
     globalSetup: ['test/global-setup.ts'],
