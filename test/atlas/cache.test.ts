@@ -288,10 +288,8 @@ describe('a store in trouble', () => {
       await until(async () => (await probe().get('a')) !== undefined);
       errors.length = 0;
       redis.stall();
-      const started = performance.now();
       for (let i = 0; i < 20; i++) expect(await probe().get('a')).toBeUndefined();
-      // One use that waits 100 ms, and nothing for the others.
-      expect(performance.now() - started).toBeLessThan(1_000);
+      // One use waits 100 ms; the others do not ask the store, or each would say so.
       expect(errors.map(String)).toEqual([expect.stringContaining('did not answer within 100 ms')]);
       redis.resume();
       await expect.poll(async () => (await probe().get('a')) !== undefined, { timeout: 5_000 }).toBe(true);

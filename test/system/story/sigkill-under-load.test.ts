@@ -7,7 +7,6 @@ import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
-import { KEY_LEASE_MS } from '../../../src/store/ledger/ledger.ts';
 import { fault, until } from '../../subscriptions/support.ts';
 import {
   batchIds,
@@ -70,9 +69,7 @@ describe('SIGKILL under load', () => {
     }
     const before = await queuedBatches(sandbox.url);
     // The process that was killed gives no sign of life: that is known when its lease has run out.
-    const asked = performance.now();
     const again = await Promise.all(lost.map((key) => submitOnce(server, key)));
-    expect(performance.now() - asked).toBeLessThan(KEY_LEASE_MS + 5000);
     for (const { kind, message } of again)
       if (kind === 'OutcomeUnknown') expect(message).toContain('has ended before it knew the outcome');
     // What had been written down is replayed or unknown; only a key that never reached the ledger is sent now.
@@ -81,9 +78,7 @@ describe('SIGKILL under load', () => {
     expect(await queuedBatches(sandbox.url)).toHaveLength(before.length + sent.length);
     expect(before.length).toBeLessThanOrEqual(answered.size + lost.length - sent.length);
     // Asked once more, nothing changes.
-    const later = performance.now();
     const thrice = await Promise.all(lost.map((key) => submitOnce(server, key)));
-    expect(performance.now() - later).toBeLessThan(5000);
     expect(thrice.map(({ batchId }) => batchId)).toEqual(again.map(({ batchId }) => batchId));
     expect(await queuedBatches(sandbox.url)).toHaveLength(before.length + sent.length);
   });
