@@ -39,39 +39,54 @@ export const featureIndex = count.max(MAX_FEATURE_INDEX);
 export const isFeatureIndex = (value: unknown): value is number =>
   Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_FEATURE_INDEX;
 export const text = z.string();
-/**
- * Control and format characters, which no id has: they would reach terminals, tables and file
- * names.
- */
 const INVISIBLE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u;
-export const isId = (value: string): boolean => !INVISIBLE.test(value);
 const MAX_SHOWN_CHARACTERS = 60;
-const idError = {
+const seenInstead = (expected: string) => ({
   error: ({ input }: { readonly input?: unknown }) =>
-    'expected an id without control characters, seen ' +
+    `expected ${expected}, seen ` +
     JSON.stringify(input).slice(0, MAX_SHOWN_CHARACTERS).replace(new RegExp(INVISIBLE, 'gu'), '\uFFFD'),
-};
-/** An id of the service: of a batch, a task, a job, or an entry of another database. */
-export const id = text.refine(isId, idError);
-const maybeIsId = (value: string | null | undefined): boolean => value == null || isId(value);
+});
+/** Ids become parts of addresses, tables, file names and lines of a terminal. */
+const ID = /^\w[\w.~:@=+-]{0,199}$/;
+/** An id that the service gave: of a batch, a task or a job. */
+export const id = text.refine(
+  (value) => ID.test(value),
+  seenInstead('an id of letters, digits and ._~:@=+-'),
+);
 /** The same where it may be missing. */
-export const maybeId = maybe(text).refine(maybeIsId, idError);
+export const maybeId = maybe(text).refine(
+  (value) => value == null || ID.test(value),
+  seenInstead('an id of letters, digits and ._~:@=+-'),
+);
 const trimOrNull = (value: string): string | null => value.trim() || null;
 /** A name or another text for readers; an empty one is none. */
 export const name = text.transform(trimOrNull);
 export const maybeName = maybe(name);
-/** The accession of an entry in another database; an empty one is none. */
-export const maybeAccession = maybe(name).refine(maybeIsId, idError);
 /** The same for thousands of values: whether a text is none or a name as it is. */
 export const isTrimmedName = (value: unknown): boolean =>
   value == null || (typeof value === 'string' && value !== '' && value === value.trim());
-const normalizeHash = (value: string): string => value.trim().toLowerCase();
+const MAX_ACCESSION_CHARACTERS = 200;
+/** Whether a text may name an entry of another database. */
+export const isAccession = (value: string): boolean =>
+  value.length <= MAX_ACCESSION_CHARACTERS && !INVISIBLE.test(value);
+const accessionError = seenInstead('an id without control characters');
+/** The name of an entry of another database, as that database writes it. */
+export const accession = text.refine(isAccession, accessionError);
+/** The same where it may be missing; an empty one is none. */
+export const maybeAccession = maybe(name).refine(
+  (value) => value == null || isAccession(value),
+  accessionError,
+);
+const HASH = /^[0-9a-f]{32}$/;
+export const isHash = (value: string): boolean => HASH.test(value);
+export const normalizeHash = (value: string): string => value.trim().toLowerCase();
+const hashError = seenInstead('a hash of 32 hexadecimal digits');
 /** The hash of a protein, by which answers are joined: lower-case, however it came. */
-export const hash = text.transform(normalizeHash).refine(isId, idError);
+export const hash = text.transform(normalizeHash).refine(isHash, hashError);
 /** The same where it may be missing; an empty one is unknown. */
 export const maybeHash = maybe(text.transform((value) => normalizeHash(value) || undefined)).refine(
-  maybeIsId,
-  idError,
+  (value) => value == null || isHash(value),
+  hashError,
 );
 /** Amino acids: stop codons and white space are no residues and no part of the hash. */
 export const sequence = text.transform((value) => value.replace(/[\s*]/g, '').toUpperCase());

@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { errorText } from './errors.ts';
 import {
+  accession,
   count,
   featureIndex,
   featuresWith,
@@ -35,7 +36,7 @@ import {
 
 export const submitted = z.object({
   message: maybe(text),
-  batch_id: id.min(1),
+  batch_id: id,
   total_items: maybe(count),
   task_id: maybeId,
   expires_at: maybe(text),
@@ -156,8 +157,8 @@ export const featureDetail = z.object({
   uniref90_frequency: maybe(number),
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
-  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: id, activation: number }))),
-  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: id, activation: number }))),
+  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: accession, activation: number }))),
+  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: accession, activation: number }))),
   decoder_nearest_neighbors: maybe(z.array(featureIndex)),
   threshold: maybe(number),
 });

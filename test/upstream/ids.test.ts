@@ -1,4 +1,5 @@
-// Ids of the service with control characters are drift, wherever it sends them: they would reach tables, files and terminals.
+// Ids and hashes of the service in another form than theirs are drift, wherever it sends them: they would reach tables, addresses, files
+// and terminals.
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
@@ -44,7 +45,11 @@ describe.each(IDS)('the id %j', (id) => {
     expect(errors).toMatchObject([
       { extensions: { code: 'UPSTREAM_DRIFT', upstream: { operation, path: `$.${path}` } } },
     ]);
-    expect(errors?.[0]?.message).toContain('expected an id without control characters, seen ');
+    expect(errors?.[0]?.message).toContain(
+      path === 'cluster_rep_protein_hash'
+        ? 'expected a hash of 32 hexadecimal digits, seen '
+        : 'expected an id without control characters, seen ',
+    );
     // biome-ignore lint/suspicious/noControlCharactersInRegex: it looks for them.
     expect(errors?.[0]?.message).not.toMatch(/[\u0000-\u001f\u007f-\u009f\u202e]/);
   });
@@ -86,7 +91,7 @@ describe.each(IDS)('the id %j', (id) => {
     const { data: answered } = await place.query(submit);
     expect(at(answered, 'submitFold')).toMatchObject({
       __typename: 'OutcomeUnknown',
-      message: expect.stringContaining('$.batch_id: expected an id without control characters'),
+      message: expect.stringContaining('$.batch_id: expected an id of letters'),
     });
   });
 
@@ -104,6 +109,106 @@ describe.each(IDS)('the id %j', (id) => {
         extensions: { code: 'UPSTREAM_DRIFT', upstream: { operation: 'bulk' } },
       })),
     );
+  });
+});
+
+/** Parts of a path, of an address, of a file name or of nothing. */
+const ODD_IDS = [
+  '',
+  ' ',
+  '.',
+  '..',
+  '../../escaped',
+  'a/b',
+  'a\\b',
+  '/etc/passwd',
+  'C:\\x',
+  'a b',
+  'a%2f',
+  'a?b',
+  'a#b',
+];
+ODD_IDS.push('<b>', 'a"b', '-rf', 'ä', 'b\u0661', 'a'.repeat(201), '~', '$(id)', 'a;b', 'a\u200bb');
+
+describe.each(ODD_IDS)('the odd id %j', (id) => {
+  it('is drift as that of a job', async () => {
+    liar.script('bulk', says(202, { status: 'pending', job_id: id }));
+    const { errors } = await place.query(TWO);
+    expect(errors).toMatchObject(
+      Array.from({ length: 2 }, () => ({
+        extensions: { code: 'UPSTREAM_DRIFT', upstream: { path: '$.job_id' } },
+      })),
+    );
+    expect(liar.seen.map(({ operation }) => operation)).not.toContain('bulkJob');
+  });
+
+  it('is drift as that of a task or a batch', async () => {
+    const query = '{ batch(batchId: "b1") { tasks { nodes { taskId } } } }';
+    liar.script(
+      'list',
+      data({ status: 'done', counts: { done: 1 }, items: [{ task_id: id, status: 'done' }] }),
+    );
+    expect((await place.query(query)).errors).toMatchObject([{ extensions: { code: 'UPSTREAM_DRIFT' } }]);
+    liar.script('list', data({ batch_id: id, status: 'done', counts: { done: 1 } }));
+    expect((await place.query('{ batch(batchId: "b1") { status } }')).errors).toMatchObject([
+      { extensions: { code: 'UPSTREAM_DRIFT', upstream: { path: '$.batch_id' } } },
+    ]);
+  });
+});
+
+describe.each([
+  '../../escaped',
+  HASH.slice(1),
+  `${HASH}0`,
+  `${HASH.slice(1)}g`,
+  HASH.replace(/^./, '\u0661'),
+])('the odd hash %j', (hash) => {
+  const cluster = { protein_hash: HASH, member_protein_hashes: [HASH] };
+  it.each<[string, string, object]>([
+    [
+      'uniprot',
+      '{ uniprotEntry(id: "P01308") { proteinHash } }',
+      { accession: 'P01308', protein_hash: hash },
+    ],
+    [
+      'similarity',
+      `{ similarProteins(sequence: "${SEQUENCE}", first: 1) { hits { protein { hash } } } }`,
+      { similar_proteins: [{ ...HIT, protein_hash: hash }] },
+    ],
+    [
+      'similarity',
+      `{ similarProteins(sequence: "${SEQUENCE}", first: 1) { queryHash } }`,
+      { protein_hash: hash, similar_proteins: [HIT] },
+    ],
+    [
+      'protein',
+      `{ protein(hash: "${HASH}") { features(first: 1, normalize: false) { value } } }`,
+      { ...RECORD, cluster_rep_protein_hash: hash, sae_features: [] },
+    ],
+    [
+      'cluster',
+      `{ cluster(hash: "${HASH}") { memberHashes } }`,
+      { ...cluster, member_protein_hashes: [hash] },
+    ],
+    ['cluster', `{ cluster(hash: "${HASH}") { memberHashes } }`, { ...cluster, protein_hash: hash }],
+  ])('is drift in an answer to %s', async (operation, query, body) => {
+    liar.script(operation, says(200, body));
+    const { errors } = await place.query(query);
+    expect(errors).toMatchObject([{ extensions: { code: 'UPSTREAM_DRIFT', upstream: { operation } } }]);
+    expect(errors?.[0]?.message).toContain('expected a hash of 32 hexadecimal digits');
+  });
+
+  it('is drift in an archive', async () => {
+    const members = {
+      'sequences.fasta': strToU8(`>${HASH}|A|uniprotkb\n${SEQUENCE}\n`),
+      'cluster_info.json': strToU8(JSON.stringify({ clusters: {}, proteins: { [HASH]: hash } })),
+    };
+    liar.script('bulk', sends(zipSync(members), { 'content-type': 'application/zip' }));
+    liar.script('protein', says(422, { detail: 'not now' }));
+    const { errors } = await place.query(
+      `{ proteins(hashes: ["${HASH}", "${'0'.repeat(32)}"]) { cluster { representativeHash } } }`,
+    );
+    expect(errors?.map(({ extensions }) => extensions.code)).toContain('UPSTREAM_DRIFT');
   });
 });
 

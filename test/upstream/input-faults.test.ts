@@ -172,7 +172,7 @@ describe('identifiers that would be a way', () => {
     const { errors } = await place.query(
       `{ proteins(hashes: ["${'a'.repeat(32)}", "${'b'.repeat(32)}"]) { sequence } }`,
     );
-    expect(errors?.[0]?.message).toMatch(/not an identifier/);
+    expect(errors?.[0]?.message).toMatch(/expected an id of letters/);
     expect(liar.seen.map(({ operation }) => operation)).toEqual(['bulk']);
   });
 });

@@ -3,7 +3,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { decodeText, toBuffer } from '../../structure/lazy-text.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseJson } from '../json/parse-json.ts';
-import { isId } from '../wire-values.ts';
+import { isAccession, isHash, normalizeHash } from '../wire-values.ts';
 import { ArchiveError, type ArchiveLimits, archiveLimits } from './archive-limits.ts';
 import { type BulkSequence, readFasta } from './fasta.ts';
 import { type BulkFeatures, type RowSelection, readFeaturesFile } from './features-file.ts';
@@ -42,10 +42,7 @@ const MAX_PROBLEMS = 100;
 /** Unpacked in one turn of the event loop: some 5 ms. A small archive is read in one turn. */
 const BYTES_PER_TURN = 512 * 1024;
 
-const HASH = /^[0-9a-f]{32}$/;
 const STRUCTURE = /^structures\/([0-9a-f]{32})\.pdb$/i;
-
-const normalizeHash = (hash: string): string => hash.trim().toLowerCase();
 
 const toEntries = (value: unknown): [string, unknown][] => (isFields(value) ? Object.entries(value) : []);
 
@@ -124,8 +121,9 @@ class BulkReader implements BulkParts {
     const fasta = decodeText(unpackMember(member)).replaceAll(/\r\n?/g, '\n');
     if (/^\s*[^\s>]/.test(fasta)) this.#reject(member, 'This is not FASTA.');
     for (const [hash, sequence] of readFasta(fasta)) {
-      if (!HASH.test(hash)) this.#reject(member, 'A header has no protein hash.');
-      else if (!isId(sequence.accession ?? '')) this.#reject(member, 'An accession has control characters.');
+      if (!isHash(hash)) this.#reject(member, 'A header has no protein hash.');
+      else if (!isAccession(sequence.accession ?? ''))
+        this.#reject(member, 'An accession has control characters.');
       else if (this.#isWanted(hash)) {
         this.sequences.set(hash, sequence);
         this.present.add(hash);
@@ -142,8 +140,11 @@ class BulkReader implements BulkParts {
       const hash = normalizeHash(key);
       if (typeof representative === 'string') {
         if (!this.#isWanted(hash)) continue;
-        this.representatives.set(hash, normalizeHash(representative));
-        this.present.add(hash);
+        const name = normalizeHash(representative);
+        if (isHash(name)) {
+          this.representatives.set(hash, name);
+          this.present.add(hash);
+        } else this.#reject(member, 'The name of a cluster is not a hash.');
       } else if (representative !== null) this.#reject(member, 'The name of a cluster is not a hash.');
     }
   }
