@@ -86,8 +86,24 @@ it.each([
   ['con.pdb', 'con_.pdb'],
   ['あ'.repeat(90), 'あ'.repeat(80)],
   [`${'a'.repeat(79)}𠮷`, 'a'.repeat(79)],
+  ['COM¹', 'COM¹_'],
+  ['foldatlas', 'foldatlas-2'],
 ])('%s is a file name that every system takes', (name, file) => {
   expect(fileNames([{ taskId: 'b-00000', name, inputIndex: 0, repeatIndex: 0 }])).toEqual([file]);
+});
+
+it.each([
+  ['straße', 'STRASSE', 'STRASSE-2'],
+  ['s', 'ſ', 'ſ-2'],
+  ['Σ', 'ς', 'ς-2'],
+])('%s and %s are two files also where case does not count', (first, second, file) => {
+  const tasks = [first, second].map((name, inputIndex) => ({
+    taskId: `b-0000${inputIndex}`,
+    name,
+    inputIndex,
+    repeatIndex: 0,
+  }));
+  expect(fileNames(tasks)).toEqual([first, file]);
 });
 
 it('files of equal names are those of the same tasks in whatever order they come', () => {
