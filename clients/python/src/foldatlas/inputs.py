@@ -1,4 +1,4 @@
-"""Reads what people fold: FASTA, CSV, TSV, YAML, AlphaFold 3 JSON and Boltz YAML.
+"""Reads what people fold: FASTA, CSV, TSV, YAML, and files of AlphaFold 3, its Server, Protenix and Boltz.
 
 Each reader returns a `FoldInput`: the input of `submitFold`, and warnings about what was left out
 because this service has no counterpart for it. What changes the chemistry is refused instead.
@@ -14,33 +14,55 @@ import re
 from dataclasses import dataclass, field
 from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
 
+from .alphafold import ALPHAFOLD_KEYS, read_alphafold, read_server_job
+from .boltz import read_boltz
+from .draft import POLYMERS, Draft
 from .errors import InputError
+from .own import check_own
+from .protenix import SERVER_KINDS, read_protenix
+from .shapes import MAX_SHOWN_CHARACTERS, Node, describe
 
 Item = Dict[str, Any]
 
 KINDS = ("protein", "rna", "dna", "smiles", "ccd")
-POLYMERS = ("protein", "rna", "dna")
 LIGANDS = ("smiles", "ccd")
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
 
+#: Alignments and templates inside files of AlphaFold 3 are large.
+MAX_INPUT_BYTES = 256 * 1024 * 1024
+
+
 @dataclass
 class FoldInput:
-    """Items as `submitFold` takes them, options of the batch, and one sentence for each thing that was left out."""
+    """Items as `submitFold` takes them, options of the batch, and one sentence for each thing that was left out.
+
+    `places` has where each part stands in a file of another program, by its path in the submission.
+    """
 
     items: List[Item]
     options: Dict[str, Any] = field(default_factory=dict)
     warnings: List[str] = field(default_factory=list)
+    places: Dict[str, str] = field(default_factory=dict)
 
 
 def read_input(path: Union[str, "os.PathLike[str]"]) -> FoldInput:
     """Reads a file by its content; the ending decides between CSV and TSV only. Raises InputError."""
-    with open(path, encoding="utf-8-sig") as file:
-        try:
-            text = file.read()
-        except UnicodeDecodeError:
-            raise InputError("%s is no UTF-8 text. Save it as UTF-8." % path) from None
-    return parse_input(text, os.fspath(path))
+    with open(path, "rb") as file:
+        return parse_input(decode_input(file.read(MAX_INPUT_BYTES + 1), os.fspath(path)), os.fspath(path))
+
+
+def decode_input(data: bytes, name: str) -> str:
+    """The text of a file. Raises InputError where it is none, or is too large."""
+    if len(data) > MAX_INPUT_BYTES:
+        raise InputError("%s has more than %d MiB." % (name, MAX_INPUT_BYTES >> 20))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise InputError("%s is no UTF-8 text. Save it as UTF-8." % name) from None
+    if "\0" in text:
+        raise InputError("%s is no UTF-8 text, but UTF-16 or a binary file. Save it as UTF-8." % name)
+    return text
 
 
 def parse_input(text: str, name: str = "input") -> FoldInput:
@@ -52,18 +74,41 @@ def parse_input(text: str, name: str = "input") -> FoldInput:
     if plain.startswith(">"):
         return parse_fasta(plain)
     if ending in (".csv", ".tsv"):
-        return parse_table(text, "\t" if ending == ".tsv" else ",")
+        try:
+            return parse_table(text, "\t" if ending == ".tsv" else ",")
+        except csv.Error as error:
+            raise InputError("%s cannot be read as a table: %s." % (name, error)) from None
     return parse_document(_load(text, name), os.path.splitext(os.path.basename(name))[0])
 
 
 def _load(text: str, name: str) -> Any:
     """JSON, else YAML by PyYAML. Both refuse a key that stands twice: one of the two would be lost."""
-    if text.lstrip()[:1] in ("{", "["):
+    try:
+        if text.lstrip()[:1] not in ("{", "["):
+            return _load_yaml(text, name)
         try:
-            return json.loads(text, object_pairs_hook=_unique)
-        except ValueError as error:
-            if isinstance(error, InputError):
-                raise
+            return _load_json(text)
+        except json.JSONDecodeError as error:
+            try:  # YAML may have braces, too.
+                return _load_yaml(text, name)
+            except InputError:
+                raise InputError("%s cannot be read as JSON: %s." % (name, error)) from None
+    except RecursionError:
+        raise InputError("%s cannot be read: it is nested too deeply." % name) from None
+
+
+def _load_json(text: str) -> Any:
+    def refuse(word: str) -> Any:
+        raise InputError("%s is no number of JSON." % word[:MAX_SHOWN_CHARACTERS])
+
+    def integer(digits: str) -> int:
+        # Python refuses to read thousands of digits.
+        return int(digits) if len(digits) < 400 else refuse(digits)
+
+    return json.loads(text, object_pairs_hook=_unique, parse_constant=refuse, parse_int=integer)
+
+
+def _load_yaml(text: str, name: str) -> Any:
     try:
         import yaml
     except ImportError:
@@ -72,29 +117,44 @@ def _load(text: str, name: str) -> Any:
         ) from None
 
     class Loader(yaml.SafeLoader):  # type: ignore[misc, name-defined]
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            # A few lines of anchors can stand for more than fits in memory.
+            if self.check_event(yaml.AliasEvent):
+                line = self.peek_event().start_mark.line + 1
+                raise InputError("%s, line %d: anchors are not read. Write the value itself." % (name, line))
+            return super().compose_node(parent, index)
+
         def construct_mapping(self, node: Any, deep: bool = False) -> Dict[str, Any]:
+            if not isinstance(node, yaml.MappingNode):
+                raise InputError("%s, line %d: a mapping is expected." % (name, node.start_mark.line + 1))
             pairs = [(self.construct_object(key, True), self.construct_object(value, True)) for key, value in node.value]
-            return _unique(pairs)
+            return _unique(pairs, "%s, line %d: " % (name, node.start_mark.line + 1))
 
     Loader.add_constructor("tag:yaml.org,2002:map", lambda loader, node: loader.construct_mapping(node))
     try:
         return yaml.load(text, Loader)  # noqa: S506 (a subclass of SafeLoader)
-    except yaml.YAMLError as error:
-        raise InputError("%s cannot be read: %s" % (name, error)) from None
+    except (InputError, RecursionError):
+        raise
+    except Exception as error:  # PyYAML lets out whatever Python raises for odd dates and numbers
+        raise InputError("%s cannot be read as YAML: %s" % (name, error)) from None
 
 
-def _unique(pairs: Sequence[Any]) -> Dict[str, Any]:
+def _unique(pairs: Sequence[Tuple[Any, Any]], where: str = "") -> Dict[str, Any]:
     found: Dict[str, Any] = {}
     for key, value in pairs:
+        if not isinstance(key, str):
+            raise InputError("%sa key must be a text, and is read as %s. Quote it." % (where, describe(key)))
         if key in found:
-            raise InputError("The key %s stands twice in one object." % key)
-        found[str(key)] = value
+            raise InputError("%sthe key %s stands twice in one object." % (where, key[:MAX_SHOWN_CHARACTERS]))
+        found[key] = value
     return found
 
 
-def chain(kind: str, value: str, ids: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+def chain(kind: str, value: str, ids: Union[None, str, Sequence[str]] = None) -> Dict[str, Any]:
     """One chain of an item. `kind` is protein, rna, dna, smiles or ccd; `ids` has one id for each copy."""
-    named: Dict[str, Any] = {} if ids is None else {"ids": list(ids)}
+    named: Dict[str, Any] = {} if ids is None else {"ids": [ids] if isinstance(ids, str) else list(ids)}
+    if not isinstance(value, str):
+        raise InputError("A chain is given as a text, not as %s." % describe(value))
     if kind == "smiles":
         return {"ligand": {**named, "smiles": value}}
     if kind == "ccd":
@@ -200,6 +260,8 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
         name = cells.get("name", "")
         if is_long:
             item = items.setdefault(name or "\0%d" % line, {**({"name": name} if name else {}), "chains": []})
+            if cells["kind"].lower() not in KINDS:
+                raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
             item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
             continue
         chains = [
@@ -214,207 +276,44 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
 
 
 def parse_document(document: Any, name: str = "input") -> FoldInput:
-    """A document as JSON or YAML gives it: our own form, AlphaFold 3 (both dialects) or Boltz."""
-    if isinstance(document, list) and document and all(_is_server_job(one) for one in document):
-        return _join([_alphafold_server(job) for job in document])
-    if isinstance(document, list):
+    """A document as JSON or YAML gives it: our own form, AlphaFold 3, its Server, Protenix or Boltz."""
+    if isinstance(document, list) and document and all(_is_job(one) for one in document):
+        return _join([_read_job(Node(job, "[%d]" % index), name) for index, job in enumerate(document)])
+    if isinstance(document, dict) and "sequences" in document:
+        return _join([_read_job(Node(document), name)])
+    if isinstance(document, list) and document:
+        check_own(document)
         return FoldInput(list(document))
-    if isinstance(document, dict) and "items" in document:
-        return FoldInput(list(document["items"] or []), {k: v for k, v in document.items() if k != "items"})
-    if isinstance(document, dict) and isinstance(document.get("sequences"), list):
-        is_boltz = "modelSeeds" not in document and "dialect" not in document
-        return _boltz(document, name) if is_boltz else _alphafold(document)
+    if isinstance(document, dict) and document.get("items") != [] and "items" in document:
+        check_own(document)
+        return FoldInput(list(document["items"]), {k: v for k, v in document.items() if k != "items"})
     raise InputError(
         "%s holds no items. A FASTA file works, or YAML such as:\nitems:\n  - name: my protein\n    chains:\n"
         "      - protein: { sequence: MQIFVKTLTGK }" % name
     )
 
 
-def _join(inputs: Sequence[FoldInput]) -> FoldInput:
-    return FoldInput(
-        [item for one in inputs for item in one.items], {}, [text for one in inputs for text in one.warnings]
-    )
+def _is_job(document: Any) -> bool:
+    return isinstance(document, dict) and "sequences" in document
 
 
-def _ids(value: Any) -> Optional[List[str]]:
-    if value is None:
-        return None
-    return [str(one) for one in value] if isinstance(value, list) else [str(value)]
+def _read_job(job: Node, name: str) -> Draft:
+    """An item in the format that its keys show."""
+    if job.value.get("dialect") == "alphafoldserver":
+        return read_server_job(job, name)
+    if any(key in job.value for key in ALPHAFOLD_KEYS if key != "modelSeeds"):
+        return read_alphafold(job, name)
+    entries = job.value["sequences"]
+    kinds = {key for one in entries if isinstance(one, dict) for key in one} if isinstance(entries, list) else set()
+    if "covalent_bonds" in job.value or kinds & set(SERVER_KINDS):
+        return read_protenix(job, name)
+    return read_alphafold(job, name) if "modelSeeds" in job.value or "name" in job.value else read_boltz(job, name)
 
 
-class _Notes:
-    """Names what a foreign format has and this service has not."""
-
-    def __init__(self, item: str) -> None:
-        self.item = item
-        self.warnings: List[str] = []
-
-    def left_out(self, what: str) -> None:
-        self.warnings.append("%s: %s left out; the service makes its own." % (self.item, what))
-
-    def refuse(self, what: str, instead: str = "Write the item in our own form.") -> None:
-        raise InputError("%s: %s, which this service does not have. %s" % (self.item, what, instead))
-
-    def check(self, fields: Mapping[str, Any], known: Sequence[str]) -> None:
-        for key in fields:
-            if key not in known:
-                self.refuse("it has `%s`" % key, "Take it out if the fold is right without it.")
-
-
-def _modifications(found: Any, ccd: str, position: str) -> List[Dict[str, Any]]:
-    """Positions are 1-based there and 0-based here."""
-    return [{"ccd": str(one[ccd]), "position": int(one[position]) - 1} for one in found or []]
-
-
-def _alphafold(document: Mapping[str, Any]) -> FoldInput:
-    """AlphaFold 3's input JSON (dialect alphafold3, version 1 to 4)."""
-    notes = _Notes(str(document.get("name") or "AlphaFold 3 job"))
-    notes.check(document, ("name", "modelSeeds", "sequences", "dialect", "version", "bondedAtomPairs", "userCCD", "userCCDPath"))
-    if document.get("userCCD") or document.get("userCCDPath"):
-        notes.refuse("it has a chemical component of its own", "Give the ligand as SMILES.")
-    seeds = document.get("modelSeeds") or []
-    if seeds:
-        notes.warnings.append(
-            "%s: %d seeds left out; the service chooses its own, and `repeat` folds several times." % (notes.item, len(seeds))
-        )
-    chains: List[Dict[str, Any]] = []
-    for entry in document["sequences"]:
-        (kind, value), *more = entry.items()
-        if more:
-            notes.refuse("one of its sequences is several things at once")
-        ids = _ids(value.get("id"))
-        if kind == "ligand":
-            notes.check(value, ("id", "ccdCodes", "smiles", "description"))
-            chains.append(_ligand(ids, value.get("ccdCodes"), value.get("smiles")))
-            continue
-        if kind not in POLYMERS:
-            notes.refuse("it has a chain of kind %s" % kind)
-        own = ("unpairedMsa", "unpairedMsaPath", "pairedMsa", "pairedMsaPath", "templates")
-        notes.check(value, ("id", "sequence", "modifications", "description", *own))
-        given = [key for key in own if value.get(key)]
-        if given:
-            notes.left_out("%s of chain %s" % (", ".join(given), "/".join(ids or ["?"])))
-        names = ("ptmType", "ptmPosition") if kind == "protein" else ("modificationType", "basePosition")
-        chains.append(_polymer(kind, ids, value["sequence"], _modifications(value.get("modifications"), *names)))
-    item: Item = {"name": notes.item, "chains": chains}
-    bonds = [_bond(notes, *pair) for pair in document.get("bondedAtomPairs") or []]
-    return FoldInput([{**item, "covalentBonds": bonds} if bonds else item], {}, notes.warnings)
-
-
-def _bond(notes: _Notes, *atoms: Any) -> Dict[str, Any]:
-    """Two atoms as [chain, 1-based residue, atom name]. The gateway makes indices of the names."""
-    if len(atoms) != 2 or any(not isinstance(atom, list) or len(atom) != 3 for atom in atoms):
-        notes.refuse("it has a bond that is not of two atoms")
-    return {
-        key: value
-        for n, (one, residue, name) in enumerate(atoms, 1)
-        for key, value in (
-            ("chainId%d" % n, str(one)),
-            ("residueIndex%d" % n, int(residue) - 1),
-            ("atomName%d" % n, str(name)),
-        )
+def _join(drafts: Sequence[Draft]) -> FoldInput:
+    places = {
+        ("items.%d.%s" % (index, path)).rstrip("."): place
+        for index, draft in enumerate(drafts)
+        for path, place in draft.places.items()
     }
-
-
-def _is_server_job(job: Any) -> bool:
-    return isinstance(job, dict) and isinstance(job.get("sequences"), list) and "name" in job
-
-
-def _alphafold_server(job: Mapping[str, Any]) -> FoldInput:
-    """A job of the AlphaFold Server, or one of AlphaFold 3 in a list."""
-    if job.get("dialect") != "alphafoldserver":
-        return _alphafold(job)
-    notes = _Notes(str(job["name"]))
-    notes.check(job, ("name", "modelSeeds", "sequences", "dialect", "version"))
-    if job.get("modelSeeds"):
-        notes.left_out("seeds")
-    kinds = {"proteinChain": "protein", "rnaSequence": "rna", "dnaSequence": "dna"}
-    chains: List[Dict[str, Any]] = []
-    for entry in job["sequences"]:
-        ((kind, value),) = entry.items()
-        copies = int(value.get("count", 1))
-        if kind in ("ligand", "ion"):
-            notes.check(value, ("count", kind))
-            chains += [chain("ccd", re.sub(r"^CCD_", "", str(value[kind]))) for _ in range(copies)]
-            continue
-        if kind not in kinds:
-            notes.refuse("it has a chain of kind %s" % kind)
-        notes.check(value, ("count", "sequence", "modifications", "maxTemplateDate", "useStructureTemplate", "glycans"))
-        if value.get("glycans"):
-            notes.refuse("it has glycans")
-        names = ("ptmType", "ptmPosition") if kind == "proteinChain" else ("modificationType", "basePosition")
-        modifications = [
-            {**one, "ccd": re.sub(r"^CCD_", "", one["ccd"])}
-            for one in _modifications(value.get("modifications"), *names)
-        ]
-        chains += [_polymer(kinds[kind], None, value["sequence"], modifications) for _ in range(copies)]
-    return FoldInput([{"name": notes.item, "chains": chains}], {}, notes.warnings)
-
-
-def _boltz(document: Mapping[str, Any], name: str) -> FoldInput:
-    """Boltz' input YAML (version 1). Its positions are 1-based."""
-    notes = _Notes(name)
-    notes.check(document, ("version", "sequences", "constraints", "templates", "properties"))
-    for key in ("templates", "properties"):
-        if document.get(key):
-            notes.left_out(key)
-    chains: List[Dict[str, Any]] = []
-    for entry in document["sequences"]:
-        ((kind, value),) = entry.items()
-        kind = str(kind).lower()
-        ids = _ids(value.get("id"))
-        if kind == "ligand":
-            notes.check(value, ("id", "smiles", "ccd"))
-            ccd = value.get("ccd")
-            chains.append(_ligand(ids, None if ccd is None else [ccd], value.get("smiles")))
-            continue
-        if kind not in POLYMERS:
-            notes.refuse("it has a chain of kind %s" % kind)
-        notes.check(value, ("id", "sequence", "msa", "modifications", "cyclic"))
-        if value.get("cyclic"):
-            notes.refuse("chain %s is cyclic" % "/".join(ids or ["?"]))
-        if value.get("msa") not in (None, "empty"):
-            notes.left_out("the alignment of chain %s" % "/".join(ids or ["?"]))
-        chains.append(_polymer(kind, ids, value["sequence"], _modifications(value.get("modifications"), "ccd", "position")))
-    item: Item = {"name": name, "chains": chains}
-    for constraint in document.get("constraints") or []:
-        ((kind, value),) = constraint.items()
-        if kind == "bond":
-            notes.check(value, ("atom1", "atom2"))
-            item.setdefault("covalentBonds", []).append(_bond(notes, value["atom1"], value["atom2"]))
-            continue
-        if kind != "pocket" or "pocket" in item:
-            notes.refuse("it has a constraint of kind %s" % kind)
-        notes.check(value, ("binder", "contacts", "max_distance", "force"))
-        for key in ("max_distance", "force"):
-            if key in value:
-                notes.left_out("`%s` of the pocket" % key)
-        if not all(isinstance(residue, int) for _, residue in value["contacts"]):
-            notes.refuse("its pocket names atoms", "Name residues by their position.")
-        contacts = [{"chainId": str(one), "residueIndex": residue - 1} for one, residue in value["contacts"]]
-        item["pocket"] = {"binderChainId": str(value["binder"]), "contacts": contacts}
-    return FoldInput([item], {}, notes.warnings)
-
-
-def _polymer(kind: str, ids: Optional[List[str]], sequence: Any, modifications: List[Dict[str, Any]]) -> Dict[str, Any]:
-    made = chain(kind, str(sequence), ids)
-    if modifications:
-        made[kind]["modifications"] = modifications
-    return made
-
-
-def _ligand(ids: Optional[List[str]], ccd: Optional[Sequence[Any]], smiles: Any) -> Dict[str, Any]:
-    named: Dict[str, Any] = {} if ids is None else {"ids": ids}
-    if smiles is not None:
-        named["smiles"] = str(smiles)
-    if ccd is not None:
-        named["ccd"] = [_code(one) for one in ccd]
-    return {"ligand": named}
-
-
-def _code(value: Any) -> str:
-    if isinstance(value, str):
-        return value
-    raise InputError("The code %s is read as a number. Quote it, such as \"017\"." % value)
-
-
+    return FoldInput([one.item for one in drafts], {}, [text for one in drafts for text in one.warnings], places)

@@ -6,7 +6,9 @@ import hashlib
 import json
 from typing import Any, Dict, Mapping, Optional, Sequence, Union
 
+from .errors import InputError
 from .inputs import FoldInput
+from .own import check_own
 
 Items = Union[FoldInput, Sequence[Mapping[str, Any]]]
 
@@ -14,7 +16,7 @@ Items = Union[FoldInput, Sequence[Mapping[str, Any]]]
 def submission_key(submission: Mapping[str, Any], again: str = "") -> str:
     """The key of an input: the same content is the same key, whatever the order of its members."""
     content = json.dumps([submission, again], sort_keys=True, separators=(",", ":"), ensure_ascii=False)
-    return "py-" + hashlib.sha256(content.encode()).hexdigest()[:48]
+    return "py-" + hashlib.sha256(content.encode("utf-8", "surrogatepass")).hexdigest()[:48]
 
 
 def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]:
@@ -22,7 +24,11 @@ def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(items, FoldInput):
         return {**items.options, "items": items.items, **given}
-    return {"items": [dict(item) for item in items], **given}
+    if isinstance(items, (str, Mapping)):
+        raise InputError("Give a list of items, or what read_input returns.")
+    plain = [dict(item) if isinstance(item, Mapping) else item for item in items]
+    check_own(plain)
+    return {"items": plain, **given}
 
 
 def make_submission(

@@ -1,0 +1,83 @@
+"""Says what the gateway found in an input by the places, counts and means of the file that it came from."""
+
+from __future__ import annotations
+
+import re
+from typing import Any, Dict, List, Mapping, Optional
+
+from .inputs import FoldInput
+from .text import plain_text
+
+Issue = Mapping[str, Any]
+
+
+def describe_issue(issue: Issue, source: Optional[FoldInput] = None) -> str:
+    """One line: the place, what is wrong, and what would be right."""
+    told = translate_issue(issue, source)
+    return plain_text("%s: %s %s" % (told["path"], told["message"], told.get("hint") or "")).rstrip()
+
+
+def translate_issue(issue: Issue, source: Optional[FoldInput]) -> Dict[str, Any]:
+    """The same issue for a file of another program; as it is for our own form, whose paths the gateway has."""
+    place = _find_place(issue["path"], source.places) if source else None
+    if source is None or place is None:
+        return dict(issue)
+    told = {**issue, "path": place, **_in_counts_of_file(issue, source.items)}
+    if "atomIndex" in (told.get("hint") or ""):
+        told["hint"] = "This format only names atoms: write the item in our own form, where an atom can have an index."
+    return told
+
+
+def _find_place(path: str, places: Mapping[str, str]) -> Optional[str]:
+    """The place of a path, or of the nearest part around it with the rest of the path."""
+    words = path.split(".")
+    for length in range(len(words), 1, -1):
+        place = places.get(".".join(words[:length]))
+        if place is not None:
+            rest = "".join("[%s]" % word if word.isdigit() else "." + word for word in words[length:])
+            return (place + rest).lstrip(".") or "the document"
+    return None
+
+
+def _in_counts_of_file(issue: Issue, items: List[Dict[str, Any]]) -> Dict[str, Any]:
+    """Sentences about positions, which count from 1 in every file of another program."""
+    path, code = issue["path"].split("."), issue.get("code")
+    try:
+        item = items[int(path[1])]
+        position = int(_value_at(items, path[1:])) + 1
+        sequence = _sequence_of(item, path)
+    except (KeyError, IndexError, ValueError, TypeError):
+        return {}
+    if code in ("POSITION_OUT_OF_RANGE", "RESIDUE_OUT_OF_RANGE"):
+        length = "" if sequence is None else ", which has %d" % len(sequence)
+        return {"message": "Position %d is outside the chain%s. Positions count from 1." % (position, length), "hint": None}
+    if code in ("UNUSUAL_MODIFICATION", "POSITION_LOOKS_ONE_BASED") and sequence:
+        component = _value_at(items, [*path[1:-1], "ccd"])
+        told = "%s is no modification of residue %d, which is %s." % (component, position, sequence[position - 1])
+        return {"message": told, "hint": "Check the position, which counts from 1, and the code."}
+    if code == "DUPLICATE_POSITION":
+        return {"message": "Residue %d is modified already." % position}
+    return {}
+
+
+def _value_at(items: List[Dict[str, Any]], path: List[str]) -> Any:
+    found: Any = items
+    for word in path:
+        found = found[int(word)] if isinstance(found, list) else found[word]
+    return found
+
+
+def _sequence_of(item: Dict[str, Any], path: List[str]) -> Optional[str]:
+    """The sequence of the chain that a position is in; None for a ligand."""
+    if path[2] == "chains":
+        return _letters(item["chains"][int(path[3])][path[4]])
+    number = re.sub(r"\D", "", path[-1])
+    owner = _value_at([item], ["0", *path[2:-1]])
+    wanted = owner["chainId" + number]
+    chains = (value for one in item["chains"] for value in one.values())
+    return next((_letters(one) for one in chains if wanted in (one.get("ids") or [])), None)
+
+
+def _letters(chain: Mapping[str, Any]) -> Optional[str]:
+    sequence = chain.get("sequence")
+    return None if sequence is None else "".join(sequence.split()).upper()

@@ -1,0 +1,148 @@
+"""Values of an input file with their places, each read by the one shape that its format allows."""
+
+from __future__ import annotations
+
+from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
+
+from .errors import InputError
+
+#: GraphQL has no larger whole numbers.
+MAX_INTEGER = 2**31 - 1
+MAX_SHOWN_CHARACTERS = 40
+
+
+def describe(value: Any) -> str:
+    """What a value is, in a few words."""
+    if value is None:
+        return "null"
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    if isinstance(value, (int, float)):
+        # A whole number of thousands of digits cannot even be written.
+        return "the number %r" % value if isinstance(value, float) or abs(value) <= MAX_INTEGER else "a very large number"
+    if isinstance(value, str):
+        text = value if len(value) <= MAX_SHOWN_CHARACTERS else value[:MAX_SHOWN_CHARACTERS] + "…"
+        return 'the text "%s"' % text
+    if isinstance(value, dict):
+        return "an object"
+    return "a list" if isinstance(value, list) else "a %s" % type(value).__name__
+
+
+class Node:
+    """A value and its place, such as `sequences[2].ligand.ccdCodes`. Places count from 0, as in JSON paths."""
+
+    def __init__(self, value: Any, place: str = "") -> None:
+        self.value = value
+        self.place = place
+
+    def fail(self, sentence: str) -> NoReturn:
+        raise InputError("%s: %s" % (self.place or "The document", sentence))
+
+    def fields(self, known: Sequence[str]) -> "Fields":
+        """An object in which nothing else may stand: what is not read could change the molecule."""
+        if not isinstance(self.value, dict):
+            self.fail("this must be an object, not %s." % describe(self.value))
+        for key in self.value:
+            if key not in known:
+                self.fail("it has `%s`, which is not understood. Take it out if the fold is right without it." % key)
+        return Fields(self.value, self.place)
+
+    def only_field(self) -> Tuple[str, "Node"]:
+        """The key and the value of an object that has one, as entries of `sequences` have."""
+        if not isinstance(self.value, dict) or len(self.value) != 1:
+            self.fail("this must be an object with one key, such as `protein`, not %s." % describe(self.value))
+        ((key, value),) = self.value.items()
+        return key, Node(value, "%s.%s" % (self.place, key))
+
+    def items(self, minimum: int = 0) -> List["Node"]:
+        if not isinstance(self.value, list):
+            self.fail("this must be a list, not %s." % describe(self.value))
+        if len(self.value) < minimum:
+            self.fail("the list is empty.")
+        return [Node(value, "%s[%d]" % (self.place, index)) for index, value in enumerate(self.value)]
+
+    def exactly(self, size: int, meaning: str) -> List["Node"]:
+        found = self.items()
+        if len(found) != size:
+            self.fail("this must be a list of %d: %s." % (size, meaning))
+        return found
+
+    def text(self) -> str:
+        if isinstance(self.value, str):
+            if any("\ud800" <= char <= "\udfff" for char in self.value):
+                self.fail("this has half a character in it.")
+            return self.value
+        if isinstance(self.value, (list, dict)):
+            self.fail("this must be a text, not %s. Quote it if it is one." % describe(self.value))
+        self.fail('this must be a text, and is read as %s. Quote it, such as "017" or "NO".' % describe(self.value))
+
+    def texts(self) -> List[str]:
+        return [one.text() for one in self.items(1)]
+
+    def text_or_texts(self) -> List[str]:
+        """One text, or a list of some."""
+        return self.texts() if isinstance(self.value, list) else [self.text()]
+
+    def integer(self, minimum: int, maximum: int = MAX_INTEGER) -> int:
+        """A whole number that is written as one: neither "2", nor 2.0, nor true."""
+        if isinstance(self.value, int) and not isinstance(self.value, bool) and minimum <= self.value <= maximum:
+            return self.value
+        upper = "" if maximum == MAX_INTEGER else " to %d" % maximum
+        self.fail("this must be a whole number from %d%s, not %s." % (minimum, upper, describe(self.value)))
+
+    def number(self) -> float:
+        if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
+            return self.value
+        self.fail("this must be a number, not %s." % describe(self.value))
+
+    def boolean(self) -> bool:
+        if isinstance(self.value, bool):
+            return self.value
+        self.fail("this must be true or false, not %s." % describe(self.value))
+
+
+class Fields:
+    """The fields of an object. One that is null counts as left out."""
+
+    def __init__(self, value: Dict[str, Any], place: str) -> None:
+        self._value = value
+        self._place = place
+
+    def _at(self, key: str) -> str:
+        return "%s.%s" % (self._place, key) if self._place else key
+
+    def find(self, key: str) -> Optional[Node]:
+        value = self._value.get(key)
+        return None if value is None else Node(value, self._at(key))
+
+    def require(self, key: str) -> Node:
+        found = self.find(key)
+        if found is None:
+            Node(None, self._at(key)).fail("this is missing or null. Give it, in quotes if it is a text.")
+        return found
+
+    def is_given(self, key: str) -> bool:
+        """Whether something stands there, for what is left out anyway."""
+        return bool(self._value.get(key))
+
+
+Check = Callable[[Node], Any]
+
+
+def list_of(check: Check) -> Check:
+    return lambda node: [check(one) for one in node.items()]
+
+
+def object_of(required: Dict[str, Check], optional: Dict[str, Check]) -> Check:
+    """An object with these fields and no others."""
+
+    def run(node: Node) -> None:
+        fields = node.fields([*required, *optional])
+        for key, check in required.items():
+            check(fields.require(key))
+        for key, check in optional.items():
+            found = fields.find(key)
+            if found is not None:
+                check(found)
+
+    return run
