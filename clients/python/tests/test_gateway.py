@@ -11,7 +11,9 @@ import time
 import unittest
 import uuid
 
-from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain
+from foldatlas import AsyncFoldAtlas, FoldAtlas, FoldAtlasError, InputError, chain, parse_input
+
+from .test_shapes import ALPHAFOLD, BOLTZ, PROTENIX, SERVER
 
 URL = os.environ.get("FOLDATLAS_TEST_URL", "")
 INSULIN = "12e9c9e4e2835c302e8ba615115edda3"
@@ -73,6 +75,41 @@ class Library(unittest.TestCase):
         self.assertFalse(check["ok"])
         with self.assertRaisesRegex(InputError, "items.0.chains.0.protein.sequence"):
             self.atlas.submit([{"chains": [chain("protein", "GIV1")]}])
+
+    def test_says_what_is_wrong_by_the_places_and_counts_of_the_file(self):
+        protein = {"id": "A", "sequence": CHAIN_A, "modifications": [{"ptmType": "SEP", "ptmPosition": 10}]}
+        job = {"name": "j", "modelSeeds": [1], "dialect": "alphafold3", "version": 2}
+        job["sequences"] = [{"ligand": {"id": "L", "ccdCodes": ["ATP"]}}, {"protein": protein}]
+        boltz = "sequences:\n  - protein: { id: A, sequence: %s, modifications: [{ position: 99, ccd: SEP }] }\n" % CHAIN_A
+
+        def found(document, key="issues"):
+            made = parse_input(document if isinstance(document, str) else json.dumps(document), "design.yaml")
+            return [(one["path"], one["message"], one["hint"]) for one in self.atlas.check(made)[key]]
+
+        ((path, message, hint),) = found(job, "warnings")
+        self.assertEqual(path, "sequences[1].protein.modifications[0].ptmPosition")
+        self.assertEqual(message, "SEP is no modification of residue 10, which is I.")
+        self.assertIn("counts from 1", hint)
+        ((path, message, _),) = found(boltz)
+        self.assertEqual(path, "sequences[0].protein.modifications[0].position")
+        self.assertEqual(message, "Position 99 is outside the chain, which has 21. Positions count from 1.")
+        bonded = {**job, "bondedAtomPairs": [[["A", 6, "SG"], ["L", 1, "PA"]], [["A", 22, "N"], ["B", 1, "CA"]]]}
+        issues = dict((path, (message, hint)) for path, message, hint in found(bonded))
+        self.assertEqual(
+            sorted(issues),
+            ["bondedAtomPairs[0][1][2]", "bondedAtomPairs[1][0][1]", "bondedAtomPairs[1][1][0]", "bondedAtomPairs[1][1][2]"],
+        )
+        self.assertIn("our own form", issues["bondedAtomPairs[0][1][2]"][1])
+        self.assertEqual(issues["bondedAtomPairs[1][0][1]"][0], "Position 22 is outside the chain, which has 21. Positions count from 1.")
+        with self.assertRaises(InputError) as caught:
+            self.atlas.submit(parse_input(json.dumps(bonded)))
+        self.assertIn("\nbondedAtomPairs[1][0][1]: Position 22 is outside", str(caught.exception))
+        self.assertNotRegex(str(caught.exception), r"items\.0|atomIndex|0-based")
+
+    def test_reads_what_each_program_writes(self):
+        for document in (ALPHAFOLD, SERVER, PROTENIX, BOLTZ):
+            check = self.atlas.check(parse_input(json.dumps(document), "file.json"))
+            self.assertEqual([one for one in check["issues"] if one["code"] != "UNKNOWN_ATOM"], [])
 
     def test_folds_once_however_often_it_is_run(self):
         made = [{**item, "includePae": True} for item in items("a", "b")]
@@ -223,6 +260,15 @@ class CommandLine(unittest.TestCase):
         self.assertEqual(code, 0)
         code, _, _ = self.run_command("results", batch, "--out", "results")
         self.assertEqual(code, 0)
+
+    def test_a_mended_file_follows_one_that_was_refused(self):
+        self.write("t.fasta", ">a\nGIV1\n")
+        code, out, err = self.run_command("fold", "t.fasta", "--out", "t1")
+        self.assertEqual((code, out), (65, ""))
+        self.write("t.fasta", ">a\nGIVE\n")
+        code, out, err = self.run_command("fold", "t.fasta", "--out", "t1")
+        self.assertEqual(code, 0, err)
+        self.assertTrue(out.strip())
 
     def test_fold_lists_what_failed(self):
         self.write("d.fasta", ">too long\n%s\n>good\n%s\n" % (TOO_LONG, CHAIN_A))

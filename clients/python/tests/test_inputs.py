@@ -26,9 +26,14 @@ class FileNames(unittest.TestCase):
             ("con.pdb", "con_.pdb"),
             ("あ" * 90, "あ" * 80),
             ("a" * 79 + "𠮷", "a" * 79),
+            ("COM¹", "COM¹_"),
+            ("foldatlas", "foldatlas-2"),
         ]:
             task = {"taskId": "b-00000", "name": name, "inputIndex": 0, "repeatIndex": 0}
             self.assertEqual(file_names([task]), {"b-00000": file})
+        for first, second, file in (("straße", "STRASSE", "STRASSE-2"), ("s", "ſ", "ſ-2"), ("Σ", "ς", "ς-2")):
+            tasks = [{"taskId": "b-0000%d" % n, "name": name, "inputIndex": n, "repeatIndex": 0} for n, name in enumerate((first, second))]
+            self.assertEqual(file_names(tasks), {"b-00000": first, "b-00001": file})
 
 
 class Fasta(unittest.TestCase):
@@ -174,7 +179,7 @@ class AlphaFold(unittest.TestCase):
     def test_what_changes_the_molecule_is_refused(self):
         bonds = {**ALPHAFOLD, "bondedAtomPairs": [[["A", 1, "CA"]]]}
         for job, said in (
-            (bonds, "not of two atoms"),
+            (bonds, r"bondedAtomPairs\[0\]: .* the two atoms of a bond"),
             ({**ALPHAFOLD, "userCCD": "data_X"}, "SMILES"),
             ({**ALPHAFOLD, "new": 1}, "`new`"),
         ):

@@ -2,72 +2,24 @@
 
 import contextlib
 import io
+import itertools
 import json
 import os
+import pkgutil
 import tempfile
 import threading
 import unittest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from unittest.mock import patch
 
-from foldatlas import FoldAtlas, FoldAtlasError, InputError, Refusal, Unreachable
+from foldatlas import FoldAtlas, FoldAtlasError, InputError, Refusal, Unreachable, chain
 from foldatlas.cli import main
 from foldatlas.journal import Journal
+from foldatlas.submission import make_submission
+
+from .servers import Server, answer, error, events, pages, progress, task
 
 
-class Server(ThreadingHTTPServer):
-    """Answers requests by `answers`, one function each, and notes what came."""
-
-    daemon_threads = True
-
-    def __init__(self):
-        super().__init__(("127.0.0.1", 0), Handler)
-        self.answers = []
-        self.requests = []
-
-
-class Handler(BaseHTTPRequestHandler):
-    def respond(self):
-        length = int(self.headers.get("content-length") or 0)
-        self.server.requests.append((self.path, dict(self.headers), self.rfile.read(length)))
-        self.server.answers.pop(0)(self)
-
-    do_GET = do_POST = respond
-
-    def log_message(self, *_):
-        pass
-
-
-def answer(body, status=200, content_type="application/json", length=None, **headers):
-    data = body if isinstance(body, bytes) else json.dumps(body).encode()
-
-    def send(handler):
-        handler.send_response(status)
-        handler.send_header("content-type", content_type)
-        handler.send_header("content-length", str(len(data) if length is None else length))
-        for name, value in headers.items():
-            handler.send_header(name, value)
-        handler.end_headers()
-        handler.wfile.write(data)
-
-    return send
-
-
-def events(*bodies, is_whole=True):
-    lines = b"".join(b"event: next\ndata: " + json.dumps(body).encode() + b"\n\n" for body in bodies)
-    return answer(lines, content_type="text/event-stream", length=len(lines) if is_whole else len(lines) + 100)
-
-
-def error(code, **extensions):
-    return {"message": "It is so.", "extensions": {"code": code, **extensions}}
-
-
-def progress(final, done):
-    counts = {"total": 1, "queued": 0, "inProgress": 1 - done, "done": done, "failed": 0, "cancelled": 0}
-    return {"data": {"batchProgress": {"final": final, "estimatedSecondsLeft": None, "batch": {"counts": counts}, "changedTasks": []}}}
-
-
-class Faults(unittest.TestCase):
+class OverServer(unittest.TestCase):
     def setUp(self):
         self.server = Server()
         threading.Thread(target=self.server.serve_forever, daemon=True).start()
@@ -78,6 +30,8 @@ class Faults(unittest.TestCase):
         self.sleep = sleeping.start()
         self.addCleanup(sleeping.stop)
 
+
+class Faults(OverServer):
     def test_a_read_that_is_refused_for_now_is_sent_again_after_the_pause_it_asks_for(self):
         busy = {"errors": [error("RATE_LIMITED", retryable=True, retryAfterSeconds=7)]}
         found = {"data": {"features": {"nodes": [], "pageInfo": {"hasNextPage": False, "endCursor": None}}}}
@@ -147,7 +101,7 @@ class Faults(unittest.TestCase):
             submission = {"items": [], "idempotencyKey": "k1"}
             with self.assertRaises(FoldAtlasError):
                 Journal.open(folder).submit(self.atlas, submission)
-            with self.assertRaisesRegex(InputError, "nothing was submitted"):
+            with self.assertRaisesRegex(InputError, "not known. Run that one again"):
                 Journal.open(folder).submit(self.atlas, {"items": [], "idempotencyKey": "k2"})
             self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_id"], "b1")
             # Known now: nothing more is sent.
@@ -168,10 +122,235 @@ class Faults(unittest.TestCase):
         self.assertNotRegex(said.getvalue(), "(?m)^Submitted before")
         self.assertNotRegex(said.getvalue(), "[\x00-\x09\x0b-\x1f\x7f-\x9f\u202a-\u202e]")
 
+    def test_a_query_keeps_the_data_beside_its_errors(self):
+        data = {"a": {"name": "Insulin"}, "b": None}
+        wrong = {"message": "It is none.", "path": ["b"], "extensions": {"code": "BAD_USER_INPUT"}}
+        self.server.answers = [answer({"data": data, "errors": [wrong, {**wrong, "message": "Nor this."}]})]
+        with self.assertRaisesRegex(FoldAtlasError, "It is none") as caught:
+            self.atlas.query("{ a b }")
+        self.assertEqual((caught.exception.data, caught.exception.code), (data, "BAD_USER_INPUT"))
+        self.assertEqual([one["message"] for one in caught.exception.errors], ["It is none.", "Nor this."])
+        self.server.answers = [answer({"errors": [wrong]}, 400)]
+        with self.assertRaises(FoldAtlasError) as caught:
+            self.atlas.query("{ a b }")
+        self.assertIsNone(caught.exception.data)
+
+    def test_one_text_is_one_identifier(self):
+        row = {"requested": "P01308", "status": "NO_SUCH_ENTRY", "problem": None, "protein": None}
+        self.server.answers = [answer({"data": {"lookup": [row]}}), answer({"data": {"proteins": [None]}})]
+        self.assertEqual(len(self.atlas.lookup("P01308")), 1)
+        self.assertEqual(len(self.atlas.proteins("0" * 32)), 1)
+        self.assertEqual([list(json.loads(body)["variables"].values()) for _, _, body in self.server.requests], [[["P01308"]], [["0" * 32]]])
+
     def test_a_token_is_never_quoted(self):
         with self.assertRaises(ValueError) as caught:
             FoldAtlas("http://127.0.0.1:1", "sec ret\n")
         self.assertNotIn("sec", str(caught.exception))
+
+
+class Away(OverServer):
+    """The gateway is away: `clock` passes by what is slept."""
+
+    def setUp(self):
+        super().setUp()
+        self.clock = 0.0
+        self.sleep.side_effect = self.pass_time
+        clock = patch("time.monotonic", lambda: self.clock)
+        clock.start()
+        self.addCleanup(clock.stop)
+        self.said = []
+        self.atlas.transport.say = self.said.append
+
+    def pass_time(self, seconds):
+        self.clock += seconds
+
+    def test_results_wait_four_minutes_for_a_gateway_that_is_away(self):
+        away = FoldAtlas("http://127.0.0.1:1")
+        with tempfile.TemporaryDirectory() as folder, self.assertRaises(Unreachable):
+            next(away.results("b1", folder))
+        self.assertTrue(240 <= self.clock < 260, self.clock)
+        with self.assertRaises(Unreachable):
+            away.lookup(["P01308"])
+        with self.assertRaises(Unreachable):
+            away.tasks("b1")
+        self.assertLess(self.clock, 260)
+
+    def test_results_go_on_when_the_gateway_comes_back(self):
+        gone = answer(b"", 502)
+        cif, tsv = (answer(b"x", content_type=kind) for kind in ("chemical/x-mmcif", "text/tab-separated-values"))
+        self.server.answers = [
+            *(gone, gone, answer(pages([task("b1-00000", "QUEUED", "a")]))),
+            *(gone, events(progress(False, 0), is_whole=False), gone, events(progress(True, 1))),
+            *(gone, answer(pages([task("b1-00000", "DONE", "a")]))),
+            *(gone, answer({}), answer(b"", 503), cif, gone, tsv),
+        ]
+        with tempfile.TemporaryDirectory() as folder:
+            last = list(self.atlas.results("b1", folder))[-1]
+            self.assertEqual((last["saved"], last["missing"]), (1, []))
+            self.assertEqual(sorted(os.listdir(folder)), ["a.cif", "a.json", "foldatlas.json", "scores.tsv"])
+        self.assertIn("Waiting for it, up to 4 minutes", self.said[0])
+
+    def test_files_do_not_wait_four_minutes_each(self):
+        tasks = [task("b1-%05d" % index, "DONE", "t%d" % index, index) for index in range(40)]
+        self.server.answers = [answer(pages(tasks)), events(progress(True, 1)), answer(pages(tasks))]
+        self.server.respond_always = answer(b"", 502)
+        with tempfile.TemporaryDirectory() as folder:
+            last = list(self.atlas.results("b1", folder))[-1]
+        self.assertEqual(len(last["missing"]), 41)
+        self.assertLess(self.clock, 400)
+
+    def test_an_answer_that_will_not_change_is_told_at_once(self):
+        self.server.answers = [answer({"data": {"batch": None}})]
+        with tempfile.TemporaryDirectory() as folder, self.assertRaisesRegex(FoldAtlasError, "There is no batch"):
+            next(self.atlas.results("b1", folder))
+        self.assertEqual(self.clock, 0)
+
+
+class Killed(BaseException):
+    """The process ends here."""
+
+
+class Gateway:
+    """Keys and what was paid for them, as a gateway with its ledger has them."""
+
+    def __init__(self):
+        self.paid = {}
+        self.dies_after_paying = False
+
+    def submit(self, handler):
+        submission = json.loads(handler.body)["variables"]["input"]
+        key, sequence = submission["idempotencyKey"], submission["items"][0]["chains"][0]["protein"]["sequence"]
+        if not sequence.isalpha():
+            issue = {"path": "items.0", "code": "BAD_LETTER", "message": "It is wrong.", "hint": None}
+            ended = {"__typename": "InvalidInput", "message": "It cannot be used.", "hint": None, "issues": [issue]}
+        else:
+            is_replay = key in self.paid
+            self.paid.setdefault(key, sequence)
+            if self.dies_after_paying:
+                self.dies_after_paying = False
+                handler.wfile.close()
+                return
+            batch = {"batchId": "batch-%d" % list(self.paid).index(key)}
+            ended = {"__typename": "FoldSubmitted", "replayed": is_replay, "warnings": [], "batch": batch}
+        answer({"data": {"submitFold": ended}})(handler)
+
+
+def submission_of(sequence):
+    return make_submission([{"chains": [chain("protein", sequence)]}], {})
+
+
+class Journals(OverServer):
+    """What a folder says after each answer, and after an end at any moment."""
+
+    def setUp(self):
+        super().setUp()
+        self.gateway = Gateway()
+        self.server.respond_always = self.gateway.submit
+        folder = tempfile.TemporaryDirectory()
+        self.addCleanup(folder.cleanup)
+        self.folder = folder.name
+
+    def submit(self, sequence, atlas=None):
+        return Journal.open(self.folder).submit(atlas or self.atlas, submission_of(sequence))["batch_id"]
+
+    def test_a_mended_input_follows_one_that_was_certainly_not_queued(self):
+        refused = {"__typename": "Refused", "message": "No credits.", "hint": None, "reason": "CREDITS", "retryable": False, "retryAfterSeconds": None}
+        for refuse in (
+            self.gateway.submit,  # a digit in the sequence
+            answer({"data": {"submitFold": refused}}),
+            answer({"data": None, "errors": [error("BAD_USER_INPUT")]}, 400),
+            answer({"data": None, "errors": [error("UNAUTHENTICATED")]}, 401),
+            answer(b"<html>", 413, "text/html"),
+        ):
+            self.server.answers = [refuse]
+            with self.assertRaises((InputError, FoldAtlasError)):
+                self.submit("GIV1")
+            self.assertEqual(os.listdir(self.folder), [])
+        with self.assertRaises(Unreachable):
+            self.submit("GIV1", FoldAtlas("http://127.0.0.1:1"))
+        self.assertEqual(self.submit("GIVE"), "batch-0")
+
+    def test_an_input_whose_outcome_is_unknown_stays(self):
+        unknown = {"__typename": "OutcomeUnknown", "message": "It broke.", "hint": None}
+        for number, broken in enumerate(
+            (
+                answer(b"", 502),
+                answer(b"", 408),
+                answer(b"{}", length=100),
+                answer({"data": {"submitFold": unknown}}),
+                answer({"data": None, "errors": [error("INTERNAL_SERVER_ERROR")]}, 500),
+                answer({"data": {"submitFold": {"__typename": "FoldSubmitted", "batch": {"batchId": "../x"}}}}),
+                lambda handler: handler.wfile.close(),
+            )
+        ):
+            self.folder = os.path.join(self.folder, str(number))
+            sequence = "GIV" + "E" * number
+            self.server.answers = [broken]
+            with self.assertRaises(FoldAtlasError):
+                self.submit(sequence)
+            sent = len(self.server.requests)
+            with self.assertRaisesRegex(InputError, "whether it was queued is not known. Run that one again"):
+                self.submit("MENDED")
+            # What is certain about this try is not about the one before.
+            self.server.answers = [answer({"data": None, "errors": [error("UNAUTHENTICATED")]}, 401)]
+            with self.assertRaises(FoldAtlasError):
+                self.submit(sequence)
+            with self.assertRaisesRegex(InputError, "not known"):
+                self.submit("MENDED")
+            self.assertEqual(len(self.server.requests), sent + 1)
+            self.assertEqual(self.submit(sequence), "batch-%d" % number)
+
+    def test_whenever_it_is_killed_nothing_is_paid_twice(self):
+        calls = ("os.replace", "os.fsync", "os.remove", "os.makedirs", "builtins.open", "urllib.request.OpenerDirector.open")
+        ends = 0
+        for name in calls:
+            for moment in range(8):
+                for is_after in (False, True):
+                    with self.subTest(name, moment=moment, is_after=is_after), tempfile.TemporaryDirectory() as folder:
+                        self.folder = os.path.join(folder, "out")
+                        self.gateway.paid.clear()
+                        ends += self.is_killed(name, moment, is_after)
+                        self.assertEqual(self.submit("GIVE"), "batch-0")
+                        self.assertEqual(self.submit("GIVE"), "batch-0")
+                        self.assertEqual(list(self.gateway.paid.values()), ["GIVE"])
+                        self.assertEqual(os.listdir(self.folder), ["foldatlas.json"])
+        self.assertGreater(ends, 12)
+
+    def is_killed(self, name, moment, is_after):
+        """Runs a submission that ends at the nth call of a function, before or after what it does."""
+        owner, _, attribute = name.rpartition(".")
+        owner = pkgutil.resolve_name(owner)
+        original, count = getattr(owner, attribute), itertools.count()
+
+        def call(*given, **named):
+            is_moment = next(count) == moment
+            if is_moment and not is_after:
+                raise Killed
+            result = original(*given, **named)
+            if is_moment:
+                raise Killed
+            return result
+
+        with patch.object(owner, attribute, call):
+            try:
+                self.submit("GIVE")
+            except Killed:
+                return True
+        return False
+
+    def test_a_gateway_that_dies_after_paying_is_asked_for_the_same_key(self):
+        self.gateway.dies_after_paying = True
+        with self.assertRaises(Unreachable):
+            self.submit("GIVE")
+        self.assertEqual(self.submit("GIVE"), "batch-0")
+        self.assertEqual(len(self.gateway.paid), 1)
+
+    def test_a_journal_that_is_none_is_a_sentence(self):
+        for text in ("", "[]", "1", "null", '"x"', '{"batchId": 1}', '{"submission": []}', '{"submission": {}}', "{" * 5000, '{"submission": {"idempotencyKey": 1}}'):
+            with open(os.path.join(self.folder, "foldatlas.json"), "w", encoding="utf-8") as file:
+                file.write(text)
+            with self.subTest(text[:20]), self.assertRaisesRegex(InputError, "cannot be read"):
+                self.submit("GIVE")
 
 
 if __name__ == "__main__":

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import io
 import json
 import os
 import re
@@ -15,8 +16,9 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Text
 from . import __version__
 from .client import LOOKUP_COLUMNS, FoldAtlas
 from .errors import FoldAtlasError, InputError, Refusal
-from .inputs import FoldInput, parse_input
+from .inputs import MAX_INPUT_BYTES, FoldInput, decode_input, parse_input, read_input
 from .journal import Journal
+from .saver import plain_file_name
 from .submission import make_submission
 from .table import Table
 from .text import for_terminal, plain_text
@@ -145,6 +147,15 @@ def _open(file: str) -> TextIO:
         raise Ending(USAGE, "%s\nText itself goes to standard input: echo P01308 | foldatlas lookup -" % error) from None
 
 
+def _read_input(file: str) -> FoldInput:
+    if file == "-":
+        return parse_input(decode_input(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), file), file)
+    try:
+        return read_input(file)
+    except OSError as error:
+        raise Ending(USAGE, str(error)) from None
+
+
 def _read(file: str) -> str:
     try:
         with _open(file) as stream:
@@ -153,16 +164,18 @@ def _read(file: str) -> str:
         raise Ending(DATA, "%s is no UTF-8 text. Save it as UTF-8." % file) from None
 
 
-def _client(args: Any) -> FoldAtlas:
+def _client(args: Any, terminal: Terminal) -> FoldAtlas:
     token = None
     if args.token_file is not None:
         token = _read(args.token_file)
         if not token.strip():
             raise Ending(USAGE, "--token-file: the file is empty.")
     try:
-        return FoldAtlas(args.url, token)
+        client = FoldAtlas(args.url, token)
     except ValueError as error:
         raise Ending(USAGE, str(error)) from None
+    client.transport.say = terminal.say
+    return client
 
 
 _RESIDUES = re.compile(r"^[A-Za-z*. -]+$")
@@ -191,7 +204,7 @@ def read_identifiers(lines: Iterator[str]) -> Iterator[str]:
 
 
 def run_lookup(args: Any, terminal: Terminal) -> int:
-    client = _client(args)
+    client = _client(args, terminal)
     done, found, lost = 0, 0, 0
     with _open(args.file) as stream:
         try:
@@ -212,7 +225,7 @@ def run_lookup(args: Any, terminal: Terminal) -> int:
 
 
 def _fold_input(args: Any) -> FoldInput:
-    made = parse_input(_read(args.file), args.file)
+    made = _read_input(args.file)
     if not made.items:
         raise InputError("%s holds no items." % args.file)
     if args.pae:
@@ -230,12 +243,12 @@ def run_fold(args: Any, terminal: Terminal) -> int:
     made = _fold_input(args)
     for warning in made.warnings:
         terminal.say("warning: " + warning)
-    client = _client(args)
+    client = _client(args, terminal)
     options = {"label": args.label, "repeat": args.repeat, "model": args.model}
     submission = make_submission(made, options, args.again)
     try:
         # Without a folder the key alone keeps the same input from being paid twice.
-        sent = client.send(submission) if args.out is None else Journal.open(args.out).submit(client, submission)
+        sent = client.send(submission, made) if args.out is None else Journal.open(args.out).submit(client, submission, made)
     except KeyboardInterrupt:
         terminal.say("Interrupted before there was a batch. Run the same again: it is not paid twice.")
         raise
@@ -253,11 +266,11 @@ def run_fold(args: Any, terminal: Terminal) -> int:
 
 def run_results(args: Any, terminal: Terminal) -> int:
     with _going_on(args, terminal, "results", args.batch):
-        return _save(_client(args), args, terminal, args.batch)
+        return _save(_client(args, terminal), args, terminal, args.batch)
 
 
 def run_watch(args: Any, terminal: Terminal) -> int:
-    client = _client(args)
+    client = _client(args, terminal)
     counts: Dict[str, int] = {}
     with _going_on(args, terminal, "watch", args.batch):
         for event in _shown(client.watch(args.batch), terminal):
@@ -266,7 +279,7 @@ def run_watch(args: Any, terminal: Terminal) -> int:
 
 
 def _save(client: FoldAtlas, args: Any, terminal: Terminal, batch_id: str) -> int:
-    folder = args.out or "foldatlas-" + batch_id
+    folder = args.out or "foldatlas-" + plain_file_name(batch_id)
     missing: List[str] = []
     for event in _shown(client.results(batch_id, folder), terminal):
         missing = event.get("missing", [])
@@ -344,7 +357,7 @@ def run_query(args: Any, terminal: Terminal) -> int:
         raise Ending(USAGE, "--variables: %s" % error) from None
     if not isinstance(variables, dict):
         raise Ending(USAGE, "--variables: must be an object.")
-    transport = _client(args).transport
+    transport = _client(args, terminal).transport
     is_stream = re.search(r"^\s*subscription\b", re.sub(r"#.*", "", document), re.MULTILINE) is not None
     answers = transport.subscribe if is_stream else lambda *given: iter([transport.ask(*given)])
     failed = False
@@ -354,7 +367,7 @@ def run_query(args: Any, terminal: Terminal) -> int:
         for error in errors:
             code = (error.get("extensions") or {}).get("code", "ERROR")
             where = " at " + ".".join(map(str, error["path"])) if error.get("path") else ""
-            terminal.say("%s%s: %s" % (code, where, plain_text(error["message"])))
+            terminal.say(plain_text("%s%s: %s" % (code, where, error["message"])))
         failed = failed or bool(errors)
     return NOT_ALL_GOOD if failed else OK
 
@@ -367,6 +380,9 @@ def main(words: Optional[List[str]] = None) -> int:
         raise Ending(TERMINATED, "Terminated.")
 
     signal.signal(signal.SIGTERM, terminate)
+    if isinstance(sys.stdout, io.TextIOWrapper):
+        # What others wrote may have half a character, or one that this terminal cannot show.
+        sys.stdout.reconfigure(errors="backslashreplace")
     parser = make_parser()
     try:
         args = parser.parse_args(words)

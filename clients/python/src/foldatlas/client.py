@@ -4,25 +4,27 @@ from __future__ import annotations
 
 import os
 import re
-import time
 from concurrent.futures import ThreadPoolExecutor
-from typing import Any, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Union
 
 from . import documents
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
+from .inputs import FoldInput
 from .journal import Journal
+from .report import describe_issue, translate_issue
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
 from .text import plain_text
-from .transport import DOWNLOADS_AT_ONCE, Transport
+from .transport import DOWNLOADS_AT_ONCE, Answer, Transport
+from .trust import MAX_TASKS, Patience, UntrustedAnswer, is_away
 
 #: 5,000 ids fit in one look-up, but not with all that a row selects.
 LOOKUP_SIZE = 200
 PROTEINS_SIZE = 100
-#: How long `watch` opens a broken stream again without any news.
-WATCH_AGAIN_SECONDS = 240.0
 #: Values of one request for a block of PAE.
 PAE_POINTS = 250_000
+#: No complex that can be folded is larger.
+MAX_TOKENS = 100_000
 
 Path = Union[str, "os.PathLike[str]"]
 
@@ -58,10 +60,13 @@ class FoldAtlas:
         self.transport = Transport(url, token, timeout)
 
     def query(self, document: str, **variables: Any) -> Dict[str, Any]:
-        """Data of any query or mutation; the latter is sent once. Raises FoldAtlasError when a part of it failed."""
+        """Data of any query or mutation; the latter is sent once.
+
+        Raises FoldAtlasError when a part of it failed; its `data` has the parts that did not.
+        """
         data, errors = self.transport.ask(document, variables)
         if errors:
-            raise FoldAtlasError.from_error(errors[0])
+            raise FoldAtlasError.from_answer(data, errors)
         return data or {}
 
     # The Atlas
@@ -76,9 +81,11 @@ class FoldAtlas:
 
     def iter_lookup(self, ids: Iterable[str]) -> Iterator[Row]:
         """The rows of `lookup` while they are looked up, for lists of any length."""
-        for part in _chunks((str(one) for one in ids), LOOKUP_SIZE):
+        for part in _chunks((str(one) for one in _each(ids)), LOOKUP_SIZE):
             data, errors = self.transport.read(documents.LOOKUP, {"ids": part})
             results = (data or {}).get("lookup")
+            if results is not None and len(results) != len(part):
+                raise UntrustedAnswer("%d identifiers have %d results." % (len(part), len(results)))
             failures = {error["path"][1]: error for error in reversed(errors) if len(error.get("path") or []) > 1}
             for place, requested in enumerate(part):
                 failure = failures.get(place) or (errors[0] if results is None and errors else None)
@@ -90,8 +97,10 @@ class FoldAtlas:
         `features` is a list of (index, label, value) of the ten strongest SAE features.
         """
         rows: List[Row] = []
-        for part in _chunks(hashes, PROTEINS_SIZE):
+        for part in _chunks(_each(hashes), PROTEINS_SIZE):
             found = self.transport.query(documents.PROTEINS, {"hashes": part})["proteins"]
+            if len(found) != len(part):
+                raise UntrustedAnswer("%d hashes have %d proteins." % (len(part), len(found)))
             rows += [_protein_row(requested, protein) for requested, protein in zip(part, found)]
         return Table(PROTEIN_COLUMNS, rows)
 
@@ -133,6 +142,8 @@ class FoldAtlas:
             rows += page["nodes"]
             if not page["pageInfo"]["hasNextPage"]:
                 break
+            if not page["nodes"]:
+                raise UntrustedAnswer("a page without features is followed by another.")
             after = page["pageInfo"]["endCursor"]
         return Table(("index", "label", "description"), rows)
 
@@ -163,7 +174,10 @@ class FoldAtlas:
 
     def check(self, items: Items, **options: Any) -> Dict[str, Any]:
         """A dry run: `ok`, `issues`, `warnings`, `taskCount`, `totalLength`. Sends nothing to the service, costs nothing."""
-        return self.transport.query(documents.CHECK, {"input": plain_submission(items, options)})["checkFold"]
+        found = self.transport.query(documents.CHECK, {"input": plain_submission(items, options)})["checkFold"]
+        source = items if isinstance(items, FoldInput) else None
+        translated = {key: [translate_issue(one, source) for one in found[key]] for key in ("issues", "warnings")}
+        return {**found, **translated}
 
     def submit(
         self,
@@ -188,19 +202,23 @@ class FoldAtlas:
         """
         notified = None if notify is None else {"url": notify}
         options = {"label": label, "repeat": repeat, "model": model, "notify": notified}
-        return self.send(make_submission(items, options, again, key))["batch_id"]
+        return self.send(make_submission(items, options, again, key), items)["batch_id"]
 
-    def send(self, submission: Mapping[str, Any]) -> Dict[str, Any]:
-        """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings`"""
+    def send(self, submission: Mapping[str, Any], items: Items = ()) -> Dict[str, Any]:
+        """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings`
+
+        Sentences about an input that was read from a file speak of that file, which `items` has.
+        """
+        source = items if isinstance(items, FoldInput) else None
         data, errors = self.transport.ask(documents.SUBMIT, {"input": dict(submission)})
         ended = (data or {}).get("submitFold")
         if ended is None:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = [plain_text("%(path)s: %(message)s" % one) for one in ended["warnings"]]
+            warnings = [describe_issue(one, source) for one in ended["warnings"]]
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
-        raise _refusal(ended)
+        raise _refusal(ended, source)
 
     def watch(self, batch_id: str) -> Iterator[Dict[str, Any]]:
         """The progress of a batch, now and at every change, until every task has ended.
@@ -209,18 +227,23 @@ class FoldAtlas:
         with taskId, name, status, error), `seconds_left` (None where it cannot be estimated) and
         `final`. A stream that breaks is opened again for four minutes.
         """
-        last_news: Optional[float] = None
-        pause = 1.0
+        return self._watch(batch_id)
+
+    def _watch(self, batch_id: str, patience: Optional[Patience] = None) -> Iterator[Dict[str, Any]]:
+        """`patience` waits for the first event, too; without it a first connection that fails is told at once."""
         while True:
+            broken = Unreachable("The stream ended before the batch did.")
             try:
                 for data, errors in self.transport.subscribe(documents.WATCH, {"batchId": batch_id}):
                     for error in errors:
-                        if not (error.get("extensions") or {}).get("retryable"):
-                            raise FoldAtlasError.from_error(error)
+                        broken = FoldAtlasError.from_error(error)
+                        if not broken.retryable:
+                            raise broken
                     progress = (data or {}).get("batchProgress")
                     if progress is None:
                         continue
-                    last_news, pause = time.monotonic(), 1.0
+                    patience = patience or Patience(self.transport.say)
+                    patience.heard()
                     yield {
                         "counts": progress["batch"]["counts"],
                         "changed": progress["changedTasks"],
@@ -230,16 +253,19 @@ class FoldAtlas:
                     if progress["final"]:
                         return
             except FoldAtlasError as error:
-                # A first connection that fails is told at once; later the gateway may come back.
-                is_late = last_news is not None and time.monotonic() - last_news < WATCH_AGAIN_SECONDS
-                if not is_late or not (error.retryable or isinstance(error, Unreachable)):
-                    raise
-            time.sleep(pause)
-            pause = min(pause * 2, 30.0)
+                broken = error
+            if patience is None and isinstance(broken, Unreachable):
+                raise broken
+            patience = patience or Patience(self.transport.say)
+            patience.wait(broken)
 
     def tasks(self, batch_id: str) -> List[Dict[str, Any]]:
         """All tasks of a batch as the gateway lists them. Raises FoldAtlasError where the batch does not exist."""
-        return list(self._pages(documents.TASKS, {"batchId": batch_id}))
+        return list(self._pages(documents.TASKS, {"batchId": batch_id}, self.transport.read))
+
+    def _tasks(self, batch_id: str) -> List[Dict[str, Any]]:
+        """The same, which also waits for a gateway that is away."""
+        return list(self._pages(documents.TASKS, {"batchId": batch_id}, self.transport.read_patiently))
 
     def rank(
         self,
@@ -257,7 +283,7 @@ class FoldAtlas:
         """
         variables = {"batchId": batch_id, "orderBy": order_by, "minIptm": min_iptm, "minIpsae": min_ipsae}
         rows: List[Row] = []
-        for task in self._pages(documents.RANK, variables):
+        for task in self._pages(documents.RANK, variables, self.transport.read):
             scores = task["scores"] or {}
             rows.append(
                 {
@@ -303,7 +329,7 @@ class FoldAtlas:
         anything is sent. The options are those of `submit`.
         """
         options = {"label": label, "repeat": repeat, "model": model}
-        batch_id = Journal.open(folder).submit(self, make_submission(items, options, again, key))["batch_id"]
+        batch_id = Journal.open(folder).submit(self, make_submission(items, options, again, key), items)["batch_id"]
         for _ in self.results(batch_id, folder):
             pass
         return self.rank(batch_id)
@@ -343,11 +369,15 @@ class FoldAtlas:
         if first is None:
             raise InputError("Task %s has no aligned error: submit it with includePae." % task_id)
         size = first["size"]
+        if not isinstance(size, int) or not 0 < size <= MAX_TOKENS:
+            raise UntrustedAnswer("an aligned error is of 1 to %d tokens." % MAX_TOKENS)
         rows: List[List[Optional[float]]] = []
         height = max(1, PAE_POINTS // size)
         while len(rows) < size:
             block = {"rowStart": len(rows), "rowEnd": min(size, len(rows) + height), "maxPoints": PAE_POINTS}
             found = self._result(task_id, documents.PAE, block)["pae"]["block"]
+            if len(found["values"]) != block["rowEnd"] - block["rowStart"]:
+                raise UntrustedAnswer("a block of the aligned error has other rows than asked for.")
             rows += found["values"]
         return rows
 
@@ -357,11 +387,14 @@ class FoldAtlas:
             raise InputError("There is no result of task %s for this token." % task_id)
         return task["result"]
 
-    def _pages(self, document: str, variables: Mapping[str, Any]) -> Iterator[Dict[str, Any]]:
+    def _pages(
+        self, document: str, variables: Mapping[str, Any], read: Callable[[str, Mapping[str, Any]], Answer]
+    ) -> Iterator[Dict[str, Any]]:
         """Tasks of a batch over all pages. A detail of a task that failed becomes its `error`."""
         after: Optional[str] = None
+        seen: Set[str] = set()
         while True:
-            data, errors = self.transport.read(document, {**variables, "after": after})
+            data, errors = read(document, {**variables, "after": after})
             batch = (data or {}).get("batch")
             tasks = (batch or {}).get("tasks")
             if tasks is None:
@@ -372,19 +405,40 @@ class FoldAtlas:
                 path = error.get("path") or []
                 if len(path) < 4:
                     raise FoldAtlasError.from_error(error)
+                if not isinstance(path[3], int) or not 0 <= path[3] < len(tasks["nodes"]):
+                    raise UntrustedAnswer("an error is at no task of its page.")
                 tasks["nodes"][path[3]]["error"] = {"message": error["message"]}
-            yield from tasks["nodes"]
+            for task in tasks["nodes"]:
+                if task["taskId"] in seen or len(seen) >= MAX_TASKS:
+                    raise UntrustedAnswer("its pages repeat tasks, or have more than %d." % MAX_TASKS)
+                seen.add(task["taskId"])
+                yield task
             if not tasks["pageInfo"]["hasNextPage"]:
                 return
+            if not tasks["nodes"]:
+                raise UntrustedAnswer("a page without tasks is followed by another.")
             after = tasks["pageInfo"]["endCursor"]
 
-    def _save(self, path: str, file: str) -> Optional[str]:
+    def _save(self, path: str, file: str, patience: Optional[Patience] = None) -> Optional[str]:
         """Downloads a file. @returns why it failed, None otherwise"""
-        try:
-            self.transport.save(path, file)
-            return None
-        except (FoldAtlasError, OSError) as error:
-            return str(error)
+        while True:
+            try:
+                self.transport.save(path, file)
+                if patience is not None:
+                    patience.heard()
+                return None
+            except (FoldAtlasError, OSError) as error:
+                try:
+                    if patience is None or not is_away(error):
+                        raise
+                    patience.wait(error)
+                except (FoldAtlasError, OSError):
+                    return str(error)
+
+
+def _each(values: Union[str, Iterable[str]]) -> Iterable[str]:
+    """A text is one value, not its letters."""
+    return [values] if isinstance(values, str) else values
 
 
 def _chunks(values: Iterable[str], size: int) -> Iterator[List[str]]:
@@ -466,11 +520,11 @@ def _protein_row(requested: str, protein: Optional[Mapping[str, Any]]) -> Row:
     }
 
 
-def _refusal(ended: Mapping[str, Any]) -> Exception:
+def _refusal(ended: Mapping[str, Any], source: Optional[FoldInput]) -> Exception:
     kind = ended["__typename"]
-    issues = ["%s: %s %s" % (one["path"], one["message"], one["hint"] or "") for one in ended.get("issues") or []]
+    issues = [describe_issue(one, source) for one in ended.get("issues") or []]
     if kind == "InvalidInput":
-        return InputError(plain_text(ended["message"]), [plain_text(issue).rstrip() for issue in issues])
+        return InputError(plain_text(ended["message"]), issues)
     lines = [plain_text(line) for line in (ended["message"], ended.get("hint")) if line]
     if kind == "OutcomeUnknown":
         lines.append("Look at your batches first; another `again` word makes another submission, which may be paid twice.")

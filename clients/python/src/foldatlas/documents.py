@@ -20,12 +20,12 @@ FEATURES = """query Features($search: String, $indices: [Int!], $first: Int!, $a
     nodes { index label description } pageInfo { hasNextPage endCursor } } }"""
 
 CHECK = """query Check($input: SubmitFoldInput!) { checkFold(input: $input) { ok taskCount totalLength
-  issues { path message hint } warnings { path message } } }"""
+  issues { path code message hint } warnings { path code message hint } } }"""
 
 SUBMIT = """mutation Submit($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
-  ... on FoldSubmitted { replayed warnings { path message } batch { batchId } }
+  ... on FoldSubmitted { replayed warnings { path code message hint } batch { batchId } }
   ... on Problem { message hint }
-  ... on InvalidInput { issues { path message hint } }
+  ... on InvalidInput { issues { path code message hint } }
   ... on Refused { reason retryable retryAfterSeconds }
   ... on IdempotencyConflict { existingBatch { batchId } } } }"""
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional
 
 from .text import plain_text
 
@@ -12,14 +12,26 @@ class FoldAtlasError(Exception):
 
     `code` is the code of the error, such as "UNAUTHENTICATED"; `retryable` says whether the same
     request may succeed later; `retry_after_seconds` is the time to wait, where the gateway says it.
+    `errors` has all errors of an answer, and `data` what came beside them; None where nothing did.
     """
+
+    data: Optional[Dict[str, Any]] = None
 
     def __init__(self, message: str, extensions: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(message)
         known = extensions or {}
-        self.code: Optional[str] = known.get("code")
-        self.retryable: bool = bool(known.get("retryable", False))
-        self.retry_after_seconds: Optional[float] = known.get("retryAfterSeconds")
+        code, seconds = known.get("code"), known.get("retryAfterSeconds")
+        self.code: Optional[str] = plain_text(code) if isinstance(code, str) else None
+        self.retryable: bool = known.get("retryable") is True
+        self.retry_after_seconds: Optional[float] = seconds if isinstance(seconds, (int, float)) else None
+        self.errors: List[Dict[str, Any]] = []
+
+    @classmethod
+    def from_answer(cls, data: Optional[Dict[str, Any]], errors: List[Dict[str, Any]]) -> "FoldAtlasError":
+        """The exception for an answer with errors, which has all of them and the data."""
+        made = cls.from_error(errors[0])
+        made.data, made.errors = data, errors
+        return made
 
     @classmethod
     def from_error(cls, error: Mapping[str, Any]) -> "FoldAtlasError":
@@ -28,10 +40,14 @@ class FoldAtlasError(Exception):
 
 
 class Unreachable(FoldAtlasError):
-    """The gateway cannot be reached, or something else answers at its address."""
+    """The gateway cannot be reached, or something else answers at its address.
 
-    def __init__(self, message: str) -> None:
+    `is_sent` is False where the request certainly did not reach it.
+    """
+
+    def __init__(self, message: str, is_sent: bool = True) -> None:
         super().__init__(message, {"code": "UNREACHABLE", "retryable": True})
+        self.is_sent = is_sent
 
 
 class InputError(ValueError):
@@ -50,4 +66,4 @@ class Refusal(FoldAtlasError):
 
     def __init__(self, kind: str, message: str, extensions: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(message, extensions)
-        self.kind = kind
+        self.kind = plain_text(kind)

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, 
 
 from .journal import Journal
 from .transport import DOWNLOADS_AT_ONCE
+from .trust import Patience
 
 if TYPE_CHECKING:
     from .client import FoldAtlas
@@ -24,39 +25,50 @@ def plain_file_name(name: str) -> str:
     kept = (c if c in "_.-" or unicodedata.category(c)[0] in "LMN" else "\0" for c in unicodedata.normalize("NFC", name))
     plain = re.sub(r"^[.-]+", "", re.sub("\0+", "_", "".join(kept)))
     plain = plain.encode("utf-16-le")[:160].decode("utf-16-le", "ignore")
-    return re.sub(r"^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)", r"\g<0>_", plain, flags=re.ASCII | re.IGNORECASE) or "item"
+    return re.sub(r"^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)", r"\g<0>_", plain, flags=re.ASCII | re.IGNORECASE) or "item"
 
 
-def file_names(tasks: Sequence[Mapping[str, Any]]) -> Dict[str, str]:
-    """Names without ending by task id, as in the column `file` of scores.tsv: the item's name, numbered where several share it."""
+def _fold_case(name: str) -> str:
+    """The same for names that are one file where case does not count, such as on macOS and Windows."""
+    return name.lower().upper()
+
+
+def file_names(tasks: Sequence[Mapping[str, Any]], known: Mapping[str, str] = {}) -> Dict[str, str]:  # noqa: B006
+    """Names without ending by task id, as in the column `file` of scores.tsv: the item's name, numbered where several share it.
+
+    Tasks that have a name in `known` keep it.
+    """
     has_repeats = any((task["repeatIndex"] or 0) > 0 for task in tasks)
-    taken = {"manifest"}
-    names: Dict[str, str] = {}
-    for task in sorted(tasks, key=lambda one: one["taskId"]):
+    # The archive of results has a manifest of its own, and a folder of results the journal.
+    taken = {"MANIFEST", "FOLDATLAS", *(_fold_case(name) for name in known.values())}
+    names: Dict[str, str] = dict(known)
+    for task in sorted((one for one in tasks if one["taskId"] not in known), key=lambda one: one["taskId"]):
         index, repeat = task["inputIndex"], task["repeatIndex"]
         given = task["name"] if task["name"] is not None else task["taskId"] if index is None else "item%d" % index
         plain = plain_file_name(given)
         base = "%s_%d" % (plain, repeat) if has_repeats and repeat is not None else plain
         free, count = base, 2
-        while free.lower() in taken:
+        while _fold_case(free) in taken:
             free, count = "%s-%d" % (base, count), count + 1
-        taken.add(free.lower())
+        taken.add(_fold_case(free))
         names[task["taskId"]] = free
     return names
 
 
 def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.PathLike[str]"]) -> Iterator[Dict[str, Any]]:
     """See `FoldAtlas.results`."""
-    names = file_names(client.tasks(batch_id))
+    names = file_names(client._tasks(batch_id))
     Journal.open(folder).claim(batch_id)
     saving: Dict[str, "Future[Optional[str]]"] = {}
+    # One for all files: a gateway that stays away is not waited for by each.
+    downloads = Patience(client.transport.say)
 
     def save(task_id: str) -> Optional[str]:
         for remote, ending in FILES:
-            file = os.path.join(os.fspath(folder), "%s.%s" % (names.get(task_id, task_id), ending))
+            file = os.path.join(os.fspath(folder), "%s.%s" % (names[task_id], ending))
             if os.path.exists(file):
                 continue
-            problem = client._save("/tasks/%s/%s" % (urllib.parse.quote(task_id, safe=""), remote), file)
+            problem = client._save("/tasks/%s/%s" % (urllib.parse.quote(task_id, safe=""), remote), file, downloads)
             if problem is not None:
                 return problem
         return None
@@ -68,32 +80,35 @@ def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.Path
 
         def take(tasks: Sequence[Mapping[str, Any]]) -> None:
             for task in tasks:
-                if task["status"] == "DONE" and task["taskId"] not in saving:
+                # A task that the list has not named yet waits for the next list.
+                if task["status"] == "DONE" and task["taskId"] in names and task["taskId"] not in saving:
                     saving[task["taskId"]] = pool.submit(save, task["taskId"])
 
         try:
             last: Dict[str, Any] = {}
-            for last in client.watch(batch_id):
+            for last in client._watch(batch_id, Patience(client.transport.say)):
                 take(last["changed"])
                 yield {**last, "final": False, "saved": saved()}
-            tasks = client.tasks(batch_id)
+            tasks = client._tasks(batch_id)
+            names.update(file_names(tasks, names))
             take(tasks)
             missing: List[str] = []
             for task in tasks:
-                name = names.get(task["taskId"], task["taskId"])
                 problem = (task["error"] or {}).get("message")
                 if task["status"] == "DONE":
                     # What could not be saved at first is tried once more.
                     problem = saving[task["taskId"]].result() and save(task["taskId"])
                     if problem is None:
                         continue
-                missing.append(": ".join(filter(None, [name, task["status"], problem])))
+                missing.append(": ".join(filter(None, [names[task["taskId"]], task["status"], problem])))
             table = os.path.join(os.fspath(folder), "scores.tsv")
-            problem = client._save("/batches/%s/scores.tsv" % urllib.parse.quote(batch_id, safe=""), table)
+            path = "/batches/%s/scores.tsv" % urllib.parse.quote(batch_id, safe="")
+            problem = client._save(path, table, downloads)
             if problem is not None:
                 missing.append("scores.tsv: " + problem)
             done = sum(task["status"] == "DONE" for task in tasks)
             yield {**last, "changed": [], "final": True, "saved": done, "missing": missing}
         finally:
+            downloads.is_over = True
             for one in saving.values():
                 one.cancel()

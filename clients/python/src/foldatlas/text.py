@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import unicodedata
 
-# Control characters, and format characters such as those that reverse the direction of text.
-_CONTROLS = ("Cc", "Cf", "Zl", "Zp")
+# Control characters, halves of characters, and format characters such as those that reverse the
+# direction of text.
+_CONTROLS = ("Cc", "Cf", "Cs", "Zl", "Zp")
 # Sequences that a terminal obeys: those that end with a letter, and titles.
 _ESCAPES = re.compile(r"\x1b\[[0-?]*[ -/]*[@-~]|\x1b\][^\x07\x1b]*(?:\x07|\x1b\\)?|\x9b[0-?]*[ -/]*[@-~]")
 _FORMULA = re.compile(r"^[=+@\-\t\r]")
