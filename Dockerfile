@@ -23,6 +23,15 @@ FROM packages AS sandbox-packages
 RUN npm ci --omit=dev --workspace=foldatlas-sandbox --no-audit --no-fund
 
 FROM ${NODE_IMAGE} AS sandbox
+ARG VERSION=unknown REVISION=unknown CREATED=unknown SOURCE= HOMEPAGE=
+LABEL org.opencontainers.image.title="FoldAtlas sandbox" \
+      org.opencontainers.image.description="A stand-in of the protein service behind FoldAtlas: its folds are geometry, no predictions" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.url="${HOMEPAGE}"
 ENV NODE_ENV=production \
     SANDBOX_HOST=0.0.0.0 \
     SANDBOX_DATA=/data/sandbox
@@ -38,6 +47,15 @@ EXPOSE 4010
 CMD ["node", "sandbox/dist/main.js"]
 
 FROM ${NODE_IMAGE}
+ARG VERSION=unknown REVISION=unknown CREATED=unknown SOURCE= HOMEPAGE=
+LABEL org.opencontainers.image.title="FoldAtlas" \
+      org.opencontainers.image.description="One GraphQL endpoint over a protein service's folding Batch API and its protein Atlas API" \
+      org.opencontainers.image.licenses="MIT" \
+      org.opencontainers.image.version="${VERSION}" \
+      org.opencontainers.image.revision="${REVISION}" \
+      org.opencontainers.image.created="${CREATED}" \
+      org.opencontainers.image.source="${SOURCE}" \
+      org.opencontainers.image.url="${HOMEPAGE}"
 ENV NODE_ENV=production \
     HOST=0.0.0.0 \
     PORT=4000 \

@@ -42,8 +42,8 @@ export default command({
     'token-file': TOKEN_FILE,
   },
   examples: [
-    ['foldatlas mcp --url https://atlas.example.org', 'What an agent starts; it then speaks MCP'],
-    ['claude mcp add foldatlas -- foldatlas mcp', 'Add it to an agent'],
+    ['npx -y foldatlas mcp --url https://atlas.example.org', 'What an agent starts; it then speaks MCP'],
+    ['claude mcp add foldatlas -- npx -y foldatlas mcp', 'Add it to an agent'],
   ],
   exits: [
     [EXIT.ok, 'the agent has closed standard input'],

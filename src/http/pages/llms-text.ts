@@ -1,7 +1,8 @@
 // One page of plain text for agents and shells: addresses, rules of the answers, how to fold once.
 import { curlCommand, keyRule, SANDBOX_NOTICE, type Site, upstreamName } from './front-page.ts';
 
-const RULES = `## Rules of the answers
+/** What every agent needs to know, whichever gateway it asks; skills/foldatlas/SKILL.md has it too. */
+export const AGENT_RULES = `## Rules of the answers
 
 - null means that the service was asked and has none. A value that could not be loaded is null with an entry in
   \`errors\`, whose \`path\` names the field and whose \`extensions.code\` says what kind of failure it is.
@@ -50,6 +51,6 @@ export function llmsText(site: Site, origin: string): string {
     '',
     ...links,
     '',
-    RULES,
+    AGENT_RULES,
   ].join('\n');
 }

@@ -19,10 +19,11 @@ beforeAll(async () => {
   served = await serve(world.gateway);
   folder = mkdtempSync(join(tmpdir(), 'foldatlas-docs-'));
   symlinkSync(join(ROOT, 'examples'), join(folder, 'examples'));
-  // The doctor is the package's, the other commands are the Python client's.
+  // `foldatlas` is the Python client's, `npx -y foldatlas` the package's.
   const python = `PYTHONPATH='${join(ROOT, 'clients/python/src')}' exec python3 -B -m foldatlas "$@"`;
-  const bin = `#!/bin/sh\n[ "$1" = doctor ] && exec '${process.execPath}' '${BIN}' "$@"\n${python}\n`;
-  writeFileSync(join(folder, 'foldatlas'), bin, { mode: 0o755 });
+  const npx = `[ "$1 $2" = '-y foldatlas' ] && shift 2 && exec '${process.execPath}' '${BIN}' "$@"`;
+  for (const [name, command] of Object.entries({ foldatlas: python, npx }))
+    writeFileSync(join(folder, name), `#!/bin/sh\n${command}\n`, { mode: 0o755 });
 });
 afterAll(async () => {
   await served.close();

@@ -9,7 +9,9 @@ import json
 import os
 import re
 import shlex
+import shutil
 import signal
+import subprocess
 import sys
 from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, TextIO
 
@@ -26,6 +28,9 @@ from .text import for_terminal, plain_text
 # Exit codes, the same for every command.
 OK, NOT_ALL_GOOD, UNREACHABLE, USAGE, DATA, FAULT, INTERRUPTED, TERMINATED = 0, 1, 2, 64, 65, 70, 130, 143
 
+# Commands of the npm package, a program of the same name.
+GATEWAY_COMMANDS = ("serve", "sandbox", "doctor", "mcp", "accept-ledger")
+
 EXIT_CODES = """exit codes:
   0    everything succeeded
   1    the command ran, with failed tasks or errors in an answer
@@ -34,7 +39,8 @@ EXIT_CODES = """exit codes:
   65   the content of a file is wrong: every mistake is listed, nothing was sent
   130  interrupted; a batch goes on, and the command to take it up is printed
 
-The token is in FOLDATLAS_TOKEN or --token-file, the gateway in FOLDATLAS_URL or --url."""
+The token is in FOLDATLAS_TOKEN or --token-file, the gateway in FOLDATLAS_URL or --url.
+The gateway's own commands (%s) are run by npx -y foldatlas.""" % ", ".join(GATEWAY_COMMANDS)
 
 
 class Ending(Exception):
@@ -372,6 +378,18 @@ def run_query(args: Any, terminal: Terminal) -> int:
     return NOT_ALL_GOOD if failed else OK
 
 
+def run_gateway_command(words: List[str]) -> int:
+    """Hands a command of the npm package on, with its input, output and exit code."""
+    npx = shutil.which("npx")
+    if npx is None:
+        raise Ending(USAGE, "%s is a command of the npm package. Install Node.js, then run: npx -y foldatlas %s" % (words[0], shlex.join(words)))
+    command = [npx, "-y", "foldatlas", *words]
+    if os.name == "posix":
+        # In this process's place: signals of an agent or a terminal reach it.
+        os.execv(npx, command)
+    return subprocess.run(command).returncode
+
+
 def main(words: Optional[List[str]] = None) -> int:
     """Runs a command. @returns its exit code"""
     terminal = Terminal()
@@ -384,7 +402,10 @@ def main(words: Optional[List[str]] = None) -> int:
         # What others wrote may have half a character, or one that this terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = make_parser()
+    words = sys.argv[1:] if words is None else words
     try:
+        if words and words[0] in GATEWAY_COMMANDS:
+            return run_gateway_command(words)
         args = parser.parse_args(words)
         if args.command is None:
             parser.print_help(sys.stderr)
