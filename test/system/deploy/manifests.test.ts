@@ -114,7 +114,7 @@ describe('compose.yaml', () => {
 });
 
 describe('the images', () => {
-  it('are pinned by digest, all but the one that is built here and that of Node', () => {
+  it('are pinned by digest, all but the one that is built here and those of Node and nginx', () => {
     const images = [
       ...entriesAt(compose, 'services').map(([, service]) => String(at(service, 'image'))),
       ...[...objects, compose].flatMap((object) => {
@@ -122,10 +122,14 @@ describe('the images', () => {
         return Array.isArray(containers) ? containers.map((one) => String(at(one, 'image'))) : [];
       }),
     ].filter((image) => !image.startsWith('foldatlas'));
-    expect(images.length).toBeGreaterThan(4);
-    for (const image of images) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
-    // One version of each, wherever it is named.
-    expect(new Set(images).size).toBe(2);
+    const [proxies, pinned] = [true, false].map((isProxy) =>
+      images.filter((image) => image.startsWith('nginx:') === isProxy),
+    );
+    expect(proxies).toEqual([expect.stringMatching(/^nginx:1\.\d+-alpine$/)]);
+    expect(pinned?.length).toBeGreaterThan(3);
+    for (const image of pinned ?? []) expect(image).toMatch(/^[\w./-]+:[\w.-]+@sha256:[0-9a-f]{64}$/);
+    // One version, wherever it is named.
+    expect(new Set(pinned).size).toBe(1);
   });
 
   it('have an exact version of Node, with the fixes of 24.18.1', () => {
@@ -203,7 +207,12 @@ describe('the Kubernetes manifests', () => {
       'resources',
     );
     const files = MANIFESTS.map((file) => file.replace('.example', ''));
-    expect(files.filter((file) => file !== 'kustomization.yaml').sort()).toEqual([...new Set(listed)].sort());
+    // The Gateway API in place of the Ingress.
+    const instead = 'httproute.yaml';
+    expect(read(`${FOLDER}/kustomization.yaml`)).toContain(`# - ${instead}`);
+    expect(files.filter((file) => ![instead, 'kustomization.yaml'].includes(file)).sort()).toEqual(
+      [...new Set(listed)].sort(),
+    );
   });
 
   it('set settings that there are, from a secret that has them', () => {
@@ -268,6 +277,20 @@ describe('the Kubernetes manifests', () => {
     for (const probe of ['livenessProbe', 'readinessProbe'])
       expect(at(container, `${probe}.httpGet.path`), probe).toBe('/health');
     expect(at(container, 'ports.0.containerPort')).toBe(readConfig({}).PORT);
+  });
+
+  it('lead to the gateways by an Ingress or an HTTPRoute that no controller reads in a way of its own', () => {
+    const service = objectOf('Service', 'gateway');
+    const ingress = objectOf('Ingress', 'gateway');
+    const route = objectOf('HTTPRoute', 'gateway');
+    for (const object of objects) expect(at(object, 'metadata.annotations')).toBeUndefined();
+    expect(at(ingress, 'spec.rules.0.http.paths.0.backend.service')).toEqual({
+      name: 'gateway',
+      port: { name: at(service, 'spec.ports.0.name') },
+    });
+    expect(at(route, 'spec.rules.0.backendRefs')).toEqual([
+      { name: 'gateway', port: at(service, 'spec.ports.0.port') },
+    ]);
   });
 
   it('give pods no rights, and time to end', () => {
