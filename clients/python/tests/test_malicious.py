@@ -258,10 +258,10 @@ class Malicious(unittest.TestCase):
             self.server.answers = [self.endless("text/event-stream", b"0" * 65536, b"data: ")]
             with self.assertRaisesRegex(FoldAtlasError, "more than 3000000 bytes"):
                 next(self.atlas.watch("b1"))
-        with patch("foldatlas.transport._read_body.__defaults__", (3_000_000,)):
+        for limit, ask in (("MAX_ANSWER_BYTES", lambda: self.atlas.query("{ a }")), ("MAX_OWN_ANSWER_BYTES", lambda: self.atlas.tasks("b1"))):
             self.server.answers = [self.endless("application/json", b" " * 65536)]
-            with self.assertRaisesRegex(FoldAtlasError, "more than 3000000 bytes"):
-                self.atlas.query("{ __typename }")
+            with patch("foldatlas.transport." + limit, 3_000_000), self.assertRaisesRegex(FoldAtlasError, "more than 3000000 bytes"):
+                ask()
 
     def test_a_body_in_drops_ends(self):
         now = [0.0]

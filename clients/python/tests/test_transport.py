@@ -6,6 +6,8 @@ import itertools
 import json
 import os
 import pkgutil
+import subprocess
+import sys
 import tempfile
 import threading
 import unittest
@@ -338,6 +340,33 @@ class Journals(OverServer):
                 return True
         return False
 
+    def test_a_process_that_is_killed_while_it_waits_for_the_answer_goes_on_with_the_same_key(self):
+        is_paid, is_over = threading.Event(), threading.Event()
+        self.addCleanup(is_over.set)
+
+        def pay_and_hang(handler):
+            submission = json.loads(handler.body)["variables"]["input"]
+            self.gateway.paid[submission["idempotencyKey"]] = "GIVE"
+            is_paid.set()
+            is_over.wait()
+
+        self.server.answers = [pay_and_hang]
+        with open(os.path.join(self.folder, "in.fasta"), "w", encoding="utf-8") as file:
+            file.write(">a\nGIVE\n")
+        source = os.path.join(os.path.dirname(__file__), "..", "src")
+        words = [sys.executable, "-m", "foldatlas", "fold", "in.fasta", "--out", "out", "--url", self.atlas.transport.url]
+        run = {"cwd": self.folder, "env": {**os.environ, "PYTHONPATH": os.path.abspath(source)}, "stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        with subprocess.Popen(words, **run) as process:
+            is_paid.wait()
+            process.kill()
+        with open(os.path.join(self.folder, "mended.fasta"), "w", encoding="utf-8") as file:
+            file.write(">a\nGIVEE\n")
+        mended = subprocess.run([*words[:4], "mended.fasta", *words[5:]], **run, check=False)
+        self.assertEqual(mended.returncode, 65, mended.stderr)
+        again = subprocess.run(words, **run, check=False)
+        self.assertEqual((again.returncode, again.stdout), (0, b"batch-0\n"), again.stderr)
+        self.assertEqual(len(self.gateway.paid), 1)
+
     def test_a_gateway_that_dies_after_paying_is_asked_for_the_same_key(self):
         self.gateway.dies_after_paying = True
         with self.assertRaises(Unreachable):
@@ -346,7 +375,7 @@ class Journals(OverServer):
         self.assertEqual(len(self.gateway.paid), 1)
 
     def test_a_journal_that_is_none_is_a_sentence(self):
-        for text in ("", "[]", "1", "null", '"x"', '{"batchId": 1}', '{"submission": []}', '{"submission": {}}', "{" * 5000, '{"submission": {"idempotencyKey": 1}}'):
+        for text in ("", "[]", "1", "null", '"x"', '{"batchId": 1}', '{"submission": []}', '{"submission": {}}', "{" * 5000, '{"submission": {"idempotencyKey": 1}}', '{"submission": {"idempotencyKey": "k", "items": 1}}'):
             with open(os.path.join(self.folder, "foldatlas.json"), "w", encoding="utf-8") as file:
                 file.write(text)
             with self.subTest(text[:20]), self.assertRaisesRegex(InputError, "cannot be read"):

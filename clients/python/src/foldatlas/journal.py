@@ -28,6 +28,8 @@ class Journal:
             raise ValueError("the batch is no text")
         if self.submission is not None and not isinstance(self.submission["idempotencyKey"], str):
             raise ValueError("the key is no text")
+        if self.submission is not None and not isinstance(self.submission["items"], list):
+            raise ValueError("the items are no list")
 
     @classmethod
     def open(cls, folder: Union[str, "os.PathLike[str]"]) -> "Journal":

@@ -14,10 +14,19 @@ import urllib.parse
 import urllib.request
 from typing import Any, Callable, Dict, Iterator, List, Mapping, Optional, Tuple
 
-from .answers import check_answer
+from .answers import SHAPES, check_answer
 from .errors import FoldAtlasError, Unreachable
 from .text import plain_text
-from .trust import MAX_ANSWER_BYTES, MAX_EVENT_BYTES, MAX_FILE_BYTES, Patience, UntrustedAnswer, create_file, read_chunks
+from .trust import (
+    MAX_ANSWER_BYTES,
+    MAX_EVENT_BYTES,
+    MAX_FILE_BYTES,
+    MAX_OWN_ANSWER_BYTES,
+    Patience,
+    UntrustedAnswer,
+    create_file,
+    read_chunks,
+)
 
 DEFAULT_URL = "http://127.0.0.1:4000/graphql"
 #: How often a read is sent while the gateway or the service refuses it for now.
@@ -71,7 +80,8 @@ class Transport:
         """Data and errors of one operation. It is sent once."""
         accept = "application/graphql-response+json, application/json"
         with self._post(document, variables, operation, accept, self.timeout) as response:
-            data, errors = _read_answer(_read_body(response), response.status)
+            limit = MAX_OWN_ANSWER_BYTES if document in SHAPES else MAX_ANSWER_BYTES
+            data, errors = _read_answer(_read_body(response, limit), response.status)
         check_answer(document, data, not errors)
         return data, errors
 
@@ -115,7 +125,7 @@ class Transport:
         """The events of a subscription. Ends when the stream does, for whatever reason."""
         with self._post(document, variables, operation, "text/event-stream", STREAM_TIMEOUT_SECONDS) as response:
             if not response.headers.get("content-type", "").startswith("text/event-stream"):
-                yield _read_answer(_read_body(response), response.status)
+                yield _read_answer(_read_body(response, MAX_REFUSAL_BYTES), response.status)
                 return
             try:
                 while True:
@@ -217,7 +227,7 @@ def part_name(file: str) -> str:
     return os.path.join(folder, ".%s.part" % digest[:16])
 
 
-def _read_body(response: Any, limit: int = MAX_ANSWER_BYTES) -> bytes:
+def _read_body(response: Any, limit: int) -> bytes:
     try:
         body = b"".join(read_chunks(response, limit))
         expected = response.headers.get("content-length")

@@ -12,8 +12,9 @@ from .errors import FoldAtlasError, Unreachable
 #: The forms that the gateway enforces on the service, too.
 _ID = re.compile(r"\w[\w.~:@=+-]{0,199}", re.ASCII)
 _HASH = re.compile(r"[0-9a-f]{32}")
-#: The gateway ends answers of more.
+#: The gateway ends answers of more. Those to our own documents are much smaller.
 MAX_ANSWER_BYTES = 256 * 1024 * 1024
+MAX_OWN_ANSWER_BYTES = 64 * 1024 * 1024
 MAX_EVENT_BYTES = 16 * 1024 * 1024
 #: Results of the largest complexes with embeddings stay below this.
 MAX_FILE_BYTES = 4 * 1024 * 1024 * 1024
