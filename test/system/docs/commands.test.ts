@@ -117,7 +117,7 @@ describe('the commands of', () => {
   it('every guide are blocks of sh, run or with a reason', () => {
     const all = guides.flatMap(({ blocks }) => blocks);
     expect(all.filter(({ language }) => language === 'sh').length).toBeGreaterThan(10);
-    // `ts` is compared by test/docs/truth.test.ts, `js` is run by test/system/deploy/package.test.ts,
+    // `ts` is compared by test/docs/truth.test.ts, `js` is run by test/shipped/packages.test.ts,
     // `python` by receiver.test.ts.
     const known = ['sh', 'graphql', 'json', 'yaml', 'ts', 'js', 'python', 'text', ''];
     expect(all.map(({ language }) => language).filter((language) => !known.includes(language))).toEqual([]);
