@@ -61,6 +61,8 @@ export const bodyTooLarge = (maxBytes: number): GraphQLError =>
 /** The codes of the README with their HTTP statuses, for responses to what was not executed. */
 export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   BAD_USER_INPUT: 400,
+  PERSISTED_QUERY_NOT_FOUND: 400,
+  PERSISTED_DOCUMENT_NOT_FOUND: 400,
   QUERY_TOO_EXPENSIVE: 400,
   NOT_FOUND: 404,
   RESULT_EXPIRED: 410,
@@ -72,3 +74,12 @@ export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
   UPSTREAM_UNAVAILABLE: 503,
   UPSTREAM_TIMEOUT: 504,
 };
+
+/**
+ * No document is registered under a hash. Clients of Apollo's automatic persisted queries know the
+ * message and the code, and send the text.
+ */
+export const persistedQueryNotFound = (): GraphQLError =>
+  new GraphQLError('PersistedQueryNotFound', {
+    extensions: { code: 'PERSISTED_QUERY_NOT_FOUND', retryable: false },
+  });

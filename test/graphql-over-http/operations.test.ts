@@ -120,12 +120,28 @@ describe('listed operations', () => {
       expect(at(await over(only, payload), 'data.protein.name')).toBe('Insulin');
   });
 
-  it('are told from others in words', async () => {
-    expect(await allow.ask({ documentId: sha256('x') })).toMatchObject({
+  it('are told from others in words, and in the code of their protocol over every transport', async () => {
+    const unlisted = {
+      message: expect.stringMatching(/^No persisted operation has this id/),
+      extensions: { code: 'PERSISTED_DOCUMENT_NOT_FOUND', retryable: false },
+    };
+    for (const place of [allow, only])
+      for (const id of [
+        { documentId: sha256('x') },
+        { documentId: `sha256:${sha256('x')}` },
+        { doc_id: '7' },
+      ]) {
+        for (const accept of ['application/json', 'application/graphql-response+json'])
+          expect(await place.ask(id, accept)).toMatchObject({ status: 400, answer: { errors: [unlisted] } });
+        const got = await fetch(`${place.url}?${new URLSearchParams({ ...id })}`);
+        expect([got.status, got.headers.get('cache-control')]).toEqual([400, 'private, no-store']);
+        expect(await got.json()).toMatchObject({ errors: [unlisted] });
+        expect(await over(place, id)).toMatchObject({ errors: [unlisted] });
+      }
+    expect(await allow.ask({})).toMatchObject({
       status: 400,
-      answer: { errors: [{ message: expect.stringMatching(/^No persisted operation has this id/) }] },
+      answer: { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] },
     });
-    expect(await allow.ask({})).toMatchObject({ status: 400 });
   });
 });
 
@@ -181,14 +197,29 @@ describe('where nothing else runs', () => {
 describe('automatic persisted queries', () => {
   it('are asked for, registered with their text, and then run by POST and GET', async () => {
     const text = '{ limits { maxItems } } # one';
+    const missed = {
+      message: 'PersistedQueryNotFound',
+      extensions: { code: 'PERSISTED_QUERY_NOT_FOUND', retryable: false },
+    };
     for (const [accept, status] of [
       ['application/json', 200],
       ['application/graphql-response+json', 400],
     ] as const)
       expect(await allow.ask({ extensions: byHash(text) }, accept)).toMatchObject({
         status,
-        answer: { errors: [{ message: 'PersistedQueryNotFound', extensions: { code: 'BAD_USER_INPUT' } }] },
+        answer: { errors: [missed] },
       });
+    const search = new URLSearchParams({ extensions: JSON.stringify(byHash(text)) });
+    for (const [accept, status] of [
+      ['application/json', 200],
+      ['application/graphql-response+json', 400],
+    ] as const) {
+      const response = await fetch(`${allow.url}?${search}`, { headers: { accept } });
+      expect([response.status, response.headers.get('cache-control')]).toEqual([status, 'private, no-store']);
+      expect(await response.json()).toMatchObject({ errors: [missed] });
+    }
+    expect(await over(allow, { extensions: byHash(text) })).toMatchObject({ errors: [missed] });
+    expect(await only.ask({ extensions: byHash(text) })).toMatchObject({ answer: { errors: [missed] } });
     expect(await allow.ask({ query: '{ __typename }', extensions: byHash(text) })).toMatchObject({
       status: 400,
       answer: { errors: [{ message: 'PersistedQueryMismatch' }] },

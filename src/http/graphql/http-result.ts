@@ -32,6 +32,8 @@ const readHttp = (extensions: Extensions): HttpExtension => {
 /** Codes of errors in documents and variables, which are 200 in plain JSON. */
 const DOCUMENT_CODES = new Set<unknown>([
   'BAD_USER_INPUT',
+  // Clients of Apollo read this from an answer with status 200.
+  'PERSISTED_QUERY_NOT_FOUND',
   'QUERY_TOO_EXPENSIVE',
   'NOT_FOUND',
   'RESULT_EXPIRED',

@@ -123,8 +123,5 @@ export function withErrorCode(error: GraphQLError): GraphQLError {
   const { message, extensions } = error;
   if (String(extensions.code) in STATUS_BY_CODE) return error;
   const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
-  // Clients of automatic persisted queries then send the text: plain JSON has status 200, as
-  // Apollo's.
-  const http = extensions.code === 'PERSISTED_QUERY_NOT_FOUND' ? { http: { status: 400, spec: true } } : {};
-  return errorAt(error, text, { ...extensions, ...http, code: 'BAD_USER_INPUT', retryable: false });
+  return errorAt(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
 }

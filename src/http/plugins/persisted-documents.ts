@@ -4,7 +4,7 @@ import { useAPQ } from '@graphql-yoga/plugin-apq';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../config.ts';
-import { httpError } from '../errors.ts';
+import { httpError, persistedQueryNotFound } from '../errors.ts';
 import type { RequestParams } from '../graphql/read-request.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './document-limits.ts';
 
@@ -32,7 +32,12 @@ export function createPersistedDocuments({
     sizeCalculation: (text) => text.length + 1,
   });
   const store = {
-    get: async (hash: string) => listed.get(hash) ?? registered.get(hash),
+    // The plugin's own error has status 404, which clients of plain JSON do not read.
+    async get(hash: string) {
+      const text = listed.get(hash) ?? registered.get(hash);
+      if (text === undefined) throw persistedQueryNotFound();
+      return text;
+    },
     async set(hash: string, text: string) {
       if (mode !== 'only') registered.set(hash, text);
     },
@@ -40,13 +45,16 @@ export function createPersistedDocuments({
 
   function documentText({ query, documentId, extensions }: RequestParams): string {
     if (query != null) return query;
-    const id = documentId ?? extensions?.persistedQuery?.sha256Hash;
+    const { version, sha256Hash } = extensions?.persistedQuery ?? {};
+    const id = documentId ?? sha256Hash;
     if (id === undefined)
       throw httpError(400, 'The request names no operation: send `query`, or the id of a persisted one.');
     const text = listed.get(id) ?? listed.get(String(id).replace(/^sha256:/, ''));
-    if (text === undefined)
-      throw httpError(400, 'No persisted operation has this id; is the list older than the client?');
-    return text;
+    if (text !== undefined) return text;
+    if (documentId === undefined && version === 1) throw persistedQueryNotFound();
+    throw httpError(400, 'No persisted operation has this id; is the list older than the client?', {
+      code: 'PERSISTED_DOCUMENT_NOT_FOUND',
+    });
   }
 
   const useListedDocuments: Plugin = {
