@@ -11,6 +11,13 @@ const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 export const plainText = (text: string): string =>
   stripVTControlCharacters(text).replace(BIDI_MARKS, '').replace(CONTROLS, ' ');
 
+/** Characters of a value that a message quotes. */
+const MAX_EXCERPT = 200;
+
+/** The beginning of a value, as messages quote it: never more than some hundred characters. */
+export const excerpt = (text: string): string =>
+  text.length <= MAX_EXCERPT ? text : `${text.slice(0, MAX_EXCERPT)}…`;
+
 export type Cell = string | number | null | undefined;
 
 /** First characters of a formula, also in their wide forms: some programs read `＝` as `=`. */

@@ -2,6 +2,7 @@
 // required, and unknown keys are named. Differences hold paths, kinds and numbers, and no other
 // value of the answer.
 import * as z from 'zod';
+import { listOf, mapOf, memberRule } from '../upstream/json/bounded-schemas.ts';
 
 export interface Difference {
   /**
@@ -16,13 +17,14 @@ export interface Difference {
 
 /** The schema without `.catch` and `.optional`, and with strict objects. Null stays. */
 function toStrict(schema: unknown): z.ZodType {
+  const rule = schema instanceof z.ZodType ? memberRule(schema) : undefined;
+  if (rule?.kind === 'list') return listOf(toStrict(rule.member), rule.max);
+  if (rule?.kind === 'map') return mapOf(toStrict(rule.member), rule.max);
   if (schema instanceof z.ZodCatch || schema instanceof z.ZodOptional) return toStrict(schema.def.innerType);
   if (schema instanceof z.ZodNullable) return toStrict(schema.def.innerType).nullable();
   if (schema instanceof z.ZodPipe)
     return toStrict(schema.def.in instanceof z.ZodTransform ? schema.def.out : schema.def.in);
   if (schema instanceof z.ZodUnion) return z.union(schema.def.options.map(toStrict));
-  if (schema instanceof z.ZodArray) return z.array(toStrict(schema.def.element));
-  if (schema instanceof z.ZodRecord) return z.record(z.string(), toStrict(schema.def.valueType));
   if (schema instanceof z.ZodObject)
     return z.strictObject(
       Object.fromEntries(Object.entries(schema.def.shape).map(([key, inner]) => [key, toStrict(inner)])),

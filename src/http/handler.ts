@@ -20,13 +20,7 @@ import { toClientError, toResponseInit } from './graphql/http-result.ts';
 import { isJson, negotiateResponseType } from './graphql/media-type.ts';
 import { destroyResponse, INTERNAL_ERROR, PLAIN_HEADERS, refuseTarget } from './limits/http-server.ts';
 import { rateLimitHeaders } from './limits/rate-limit.ts';
-import {
-  type BodyFailure,
-  createBodyReader,
-  hasTooManyBrackets,
-  MAX_ANONYMOUS_BODY_BYTES,
-  MAX_BODY_BRACKETS,
-} from './limits/read-body.ts';
+import { type BodyFailure, createBodyReader, MAX_ANONYMOUS_BODY_BYTES } from './limits/read-body.ts';
 import type { ClientErrors } from './plugins/client-errors.ts';
 import { isMonitoring, normalizeTarget, requestPath } from './request-target.ts';
 import type { ResponseCache } from './response-cache.ts';
@@ -57,9 +51,6 @@ const maxBodyBytes = (caller: Caller | GraphQLError, { MAX_BODY_BYTES }: Config)
   caller instanceof GraphQLError || caller.principal === null
     ? Math.min(MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES)
     : MAX_BODY_BYTES;
-
-const tooManyBrackets = (): GraphQLError =>
-  httpError(400, `The body has more than ${MAX_BODY_BRACKETS} objects and lists; send less at once.`);
 
 /** The check of a request for monitoring, which is always answered. */
 const UNCHECKED: AccessCheck = { caller: ANONYMOUS, rate: null, refusal: null };
@@ -109,7 +100,7 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
     if (body === 'no_memory')
       return { caller, rate, refusal: { reason: 'busy', error: overloaded() }, body: undefined };
     if (body === 'too_large') return { caller, rate, refusal, body: bodyTooLarge(maxBytes) };
-    return { caller, rate, refusal, body: body === 'too_many_brackets' ? tooManyBrackets() : body };
+    return { caller, rate, refusal, body };
   }
 
   let hasWarned = false;
@@ -268,11 +259,10 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
       const checked = await check(client, async (maxBytes) => {
         if (Number(headers['content-length'] ?? 0) > maxBytes) return 'too_large';
         const tooLarge = bodyTooLarge(maxBytes);
-        const body = await readAtMost(request.body, maxBytes, () => tooLarge).catch((error: unknown) => {
+        return readAtMost(request.body, maxBytes, () => tooLarge).catch((error: unknown) => {
           if (error === tooLarge) return 'too_large' as const;
           throw error;
         });
-        return body !== 'too_large' && hasTooManyBrackets(body) ? 'too_many_brackets' : body;
       });
       if (checked === 'disconnected') throw signal.reason;
       const record = telemetry.begin({ method, path: pathname, headers });

@@ -6,8 +6,10 @@ import { readCounts } from './folds/batch-states.ts';
 import { findSizeFault, type ItemsRequest, readItems, repeatedPage } from './folds/list-items.ts';
 import { type Call, call, callOrNull, type Upstream, type UpstreamResponse } from './http/upstream-client.ts';
 import { readAnyJson, validate } from './http/validate-response.ts';
+import { listOf } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
+import { maybe, text } from './wire-values.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
 export interface Enveloped<T> {
@@ -15,9 +17,12 @@ export interface Enveloped<T> {
   readonly warnings: readonly string[];
 }
 
+/** Warnings of one answer. */
+const MAX_WARNINGS = 1000;
+
 const envelope = z.object({
   data: z.unknown().optional(),
-  warning_messages: z.array(z.string()).nullish().catch(undefined),
+  warning_messages: maybe(listOf(text, MAX_WARNINGS)),
 });
 
 /** @throws UpstreamError for an error in a success (spec, "Identifiers and envelopes") */

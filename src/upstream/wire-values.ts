@@ -1,6 +1,7 @@
 // Values of the service: counts, states, shares, percentages, confidences as zod schemas, and
 // times.
 import * as z from 'zod';
+import { listOf, numberList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 
 /** States of tasks, batches and bulk jobs. */
@@ -115,8 +116,11 @@ export const percentage = maybe(number).refine(
 /** A mean pLDDT on 0 to 1, also where it came on 0 to 100. */
 export const meanPlddt = percentage.transform((value) => (value != null && value > 1 ? value / 100 : value));
 const isConfidence = (value: number | null): boolean => value === null || isPercentage(value);
+const isNumberOrNull = (value: unknown): value is number | null => value === null || Number.isFinite(value);
+/** The longest known protein has some 36,000. */
+const MAX_RESIDUES = 100_000;
 /** pLDDT by residue on 0 to 1: a list with any value above 1 is one on 0 to 100. */
-export const residuesPlddt = maybe(z.array(number.nullable()))
+export const residuesPlddt = maybe(numberList(isNumberOrNull, MAX_RESIDUES))
   .refine((list) => list == null || list.every(isConfidence), {
     error: ({ input }) =>
       'expected numbers from 0 to 100, seen ' +
@@ -144,10 +148,13 @@ export function parseTime(text: string | null | undefined): Date | null {
   return Number.isNaN(date.getTime()) ? null : date;
 }
 
+/** All features of the catalogue, of one protein. */
+const MAX_FEATURE_VALUES = MAX_FEATURE_INDEX + 1;
+
 /** Features; one whose value is NaN, which is read as null, has none and is left out. */
 export const featuresWith = <S extends z.ZodType>(feature: S) =>
   z.preprocess(
     (list) =>
       Array.isArray(list) ? list.filter((one: unknown) => !isFields(one) || one.value !== null) : list,
-    z.array(feature),
+    listOf(feature, MAX_FEATURE_VALUES),
   );

@@ -2,6 +2,8 @@
 // spec does not promise is optional, unknown keys are left alone, and no state word is refused.
 import * as z from 'zod';
 import { errorText } from './errors.ts';
+import { listOf, mapOf, numberList } from './json/bounded-schemas.ts';
+import { isFields } from './json/is-fields.ts';
 import {
   accession,
   count,
@@ -58,11 +60,11 @@ export interface TaskErrorRecord {
  * its reason may stand deeper or under other names. An empty one is none.
  */
 const taskError = z
-  .union([text, z.record(text, z.unknown()), z.number(), z.boolean(), z.array(z.unknown())])
+  .custom<NonNullable<unknown>>((raw) => raw != null)
   .transform((raw): TaskErrorRecord | undefined => {
     if (typeof raw === 'string')
       return raw.trim() === '' ? undefined : { code: undefined, message: raw, raw };
-    if (typeof raw !== 'object' || Array.isArray(raw)) return { code: undefined, message: UNKNOWN_FORM, raw };
+    if (!isFields(raw)) return { code: undefined, message: UNKNOWN_FORM, raw };
     if (Object.keys(raw).length === 0) return undefined;
     const { code } = raw;
     const isCode = typeof code === 'string' || typeof code === 'number';
@@ -88,11 +90,16 @@ function countsByState(counts: Readonly<Record<string, number>>): Record<string,
   return Object.fromEntries(byState);
 }
 
+/** The largest batch has so many tasks, should a service not page. */
+const MAX_ITEMS = 2000;
+/** States, under any words. */
+const MAX_STATES = 100;
+
 export const batchPage = z.object({
   batch_id: maybeId,
   status: state,
-  counts: z.record(text, count).transform(countsByState),
-  items: maybe(z.array(listItem)),
+  counts: mapOf(count, MAX_STATES).transform(countsByState),
+  items: maybe(listOf(listItem, MAX_ITEMS)),
   cursor: maybe(text),
   expires_at: maybe(text),
   results_expire_at: maybe(text),
@@ -101,10 +108,10 @@ export const batchPage = z.object({
 export type BatchPage = z.output<typeof batchPage>;
 
 /** The same with raw items, which are read one by one. */
-export const itemPage = batchPage.extend({ items: z.array(z.unknown()), cursor: text.nullish() });
+export const itemPage = batchPage.extend({ items: listOf(z.unknown(), MAX_ITEMS), cursor: text.nullish() });
 
 /** Signed URLs of further outputs, by name. */
-export const artifacts = z.record(text, text);
+export const artifacts = mapOf(text, 1000);
 
 export const taskStatus = z.object({
   status: state,
@@ -139,12 +146,15 @@ export const catalogueEntry = z.object({
 });
 export type CatalogueEntry = z.output<typeof catalogueEntry>;
 
+/** There are 16,384 features. */
+const MAX_FEATURES = 20_000;
+/** Regions of one feature, proteins at one feature, and annotations of one cluster. */
+const MAX_DETAILS = 10_000;
+
+const unreadRows = listOf(z.unknown(), MAX_FEATURES);
 /** `{data: [...]}`, or the bare array; the rows are read by {@link catalogueRows}. */
-export const catalogue = z.union([
-  z.array(z.unknown()),
-  z.object({ data: z.array(z.unknown()) }).transform((o) => o.data),
-]);
-export const catalogueRows = z.array(catalogueEntry);
+export const catalogue = z.union([unreadRows, z.object({ data: unreadRows }).transform((o) => o.data)]);
+export const catalogueRows = listOf(catalogueEntry, MAX_FEATURES);
 
 export const featureDetail = z.object({
   feature_index: featureIndex,
@@ -157,9 +167,9 @@ export const featureDetail = z.object({
   uniref90_frequency: maybe(number),
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
-  top_100_uniref_ids: maybe(z.array(z.object({ uniref_id: accession, activation: number }))),
-  top_swissprot_activations: maybe(z.array(z.object({ uniprot_id: accession, activation: number }))),
-  decoder_nearest_neighbors: maybe(z.array(featureIndex)),
+  top_100_uniref_ids: maybe(listOf(z.object({ uniref_id: accession, activation: number }), MAX_DETAILS)),
+  top_swissprot_activations: maybe(listOf(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS)),
+  decoder_nearest_neighbors: maybe(numberList(isFeatureIndex, MAX_FEATURES)),
   threshold: maybe(number),
 });
 export type FeatureDetail = z.output<typeof featureDetail>;
@@ -176,7 +186,7 @@ export const featureValue = z.object({
   value: number,
   label: maybeName,
   description: maybeName,
-  residue_regions: maybe(z.array(region)),
+  residue_regions: maybe(listOf(region, MAX_DETAILS)),
 });
 export type FeatureValue = z.output<typeof featureValue>;
 
@@ -213,12 +223,12 @@ export const proteinRecord = z.object({
 });
 export type WireRecord = z.output<typeof proteinRecord>;
 
-const pfamDomains = z.record(
-  text,
+const pfamDomains = mapOf(
   z.union([
     z.object({ name: maybeName, count: maybe(count) }),
     count.transform((n) => ({ name: undefined, count: n })),
   ]),
+  MAX_DETAILS,
 );
 
 /** A cluster in the bulk archive: a part of the cluster record, whichever keys it has. */
@@ -231,15 +241,18 @@ export const clusterInfo = z.object({
   source: maybeName,
   accession: maybeAccession,
   cluster_taxonomy_info: maybe(z.object({ rank: maybeName, name: maybeName })),
-  top_phyla: maybe(z.record(text, count)),
+  top_phyla: maybe(mapOf(count, MAX_DETAILS)),
   mean_plddt: meanPlddt,
   ptm: share,
 });
 export type ClusterInfo = z.output<typeof clusterInfo>;
 
+/** As many as the largest answer can hold; 8,431 were seen. */
+const MAX_CLUSTER_MEMBERS = 500_000;
+
 export const clusterRecord = clusterInfo.extend({
   protein_hash: hash,
-  member_protein_hashes: z.array(hash),
+  member_protein_hashes: listOf(hash, MAX_CLUSTER_MEMBERS),
   cluster_representative_features: maybe(featureValues),
 });
 export type ClusterRecord = z.output<typeof clusterRecord>;
@@ -271,13 +284,16 @@ export const similarProtein = z.object({
 });
 export type SimilarProtein = z.output<typeof similarProtein>;
 
+/** A search asks for 100 at most; a service may send more. */
+const MAX_SIMILAR = 1000;
+
 export const similarityAnswer = z.object({
   query_sequence: maybe(text),
   protein_hash: maybeHash,
   restricted_count: maybe(count),
-  similar_proteins: z.array(similarProtein),
+  similar_proteins: listOf(similarProtein, MAX_SIMILAR),
   top_features_across_results: maybe(
-    z.array(
+    listOf(
       z.object({
         feature_index: featureIndex,
         occurrence_count: count,
@@ -285,6 +301,7 @@ export const similarityAnswer = z.object({
         max_activation: maybe(number),
         mean_activation: maybe(number),
       }),
+      MAX_FEATURES,
     ),
   ),
 });

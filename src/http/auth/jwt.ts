@@ -1,6 +1,7 @@
 // Verifies JSON Web Tokens of a trusted issuer with jose, which fetches the issuer's keys when it
 // needs them and decides when to fetch them again.
 import type { JWTVerifyGetKey } from 'jose';
+import { readAtMost } from '../../async/read-at-most.ts';
 
 export interface JwtOptions {
   readonly jwksUrl: string;
@@ -38,6 +39,17 @@ const KEY_SET_ERRORS: ReadonlySet<string> = new Set([
   'ERR_JWKS_INVALID',
 ]);
 
+/** Bytes of an issuer's keys; each takes some hundreds. */
+const MAX_KEY_SET_BYTES = 256 * 1024;
+
+/** Fetches the keys of an issuer. @throws Error for more than any issuer has */
+async function fetchKeys(url: string, options: RequestInit): Promise<Response> {
+  const { status, headers, body } = await fetch(url, options);
+  const tooLarge = () => new Error(`The issuer's keys have more than ${MAX_KEY_SET_BYTES} bytes.`);
+  const bytes = new Uint8Array(await readAtMost(body, MAX_KEY_SET_BYTES, tooLarge));
+  return new Response(bytes, { status, headers });
+}
+
 /** Creates the check. It loads jose, which is large, and the keys with the first token. */
 export function createJwtVerifier({ jwksUrl, issuer, audience }: JwtOptions): VerifyJwt {
   const options = {
@@ -51,7 +63,7 @@ export function createJwtVerifier({ jwksUrl, issuer, audience }: JwtOptions): Ve
   return async (token) => {
     const jose = await import('jose');
     const { errors } = jose;
-    keys ??= jose.createRemoteJWKSet(new URL(jwksUrl));
+    keys ??= jose.createRemoteJWKSet(new URL(jwksUrl), { [jose.customFetch]: fetchKeys });
     try {
       const { payload } = await jose.jwtVerify(token, keys, options);
       if (payload.sub) return payload.sub;

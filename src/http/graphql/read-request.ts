@@ -7,6 +7,7 @@ import type { GraphQLParams } from 'graphql-yoga';
 import { isFields } from '../../upstream/json/is-fields.ts';
 import { httpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
+import { parseClientJson } from '../json-body.ts';
 import { isListed } from '../response-headers.ts';
 import { negotiateResponseType } from './media-type.ts';
 
@@ -67,16 +68,6 @@ function checkContentType(headers: IncomingHttpHeaders): void {
     throw httpError(415, 'Send the request without content-encoding; compressed requests are not read.');
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
-
-function parseJson(json: string | Uint8Array, what: string): unknown {
-  try {
-    return JSON.parse(typeof json === 'string' ? json : utf8.decode(json));
-  } catch {
-    throw httpError(400, `${what} is not valid JSON.`);
-  }
-}
-
 /** @throws GraphQLError (400) when the request is not an object */
 export function readParams(request: unknown): RequestParams {
   if (!isFields(request))
@@ -89,14 +80,15 @@ export function readParams(request: unknown): RequestParams {
 }
 
 /** @throws GraphQLError (400) */
-export const parseBody = (body: Uint8Array): RequestParams => readParams(parseJson(body, 'The body'));
+export const parseBody = (body: Uint8Array): RequestParams => readParams(parseClientJson(body, 'The body'));
 
 /** @throws GraphQLError (400) */
 export function parseSearch(search: string): RequestParams {
   const params: Record<string, unknown> = Object.fromEntries(new URLSearchParams(search));
   for (const name of ['variables', 'extensions']) {
     const { [name]: json } = params;
-    if (typeof json === 'string' && json !== '') params[name] = parseJson(json, `The parameter \`${name}\``);
+    if (typeof json === 'string' && json !== '')
+      params[name] = parseClientJson(json, `The parameter \`${name}\``);
   }
   return readParams(params);
 }

@@ -8,15 +8,10 @@ export const MAX_ANONYMOUS_BODY_BYTES = 1024 * 1024;
 /** Bytes of all bodies that a process holds, until their responses are closed. */
 const MAX_TOTAL_BYTES = 128 * 1024 * 1024;
 
-/** Objects and lists of a body; once parsed, each takes some 50 bytes. */
-export const MAX_BODY_BRACKETS = 1_000_000;
-const [BRACKET, BRACE] = Buffer.from('[{');
-
 /**
- * Why there is no body: it is too large, it would take many times its size when it is parsed, there
- * is no memory for it, or its client has disconnected.
+ * Why there is no body: it is too large, there is no memory for it, or its client has disconnected.
  */
-export type BodyFailure = 'too_large' | 'too_many_brackets' | 'no_memory' | 'disconnected';
+export type BodyFailure = 'too_large' | 'no_memory' | 'disconnected';
 
 export interface BodyReader {
   /** Reads the whole body of a request. After a failure node:http drops the rest of the body. */
@@ -52,8 +47,7 @@ export function createBodyReader(maxTotalBytes = MAX_TOTAL_BYTES): BodyReader {
           })
           .on('end', () => {
             const [first] = chunks;
-            const body = first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks);
-            end(hasTooManyBrackets(body) ? 'too_many_brackets' : body);
+            end(first !== undefined && chunks.length === 1 ? first : Buffer.concat(chunks));
           })
           .on('close', () => end('disconnected'))
           .on('error', () => undefined);
@@ -62,11 +56,4 @@ export function createBodyReader(maxTotalBytes = MAX_TOTAL_BYTES): BodyReader {
       totalBytes -= length;
     },
   };
-}
-
-export function hasTooManyBrackets(body: Uint8Array): boolean {
-  if (body.length <= MAX_BODY_BRACKETS) return false;
-  let brackets = 0;
-  for (const byte of body) if (byte === BRACKET || byte === BRACE) brackets += 1;
-  return brackets > MAX_BODY_BRACKETS;
 }

@@ -5,12 +5,14 @@ import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/se
 import type { GraphQLSchema } from 'graphql';
 import { readAtMost } from '../../async/read-at-most.ts';
 import type { Config } from '../../config.ts';
+import { excerpt } from '../../plain-text.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
 import { isLoopback } from '../../upstream/http/public-address.ts';
 import { httpError } from '../errors.ts';
 import { type Exchange, getExchange, readBody } from '../exchange.ts';
 import type { AnswerGraphql } from '../graphql/graphql-handler.ts';
+import { parseClientJson } from '../json-body.ts';
 import { isListed } from '../response-headers.ts';
 import type { Route } from '../routes/route.ts';
 import { type GraphqlAnswer, ToolError } from './tool-result.ts';
@@ -80,16 +82,32 @@ function isForeignPage({ url, headers }: Request, { CORS_ORIGINS, PUBLIC_URL }: 
   return own.host !== host || (PUBLIC_URL === undefined && !isLoopback(own.hostname));
 }
 
+/** Characters of a text in a message, such as the name of a tool: the library quotes them. */
+const MAX_TEXT_CHARACTERS = 500;
+
+/** Refuses long texts in all of a message but the arguments of a tool. @throws GraphQLError (400) */
+function checkTexts(message: unknown): void {
+  JSON.stringify(message, (name: string, value: unknown) => {
+    // Icons of a client are data.
+    if (name === 'arguments' || name.endsWith('clientInfo')) return undefined;
+    if (
+      name.length > MAX_TEXT_CHARACTERS ||
+      (typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS)
+    )
+      throw httpError(
+        400,
+        `\`${excerpt(name)}\` is longer than ${MAX_TEXT_CHARACTERS} characters. Long values belong into the ` +
+          'arguments of a tool.',
+      );
+    return value;
+  });
+}
+
 /** @throws GraphQLError (400, 413) */
 function readMessage(request: Request): unknown {
-  const body = readBody(request);
-  let message: unknown;
-  try {
-    message = JSON.parse(new TextDecoder().decode(body));
-  } catch {
-    throw httpError(400, 'The body is not valid JSON.');
-  }
+  const message = parseClientJson(readBody(request), 'The body');
   if (Array.isArray(message)) throw httpError(400, 'Send each message by itself, not as a batch.');
+  checkTexts(message);
   return message;
 }
 

@@ -4,11 +4,13 @@ import {
   type CallToolResult,
   McpServer,
   ResourceTemplate,
+  type StandardSchemaWithJSON,
   type ToolAnnotations,
 } from '@modelcontextprotocol/server';
 import { type GraphQLSchema, Kind, parse, printType } from 'graphql';
 import * as z from 'zod';
 import { VERSION } from '../../package.ts';
+import { excerpt } from '../../plain-text.ts';
 import { outputSchema } from './output-schema.ts';
 import { ToolError, toFailure, toJsonText, toResult } from './tool-result.ts';
 import { loadContent, type RunDocument, TOOLS, type Tool } from './tools.ts';
@@ -44,13 +46,37 @@ async function guard(call: () => Promise<CallToolResult>): Promise<CallToolResul
   }
 }
 
+/** Mistakes in arguments that are shown. */
+const MAX_SHOWN_ISSUES = 5;
+
+/** The same schema; of its mistakes the first, each short: the library joins all into one text. */
+function withShortIssues<Output>(
+  schema: StandardSchemaWithJSON<unknown, Output>,
+): StandardSchemaWithJSON<unknown, Output> {
+  const { '~standard': standard } = schema;
+  return {
+    '~standard': {
+      ...standard,
+      async validate(value) {
+        const { issues, ...read } = await standard.validate(value);
+        if (issues === undefined) return read as { value: Output };
+        const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ message, path = [] }) => ({
+          message: excerpt(message),
+          path: path.map((step) => excerpt(String(typeof step === 'object' ? step.key : step))),
+        }));
+        return { issues: shown };
+      },
+    },
+  };
+}
+
 /** The settings of a tool for the library. */
 function describeTool(tool: Tool, schema: GraphQLSchema) {
   const { title, description, input, document, table, isMutation } = tool;
   return {
     title,
     description: `${description} ${NULLS}`,
-    inputSchema: input,
+    inputSchema: withShortIssues(input),
     outputSchema: table?.output ?? outputSchema(schema, document),
     annotations: isMutation === true ? SUBMITS : READS,
   };
@@ -81,10 +107,12 @@ const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean)
         'resources foldatlas://schema and foldatlas://schema/{type}, and `{ __type(name: "Query") { fields { name } } }` asks ' +
         'for it. null means that there is none; what could not be loaded is null with an entry in `errors`. ' +
         'The gateway refuses what costs too much; answers are cut at 20 kB.',
-      inputSchema: z.strictObject({
-        query: z.string().describe('One operation'),
-        variables: z.record(z.string(), z.unknown()).default({}),
-      }),
+      inputSchema: withShortIssues(
+        z.strictObject({
+          query: z.string().describe('One operation'),
+          variables: z.record(z.string(), z.unknown()).default({}),
+        }),
+      ),
       annotations: mutations ? MUTATES : READS,
     },
     ({ query, variables }) =>
@@ -125,7 +153,8 @@ function createSchemaResources(schema: GraphQLSchema, isShown: boolean): (server
       },
       (uri, { type: name }) => {
         const type = types.get(String(name));
-        if (type === undefined) throw new Error(`There is no type ${String(name)}; ${SCHEMA_URI} lists all.`);
+        if (type === undefined)
+          throw new Error(`There is no type ${excerpt(String(name))}; ${SCHEMA_URI} lists all.`);
         return toResource(uri, printType(type));
       },
     );

@@ -4,6 +4,8 @@
 import type { StandardSchemaWithJSON } from '@modelcontextprotocol/server';
 import * as z from 'zod';
 import { columnsNamed, lookupQuery, readRows } from '../../lookups/protein-columns.ts';
+import { MAX_ITEMS } from '../../submission/check.ts';
+import { listOf } from '../../upstream/json/bounded-schemas.ts';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 import { type GraphqlAnswer, type ResultOptions, ToolError, toSentences } from './tool-result.ts';
 
@@ -39,33 +41,37 @@ const first = (most: number, usual: number) =>
   z.int().min(1).max(most).default(usual).describe(`At most this many, 1 to ${most}`);
 const after = z.string().optional().describe('`endCursor` of the page before');
 
+/** Chains of a complex, and copies of a chain: far more than are folded at once. */
+const MAX_COPIES = 1000;
+const MAX_MODIFICATIONS = 5000;
+
 const polymer = z
   .strictObject({
     sequence: z.string().describe('One-letter codes'),
-    ids: z.array(z.string()).optional().describe('One chain id for each copy, such as ["A", "B"]'),
-    modifications: z
-      .array(z.strictObject({ position: z.int().describe('0-based'), ccd: z.string() }))
-      .optional(),
+    ids: listOf(z.string(), MAX_COPIES).optional().describe('One chain id for each copy, such as ["A", "B"]'),
+    modifications: listOf(
+      z.strictObject({ position: z.int().describe('0-based'), ccd: z.string() }),
+      MAX_MODIFICATIONS,
+    ).optional(),
   })
   .optional();
 const ligand = z.strictObject({
   smiles: z.string().optional(),
-  ccd: z.array(z.string()).optional().describe('Codes of the Chemical Component Dictionary'),
-  ids: z.array(z.string()).optional(),
+  ccd: listOf(z.string(), MAX_COPIES).optional().describe('Codes of the Chemical Component Dictionary'),
+  ids: listOf(z.string(), MAX_COPIES).optional(),
 });
 const chain = z.strictObject({ protein: polymer, dna: polymer, rna: polymer, ligand: ligand.optional() });
 const fold = {
-  items: z
-    .array(
-      z.strictObject({
-        name: z.string().optional(),
-        chains: z.array(chain).min(1).describe('Each has exactly one of protein, dna, rna, ligand'),
-        includePae: z.boolean().optional().describe('Needed for ipSAE, LIS and errors between chains'),
-        includePairChainsIptm: z.boolean().optional().describe('Needed for ipTM of each pair of chains'),
-      }),
-    )
-    .min(1)
-    .describe('The complexes'),
+  items: listOf(
+    z.strictObject({
+      name: z.string().optional(),
+      chains: listOf(chain, MAX_COPIES, 1).describe('Each has exactly one of protein, dna, rna, ligand'),
+      includePae: z.boolean().optional().describe('Needed for ipSAE, LIS and errors between chains'),
+      includePairChainsIptm: z.boolean().optional().describe('Needed for ipTM of each pair of chains'),
+    }),
+    MAX_ITEMS,
+    1,
+  ).describe('The complexes'),
   repeat: z.int().min(1).optional().describe('How many times each item is folded; each is a task that costs'),
   model: z.string().optional(),
 };
@@ -128,7 +134,7 @@ export const TOOLS: readonly Tool[] = [
       'Up to 50 proteins of the Atlas as a table, one row for each identifier, in your order. `status` says whether ' +
       'the Atlas has it, `problem` why not. `cluster_percent_characterized` near 0 is a dark cluster; pTM is 0 to 1, ' +
       'pLDDT 0 to 100.',
-    input: z.strictObject({ ids: z.array(id).min(1).max(50) }),
+    input: z.strictObject({ ids: listOf(id, 50, 1) }),
     document: lookupQuery(LOOKUP_COLUMNS),
     absent: 'Nothing was looked up.',
     list: 'rows',
@@ -213,7 +219,7 @@ export const TOOLS: readonly Tool[] = [
       'description, or by index. `graphql` has more of one: { feature(index: 17) { category topProteins { accession } } }.',
     input: z.strictObject({
       search: z.string().optional().describe('Words, all of which must match, such as "hydrophobic core"'),
-      indices: z.array(z.int()).max(50).optional().describe('Only these features, 0 to 16383'),
+      indices: listOf(z.int(), 50).optional().describe('Only these features, 0 to 16383'),
       first: first(50, 10),
       after,
     }),
@@ -300,9 +306,10 @@ export const TOOLS: readonly Tool[] = [
       .strictObject({
         batchId: z.string(),
         orderBy: z.enum(['INDEX', 'NAME', 'IPSAE', 'IPTM', 'PTM', 'PLDDT']).default('INDEX'),
-        statuses: z
-          .array(z.enum(['QUEUED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'EXPIRED']))
-          .optional(),
+        statuses: listOf(
+          z.enum(['QUEUED', 'IN_PROGRESS', 'DONE', 'FAILED', 'CANCELLED', 'EXPIRED']),
+          20,
+        ).optional(),
         first: first(100, 20),
         after,
       })

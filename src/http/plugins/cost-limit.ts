@@ -20,8 +20,9 @@ export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'limits'>;
 type OperationArgs = Pick<ExecutionArgs, 'schema' | 'document' | 'operationName' | 'variableValues'>;
 
 /**
- * The variables that the cost depends on. Input objects stay as the client gave them: coercing them
- * takes as long as checking a fold, and the executor does it before it resolves anything.
+ * The variables that the cost depends on. Lists and input objects stay as the client gave them:
+ * coercing them takes as long as checking a fold, and the executor does it before it resolves
+ * anything.
  *
  * @returns undefined when others are invalid
  */
@@ -30,15 +31,16 @@ function readVariables(
   definitions: readonly VariableDefinitionNode[],
 ): Record<string, unknown> | undefined {
   const given = variableValues ?? {};
-  const objects: [name: string, value: unknown][] = [];
+  const asGiven: [name: string, value: unknown][] = [];
   const others = definitions.filter(({ variable: { name }, type }) => {
     if (!Object.hasOwn(given, name.value)) return true;
-    if (!isInputObjectType(getNamedType(typeFromAST(schema, type)))) return true;
-    objects.push([name.value, given[name.value]]);
+    const { [name.value]: value } = given;
+    if (!Array.isArray(value) && !isInputObjectType(getNamedType(typeFromAST(schema, type)))) return true;
+    asGiven.push([name.value, value]);
     return false;
   });
   const { coerced } = getVariableValues(schema, others, given, { maxErrors: 1 });
-  return coerced && { ...coerced, ...Object.fromEntries(objects) };
+  return coerced && { ...coerced, ...Object.fromEntries(asGiven) };
 }
 
 /**

@@ -17,6 +17,7 @@ import {
 import type { Plugin } from 'graphql-yoga';
 import { getExchange } from '../exchange.ts';
 import { negotiateIncrementalType } from '../graphql/media-type.ts';
+import { MAX_VARIABLE_ERRORS } from './use-execution.ts';
 
 export const incrementalDelivery = (): Plugin[] => [
   {
@@ -34,7 +35,7 @@ export const incrementalDelivery = (): Plugin[] => [
         args.document = withoutParts(args.document);
         return setExecuteFn(execute);
       }
-      const errors = findStreamErrors(args);
+      const errors = findErrors(args);
       if (errors.length > 0) setResultAndStopExecution({ errors });
     },
     // An event is one result: its parts would come out of order with the next event's.
@@ -62,19 +63,21 @@ const findParts = memoize1((document: DocumentNode): readonly DirectiveNode[] =>
   return parts;
 });
 
-/** Errors of an `initialCount` below 0, which the executor would throw as its own. */
-function findStreamErrors({
+/**
+ * Errors of variables, of which the executor writes down fifty, and of an `initialCount` below 0,
+ * which it throws as its own.
+ */
+function findErrors({
   schema,
   document,
   operationName,
   variableValues,
-}: ExecutionArgs): GraphQLError[] {
+}: ExecutionArgs): readonly GraphQLError[] {
   const streams = findParts(document).filter(({ name }) => name.value === 'stream');
-  if (streams.length === 0) return [];
   const definitions = getOperationAST(document, operationName)?.variableDefinitions ?? [];
-  const { coerced } = getVariableValues(schema, definitions, { ...variableValues }, { maxErrors: 1 });
-  // The executor refuses variables of a wrong type.
-  if (coerced === undefined) return [];
+  const options = { maxErrors: MAX_VARIABLE_ERRORS };
+  const { coerced, errors } = getVariableValues(schema, definitions, { ...variableValues }, options);
+  if (errors !== undefined) return errors;
   return streams.flatMap((node) => {
     const { initialCount } = getArgumentValues(GraphQLStreamDirective, node, coerced);
     if (typeof initialCount === 'number' && initialCount >= 0) return [];

@@ -16,7 +16,7 @@ import { httpError, rateLimited } from '../errors.ts';
 import { getExchange, identifyCaller } from '../exchange.ts';
 import { negotiateEventStreamType } from '../graphql/media-type.ts';
 import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
-import type { OpenOperation } from './use-execution.ts';
+import { MAX_VARIABLE_ERRORS, type OpenOperation } from './use-execution.ts';
 
 type Results = AsyncIterable<ExecutionResult>;
 
@@ -35,7 +35,7 @@ export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: O
 
   async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
     const contextValue = await openOperation(args, request);
-    const opened = { ...args, contextValue };
+    const opened = { ...args, contextValue, options: { maxCoercionErrors: MAX_VARIABLE_ERRORS } };
     const source = await createSourceEventStream(opened);
     return isStream(source) ? executeEach(source, createEventExecutor(opened, contextValue)) : source;
   }

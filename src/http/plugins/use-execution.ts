@@ -17,6 +17,9 @@ export type OpenOperation = (args: ExecutionArgs, request: Request) => Promise<G
 /** A result of fewer values, none of which is a long text, is serialized in one piece. */
 const SMALL_VALUES = 500;
 
+/** Mistakes in variables that are reported. graphql-js writes the wrong value into the text of each. */
+export const MAX_VARIABLE_ERRORS = 5;
+
 /** @param openContext - opens the context of a request */
 export function createOperationOpener(
   config: Config,
@@ -39,6 +42,7 @@ export function useExecution(openOperation: OpenOperation): Plugin {
     onExecute({ args: hookArgs, executeFn, setExecuteFn, context: { request } }) {
       // The hooks that run after the execution see these arguments.
       const args: ExecutionArgs = hookArgs;
+      args.options = { maxCoercionErrors: MAX_VARIABLE_ERRORS };
       setExecuteFn(async () => {
         args.contextValue = await openOperation(args, request);
         return executeFn(args);

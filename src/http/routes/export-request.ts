@@ -3,8 +3,11 @@ import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
+import { excerpt } from '../../plain-text.ts';
+import { listOf } from '../../upstream/json/bounded-schemas.ts';
 import { httpError } from '../errors.ts';
 import { readBody } from '../exchange.ts';
+import { CLIENT_BOUNDS, parseClientJson } from '../json-body.ts';
 import type { RouteRequest } from './route.ts';
 
 const MAX_IDS = 50_000;
@@ -18,22 +21,16 @@ export interface ExportRequest {
   readonly columns: readonly ProteinColumn[];
 }
 
+/** Names of columns in one request, repeated ones too. */
+const MAX_COLUMNS = 100;
+
 const jsonBody = z.strictObject({
-  ids: z.array(z.string()),
-  columns: z.array(z.string()).optional(),
+  ids: listOf(z.string(), MAX_IDS),
+  columns: listOf(z.string(), MAX_COLUMNS).optional(),
 });
 
-function parseJson(text: string): z.output<typeof jsonBody> {
-  let body: unknown;
-  try {
-    body = JSON.parse(text);
-  } catch {
-    throw httpError(
-      400,
-      'The body is not valid JSON. A list of identifiers as text needs another content-type.',
-    );
-  }
-  // Too many are refused before each of them is checked.
+function parseJson(bytes: Uint8Array): z.output<typeof jsonBody> {
+  const body = parseClientJson(bytes, 'The body', { ...CLIENT_BOUNDS, items: Number.POSITIVE_INFINITY });
   const { ids } = Object(body);
   if (Array.isArray(ids)) checkCount(ids.length);
   const { success, data, error } = jsonBody.safeParse(body);
@@ -42,7 +39,7 @@ function parseJson(text: string): z.output<typeof jsonBody> {
   throw httpError(
     400,
     `The body must be {"ids": ["P01308"], "columns": ["name"]}, columns as you like: ` +
-      `${issue?.path.join('.') || 'body'}: ${issue?.message}.`,
+      `${excerpt(issue?.path.join('.') || 'body')}: ${excerpt(issue?.message ?? '')}.`,
   );
 }
 
@@ -62,7 +59,7 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   if (unknown === undefined) return columnsNamed([...REQUIRED, ...names]);
   throw httpError(
     400,
-    `There is no column ${JSON.stringify(unknown.slice(0, 60))}. ` +
+    `There is no column ${JSON.stringify(excerpt(unknown))}. ` +
       `There are ${PROTEIN_COLUMNS.map(({ name }) => name).join(', ')}.`,
   );
 }
@@ -80,7 +77,7 @@ export function readExportRequest({ request, url }: RouteRequest): ExportRequest
   if (!isUtf8(bytes) || text.includes('\0'))
     throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
   const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
-  const body = isJson ? parseJson(text) : { ids: readIdentifierList(text, MAX_IDS) };
+  const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
   const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
   checkCount(body.ids.length);
   return { ids: body.ids, columns: readColumns(names) };

@@ -3,8 +3,11 @@
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { CloseCode } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
-import { type WebSocket, WebSocketServer } from 'ws';
+import { WebSocket, WebSocketServer } from 'ws';
+import { findExcess } from '../../upstream/json/json-bounds.ts';
+import { CLIENT_BOUNDS, excessText } from '../json-body.ts';
 import {
   createSocketOperations,
   type Params,
@@ -44,6 +47,24 @@ const CLOSE_TIMEOUT_MS = 1_000;
 /** How long operations may take to end when the server stops, where `close` does not say. */
 const DRAIN_TIMEOUT_MS = 2_000;
 const DRAIN_INTERVAL_MS = 20;
+/** Bytes of the reason in a close frame (RFC 6455, section 5.5). */
+const MAX_REASON_BYTES = 123;
+
+/** A text that fits into a close frame. */
+const closeReason = (text: string): string =>
+  Buffer.byteLength(text) <= MAX_REASON_BYTES ? text : `${text.slice(0, MAX_REASON_BYTES / 4)}…`;
+
+/** A socket that is closed by a message beyond the bounds, as by one that is too large. */
+class BoundedSocket extends WebSocket {
+  override emit(event: string | symbol, ...args: unknown[]): boolean {
+    const [message] = args;
+    const excess =
+      event === 'message' && message instanceof Uint8Array ? findExcess(message, CLIENT_BOUNDS) : null;
+    if (excess === null) return super.emit(event, ...args);
+    this.close(CloseCode.BadRequest, closeReason(`The message has ${excessText(excess, CLIENT_BOUNDS)}`));
+    return true;
+  }
+}
 
 /** Serves GraphQL over WebSocket on a node server. */
 export function attachWebSocket(
@@ -53,7 +74,12 @@ export function attachWebSocket(
 ): SocketServer {
   const { maxBytes, maxSockets = MAX_SOCKETS, pingMs, onFault } = options;
   // The types of ws lack `closeTimeout`.
-  const socketOptions = { noServer: true, maxPayload: maxBytes, closeTimeout: CLOSE_TIMEOUT_MS };
+  const socketOptions = {
+    noServer: true,
+    maxPayload: maxBytes,
+    closeTimeout: CLOSE_TIMEOUT_MS,
+    WebSocket: BoundedSocket,
+  };
   const sockets = new WebSocketServer(socketOptions);
   const operations = createSocketOperations(gateway, onFault);
   const graphql = useServer<Params, Partial<SocketConnection>>(operations.hooks, sockets, pingMs);

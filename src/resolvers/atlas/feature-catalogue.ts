@@ -15,6 +15,9 @@ import { selectedFields } from '../selection.ts';
 /** Cost of searching for one word, in upstream calls: CPU time of the gateway. */
 const SEARCHED_WORD = 20;
 
+/** Features of the catalogue. */
+const MAX_INDICES = 16_384;
+
 /** Fields in the catalogue; any other needs the feature's record. */
 const IN_CATALOGUE = new Set(['__typename', 'id', 'index', 'label', 'description']);
 
@@ -75,6 +78,8 @@ async function searchFeatures(
   entries: ReadonlyMap<number, CatalogueEntry>,
   { search, indices }: FeatureSearch,
 ): Promise<readonly number[]> {
+  if (indices != null && indices.length > MAX_INDICES)
+    throw badInput(`\`indices\` holds ${indices.length} indices; there are ${MAX_INDICES} features.`);
   const inList = indices == null ? undefined : inCatalogue(entries, indices);
   if (search == null || search.trim() === '')
     return inList?.listed ?? ctx.services.catalogue.indices(ctx.upstream);
@@ -127,7 +132,7 @@ builder.queryFields((t) => ({
           `${SEARCH_LIMITS.characters} characters in all.`,
       }),
       indices: t.arg.intList({
-        description: 'Only these features; indices outside the catalogue are left out.',
+        description: 'Only these features, at most 16384; indices outside the catalogue are left out.',
       }),
     },
     resolve: (_, args, ctx) => featurePage(ctx, args),

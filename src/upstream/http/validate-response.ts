@@ -1,19 +1,26 @@
 // Reads the JSON of answers by their wire schemas. What differs is an UPSTREAM_DRIFT error with its
 // path.
 import type * as z from 'zod';
+import { excerpt } from '../../plain-text.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
 import type { UpstreamResponse } from './upstream-client.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
-export const drifted = (operation: string, path: string, what: string, retryable = false): UpstreamError =>
-  new UpstreamError(redact(`The upstream's answer to ${operation} has changed at ${path}: ${what}.`), {
-    operation,
-    code: 'UPSTREAM_DRIFT',
-    path,
-    retryable,
-  });
+export function drifted(operation: string, path: string, what: string, retryable = false): UpstreamError {
+  // Names in a path are the service's.
+  const place = excerpt(path);
+  return new UpstreamError(
+    redact(`The upstream's answer to ${operation} has changed at ${place}: ${what}.`),
+    {
+      operation,
+      code: 'UPSTREAM_DRIFT',
+      path: place,
+      retryable,
+    },
+  );
+}
 
 /** A required part; undefined for null. @throws UpstreamError UPSTREAM_DRIFT when missing */
 export function promised<T>(operation: string, path: string, value: T | null | undefined): T | undefined {

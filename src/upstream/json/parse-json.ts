@@ -1,6 +1,7 @@
 // Parses JSON of the service. Python services write NaN and Infinity, which JSON does not have:
 // they are read as null.
 import { decodeText } from '../../structure/lazy-text.ts';
+import { findExcess, type JsonBounds } from './json-bounds.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from './worker-pool.ts';
 
 const NON_FINITE = /-?\b(?:NaN|Infinity)\b/g;
@@ -55,9 +56,31 @@ function decodeUtf8(bytes: Uint8Array): string {
   }
 }
 
-/** Parses JSON in UTF-8; a large one in a thread. @throws SyntaxError */
+/**
+ * What an answer may have. Each object, list and name takes up to 400 bytes when it is parsed; the
+ * catalogue of features, the richest answer, has some 100,000. Lists of numbers may have any length.
+ */
+const ANSWER_BOUNDS: JsonBounds = {
+  depth: 500,
+  names: 500_000,
+  items: Number.POSITIVE_INFINITY,
+  parts: 500_000,
+};
+
+/** Parses the JSON of an answer at once. @throws SyntaxError, also for JSON beyond the bounds */
+export function parseAnswer(bytes: Uint8Array): unknown {
+  const excess = findExcess(bytes, ANSWER_BOUNDS);
+  if (excess === null) return parseJsonSync(bytes);
+  throw new SyntaxError(
+    excess.bound === 'depth'
+      ? `The JSON is nested more than ${ANSWER_BOUNDS.depth} levels deep.`
+      : 'The JSON holds too many objects, lists and members.',
+  );
+}
+
+/** Parses the JSON of an answer; a large one in a thread. @throws SyntaxError as `parseAnswer` */
 export async function parseJson(bytes: Uint8Array): Promise<unknown> {
-  if (bytes.byteLength <= WORKER_ABOVE_BYTES) return parseJsonSync(bytes);
+  if (bytes.byteLength <= WORKER_ABOVE_BYTES) return parseAnswer(bytes);
   // The copy moves to the thread; the caller keeps its own.
   const copy = new Uint8Array(bytes);
   return runInWorker('upstream/json/json-worker', copy, [copy.buffer]);

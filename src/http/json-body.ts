@@ -1,0 +1,42 @@
+// Parses JSON of clients within bounds, so that no reader behind it needs a guard of its own.
+import { findExcess, type JsonBounds, type JsonExcess } from '../upstream/json/json-bounds.ts';
+import { httpError } from './errors.ts';
+
+/**
+ * The longest list that an operation takes has 50,000 hashes. No object of the schema has more than
+ * 20 names, and a document can use some 1,000 variables.
+ */
+export const CLIENT_BOUNDS: JsonBounds = { depth: 100, names: 1000, items: 100_000, parts: 2_000_000 };
+
+/** Why JSON is refused, where in it, and what to do, as one sentence. */
+export function excessText({ bound, path }: JsonExcess, bounds: JsonBounds): string {
+  const max = bounds[bound];
+  const place = path === '' ? '' : ` at \`${path}\``;
+  if (bound === 'depth') return `objects and lists more than ${max} deep inside each other${place}`;
+  if (bound === 'names') return `an object with more than ${max} names${place}; no operation reads so many`;
+  if (bound === 'items') return `a list with more than ${max} members${place}; send several requests`;
+  return `more than ${max} objects, lists and names; send several requests`;
+}
+
+const utf8 = new TextDecoder('utf-8', { fatal: true });
+
+/**
+ * Parses JSON of a client.
+ *
+ * @param what - begins the message of an error, such as "The body"
+ * @throws GraphQLError (400) for what is no JSON in UTF-8, or exceeds the bounds
+ */
+export function parseClientJson(
+  json: string | Uint8Array,
+  what: string,
+  bounds: JsonBounds = CLIENT_BOUNDS,
+): unknown {
+  const bytes = typeof json === 'string' ? Buffer.from(json) : json;
+  const excess = findExcess(bytes, bounds);
+  if (excess !== null) throw httpError(400, `${what} has ${excessText(excess, bounds)}.`);
+  try {
+    return JSON.parse(utf8.decode(bytes));
+  } catch {
+    throw httpError(400, `${what} is not valid JSON.`);
+  }
+}
