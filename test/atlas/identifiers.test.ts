@@ -100,6 +100,22 @@ describe('what people paste', () => {
     'https://www.uniprot.org/uniprotkb/HBA_HUMAN/entry?sort=organism_name',
     'https://rest.uniprot.org/uniprotkb/P69905.fasta',
     'UniRef90_P69905',
+    'P69905.',
+    ' p69905;\t',
+    'P69905|HBA_HUMAN',
+    'P69905 · HBA_HUMAN',
+    'UniProtKB/Swiss-Prot: P69905',
+    'Accession: P69905',
+    'sp|P69905.2|HBA_HUMAN',
+    'gi|57013850|sp|P69905.2|HBA_HUMAN',
+    '>sp|P69905.2|HBA_HUMAN RecName: Full=Hemoglobin subunit alpha; AltName: Full=Alpha-globin',
+    'sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens OX=9606 GN=HBA1 PE=1 SV=2',
+    '>AFDB:AF-P69905-F1 Hemoglobin subunit alpha UA=P69905 UI=HBA_HUMAN OS=Homo sapiens OX=9606 GN=HBA1',
+    '>UniRef90_P69905 Hemoglobin subunit alpha n=41 Tax=Catarrhini TaxID=9526 RepID=HBA_HUMAN',
+    'www.uniprot.org/uniprot/P69905',
+    'https://www.uniprot.org/uniprotkb/P69905/entry#sequences',
+    'https://alphafold.ebi.ac.uk/entry/P69905',
+    'https://identifiers.org/uniprot:P69905',
     'AF-P69905-F1',
     'AF-P69905-F1-model_v4.pdb.gz',
     'https://alphafold.ebi.ac.uk/files/AF-P69905-F1-predicted_aligned_error_v4.json',
@@ -195,6 +211,59 @@ describe('what people paste', () => {
   });
 
   it.each([
+    ['P69905:R93C', ':R93C', 'P69905'],
+    ['P69905 p.Arg93Cys', 'p.Arg93Cys', 'P69905'],
+    ['P69905 R93C', 'R93C', 'P69905'],
+    ['P69905.R93C', '.R93C', 'P69905'],
+    ['P69905-R93C', '-R93C', 'P69905'],
+    ['P69905(R93C)', '(R93C', 'P69905'],
+    ['P69905\u200b/R93C', '/R93C', 'P69905'],
+    ['HBA_HUMAN:p.R93C', ':p.R93C', 'HBA_HUMAN'],
+    [`${HBA}:R93C`, ':R93C', HBA],
+    [`decoy ${HBA}`, 'decoy', HBA],
+    ['rev_sp|P69905|HBA_HUMAN', 'rev_sp| |HBA_HUMAN', 'P69905'],
+    ['DECOY_sp|P69905|HBA_HUMAN', 'DECOY_sp| |HBA_HUMAN', 'P69905'],
+    ['REV__P69905', 'REV__', 'P69905'],
+    ['CON__P69905', 'CON__', 'P69905'],
+    ['sp|P69905|HBA_HUMAN_REVERSED', 'sp| |HBA_HUMAN_REVERSED', 'P69905'],
+    ['sp|P69905|HBA_HUMAN R93C', 'sp| |HBA_HUMAN R93C', 'P69905'],
+    ['>P69905 with R93C', 'with R93C', 'P69905'],
+    [
+      '>P69905 Chain OS=Homo sapiens OX=9606 GN=HBA1 R93C',
+      'Chain OS=Homo sapiens OX=9606 GN=HBA1 R9…',
+      'P69905',
+    ],
+    ['AF-P69905-F1-R93C', 'AF- -F1-R93C', 'P69905'],
+    ['AF-P69905-F2-model_v4', 'AF- -F2-model_v4', 'P69905'],
+    ['P69905 Hemoglobin subunit alpha', 'Hemoglobin subunit alpha', 'P69905'],
+    ['a mutant of P69905', 'a mutant of', 'P69905'],
+    ['https://www.uniprot.org/uniprotkb?query=P69905', 'https://www.uniprot.org/uniprotkb?query=', 'P69905'],
+  ])('is refused where it holds more than an identifier, which the problem names: %s', async (id, beside, name) => {
+    world.forget();
+    const { data } = await world.query(
+      'query ($id: String!) { lookup(ids: [$id]) { status problem { message hint } } }',
+      { id },
+    );
+    expect(at(data, 'lookup.0')).toEqual({
+      status: 'NOT_AN_IDENTIFIER',
+      problem: {
+        message: `\`ids[0]\` (${id.length} characters) holds more than an identifier: "${beside}" beside ${name}.`,
+        hint: `Give ${name} alone for the protein of that name. For a variant or a part of it give the sequence.`,
+      },
+    });
+    expect(world.counts()).toEqual({});
+  });
+
+  it.each([
+    ['P69905_R93C', 'NO_SUCH_ENTRY'],
+    ['DECOY_HBA_HUMAN', 'NOT_AN_IDENTIFIER'],
+    ['P69905A', 'NOT_AN_IDENTIFIER'],
+  ])('is never the wild type where the service is asked for all of it: %s', async (id, status) => {
+    const { data } = await world.query('query ($id: String!) { lookup(ids: [$id]) { status } }', { id });
+    expect(at(data, 'lookup.0.status')).toBe(status);
+  });
+
+  it.each([
     ['pyrrolysine and ambiguous residues', 'MTFRKSFDCYDFYDRAKVGEKCTQDDWDLMKIPMKAMELKQKYGLDFKGEFIOBJZUX'],
     ['FASTA', `>sp|P69905|HBA_HUMAN\n${HBA_SEQUENCE.replace('M', 'B')}`],
   ])('is a sequence also with %s', async (_, id) => {
@@ -213,8 +282,8 @@ describe('what people paste', () => {
     const ids = [
       'M'.repeat(100_000),
       'M'.repeat(100_001),
-      `${'see '.repeat(240)}P69905`,
-      `${'see '.repeat(250)}P69905`,
+      `>sp|P69905|HBA_HUMAN ${'long '.repeat(190)}OS=Homo sapiens`,
+      `>sp|P69905|HBA_HUMAN ${'long '.repeat(200)}OS=Homo sapiens`,
     ];
     const { data } = await world.query('query ($ids: [String!]!) { lookup(ids: $ids) { status } }', { ids });
     expect(listAt(data, 'lookup').map((one) => at(one, 'status'))).toEqual([

@@ -1,5 +1,5 @@
 // Reads what people paste as an identifier of a protein: hashes, accessions, entry names, FASTA,
-// cells of tables and addresses of UniProt.
+// cells of tables and addresses of UniProt. A text that holds more than one of these is a fault.
 import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashSequence } from '../../schema/uniprot.ts';
 
@@ -14,14 +14,16 @@ export type Identifier =
 
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
-  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\w{1,5})?$/i;
+  /^(?:UniRef\d{2,3}_)?((?:[OPQ]\d[A-Z\d]{3}\d|[A-NR-Z]\d([A-Z][A-Z\d]{2}\d){1,2})(-\d{1,3})?)(\.\d{1,4})?$/i;
+/** Endings of files that databases name by an identifier. */
+const KNOWN_ENDING = /\.(?:pdb|ent|b?cif|mmcif|fasta|faa?|txt|xml|json|gff|rdf|ttl|tsv|png)(?:\.gz)?$/i;
 /** The ending of a file name, such as `.pdb.gz`. */
 const FILE_ENDING = /(?:\.\w{1,5}){1,2}$/;
 /**
  * A model of the AlphaFold database, such as `AF-P01308-F1-model_v4`; further parts are no whole
  * entry.
  */
-const ALPHAFOLD = /^AF-(.{6,16})-F1(?:-[\w-]{1,40})?$/i;
+const ALPHAFOLD = /^AF-(.{6,16})-F1(?:-(?:model|predicted_aligned_error|confidence|msa)_v\d{1,3})?$/i;
 const ENTRY_NAME = /^[A-Z\d]{1,10}_[A-Z\d]{1,5}$/i;
 /** A chain, variant or splice form of UniProt, anywhere in a text. */
 const PART_ID = /^(?:PRO|VAR|VSP)_\d{6,10}$/i;
@@ -165,6 +167,91 @@ function readWords(words: readonly string[]): Identifier | undefined {
   return entry === undefined ? undefined : { entry };
 }
 
+/** Names of UniProt before an accession: `UniProtKB:P01308`, `UniProtKB/Swiss-Prot P01308`. */
+const LABEL =
+  /^(?:UniProt(?:KB)?(?:\/(?:Swiss-?Prot|TrEMBL))?|Swiss-?Prot|TrEMBL|AFDB|Accession|AC|ID|Entry)(?:\s*[:=|]\s*|\s+)/i;
+/** Identifiers joined by `|`: `sp|P01308|INS_HUMAN`, with a number of NCBI before it or not. */
+const PIPES = /^(?:gi\|\d{1,12}\|)?(?:(?:sp|tr)\|)?([^|\s]{1,60})(?:\|([^|\s]{0,60}))?$/i;
+/** What the gateway's own FASTA files and archives of the service write. */
+const HASH_PIPES = /^([0-9a-f]{32})\|[\w.-]{0,60}(?:\|\w{0,20})?$/i;
+/** Descriptions as UniProt, AlphaFold DB, UniRef and NCBI write them behind the identifier. */
+const DESCRIPTION = /(?:^| )OS=|(?:^| )n=\d+ Tax=|^RecName: /;
+/** A variant behind them, such as `R89C` or `p.Arg89Cys`. */
+const VARIANT = /^(?:[A-Z]\d{1,5}[A-Z*]|\(?p\.\S+|[A-Z][a-z]{2}\d{1,5}\S+)$/;
+/** Pages and files of UniProt and AlphaFold DB, and of the gateway. */
+const ADDRESSES = [
+  /^(?:\w+\.)?uniprot\.org\/(?:uniprotkb|uniprot|uniref|unisave)\/([^/]+)(?:\/[a-z-]+)*\/?$/i,
+  /^(?:www\.)?alphafold(?:\.ebi\.ac\.uk|\.com)\/(?:entry|files)\/([^/]+)\/?$/i,
+  /^identifiers\.org\/uniprot[:/]([^/]+)\/?$/i,
+  /^[^/]+\/(?:.+\/)?(?:structures|thumbnails|proteins|clusters)\/([0-9a-f]{32}[.\w]*)(?:\/[\w.-]+)?$/i,
+];
+
+/** A hash, an accession or an entry name alone, or the name of a file of it. */
+function readName(word: string): Identifier | undefined {
+  const name = word.replace(KNOWN_ENDING, '');
+  if (HASH.test(name)) return { hash: name.toLowerCase() };
+  const accession = readAccession(name);
+  if (accession !== undefined) return { entry: accession };
+  return ENTRY_NAME.test(name) ? { entry: name.toUpperCase() } : undefined;
+}
+
+function readAddress(text: string): Identifier | undefined {
+  const [, address = '', fragment = ''] =
+    /^(?:https?:\/\/)?([^?#\s]+)(?:\?[^#\s]*)?(?:#(\S*))?$/i.exec(text) ?? [];
+  if (PART_ID.test(fragment)) return undefined;
+  const found = ADDRESSES.map((form) => form.exec(address)?.[1]).find((name) => name !== undefined);
+  return found === undefined ? undefined : readName(found);
+}
+
+/** `sp|P01308|INS_HUMAN` and its like: one identifier, or an accession and the name of its entry. */
+function readPipes(text: string): Identifier | undefined {
+  const hash = HASH_PIPES.exec(text)?.[1];
+  if (hash !== undefined) return { hash: hash.toLowerCase() };
+  const [, first = '', second = ''] = PIPES.exec(text) ?? [];
+  return second === '' || ENTRY_NAME.test(second) ? readName(first) : undefined;
+}
+
+/** Whether a description is that of a database, which says nothing of a variant. */
+function isDescription(text: string): boolean {
+  const [name = '', ...tags] = text.split(/(?= [A-Za-z]{1,6}=)/);
+  const behind = tags.join('').split(/\s+/);
+  return (
+    DESCRIPTION.test(text) &&
+    !behind.some((word) => VARIANT.test(word)) &&
+    !name.split(/\s+/).some((word) => /^\(?p\./.test(word))
+  );
+}
+
+/**
+ * A text that is an identifier as a whole, in a form that a database or the gateway writes;
+ * undefined for one that holds anything else.
+ */
+function readWhole(text: string): Identifier | undefined {
+  const plain = text
+    .replace(/[.:]+$/, '')
+    .replace(LABEL, '')
+    // The title of a page of UniProt: `P69905 · HBA_HUMAN`.
+    .replace(' · ', '|');
+  const [word = '', description] = plain.split(/\s+(.*)/s);
+  if (description) return isDescription(description) ? readPipes(word) : undefined;
+  return readPipes(plain) ?? readAddress(plain);
+}
+
+const MAX_QUOTED = 40;
+
+/** The fault of a text that holds an identifier and more: what it means is not known. */
+function leftoverFault(text: string, name: string): Identifier {
+  const at = text.toUpperCase().indexOf(name.toUpperCase());
+  const beside = `${text.slice(0, at)} ${text.slice(at + name.length)}`
+    .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
+    .trim();
+  const quoted = beside.length > MAX_QUOTED ? `${beside.slice(0, MAX_QUOTED)}…` : beside;
+  return {
+    fault: `holds more than an identifier: "${quoted}" beside ${name}.`,
+    hint: `Give ${name} alone for the protein of that name. For a variant or a part of it give the sequence.`,
+  };
+}
+
 /** Reads one identifier as a person may give it. */
 export function readIdentifier(requested: string): Identifier {
   if (requested.length > MAX_CHARACTERS)
@@ -174,9 +261,12 @@ export function readIdentifier(requested: string): Identifier {
   const sequence = readSequence(record);
   if (sequence !== undefined) return sequence;
   const text = record.startsWith('>') ? withoutEdges(record.slice(1)) : record;
+  const whole = text.length <= MAX_LENGTH ? readWhole(text) : undefined;
+  if (whole !== undefined) return whole;
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
-  const found = readWords(words);
-  if (found !== undefined) return found;
+  const found = readWords(words) ?? readWords(text.slice(0, MAX_LENGTH).split(/[^A-Z\d]+/i));
+  if (found !== undefined)
+    return 'fault' in found ? found : leftoverFault(text, 'hash' in found ? found.hash : found.entry);
   for (const [form, database] of OTHERS)
     if (words.some((word) => form.test(word)))
       return { fault: `is an accession of ${database}.`, hint: NO_ACCESSION };
