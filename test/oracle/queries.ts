@@ -48,7 +48,9 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
     { weight: 1, arbitrary: lists(hash, 130) },
   );
   const page = optionally(fc.nat(4).map((count) => `first: ${count}`));
-  const top = optionally(fc.integer({ min: 1, max: 14 }).map((count) => `first: ${count}`));
+  const ranked = fc
+    .tuple(fc.integer({ min: 1, max: 14 }), fc.constantFrom('', ', normalize: false'))
+    .map(([count, more]) => `first: ${count}${more}`);
   const chosen = fc
     .tuple(fc.array(index, { minLength: 1, maxLength: 4 }), fc.constantFrom('', ', normalize: false'))
     .map(([all, more]) => `indices: [${all}]${more}`);
@@ -95,7 +97,7 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
       { name: 'structure', type: 'Structure' },
       { name: 'cluster', type: 'Cluster' },
       { name: 'cluster', type: 'Cluster' },
-      { name: 'features', args: top, type: 'FeatureActivation' },
+      { name: 'features', args: optionally(ranked), type: 'FeatureActivation' },
       { name: 'featureValues', args: chosen, type: 'FeatureActivation' },
       { name: 'similar', args: similar, type: 'SimilaritySearch' },
     ],
@@ -147,11 +149,20 @@ function choicesOf({ hashes, accessions, sequences, features }: Subjects) {
   return choices;
 }
 
-/** Levels of objects below the root. */
-const DEEPEST = 3;
+/** The form of the queries. */
+export interface QueryForm {
+  /** Levels of objects below the root. */
+  readonly deepest: number;
+  /** Fields at the root, and on each other object, at most. */
+  readonly roots: number;
+  readonly fields: number;
+  /** Fields such as `Feature.label` that are left out. */
+  readonly without: ReadonlySet<string>;
+}
+const USUAL: QueryForm = { deepest: 3, roots: 2, fields: 3, without: new Set() };
 
-/** Queries over these subjects. @param without - fields such as `Protein.similar` that are left out */
-export function queriesOver(subjects: Subjects): fc.Arbitrary<string> {
+/** Queries over these subjects. */
+export function queriesOver(subjects: Subjects, form = USUAL): fc.Arbitrary<string> {
   const choices = choicesOf(subjects);
 
   function fieldOf(choice: FieldChoice, depth: number): fc.Arbitrary<(key: string) => string> {
@@ -168,8 +179,8 @@ export function queriesOver(subjects: Subjects): fc.Arbitrary<string> {
   }
 
   function selection(type: string, depth: number): fc.Arbitrary<string> {
-    const all = choices[type] ?? [];
-    const fields = depth < DEEPEST ? all : all.filter((choice) => choice.type === undefined);
+    const all = (choices[type] ?? []).filter(({ name }) => !form.without.has(`${type}.${name}`));
+    const fields = depth < form.deepest ? all : all.filter((choice) => choice.type === undefined);
     const usable = fields.length > 0 ? fields : leaves('__typename');
     const one = fc.constantFrom(...usable).chain((choice) => fieldOf(choice, depth));
     const some =
@@ -178,7 +189,7 @@ export function queriesOver(subjects: Subjects): fc.Arbitrary<string> {
           fc
             .subarray(usable, { minLength: 1 })
             .chain((chosen) => fc.tuple(...chosen.map((c) => fieldOf(c, depth))))
-        : fc.array(one, { minLength: 1, maxLength: depth === 0 ? 2 : 3 });
+        : fc.array(one, { minLength: 1, maxLength: depth === 0 ? form.roots : form.fields });
     return fc.tuple(some, fc.nat(8)).map(([made, cut]) => {
       // Keys tell their depth, so that fragments of one type merge without conflict.
       const texts = made.map((make, i) => make(`${type.slice(0, 2).toLowerCase()}${i}`));
