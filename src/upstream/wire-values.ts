@@ -74,10 +74,9 @@ const accessionError = seenInstead('an id without control characters');
 /** The name of an entry of another database, as that database writes it. */
 export const accession = text.refine(isAccession, accessionError);
 /** The same where it may be missing; an empty one is none. */
-export const maybeAccession = maybe(name).refine(
-  (value) => value == null || isAccession(value),
-  accessionError,
-);
+export const maybeAccession = maybe(text)
+  .refine((value) => value == null || isAccession(value), accessionError)
+  .transform((value) => (value == null ? value : trimOrNull(value)));
 const HASH = /^[0-9a-f]{32}$/;
 export const isHash = (value: string): boolean => HASH.test(value);
 export const normalizeHash = (value: string): string => value.trim().toLowerCase();
