@@ -4,15 +4,13 @@ import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
 import { createHttpServer } from '../http/limits/http-server.ts';
 import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
+import { timeLimits } from '../http/limits/time-limits.ts';
 import { attachWebSocket, type SocketServer } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import { awaitStore } from './await-store.ts';
 import { type OpenPort, openPort } from './ports.ts';
 import { stopServing } from './shutdown.ts';
-
-/** How much longer than a request a connection may be silent. */
-const SOCKET_MARGIN_MS = 30_000;
 
 export interface ServeOptions {
   readonly config: Config;
@@ -63,7 +61,8 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
   const tracing = await startTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT, log);
   const gateway = createGateway({ config, log, tracing, ...rest });
-  const server = createHttpServer(gateway, { socketTimeoutMs: config.REQUEST_TIMEOUT_MS + SOCKET_MARGIN_MS });
+  const { silence, answer } = timeLimits(config);
+  const server = createHttpServer(gateway, { socketTimeoutMs: silence, answerTimeoutMs: answer });
   const sockets = attachSockets(server, gateway, config, log);
   let port: OpenPort;
   try {

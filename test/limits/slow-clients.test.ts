@@ -13,6 +13,7 @@ afterEach(async () => {
 
 interface Options {
   readonly socketTimeoutMs?: number;
+  readonly answerTimeoutMs?: number;
   readonly maxConnections?: number;
 }
 
@@ -21,7 +22,7 @@ let dropped = 0;
 
 async function listen(
   listener: RequestListener,
-  { socketTimeoutMs = 5000, maxConnections = 100 }: Options = {},
+  { socketTimeoutMs = 5000, answerTimeoutMs = 10_000, maxConnections = 100 }: Options = {},
 ): Promise<() => Socket> {
   dropped = 0;
   server = createHttpServer(
@@ -38,6 +39,7 @@ async function listen(
     {
       maxConnections,
       socketTimeoutMs,
+      answerTimeoutMs,
       headersTimeoutMs: 300,
       requestTimeoutMs: 300,
       checkIntervalMs: 50,
@@ -107,6 +109,25 @@ describe('a server', () => {
     await once(stuck, 'readable');
     await expect.poll(() => isCut).toBe(true);
     stuck.destroy();
+  });
+
+  it('keeps a connection whose client waits for an answer, such as that of a slow Submit, also the next time', async () => {
+    const dial = await listen((_, response) => setTimeout(() => response.end('late'), 1000), {
+      socketTimeoutMs: 200,
+    });
+    const patient = dial();
+    patient.write(GET);
+    const [first] = await once(patient, 'data');
+    expect(String(first)).toMatch(/^HTTP\/1.1 200/);
+    patient.write(GET.replace('\r\n\r\n', '\r\nConnection: close\r\n\r\n'));
+    expect(await saidBy(patient)).toMatch(/late$/);
+  });
+
+  it('closes a connection whose answer never begins', async () => {
+    const dial = await listen(() => undefined, { socketTimeoutMs: 100, answerTimeoutMs: 500 });
+    const stuck = dial();
+    stuck.write(GET);
+    expect(await saidBy(stuck)).toBe('');
   });
 
   it('keeps a connection whose client reads slowly', async () => {

@@ -12,11 +12,10 @@ export interface ServerLimits {
   readonly headersTimeoutMs?: number;
   readonly requestTimeoutMs?: number;
   readonly checkIntervalMs?: number;
-  /**
-   * How long a connection may be open while nothing is sent or taken; longer than a request may
-   * take.
-   */
+  /** How long a connection may be open while nothing is sent or taken. */
   readonly socketTimeoutMs?: number;
+  /** How long an answer may take to begin, although nothing is sent meanwhile. */
+  readonly answerTimeoutMs?: number;
 }
 
 /** Connections as metrics count them. */
@@ -39,6 +38,7 @@ const HEADERS_TIMEOUT_MS = 20_000;
 const REQUEST_TIMEOUT_MS = 60_000;
 const CHECK_INTERVAL_MS = 5_000;
 const SOCKET_TIMEOUT_MS = 90_000;
+const ANSWER_TIMEOUT_MS = 240_000;
 /**
  * Longer than the keep-alive of usual proxies, so that none uses a connection that is being closed.
  */
@@ -55,6 +55,8 @@ export function createHttpServer(
   limits: ServerLimits = {},
 ): Server {
   const oneByOne = withoutPipelining(listener);
+  const silenceMs = limits.socketTimeoutMs ?? SOCKET_TIMEOUT_MS;
+  const answerMs = limits.answerTimeoutMs ?? ANSWER_TIMEOUT_MS;
   const server = createServer(
     {
       maxHeaderSize: MAX_HEADER_BYTES,
@@ -67,10 +69,11 @@ export function createHttpServer(
     (request, response) => {
       // A client that goes on over its connection would be cut off in the middle of a request.
       if (!server.listening) response.setHeader('connection', 'close');
+      awaitAnswer(response, silenceMs, answerMs);
       oneByOne(request, response);
     },
   );
-  server.timeout = limits.socketTimeoutMs ?? SOCKET_TIMEOUT_MS;
+  server.timeout = silenceMs;
   server.maxConnections = limits.maxConnections ?? MAX_CONNECTIONS;
   server.on('drop', () => connections.dropped());
   server.on('connection', (socket) => {
@@ -78,6 +81,19 @@ export function createHttpServer(
     socket.once('close', () => connections.closed());
   });
   return server;
+}
+
+/**
+ * Closes a connection that is silent for too long, unless its client waits for an answer that has
+ * not begun: one that was paid for must arrive.
+ */
+function awaitAnswer(response: ServerResponse, silenceMs: number, answerMs: number): void {
+  const end = performance.now() + answerMs;
+  response.on('timeout', (socket: Socket) => {
+    const left = end - performance.now();
+    if (response.headersSent || left <= 0) socket.destroy();
+    else socket.setTimeout(Math.min(silenceMs, Math.ceil(left)));
+  });
 }
 
 /**

@@ -28,25 +28,25 @@ const notWritten = (failure: string, remedy: string): SubmitFoldResultShape =>
   notSent(`${failure} Nothing was sent.`, `${remedy} The store of the gateway needs attention.`);
 
 /** The result when the key may have been used, and the ledger cannot say. */
-const toLostLedger = (keyIsShared: boolean): SubmitFoldResultShape => ({
+const LOST_LEDGER: SubmitFoldResultShape = {
   ...notSent(
     'The ledger of the gateway has lost what was submitted before: the same may have been paid already. ' +
       'Nothing was sent.',
     'Look whether your batch is there (myBatches, or List of the service), and tell the operator, who has to ' +
-      `restore or accept the ledger.${keyIsShared ? '' : ' Submissions without an idempotencyKey are sent.'}`,
+      'restore or accept the ledger. If it is not there, send the same again after that, with the same key.',
   ),
   retryable: false,
-});
+};
 
 /** The result when the ledger gives no key away. @param otherwise - when it only does not answer */
 function refuse(
-  { services, submissions, requestId }: GatewayContext,
+  { services, requestId }: GatewayContext,
   error: unknown,
   otherwise: SubmitFoldResultShape,
 ): SubmitFoldResultShape {
   services.storeFailed('ledger', error, requestId);
   const isLost = error instanceof LostLedgerError || error instanceof WrongSecretError;
-  return isLost ? toLostLedger(submissions.keyIsShared) : otherwise;
+  return isLost ? LOST_LEDGER : otherwise;
 }
 
 /**

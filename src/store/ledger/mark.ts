@@ -48,7 +48,8 @@ const LOSSES = {
 
 /** Instructions for the operator after a loss. */
 const REMEDY =
-  'Submissions with an idempotency key are refused, because one that was paid before would be paid again. ' +
+  'Submissions with an idempotency key are refused, because one that was paid before would be paid again; ' +
+  'those without one are sent where callers bring their own keys of the service. ' +
   'Restore the ledger, or accept the loss with `foldatlas accept-ledger` (docs/operators.md, A lost ledger).';
 
 const lostError = (loss: keyof typeof LOSSES): LostLedgerError =>

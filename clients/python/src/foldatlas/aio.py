@@ -16,7 +16,7 @@ _END = object()
 class AsyncFoldAtlas:
     """The methods of `FoldAtlas` as coroutines; `watch` and `results` are asynchronous iterators."""
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 120.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
         self.sync = FoldAtlas(url, token, timeout)
 
     async def query(self, document: str, **variables: Any) -> Dict[str, Any]:

@@ -56,7 +56,7 @@ class FoldAtlas:
     folds need one. An instance may be used by several threads.
     """
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 120.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
         self.transport = Transport(url, token, timeout)
 
     def query(self, document: str, **variables: Any) -> Dict[str, Any]:

@@ -62,7 +62,7 @@ class Transport:
     can be read.
     """
 
-    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 120.0) -> None:
+    def __init__(self, url: Optional[str] = None, token: Optional[str] = None, timeout: float = 270.0) -> None:
         given = url or os.environ.get("FOLDATLAS_URL") or DEFAULT_URL
         parts = urllib.parse.urlsplit(given)
         if parts.scheme not in ("http", "https") or not parts.netloc:
