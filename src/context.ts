@@ -109,7 +109,7 @@ export interface GatewayContext {
   readonly features: FeatureLoader;
   readonly searches: SimilarityLoader;
   readonly uniprot: UniprotLoader;
-  /** The caller's part of the ledger: `createSubmissions(ledger, principal, keyIsShared)`. */
+  /** The caller's part of the ledger: `createSubmissions`. */
   readonly submissions: Submissions;
   /** The batches that the caller may read and cancel: `createBatchOwnership(submissions)`. */
   readonly owned: BatchOwnership;

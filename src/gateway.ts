@@ -91,11 +91,14 @@ export function createGateway(given: GatewayOptions): Gateway {
   const connections = connectUpstream(options, limiters, telemetry);
   const secret = openSecret(config.LEDGER_URL, config.GATEWAY_SECRET);
   const shared = createServices(options, telemetry, connections, secret);
-  const { services, loaders, movePrincipal } = shared;
+  const { services, loaders, movePrincipal, formerNames } = shared;
   const accessControl = createAccessControl(config, log, telemetry, metrics, secret);
   const { callers } = accessControl;
   const { openUpstream, isSandbox } = connections;
-  const contexts = createContexts({ services, loaders, movePrincipal, callers, telemetry, openUpstream });
+  const contexts = createContexts({
+    ...{ services, loaders, movePrincipal, formerNames, callers },
+    ...{ telemetry, openUpstream },
+  });
 
   async function checkLedger(): Promise<void> {
     await services.ledger.check().catch((error: unknown) => {

@@ -77,6 +77,20 @@ const keyList = list.refine((keys) => keys.length > 0, 'must list a key, or be l
 const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24`';
 export const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
 
+/**
+ * Secrets, separated by commas, with or without spaces around them. A secret may itself have a comma
+ * or a space, so that the whole text and each part as it stands count too.
+ */
+const formerSecretList = z
+  .string()
+  .transform((text) => {
+    const parts = text.split(',');
+    const all = [text, ...parts, ...parts.map((part) => part.trim())];
+    return [...new Set(all)].filter((part) => secret.safeParse(part).success);
+  })
+  .refine((secrets) => secrets.length > 0, 'must list secrets of at least 16 characters, separated by commas')
+  .optional();
+
 export const isRedis = (url: string): boolean => /^rediss?:\/\//.test(url);
 
 /** Whether it names a host and nothing but the number of a database there. */
@@ -163,7 +177,7 @@ export const variables = z.object({
   CACHE_RECORDS_SECONDS: whole(0, 31_536_000).default(3600),
   GATEWAY_SECRET: secret.optional(),
   GATEWAY_SECRET_FILE: z.string().min(1).optional(),
-  GATEWAY_SECRET_PREVIOUS: secret.optional(),
+  GATEWAY_SECRET_PREVIOUS: formerSecretList,
   GATEWAY_API_KEYS: keyList
     .refine((keys) => keys.every((key) => readKey(key) !== null), 'each must be a key, or a name and a key')
     .superRefine((keys, { addIssue }) => {

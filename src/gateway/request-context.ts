@@ -30,7 +30,7 @@ export interface Contexts {
 }
 
 interface ContextSources
-  extends Pick<SharedServices, 'services' | 'loaders' | 'movePrincipal'>,
+  extends Pick<SharedServices, 'services' | 'loaders' | 'movePrincipal' | 'formerNames'>,
     Pick<UpstreamConnections, 'openUpstream'> {
   readonly callers: Authenticator;
   readonly telemetry: Telemetry;
@@ -49,6 +49,7 @@ class RequestContext implements GatewayContext {
   readonly #sources: ContextSources;
   readonly #request: Request;
   readonly #loaders: Loaders;
+  readonly #identity: string | null;
   #hostUrl: string | undefined;
   #submissions: GatewayContext['submissions'] | undefined;
   #owned: GatewayContext['owned'] | undefined;
@@ -58,12 +59,13 @@ class RequestContext implements GatewayContext {
   /** @param signal - aborted when the time is up, or when the client has left */
   constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
     const { services, loaders, openUpstream } = sources;
-    const { token, principal } = caller;
+    const { token, principal, identity } = caller;
     const { record, address } = getExchange(request);
     if (record.isReported) record.report ??= createCallRecord();
     record.principal = principal;
     this.#sources = sources;
     this.#request = request;
+    this.#identity = identity;
     this.services = services;
     this.requestId = record.requestId;
     this.principal = principal;
@@ -113,7 +115,12 @@ class RequestContext implements GatewayContext {
   }
   get submissions() {
     const { ledger, config } = this.services;
-    this.#submissions ??= createSubmissions(ledger, this.principal, config.proofNeeded);
+    this.#submissions ??= createSubmissions(
+      ledger,
+      this.principal,
+      config.proofNeeded,
+      this.#sources.formerNames(this.#identity),
+    );
     return this.#submissions;
   }
   get owned() {

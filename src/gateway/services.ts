@@ -15,7 +15,7 @@ import { createWebhooks, type WebhookTimes } from '../progress/webhooks.ts';
 import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
-import { createPrincipalMover } from '../store/ledger/principals.ts';
+import { createPrincipalMover, formerNames } from '../store/ledger/principals.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
@@ -54,7 +54,9 @@ export interface SharedServices {
   readonly services: Services;
   /** Loaders for a request, over the caches of the process. */
   loaders(up: Upstream): Loaders;
-  /** Moves what a caller stored under the previous secret. @throws what the store failed with */
+  /** The names of a caller under former secrets. */
+  formerNames(identity: string | null): readonly string[];
+  /** Moves what a caller stored under former secrets. @throws what the store failed with */
   movePrincipal(caller: Pick<Caller, 'identity' | 'principal'>): Promise<void>;
   /** Ends every stream, those that are opened from now on, and the work for webhooks. */
   endStreams(): void;
@@ -120,6 +122,7 @@ export function createServices(
   return {
     services,
     loaders: reads.loaders,
+    formerNames: (identity) => formerNames(secrets, identity),
     movePrincipal: createPrincipalMover(ledger, secrets),
     endStreams() {
       void webhooks.close();

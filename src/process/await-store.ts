@@ -9,13 +9,6 @@ import type { Logger } from '../telemetry/log.ts';
 const MAX_WAIT_MS = 20_000;
 const PAUSE_MS = 250;
 
-const WRONG_SECRET =
-  'GATEWAY_SECRET: this ledger was written with another secret. With this one callers would not find their ' +
-  'batches, and an idempotency key could be paid twice. Give the secret that was used before (without one ' +
-  'configured: the .secret file beside the SQLite file). To change it, give the one of before as ' +
-  'GATEWAY_SECRET_PREVIOUS for 31 days; if that is lost, run `foldatlas accept-ledger` (docs/operators.md, ' +
-  'The secret).';
-
 /** Replies of Redis about passwords and rights: waiting changes neither. */
 const REFUSAL = /^(WRONGPASS|NOAUTH|NOPERM|ERR AUTH)\b/;
 
@@ -39,7 +32,7 @@ export async function awaitStore<T>(
     try {
       return await work();
     } catch (error) {
-      if (error instanceof WrongSecretError) throw new ConfigError([WRONG_SECRET]);
+      if (error instanceof WrongSecretError) throw new ConfigError([`GATEWAY_SECRET: ${error.message}`]);
       if (!isRedis(LEDGER_URL) || isRefused(error) || performance.now() >= end) throw error;
       if (!isLogged) log.warn({ error }, 'waiting for the store');
       await sleep(PAUSE_MS);

@@ -36,6 +36,8 @@ export interface RedisConnection {
    * @throws StoreError
    */
   run(script: string, keys: readonly string[], args: readonly string[]): Promise<unknown>;
+  /** How many times a connection was established. */
+  readonly connectionCount: number;
   /** Waits until the connection is established, or has failed once. */
   connected(): Promise<void>;
   /**
@@ -91,6 +93,7 @@ export function openRedis(
   const pending = new Set<Promise<unknown>>();
   const digests = new Map<string, string>();
   let isClosed = false;
+  let connectionCount = 0;
   /** Why the connection is lost. */
   let fault: unknown;
   /** Settles when the present connection is established, or has failed once. */
@@ -110,6 +113,7 @@ export function openRedis(
   }
   client.on('error', onFault);
   client.on('ready', () => {
+    connectionCount += 1;
     const wasLost = fault !== undefined;
     fault = undefined;
     if (wasLost) onReconnected();
@@ -163,6 +167,9 @@ export function openRedis(
     client,
     send: (...command) => track(ask(command)),
     run: (script, keys, args) => track(runScript(script, [String(keys.length), ...keys, ...args])),
+    get connectionCount() {
+      return connectionCount;
+    },
     connected: () => connected,
     reconnect,
     async close() {

@@ -1,12 +1,23 @@
 // The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
-import { type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
+import { type Ledger, type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
+import { LostLedgerError } from '../../src/store/ledger/mark.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { batchOf, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 
@@ -225,6 +236,147 @@ describe('a ledger file', () => {
     expect(() => openLedger(`sqlite:${file}`, SECRETS)).toThrow(
       /newer gateway .*Start the newer one, or restore a backup/,
     );
+  });
+});
+
+describe('a ledger file that its gateway finds at its start', () => {
+  let folder: string;
+  let file: string;
+  const SUFFIXES = ['', '-wal', '-shm'];
+  beforeEach(() => {
+    folder = newFolder();
+    file = join(folder, 'gateway.db');
+  });
+  afterEach(() => rmSync(folder, { recursive: true }));
+
+  /** A gateway from its start to its end. */
+  async function during<T>(work: (ledger: Ledger) => Promise<T>, at = file): Promise<T> {
+    const ledger = openLedger(`sqlite:${at}`, SECRETS);
+    try {
+      return await work(ledger);
+    } finally {
+      await ledger.close();
+    }
+  }
+  const claim = (key: string) => (ledger: Ledger) => ledger.claim('p', key, 'h');
+  const remove = (at = file) => {
+    for (const suffix of SUFFIXES) rmSync(`${at}${suffix}`, { force: true });
+  };
+  const keep = (name: string) => {
+    for (const suffix of SUFFIXES)
+      if (existsSync(`${file}${suffix}`)) copyFileSync(`${file}${suffix}`, join(folder, `${name}${suffix}`));
+    return () => {
+      remove();
+      for (const suffix of SUFFIXES)
+        if (existsSync(join(folder, `${name}${suffix}`)))
+          copyFileSync(join(folder, `${name}${suffix}`), `${file}${suffix}`);
+    };
+  };
+
+  const losses: readonly (readonly [name: string, lose: () => void | Promise<void>])[] = [
+    ['removed', () => remove()],
+    [
+      'emptied',
+      () => {
+        remove();
+        writeFileSync(file, '');
+      },
+    ],
+    [
+      'replaced by a copy from one key ago',
+      async () => {
+        const putBack = keep('copy');
+        await during(claim('paid'));
+        putBack();
+      },
+    ],
+    [
+      'replaced by a new one',
+      () => {
+        const other = new DatabaseSync(join(folder, 'other.db'));
+        other.close();
+        remove();
+        renameSync(join(folder, 'other.db'), file);
+      },
+    ],
+    [
+      'replaced by that of another gateway',
+      async () => {
+        await during(claim('k'), join(folder, 'other.db'));
+        remove();
+        renameSync(join(folder, 'other.db'), file);
+      },
+    ],
+    ['brought from elsewhere, without the file that says how new it is', () => remove(`${file}-newest`)],
+    [
+      'brought from before an accepted loss',
+      async () => {
+        const putBack = keep('copy');
+        remove();
+        await during((ledger) => ledger.accept());
+        await during(claim('after'));
+        putBack();
+      },
+    ],
+  ];
+  it.each(
+    losses,
+  )('is missed when it was %s while no gateway ran, until that is accepted', async (_, lose) => {
+    await during(claim('before'));
+    await lose();
+    for (let restarts = 0; restarts < 3; restarts += 1) {
+      await during(async (ledger) => {
+        await expect(ledger.check()).rejects.toThrow(LostLedgerError);
+        await expect(ledger.claim('p', 'paid', 'h')).rejects.toThrow(LostLedgerError);
+        // A batch that is sent without a key is recorded all the same.
+        await ledger.record('p', null, batchOf(`b${restarts}`), []);
+      });
+    }
+    expect(await during((ledger) => ledger.accept())).toBe(true);
+    for (const key of ['one', 'two']) expect(await during(claim(key))).toBeNull();
+    expect(await during((ledger) => ledger.accept())).toBe(false);
+  });
+
+  it('is taken for what it is when the process ended between a write and its witness', async () => {
+    await during(claim('before'));
+    const putBack = ['-newest', '-newest-wal', '-newest-shm'].map((suffix) => {
+      const at = `${file}${suffix}`;
+      const bytes = existsSync(at) ? readFileSync(at) : undefined;
+      return () => (bytes === undefined ? rmSync(at, { force: true }) : writeFileSync(at, bytes));
+    });
+    await during(claim('paid'));
+    for (const put of putBack) put();
+    expect(await during(claim('paid'))).toMatchObject({ state: 'pending' });
+    expect(await during(claim('next'))).toBeNull();
+  });
+
+  it('is taken for what it is in another folder, with the file that says how new it is', async () => {
+    await during(claim('paid'));
+    const moved = join(folder, 'moved');
+    mkdirSync(moved);
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
+      renameSync(join(folder, name), join(moved, name));
+    expect(await during(claim('paid'), join(moved, 'gateway.db'))).toMatchObject({ state: 'pending' });
+    expect(await during(claim('next'), join(moved, 'gateway.db'))).toBeNull();
+  });
+
+  it('is missed when an older copy is put back, however many gateways wrote to it at once', async () => {
+    const ledgers = Array.from({ length: 4 }, () => openLedger(`sqlite:${file}`, SECRETS));
+    await Promise.all(ledgers.map((ledger) => ledger.check()));
+    const copy = new DatabaseSync(file);
+    const claims = ledgers.flatMap((ledger, i) =>
+      Array.from({ length: 25 }, async (_, n) => {
+        if (i === 3 && n === 24) copy.exec(`VACUUM INTO '${folder}/copy.db'`);
+        return ledger.claim('p', `${i}.${n}`, 'h');
+      }),
+    );
+    expect((await Promise.all(claims)).every((claimed) => claimed === null)).toBe(true);
+    expect(await ledgers[0]?.claim('p', 'last', 'h')).toBeNull();
+    copy.close();
+    await Promise.all(ledgers.map((ledger) => ledger.close()));
+    remove();
+    renameSync(join(folder, 'copy.db'), file);
+    await expect(during(claim('last'))).rejects.toThrow(LostLedgerError);
   });
 });
 

@@ -119,13 +119,13 @@ export async function claimIdempotencyKey(
   key: string,
   requestHash: string,
 ): Promise<SubmitFoldResultShape | null> {
-  const { ledger, principal } = ctx.submissions;
+  const { ledger, principal, formerNames } = ctx.submissions;
   const { signal } = ctx.upstream;
   const deadline = performance.now() + WAIT_MS;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
     try {
-      entry = await ledger.claim(principal, key, requestHash);
+      entry = await ledger.claim(principal, key, requestHash, formerNames);
     } catch (error) {
       // A retry with a key that is not written down could pay twice.
       const failure = 'The gateway could not write the idempotency key down.';

@@ -1,5 +1,5 @@
 // The rules that every store of a ledger follows: a key is claimed only under the known mark
-// (mark.ts), and each write moves the newest time of that mark. A store has the commands, and
+// (mark.ts), and each write raises the newest time of that mark. A store has the commands, and
 // answers batches, items and scores as the JSON that it stores.
 import type * as z from 'zod';
 import { type KeyEntry, type Ledger, ledgerBatch, ledgerItem, taskScores } from './ledger.ts';
@@ -9,22 +9,26 @@ import type { LedgerSecrets } from './principals.ts';
 type Stored = 'batch' | 'batchOfOnlyTask' | 'items' | 'batches' | 'scores';
 type Ruled = 'check' | 'isLost' | 'accept' | 'claim' | 'record' | 'recordUnknown';
 
+/** The present name of a principal, and those under former secrets. */
+type PrincipalNames = readonly [string, ...string[]];
+
 /** The commands of a store. */
 export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   /**
-   * Claims a free key if the mark is as expected, atomically.
+   * Claims a key that is free under all names, if the mark is as expected, atomically. The claim
+   * outlives a failover of the store.
    *
-   * @returns the time of the claim, or the entry of a key that is not free
+   * @returns the newest time of the mark then, or the entry of a key that is not free
    */
   claim(
-    principal: string,
+    names: PrincipalNames,
     key: string,
     requestHash: string,
     expected: ExpectedMark,
   ): Promise<number | KeyEntry | 'unexpected mark'>;
-  /** @returns the time of the write */
+  /** @returns the newest time of the mark then */
   record(...what: Parameters<Ledger['record']>): Promise<number>;
-  /** @returns the time of the write */
+  /** @returns the newest time of the mark then */
   recordUnknown(...what: Parameters<Ledger['recordUnknown']>): Promise<number>;
   batch(principal: string, batchId: string): Promise<string | null>;
   batchIdOfOnlyTask(principal: string, taskId: string): Promise<string | null>;
@@ -35,7 +39,7 @@ export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   scores(principal: string, taskIds: readonly string[]): Promise<(string | null)[]>;
   /** Whether another file stands where that of this ledger was. */
   isReplaced?(): boolean;
-  /** Opens the marks of that file. */
+  /** Opens the mark of that file. */
   openReplacement?(): MarkStore & { close(): void };
 }
 
@@ -70,8 +74,8 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
     throw replacedFileError();
   }
 
-  async function tryClaim(...[principal, key, requestHash]: Parameters<Ledger['claim']>) {
-    const claimed = await store.claim(principal, key, requestHash, mark.expected);
+  async function tryClaim(...[principal, key, requestHash, formerNames = []]: Parameters<Ledger['claim']>) {
+    const claimed = await store.claim([principal, ...formerNames], key, requestHash, mark.expected);
     if (typeof claimed !== 'number') return claimed;
     mark.addWrite(claimed);
     return null;

@@ -85,6 +85,15 @@ export const keyEntry = z
     return { ...common, state: 'unknown', upstreamRequestId: upstreamRequestId ?? null };
   });
 
+/**
+ * The entry of a key under the names of its caller: one that has ended before one that has not,
+ * which another gateway may have ended under a former name.
+ */
+export const bestEntry = (entries: readonly (KeyEntry | null)[]): KeyEntry | null => {
+  const found = entries.filter((entry) => entry !== null);
+  return found.find(({ state }) => state !== 'pending') ?? found[0] ?? null;
+};
+
 export const earlierSubmission = z.object({
   /** Null when the outcome is unknown. */
   batchId: z.string().nullable(),
@@ -157,10 +166,16 @@ export interface Ledger {
    * Claims an idempotency key atomically: among any number of callers in any number of processes,
    * one gets null.
    *
+   * @param formerNames - of the principal, under former secrets: the key must be free under these too
    * @returns null when the key was free and now belongs to the caller (pending); else its entry
    * @throws LostLedgerError when the key may have been spent before the ledger lost it
    */
-  claim(principal: string, key: string, requestHash: string): Promise<KeyEntry | null>;
+  claim(
+    principal: string,
+    key: string,
+    requestHash: string,
+    formerNames?: readonly string[],
+  ): Promise<KeyEntry | null>;
   /** Says that the process which claimed a pending key still works on it. */
   renew(principal: string, key: string): Promise<void>;
   /** Frees a pending key: nothing was queued, so it may be used again. */

@@ -1,10 +1,11 @@
-// The mark that a ledger is given when it is founded. By it, and by the newest time ever written, a
-// gateway notices that the ledger has lost what it knew, or was written with another
-// GATEWAY_SECRET: in both cases an idempotency key that was paid before would be paid again.
+// The mark that a ledger is given when it is founded. By it, and by a number that grows with every
+// write, a gateway notices that the ledger has lost what it knew, or was written with a secret that
+// it does not have: in both cases an idempotency key that was paid before would be paid again.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
 import { UnusableStoreError } from '../unusable-store.ts';
-import { formerSecret, type LedgerSecrets, principalName } from './principals.ts';
+import { RETENTION_MS } from './ledger.ts';
+import { formerSecrets, type LedgerSecrets, principalName } from './principals.ts';
 
 /** The ledger was written with a secret that this gateway does not have. */
 export class WrongSecretError extends UnusableStoreError {}
@@ -12,15 +13,28 @@ export class WrongSecretError extends UnusableStoreError {}
 /** The ledger has lost what it knew. */
 export class LostLedgerError extends UnusableStoreError {}
 
+/** What stands beside a ledger, so that a new or an older one in its place is noticed. */
+export interface Witness {
+  /** The id of the mark. */
+  readonly id: string;
+  readonly newest: number;
+}
+
 /** The mark as it is stored. */
 export interface StoredMark {
   /** The mark; null where no ledger was founded yet. */
   readonly text: string | null;
   /**
-   * The newest time at which something was written; 0 where nothing was. Milliseconds since the
-   * epoch.
+   * The newest time at which something was written, at least one more than before with every write;
+   * 0 where nothing was. Milliseconds since the epoch.
    */
   readonly newest: number;
+  /** Whether a failover of the store cannot take `newest` back. */
+  readonly isDurable: boolean;
+  /** Whether the store has replicas at present. */
+  readonly hasReplicas: boolean;
+  /** Null where it is missing; undefined for a store without any. */
+  readonly witness?: Witness | null;
   /** The time by the ledger's clock. */
   readonly now: number;
 }
@@ -35,12 +49,16 @@ export interface MarkStore {
    * @returns whether it did
    */
   replaceMark(expected: string | null, next: string, resets: boolean): Promise<boolean>;
+  /** Writes the witness of the ledger as it is. */
+  keepWitness?(): Promise<void>;
 }
 
 const LOSSES = {
   EMPTY: 'The ledger is empty, and was not before.',
   OTHER: 'The ledger is another one than before.',
   OLDER: 'The ledger is older than it was: what was written last is missing.',
+  UNWITNESSED:
+    'The file beside the ledger that says how new it is (…-newest) is missing, so the ledger may be an older copy.',
   CLOCK:
     'The newest entry of the ledger is more than a day ahead of its clock. If the clock is wrong, set it; ' +
     'if it was ahead for a time, entries may have been deleted too early.',
@@ -62,30 +80,40 @@ const lostError = (loss: keyof typeof LOSSES): LostLedgerError =>
 export const replacedFileError = (): LostLedgerError =>
   new LostLedgerError(`The file of the ledger was removed or replaced. ${REMEDY} Then restart the gateway.`);
 
+const SECRET_REMEDY =
+  'With this one callers would not find their batches, and an idempotency key could be paid twice. Give the ' +
+  'secret that was used before (without one configured: the .secret file beside the SQLite file), or a new one ' +
+  'with all those of the last 31 days as GATEWAY_SECRET_PREVIOUS, separated by commas. If one is lost, run ' +
+  '`foldatlas accept-ledger` (docs/operators.md, The secret).';
+
+const wrongSecret = (fault: string): WrongSecretError => new WrongSecretError(`${fault} ${SECRET_REMEDY}`);
+
 const markText = z.object({
   id: z.string(),
   /** Keyed hash of the secret. */
   secret: z.string(),
+  /** Keyed hashes of the secrets before it, and when each was replaced; of 31 days. */
+  former: z.array(z.object({ secret: z.string(), replacedAt: z.number() })).default([]),
   /** The marks that an operator gave up for this one. */
   replaces: z.array(z.string()),
+  /** Whether the store has had replicas: a key is then claimed only when one of them has it too. */
+  hasReplicas: z.boolean().default(false),
+  /** Whether a witness was written. */
+  isWitnessed: z.boolean().default(false),
   /** Set by a gateway that knew another mark. */
-  lost: z.object({ id: z.string(), loss: z.enum(['EMPTY', 'OTHER', 'OLDER']) }).optional(),
+  lost: z.object({ id: z.string(), loss: z.enum(['EMPTY', 'OTHER', 'OLDER', 'UNWITNESSED']) }).optional(),
 });
 
 type Mark = Readonly<z.output<typeof markText>>;
 
-const readText = (text: string): Mark => markText.parse(JSON.parse(text));
+/** Reads a mark as it is stored. */
+export const readMarkText = (text: string): Mark => markText.parse(JSON.parse(text));
 
 /** No token has a space in it. */
 const fingerprint = (secret: string): string => principalName(secret, 'fingerprint of the secret');
 
 /** How far the newest entry may be ahead of the clock. */
 export const MAX_AHEAD_MS = 24 * 3_600_000;
-/**
- * A server that writes its log every second may lose this much. Its submissions are still on their
- * way then, and are written down whole when they end.
- */
-const MAX_BEHIND_MS = 2_000;
 /** Each try after the first follows another gateway that wrote at the same moment. */
 const TRIES = 5;
 
@@ -100,11 +128,11 @@ export interface ExpectedMark {
 export interface MarkCheck {
   readonly expected: ExpectedMark;
   readonly isLost: boolean;
-  /** Adds the time of a write. */
-  addWrite(at: number): void;
+  /** Adds the newest time of a write that no failover can take back. */
+  addWrite(newest: number): void;
   /**
-   * Compares the mark with what is known of it, and founds a ledger that has none. With the
-   * previous secret in its mark, the ledger is the current one's from then on.
+   * Compares the mark with what is known of it, and founds a ledger that has none. With a former
+   * secret in its mark, the ledger is the current one's from then on.
    *
    * @throws WrongSecretError, LostLedgerError, or Error when the store does not answer
    */
@@ -113,44 +141,83 @@ export interface MarkCheck {
   accept(store: MarkStore): Promise<boolean>;
 }
 
+/** The loss that a mark shows to a gateway or a witness that knew another state of the ledger. */
+function findLoss(mark: Mark | null, newest: number, known: Witness): Mark['lost'] {
+  const { id } = known;
+  if (mark === null) return { id, loss: 'EMPTY' };
+  if (mark.replaces.includes(id)) return undefined;
+  if (mark.id !== id) return { id, loss: 'OTHER' };
+  return newest < known.newest ? { id, loss: 'OLDER' } : undefined;
+}
+
+/**
+ * The secrets of a mark once this gateway has checked it. Secrets form a line: one that was replaced
+ * does not come back, or two gateways could take the ledger from each other.
+ *
+ * @throws WrongSecretError
+ */
+function reviewSecrets(
+  mark: Mark,
+  own: string,
+  given: ReadonlySet<string>,
+  now: number,
+): Pick<Mark, 'secret' | 'former'> {
+  const recent = mark.former.filter(({ replacedAt }) => now - replacedAt <= RETENTION_MS);
+  if (recent.some(({ secret }) => secret === own))
+    throw wrongSecret('This ledger was since written with a newer secret.');
+  const former = mark.secret === own ? recent : [...recent, { secret: mark.secret, replacedAt: now }];
+  for (const { secret, replacedAt } of former) {
+    if (given.has(secret)) continue;
+    if (secret === mark.secret) throw wrongSecret('This ledger was written with another secret.');
+    const day = new Date(replacedAt).toISOString().slice(0, 10);
+    throw wrongSecret(`This ledger was written with another secret too, which was replaced on ${day}.`);
+  }
+  return { secret: own, former };
+}
+
 export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   const own = fingerprint(secrets.current);
-  const former = formerSecret(secrets);
-  const accepted = former === undefined ? [own] : [own, fingerprint(former)];
+  const given = new Set(formerSecrets(secrets).map(fingerprint));
   let known: Mark | undefined;
   let text = '';
   let newestSeen = 0;
   let isLost = false;
 
-  function findLoss(mark: Mark | null, newest: number, seen: number): NonNullable<Mark['lost']> | undefined {
-    if (mark?.lost !== undefined || known === undefined) return mark?.lost;
-    const { id } = known;
-    if (mark === null) return { id, loss: 'EMPTY' };
-    if (mark.replaces.includes(id)) return undefined;
-    if (mark.id !== id) return { id, loss: 'OTHER' };
-    return newest < seen - MAX_BEHIND_MS ? { id, loss: 'OLDER' } : undefined;
-  }
-
   /** The mark that the ledger should have. @throws WrongSecretError */
-  function review(mark: Mark | null, newest: number, seen: number): Mark {
-    const lost = findLoss(mark, newest, seen);
-    if (mark === null) return { id: randomUUID(), secret: own, replaces: [], lost };
-    if (!accepted.includes(mark.secret))
-      throw new WrongSecretError('This ledger was written with another secret.');
-    return { ...mark, secret: own, lost };
+  function review(mark: Mark | null, stored: StoredMark, seen: number): Mark {
+    const { newest, witness, now, hasReplicas } = stored;
+    const knowers = [...(known === undefined ? [] : [{ id: known.id, newest: seen }]), witness ?? []].flat();
+    const isUnwitnessed = mark?.isWitnessed === true && witness === null;
+    const lost =
+      mark?.lost ??
+      knowers.map((knower) => findLoss(mark, newest, knower)).find((loss) => loss !== undefined) ??
+      (isUnwitnessed ? { id: mark.id, loss: 'UNWITNESSED' as const } : undefined);
+    const founded = { id: randomUUID(), secret: own, former: [], replaces: [] };
+    return {
+      ...(mark === null ? founded : { ...mark, ...reviewSecrets(mark, own, given, now) }),
+      hasReplicas: hasReplicas || mark?.hasReplicas === true,
+      isWitnessed: mark?.isWitnessed === true,
+      lost,
+    };
   }
 
   async function checkOnce(store: MarkStore): Promise<boolean> {
     // A write during the read is newer than the mark that is read.
     const seen = newestSeen;
     const stored = await store.readMark();
-    const mark = stored.text === null ? null : readText(stored.text);
-    const next = review(mark, stored.newest, seen);
+    const next = review(stored.text === null ? null : readMarkText(stored.text), stored, seen);
     const nextText = JSON.stringify(next);
     if (nextText !== stored.text && !(await store.replaceMark(stored.text, nextText, false))) return false;
     if (next.lost !== undefined) throw lostError(next.lost.loss);
     if (stored.newest > stored.now + MAX_AHEAD_MS) throw lostError('CLOCK');
-    newestSeen = known?.id === next.id ? Math.max(newestSeen, stored.newest) : stored.newest;
+    if (stored.witness !== undefined && stored.witness?.id !== next.id) await store.keepWitness?.();
+    if (stored.witness !== undefined && !next.isWitnessed) {
+      // From now on a ledger without its witness is lost.
+      await store.replaceMark(nextText, JSON.stringify({ ...next, isWitnessed: true }), false);
+      return false;
+    }
+    const newest = stored.isDurable ? stored.newest : 0;
+    newestSeen = known?.id === next.id ? Math.max(newestSeen, newest) : newest;
     known = next;
     text = nextText;
     return true;
@@ -175,26 +242,33 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
       if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
     }
     const stored = await store.readMark();
-    const mark = stored.text === null ? null : readText(stored.text);
+    const { witness, now, hasReplicas } = stored;
+    const mark = stored.text === null ? null : readMarkText(stored.text);
+    const secretsBefore = mark === null ? [] : [...mark.former, { secret: mark.secret, replacedAt: now }];
     const next: Mark = {
       id: randomUUID(),
       secret: own,
-      replaces: mark === null ? [] : [mark.id, ...(mark.lost === undefined ? [] : [mark.lost.id])],
+      // Those that this gateway does not have are given up.
+      former: secretsBefore.filter(({ secret }) => given.has(secret)),
+      replaces: [...new Set([mark?.id, mark?.lost?.id, witness?.id].filter((id) => id !== undefined))],
+      hasReplicas,
+      isWitnessed: witness !== undefined,
     };
     if (!(await store.replaceMark(stored.text, JSON.stringify(next), true)))
       throw new Error('A gateway changed the ledger at the same moment. Try again.');
+    await store.keepWitness?.();
     return true;
   }
 
   return {
     get expected() {
-      return { text, leastNewest: newestSeen - MAX_BEHIND_MS };
+      return { text, leastNewest: newestSeen };
     },
     get isLost() {
       return isLost;
     },
-    addWrite(at) {
-      newestSeen = Math.max(newestSeen, at);
+    addWrite(newest) {
+      newestSeen = Math.max(newestSeen, newest);
     },
     check,
     accept,

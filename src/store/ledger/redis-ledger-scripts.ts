@@ -2,14 +2,6 @@
 // its writes or none.
 import { NOW } from '../redis-connection.ts';
 
-/** Answers the fields of a key, with the time. */
-const answerKey = `
-  local fields = redis.call('HGETALL', KEYS[1])
-  if #fields == 0 then return {} end
-  fields[#fields + 1] = 'now'
-  fields[#fields + 1] = string.format('%.0f', now)
-  return fields`;
-
 /** KEYS key; ARGV time. */
 export const RENEW = `${NOW}
   if redis.call('HGET', KEYS[1], 'state') == 'pending' then
@@ -17,21 +9,31 @@ export const RENEW = `${NOW}
   end
 `;
 
-/** Keeps the newest time at which something was written. */
+/** Raises the newest time at which something was written, with every write. */
 const touch = (key: string): string => `
-  local newest = math.max(now, tonumber(redis.call('GET', ${key}) or '0'))
-  redis.call('SET', ${key}, string.format('%.0f', newest))`;
+  local newest = string.format('%.0f', math.max(now, tonumber(redis.call('GET', ${key}) or '0') + 1))
+  redis.call('SET', ${key}, newest)`;
 
 /**
- * KEYS key, revoked claim, mark, newest time; ARGV time, request hash, token of the claim,
- * retention, mark as it is known, least newest time, how far the newest time may be ahead. Answers
- * the key's entry; the time when the caller now has the key; nothing when the mark or the newest
- * time is not as known.
+ * KEYS key, revoked claim, mark, newest time, the key under former names; ARGV time, request hash,
+ * token of the claim, retention, mark as it is known, least newest time, how far the newest time may
+ * be ahead. Answers the key's entry, of several one that has ended; the newest time when the caller
+ * now has the key; nothing when the mark or the newest time is not as known.
  */
 export const CLAIM = `${NOW}
-  local at = redis.call('HGET', KEYS[1], 'at')
-  if at and tonumber(at) >= now - tonumber(ARGV[4]) then
-    ${answerKey}
+  local best
+  for i = 1, #KEYS do
+    local entry = (i == 1 or i > 4) and redis.call('HMGET', KEYS[i], 'at', 'state') or {}
+    if entry[1] and tonumber(entry[1]) >= now - tonumber(ARGV[4]) and (not best or entry[2] ~= 'pending') then
+      best = KEYS[i]
+      if entry[2] ~= 'pending' then break end
+    end
+  end
+  if best then
+    local fields = redis.call('HGETALL', best)
+    fields[#fields + 1] = 'now'
+    fields[#fields + 1] = string.format('%.0f', now)
+    return fields
   end
   if redis.call('EXISTS', KEYS[2]) == 1 then return redis.error_reply('ERR this claim was given up') end
   local before = tonumber(redis.call('GET', KEYS[4]) or '0')
@@ -43,7 +45,7 @@ export const CLAIM = `${NOW}
     'state', 'pending', 'hash', ARGV[2], 'at', string.format('%.0f', now), 'token', ARGV[3])
   redis.call('PEXPIRE', KEYS[1], ARGV[4])
   ${touch('KEYS[4]')}
-  return string.format('%.0f', now)
+  return newest
 `;
 
 /**
@@ -74,13 +76,15 @@ export const REPLACE_MARK = `${NOW}
 `;
 
 /**
- * KEYS value of one principal, its name for another one. What stands there already stays, the lists
- * of batches are joined.
+ * KEYS value of one principal, its name for another one. What stands there already stays, but for a
+ * pending key that has ended under the name of before; the lists of batches are joined.
  */
 export const RENAME = `
   if redis.call('EXISTS', KEYS[1]) == 0 or redis.call('RENAMENX', KEYS[1], KEYS[2]) == 1 then return end
   local kind = redis.call('TYPE', KEYS[1]).ok
   if kind == 'zset' then redis.call('ZUNIONSTORE', KEYS[2], 2, KEYS[1], KEYS[2]) end
+  if kind == 'hash' and redis.call('HGET', KEYS[2], 'state') == 'pending'
+    and redis.call('HGET', KEYS[1], 'state') ~= 'pending' then return redis.call('RENAME', KEYS[1], KEYS[2]) end
   redis.call('DEL', KEYS[1])
 `;
 
@@ -131,7 +135,7 @@ export const RECORD = `${NOW}
     ${endKey('KEYS[5]', ["'state'", "'submitted'", "'batch'", 'ARGV[5]'], 'cjson.decode(ARGV[6]).inputHash')}
   end
   ${touch('KEYS[6]')}
-  return string.format('%.0f', now)
+  return newest
 `;
 
 /**
@@ -146,5 +150,5 @@ export const RECORD_UNKNOWN = `${NOW}
     if ARGV[4] ~= '' then redis.call('HSET', KEYS[2], 'request', ARGV[4]) end
   end
   ${touch('KEYS[3]')}
-  return string.format('%.0f', now)
+  return newest
 `;

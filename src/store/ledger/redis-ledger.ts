@@ -15,7 +15,7 @@ import {
   ledgerBatch,
   RETENTION_MS,
 } from './ledger.ts';
-import { MAX_AHEAD_MS } from './mark.ts';
+import { MAX_AHEAD_MS, readMarkText } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 import {
   CLAIM,
@@ -28,11 +28,14 @@ import {
   REPLACE_MARK,
   REVOKE,
 } from './redis-ledger-scripts.ts';
+import { createReplication, type Replication } from './replication.ts';
 
 /** Changes with the shape of the stored values. */
 const PREFIX = 'foldatlas:ledger:1:';
 const MARK = `${PREFIX}mark`;
 const NEWEST = `${PREFIX}newest`;
+/** Is written behind what was read, so that replicas which have it have that too. */
+const CHECKED = `${PREFIX}checked`;
 /** Claims that were given up, by their tokens. */
 const REVOKED = `${PREFIX}revoked:`;
 /** How long each is remembered, in case it is still on its way. */
@@ -40,6 +43,9 @@ const REVOKED_MS = 3_600_000;
 const MAX_RETRY_MS = 2_000;
 /** Keys that one step of a scan looks at. */
 const SCAN_COUNT = 1_000;
+const NO_ROLE =
+  'This Redis does not let the gateway ask for its replicas (ROLE): when it fails over to one that lacks the last ' +
+  'moment, keys that were paid could be paid again. Allow ROLE and WAIT (docs/operators.md, Failover).';
 const NO_LOG =
   'This Redis does not write a log (appendonly no): when it restarts it has lost submissions, and keys that ' +
   'were paid could be paid again. Set `appendonly yes` (docs/operators.md, Several machines).';
@@ -108,12 +114,27 @@ export function openRedisLedger(
   now: (() => number) | undefined,
   onError: (error: unknown) => void,
 ): Ledger {
-  const redis = openRedis(url, onError, () => void ledger.check().catch(onError));
-  const ledger = createLedger(createLedgerStore(redis, now), secrets);
+  const checkInBackground = (): void => void ledger.check().catch(onError);
+  const redis = openRedis(url, onError, checkInBackground);
+  // The first connection says what there is to say of a loss.
+  const durable = openRedis(url, () => undefined);
+  const replication = createReplication(durable, checkInBackground);
+  const ledger = createLedger(createLedgerStore({ redis, durable, replication }, now), secrets);
   return ledger;
 }
 
-function createLedgerStore(redis: RedisConnection, now: (() => number) | undefined): LedgerStore {
+interface LedgerConnections {
+  /** For reads, and for writes that may be lost. */
+  readonly redis: RedisConnection;
+  /** For writes that a failover must not take back. */
+  readonly durable: RedisConnection;
+  readonly replication: Replication;
+}
+
+function createLedgerStore(
+  { redis, durable, replication }: LedgerConnections,
+  now: (() => number) | undefined,
+): LedgerStore {
   const closing = new AbortController();
   const time = () => timeArgument(now);
   /** Names of principals, read once: only those of a former secret are looked for in it. */
@@ -161,14 +182,25 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
 
   return {
     async readMark() {
-      const reply = await redis.run(READ_MARK, [MARK, NEWEST], [time()]).catch((error: unknown) => {
+      const reply = await durable.run(READ_MARK, [MARK, NEWEST], [time()]).catch((error: unknown) => {
         // A cluster refuses scripts over several keys.
         if (!String(error).includes('CROSSSLOT')) throw error;
         const advice =
           'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
         throw new Error(`${advice} ${String(error)}`, { cause: error });
       });
-      return markReply.parse(reply);
+      const stored = markReply.parse(reply);
+      const hasReplicas = (await replication.count()) > 0;
+      replication.isRequired = hasReplicas || (stored.text !== null && readMarkText(stored.text).hasReplicas);
+      const isDurable =
+        !replication.isRequired ||
+        (await replication
+          .write(() => durable.send('SET', CHECKED, ''))
+          .then(
+            () => true,
+            () => false,
+          ));
+      return { ...stored, isDurable, hasReplicas };
     },
     async replaceMark(expected, next, resets) {
       const args = [time(), expected ?? '', next, resets ? 'reset' : ''];
@@ -177,16 +209,21 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
     async warnings() {
       // A server may forbid the question.
       const reply = await redis.send('CONFIG', 'GET', 'appendonly').catch(() => []);
-      return readHash(reply)?.appendonly === 'no' ? [NO_LOG] : [];
+      const role = await redis.send('ROLE').catch(() => null);
+      return [...(readHash(reply)?.appendonly === 'no' ? [NO_LOG] : []), ...(role === null ? [NO_ROLE] : [])];
     },
-    async claim(principal, key, requestHash, { text, leastNewest }) {
-      const place = principalKeys(principal).key(key);
+    async claim(names, key, requestHash, { text, leastNewest }) {
+      const [name, ...formerNames] = names;
+      const place = principalKeys(name).key(key);
+      const formerPlaces = formerNames.map((former) => principalKeys(former).key(key));
       const token = randomUUID();
-      const reply = await redis
-        .run(
-          CLAIM,
-          [place, REVOKED + token, MARK, NEWEST],
-          [time(), requestHash, token, String(RETENTION_MS), text, String(leastNewest), String(MAX_AHEAD_MS)],
+      const keys = [place, REVOKED + token, MARK, NEWEST, ...formerPlaces];
+      const limits = [text, String(leastNewest), String(MAX_AHEAD_MS)];
+      const args = [time(), requestHash, token, String(RETENTION_MS), ...limits];
+      const reply = await replication
+        .write(
+          () => durable.run(CLAIM, keys, args),
+          (answer) => typeof answer === 'string',
         )
         .catch((error: unknown) => {
           void undoClaim(place, token);
@@ -203,38 +240,38 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
     async record(principal, key, batch, items) {
       const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
       const names = principalKeys(principal);
-      const at = await redis.run(
-        RECORD,
-        [
-          names.batch(batchId),
-          names.batches,
-          names.input(inputHash),
-          names.task(onlyTaskId ?? ''),
-          names.key(key ?? ''),
-          NEWEST,
-        ],
-        [
-          time(),
-          String(RETENTION_MS),
-          String(submittedAt),
-          batchPlace(submittedAt, batchId),
-          batchId,
-          JSON.stringify(batch),
-          onlyTaskId === null ? '' : 'task',
-          key === null ? '' : 'key',
-          ...items.map((item) => JSON.stringify(item)),
-        ],
-      );
-      return Number(at);
+      const keys = [
+        names.batch(batchId),
+        names.batches,
+        names.input(inputHash),
+        names.task(onlyTaskId ?? ''),
+        names.key(key ?? ''),
+        NEWEST,
+      ];
+      const args = [
+        time(),
+        String(RETENTION_MS),
+        String(submittedAt),
+        batchPlace(submittedAt, batchId),
+        batchId,
+        JSON.stringify(batch),
+        onlyTaskId === null ? '' : 'task',
+        key === null ? '' : 'key',
+        ...items.map((item) => JSON.stringify(item)),
+      ];
+      return Number(await replication.write(() => durable.run(RECORD, keys, args)));
     },
     async recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
       const names = principalKeys(principal);
-      const at = await redis.run(
-        RECORD_UNKNOWN,
-        [names.input(inputHash), names.key(key ?? ''), NEWEST],
-        [time(), String(RETENTION_MS), key === null ? '' : 'key', upstreamRequestId ?? '', inputHash],
-      );
-      return Number(at);
+      const keys = [names.input(inputHash), names.key(key ?? ''), NEWEST];
+      const args = [
+        time(),
+        String(RETENTION_MS),
+        key === null ? '' : 'key',
+        upstreamRequestId ?? '',
+        inputHash,
+      ];
+      return Number(await replication.write(() => durable.run(RECORD_UNKNOWN, keys, args)));
     },
     async earlier(principal, inputHash) {
       const found = readEarlier(await redis.send('HGETALL', principalKeys(principal).input(inputHash)));
@@ -284,7 +321,7 @@ function createLedgerStore(redis: RedisConnection, now: (() => number) | undefin
     usage: () => readMemoryUsage(redis),
     async close() {
       closing.abort();
-      await redis.close();
+      await Promise.all([redis.close(), durable.close()]);
     },
   };
 }

@@ -8,10 +8,18 @@ import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
 import { UnwritableDiskError } from '../unusable-store.ts';
 import { createLedger, type LedgerStore } from './create-ledger.ts';
-import { earlierSubmission, type KeyEntry, keyEntry, type Ledger, RETENTION_MS } from './ledger.ts';
-import { type ExpectedMark, MAX_AHEAD_MS, type MarkStore } from './mark.ts';
+import {
+  bestEntry,
+  earlierSubmission,
+  type KeyEntry,
+  keyEntry,
+  type Ledger,
+  RETENTION_MS,
+} from './ledger.ts';
+import { type ExpectedMark, MAX_AHEAD_MS, type MarkStore, readMarkText } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
+import { openWitness, type WitnessFile } from './witness-file.ts';
 
 /**
  * The kinds of entries. An item's id is its batch and position, an input's its hash; the others have
@@ -31,7 +39,13 @@ const MAX_PRUNE_STEP_MS = 24 * 3_600_000;
 /** A key that no submission has spent: of a principal, by its id. */
 const WHERE_PENDING = `WHERE principal = ? AND kind = 'key' AND id = ? AND text ->> 'state' = 'pending'`;
 
+/** Deletes the pending keys of one principal that have ended under the name of another one. */
+const DELETE_PENDING_OF_ENDED = `
+  DELETE FROM entry WHERE principal = ? AND kind = 'key' AND text ->> 'state' = 'pending' AND id IN (
+    SELECT id FROM entry WHERE principal = ? AND kind = 'key' AND text ->> 'state' <> 'pending')`;
+
 const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
+const newestRow = z.object({ newest: z.number() });
 const prunedRow = z.object({ prunedTo: z.number().nullable() });
 const countRow = z.object({ total: z.number() });
 const sizeRow = z.object({ used: z.number() });
@@ -44,12 +58,31 @@ function fileIdentity(file: string): string | undefined {
   return stat === undefined ? undefined : `${stat.dev}:${stat.ino}`;
 }
 
-function createMarkStore(sql: SqliteStore, now: () => number): MarkStore {
+function createMarkStore(
+  sql: SqliteStore,
+  now: () => number,
+  witness: WitnessFile | undefined,
+): MarkStore & { readonly keepWitness: () => Promise<void> } {
+  const readRow = () => markRow.parse(sql.get('SELECT text, newest FROM mark'));
   return {
-    readMark: async () => ({ ...markRow.parse(sql.get('SELECT text, newest FROM mark')), now: now() }),
+    async readMark() {
+      // The witness first: it is never newer than a ledger that is read after it.
+      const witnessed = witness?.read();
+      const stored = { ...readRow(), isDurable: true, hasReplicas: false, now: now() };
+      return witnessed === undefined ? stored : { ...stored, witness: witnessed };
+    },
+    async keepWitness() {
+      if (witness === undefined) return;
+      // Under the lock of the ledger: processes that share it write one after the other.
+      await sql.write(() => {
+        const { text, newest } = readRow();
+        const mark = text === null ? null : readMarkText(text);
+        if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest });
+      });
+    },
     replaceMark: (expected, next, resets) =>
       sql.write(() => {
-        const newest = resets ? '?' : 'max(newest, ?)';
+        const newest = resets ? '?' : 'max(newest + 1, ?)';
         return (
           sql.run(`UPDATE mark SET text = ?, newest = ${newest} WHERE text IS ?`, next, now(), expected) === 1
         );
@@ -106,37 +139,52 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
  */
 export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () => number): Ledger {
   try {
-    return createLedger(createLedgerStore(openTables(file), file, now), secrets);
+    const witness = file === ':memory:' ? undefined : openWitness(file);
+    return createLedger(createLedgerStore(openTables(file), file, now, witness), secrets);
   } catch (error) {
     if (!(error instanceof UnwritableDiskError)) throw error;
     const fail = () => Promise.reject(error);
     const writes = { claim: fail, renew: fail, release: fail, record: fail, recordUnknown: fail };
     const others = { check: fail, accept: fail, rename: fail, saveScores: fail };
-    const readable = createLedger(createLedgerStore(openReadOnlyTables(file), file, now), secrets);
+    const readable = createLedger(createLedgerStore(openReadOnlyTables(file), file, now, undefined), secrets);
     return { ...readable, ...writes, ...others };
   }
 }
 
-function createLedgerStore(database: DatabaseSyncInstance, file: string, now: () => number): LedgerStore {
+function createLedgerStore(
+  database: DatabaseSyncInstance,
+  file: string,
+  now: () => number,
+  witness: WitnessFile | undefined,
+): LedgerStore {
   const identity = fileIdentity(file);
   const isReplaced = (): boolean => fileIdentity(file) !== identity;
   const sql = createSqliteStore(database);
   const closing = new AbortController();
   const prune = createPruner(sql, now, closing.signal);
   void prune();
+  const markStore = createMarkStore(sql, now, witness);
 
   const isAsExpected = ({ text, leastNewest }: ExpectedMark): boolean => {
     const stored = markRow.parse(sql.get('SELECT text, newest FROM mark'));
     const isInTime = stored.newest >= leastNewest && stored.newest <= now() + MAX_AHEAD_MS;
     return !isReplaced() && stored.text === text && isInTime;
   };
-  /** Writes in one transaction. @returns the time, which is then the newest of the mark */
+  /** Writes, and raises the newest time of the mark. @returns the latter */
   const writeTimed = (work: (at: number) => void): number => {
     const at = now();
-    sql.run('UPDATE mark SET newest = max(newest, ?)', at);
     work(at);
-    return at;
+    return newestRow.parse(sql.get('UPDATE mark SET newest = max(newest + 1, ?) RETURNING newest', at))
+      .newest;
   };
+  /** Every write is witnessed before its caller hears of it: a copy of before is then known. */
+  async function witnessed(written: Promise<number>): Promise<number> {
+    const newest = await written;
+    await markStore.keepWitness();
+    return newest;
+  }
+  const release = (principal: string, key: string): Promise<number> =>
+    sql.write(() => sql.run(`DELETE FROM entry ${WHERE_PENDING}`, principal, key));
 
   const find = (principal: string, kind: Kind, id: string): unknown =>
     sql.get('SELECT at, text FROM entry WHERE principal = ? AND kind = ? AND id = ?', principal, kind, id);
@@ -175,33 +223,39 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
   }
 
   return {
-    ...createMarkStore(sql, now),
+    ...markStore,
     isReplaced,
     openReplacement() {
       const other = createSqliteStore(openTables(file));
-      return { ...createMarkStore(other, now), close: other.close };
+      return { ...createMarkStore(other, now, witness), close: other.close };
     },
     warnings: async () => [],
-    claim(principal, key, requestHash, expected) {
+    async claim(names, key, requestHash, expected) {
       void prune();
-      return sql.write(() => {
-        const known = findKey(principal, key);
+      const claimed = await sql.write(() => {
+        const known = bestEntry(names.map((name) => findKey(name, key)));
         if (known !== null) return known;
         if (!isAsExpected(expected)) return 'unexpected mark';
         return writeTimed((at) =>
-          put(principal, 'key', key, at, JSON.stringify({ requestHash, state: 'pending' })),
+          put(names[0], 'key', key, at, JSON.stringify({ requestHash, state: 'pending' })),
         );
       });
+      if (typeof claimed !== 'number') return claimed;
+      await markStore.keepWitness().catch(async (error: unknown) => {
+        await release(names[0], key).catch(() => undefined);
+        throw error;
+      });
+      return claimed;
     },
     async renew(principal, key) {
       await sql.write(() => sql.run(`UPDATE entry SET at = ? ${WHERE_PENDING}`, now(), principal, key));
     },
     async release(principal, key) {
-      await sql.write(() => sql.run(`DELETE FROM entry ${WHERE_PENDING}`, principal, key));
+      await release(principal, key);
     },
     record(principal, key, batch, items) {
       void prune();
-      return sql.write(() =>
+      const written = sql.write(() =>
         writeTimed((at) => {
           const { batchId, submittedAt, inputHash, onlyTaskId } = batch;
           put(principal, 'batch', batchId, submittedAt, JSON.stringify(batch));
@@ -212,14 +266,16 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
           if (key !== null) endKey(principal, key, at, inputHash, { state: 'submitted', batchId });
         }),
       );
+      return witnessed(written);
     },
     recordUnknown(principal, key, { inputHash, upstreamRequestId }) {
-      return sql.write(() =>
+      const written = sql.write(() =>
         writeTimed((at) => {
           putInput(principal, inputHash, at, null);
           if (key !== null) endKey(principal, key, at, inputHash, { state: 'unknown', upstreamRequestId });
         }),
       );
+      return witnessed(written);
     },
     async earlier(principal, inputHash) {
       const row = find(principal, 'input', inputHash);
@@ -250,9 +306,10 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
       });
     },
     async rename(from, to) {
-      await sql.write(() =>
-        sql.run('UPDATE OR IGNORE entry SET principal = ? WHERE principal = ?', to, from),
-      );
+      await sql.write(() => {
+        sql.run(DELETE_PENDING_OF_ENDED, to, from);
+        sql.run('UPDATE OR IGNORE entry SET principal = ? WHERE principal = ?', to, from);
+      });
     },
     async usage() {
       const { used } = sizeRow.parse(
@@ -265,6 +322,7 @@ function createLedgerStore(database: DatabaseSyncInstance, file: string, now: ()
     async close() {
       closing.abort();
       sql.close();
+      witness?.close();
     },
   };
 }

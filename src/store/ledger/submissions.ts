@@ -18,6 +18,8 @@ export interface Submissions {
   readonly ledger: Ledger;
   /** The owner of this part of the ledger. */
   readonly principal: string;
+  /** The owner's names under former secrets. */
+  readonly formerNames: readonly string[];
   /** Whether several callers use one key of the service, which then cannot tell them apart. */
   readonly keyIsShared: boolean;
   batch(batchId: string): Promise<LedgerBatch | null>;
@@ -45,11 +47,13 @@ export function indexInBatch(taskId: string, batchId: string): number | null {
  *
  * @param principal - null for a caller without a token
  * @param keyIsShared - whether callers use one key of the upstream together
+ * @param formerNames - of the principal, under former secrets
  */
 export function createSubmissions(
   ledger: Ledger,
   principal: string | null,
   keyIsShared: boolean,
+  formerNames: readonly string[] = [],
 ): Submissions {
   const owner = principal ?? ANONYMOUS;
   const batches = new DataLoader<string, LedgerBatch | null>((ids) =>
@@ -85,6 +89,7 @@ export function createSubmissions(
   return {
     ledger,
     principal: owner,
+    formerNames,
     keyIsShared,
     batch: (batchId) => batches.load(batchId),
     item: (batchId, inputIndex) => itemLoader(batchId).load(inputIndex),
