@@ -99,6 +99,7 @@ export function createServices(
     openUpstream: (token, caller) =>
       connections.openUpstream(randomUUID(), token, undefined, undefined, caller),
     gatewayKey: config.UPSTREAM_API_KEY,
+    formerNames: (identity) => formerNames(secrets, identity),
     hosts: config.WEBHOOK_HOSTS,
     secrets: config.WEBHOOK_SECRET,
     ...(webhookTimes === undefined ? {} : { times: webhookTimes }),

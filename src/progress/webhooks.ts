@@ -3,6 +3,7 @@
 // with the caller's token from its next request.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { LRUCache } from 'lru-cache';
 import { createPendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease, type Lease } from '../store/lease.ts';
@@ -44,6 +45,8 @@ const LEASE_MS = 60_000;
 const RETENTION_MS = 31 * 24 * HOUR_MS;
 /** Each polls the service until its batch ends. */
 export const MAX_PENDING_WEBHOOKS = 100;
+/** Callers whose tokens may wait for the first sweep, or for a lease of another replica. */
+const MAX_TOKENS = 10_000;
 /** Between two tries to write to a store that fails. */
 const WRITE_PAUSE_MS = 5_000;
 
@@ -76,6 +79,8 @@ export interface WebhookDependencies {
   readonly openUpstream: (token: string | undefined, principal: string) => Upstream;
   /** UPSTREAM_API_KEY, with which any replica may poll for any caller. */
   readonly gatewayKey: string | undefined;
+  /** The names of a caller under former secrets. */
+  readonly formerNames: (identity: string | null) => readonly string[];
   /** WEBHOOK_HOSTS; webhooks are off without any. */
   readonly hosts: readonly string[];
   readonly secrets: readonly string[];
@@ -84,21 +89,43 @@ export interface WebhookDependencies {
   readonly onError: (error: unknown) => void;
 }
 
+/** A caller as webhooks know it. */
+export interface WebhookOwner {
+  readonly principal: string | null;
+  /** The names of the principal under former secrets, whose webhooks stay under these. */
+  readonly formerNames: readonly string[];
+}
+
 export interface WebhookOrder {
   readonly url: string;
   readonly batchId: string;
-  readonly principal: string | null;
   /** The caller's token; kept in memory until the webhook is done, and never stored. */
   readonly token: string | undefined;
 }
 
-export interface Webhooks {
+/** A place among the pending webhooks of a caller. */
+export interface WebhookPlace {
   /** Stores where to notify when a batch ends. @throws what the store failed with */
   add(order: WebhookOrder): Promise<void>;
-  /** Whether a caller has fewer pending webhooks than it may have. */
-  hasRoom(principal: string | null): boolean;
-  /** Goes on with the webhooks of a caller that wait for its token. */
-  resume(caller: Pick<WebhookOrder, 'principal' | 'token'>): void;
+  /** Gives the place back, unless a webhook was added. */
+  release(): void;
+}
+
+export interface Webhooks {
+  /**
+   * Takes a place for another webhook, as exactly as one process can: other replicas count theirs
+   * when they are stored.
+   *
+   * @returns null where the caller has as many as it may have
+   */
+  reserve(owner: WebhookOwner): Promise<WebhookPlace | null>;
+  /** Whether a webhook is pending for a batch at this address. */
+  isPending(owner: WebhookOwner, batchId: string, url: string): Promise<boolean>;
+  /**
+   * Goes on with the webhooks of a caller that wait for its token, now or when another replica
+   * gives them up.
+   */
+  resume(principal: string | null, identity: string | null, token: string | undefined): void;
   /** Stops polling and sending; what is pending stays stored. */
   close(): Promise<void>;
 }
@@ -122,12 +149,19 @@ export function createWebhooks({
   ...dependencies
 }: WebhookDependencies): Webhooks {
   const { documents, live, openUpstream, gatewayKey, hosts, secrets, onReport, onError } = dependencies;
+  const { formerNames } = dependencies;
   const work = createPendingWork();
   /** Webhooks of this replica, by their keys. */
   const running = new Map<string, Run>();
   /** Keys of others by their callers: another replica has the lease, or the token is missing. */
   const others = new Map<string, string[]>();
+  /** The tokens of their callers that have come since; before the first sweep, of all callers. */
+  const tokens = new LRUCache<string, string>({ max: MAX_TOKENS });
+  /** Keys and places that this replica has given away, until they are done. */
+  const taken = new Set<string>();
   let sweeping: Promise<void> | undefined;
+  let isFirstSweepBegun = false;
+  let hasSwept = false;
   let isClosed = false;
 
   /** Writes the rest of a webhook, however long the store takes: nothing is sent again for it. */
@@ -229,6 +263,7 @@ export function createWebhooks({
       await sweeping;
       await run.lease.release().catch(onError);
       if (running.get(key) === run) running.delete(key);
+      if (!running.has(key)) taken.delete(key);
     }
   }
   const startInBackground = (key: string, token: string | undefined): void =>
@@ -247,8 +282,11 @@ export function createWebhooks({
       if (running.has(key)) continue;
       const principal = readPrincipal(key);
       others.set(principal, [...(others.get(principal) ?? []), key]);
-      if (gatewayKey !== undefined || principal === ANONYMOUS) startInBackground(key, gatewayKey);
+      const token = gatewayKey ?? tokens.get(principal);
+      if (token !== undefined || principal === ANONYMOUS) startInBackground(key, token);
     }
+    for (const principal of tokens.keys()) if (!others.has(principal)) tokens.delete(principal);
+    hasSwept = true;
   }
   const sweepInBackground = (): void => {
     sweeping ??= work
@@ -260,31 +298,64 @@ export function createWebhooks({
   };
   const timer = hosts.length === 0 ? undefined : setInterval(sweepInBackground, times.sweepMs).unref();
 
+  const prefixesOf = ({ principal, formerNames: former }: WebhookOwner): string[] =>
+    [principal ?? ANONYMOUS, ...former].map((name) => `${PREFIX}${name}/`);
+
+  async function add(key: string, { url, batchId, token }: WebhookOrder): Promise<void> {
+    const pending: PendingWebhook = {
+      id: `msg_${randomUUID()}`,
+      batchId,
+      url,
+      body: null,
+      failedTries: 0,
+      dueAt: Date.now() + times.firstPollMs,
+    };
+    await documents.put(key, JSON.stringify(pending), { lifetimeMs: RETENTION_MS, isListed: true });
+    startInBackground(key, token);
+  }
+
   return {
-    async add({ url, batchId, principal, token }) {
-      const key = `${PREFIX}${principal ?? ANONYMOUS}/${batchId}`;
-      const pending: PendingWebhook = {
-        id: `msg_${randomUUID()}`,
-        batchId,
-        url,
-        body: null,
-        failedTries: 0,
-        dueAt: Date.now() + times.firstPollMs,
+    async reserve(owner) {
+      const prefixes = prefixesOf(owner);
+      // A store that fails says so when the webhook is added.
+      const stored = await Promise.all(prefixes.map((prefix) => documents.keys(prefix).catch(() => [])));
+      const own = [...taken].filter((key) => prefixes.some((prefix) => key.startsWith(prefix)));
+      if (new Set([...stored.flat(), ...own]).size >= MAX_PENDING_WEBHOOKS) return null;
+      const place = `${prefixes[0]} ${randomUUID()}`;
+      taken.add(place);
+      return {
+        async add(order) {
+          const key = `${prefixes[0]}${order.batchId}`;
+          taken.delete(place);
+          taken.add(key);
+          await add(key, order).catch((error: unknown) => {
+            taken.delete(key);
+            throw error;
+          });
+        },
+        release: () => void taken.delete(place),
       };
-      await documents.put(key, JSON.stringify(pending), { lifetimeMs: RETENTION_MS, isListed: true });
-      startInBackground(key, token);
     },
-    hasRoom(principal) {
-      const owned = principal ?? ANONYMOUS;
-      const own = [...running.keys()].filter((key) => readPrincipal(key) === owned);
-      return own.length + (others.get(owned)?.length ?? 0) < MAX_PENDING_WEBHOOKS;
+    async isPending(owner, batchId, url) {
+      for (const prefix of prefixesOf(owner)) {
+        const stored = await documents.get(`${prefix}${batchId}`);
+        if (stored !== null && stored !== 'same')
+          return (JSON.parse(stored.text) as PendingWebhook).url === url;
+      }
+      return false;
     },
-    resume({ principal, token }) {
-      const owned = principal ?? ANONYMOUS;
-      const keys = token === undefined ? undefined : others.get(owned);
-      if (keys === undefined) return;
-      others.delete(owned);
-      for (const key of keys) startInBackground(key, token);
+    resume(principal, identity, token) {
+      if (principal === null || token === undefined || gatewayKey !== undefined || hosts.length === 0) return;
+      if (!isFirstSweepBegun) sweepInBackground();
+      isFirstSweepBegun = true;
+      if (hasSwept && others.size === 0) return;
+      for (const name of [principal, ...formerNames(identity)]) {
+        const keys = others.get(name) ?? [];
+        if ((hasSwept && keys.length === 0) || tokens.get(name) === token) continue;
+        // The next sweeps have it too, where another replica has the lease now.
+        tokens.set(name, token);
+        for (const key of keys) startInBackground(key, token);
+      }
     },
     async close() {
       isClosed = true;

@@ -35,6 +35,7 @@ export const ISSUE_CODES = {
   LOOKS_LIKE_THREE_LETTER_CODES: 'A protein that is spelled in three-letter codes.',
   MIXED_CHAIN_IDS: 'Some chains have ids and others do not.',
   MORE: 'There are more issues than are listed.',
+  NOTIFY_NOT_CHANGED: 'The batch was submitted before, and this address is not notified of it.',
   NOTIFY_NOT_STORED: 'The batch is queued, but the gateway could not store where to notify you.',
   NOTIFY_OFF: 'This gateway sends no webhooks.',
   NOTIFY_URL: 'An address that this gateway does not notify.',

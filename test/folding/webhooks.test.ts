@@ -159,9 +159,27 @@ describe('a webhook', () => {
       },
     });
     expect(JSON.stringify(webhook)).not.toContain('token-of-a-caller');
-    // The same again, with another address: it is no part of the input, and the first one counts.
-    const again = await submit(gateway, { ...input, notify: { url: `${receiver.url}&again` } });
-    expect(again).toEqual({ ...Object(first), replayed: true });
+    expect(await receivedInTheEnd()).toHaveLength(1);
+  });
+
+  it('goes where the first submission said, and a replay that names another address is told', async () => {
+    const gateway = open();
+    const input = { items: tiny(3), idempotencyKey: 'once' };
+    const first = await submit(gateway, input);
+    const another = { ...input, notify: { url: `${receiver.url}&again` } };
+    const warned = { ...Object(first), replayed: true, warnings: [{ code: 'NOTIFY_NOT_CHANGED' }] };
+    // It is no part of the input.
+    expect(await submit(gateway, another)).toEqual(warned);
+    expect(await submit(gateway, input)).toEqual({ ...Object(first), replayed: true });
+    expect(await submit(gateway, { ...input, notify: null })).toEqual({ ...Object(first), replayed: true });
+    await endTasks();
+    await until('the webhook', () => receiver.received.length > 0);
+    expect((await receivedInTheEnd()).map(({ path }) => path)).toEqual(['/hook?key=of-the-receiver']);
+    // It was sent, and is not sent again.
+    expect(await submit(gateway, input)).toEqual(warned);
+    const silent = { items: tiny(2), idempotencyKey: 'silent' };
+    await submit(gateway, { ...silent, notify: null });
+    expect(await submit(gateway, silent)).toMatchObject({ warnings: [{ code: 'NOTIFY_NOT_CHANGED' }] });
     expect(await receivedInTheEnd()).toHaveLength(1);
   });
 
@@ -252,11 +270,31 @@ describe('an address that may not be notified', () => {
     expect(calls).toEqual([]);
   });
 
-  it('is the 101st that a caller waits for', async () => {
+  it('is the 101st that a caller waits for, also of many that are submitted at once', async () => {
     const gateway = open();
-    const batches = Array.from({ length: 100 }, (_, i) => submit(gateway, { items: tiny(i + 1) }));
-    await Promise.all(batches);
-    expect(at(await submit(gateway, { items: tiny(1) }), 'issues.0.code')).toBe('TOO_MANY');
+    const inputs = Array.from({ length: 120 }, (_, i) => ({
+      items: tiny(1),
+      label: `number ${i}`,
+      idempotencyKey: i % 2 === 0 ? null : `key ${i}`,
+    }));
+    const answers = await Promise.all(inputs.map((input) => submit(gateway, input)));
+    const isRefused = answers.map((answer) => at(answer, 'issues.0.code') === 'TOO_MANY');
+    expect(isRefused.filter(Boolean)).toHaveLength(20);
+    expect(calls.filter((call) => call === 'submit')).toHaveLength(100);
+    const check = 'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok issues { code } } }';
+    const input = { items: tiny(1), notify: { url: receiver.url } };
+    const caller = { authorization: 'Bearer token-of-a-caller' };
+    expect((await ask(gateway, check, { input }, caller)).data).toEqual({
+      checkFold: { ok: false, issues: [{ code: 'TOO_MANY' }] },
+    });
+    // A key that was refused is not spent, and one that was not is replayed.
+    for (const refused of [true, false]) {
+      const some = inputs.find(
+        ({ idempotencyKey }, i) => idempotencyKey !== null && isRefused[i] === refused,
+      );
+      const again = await submit(gateway, { ...some, ...(refused ? { notify: null } : {}) });
+      expect(again).toMatchObject({ replayed: !refused });
+    }
     expect(at(await submit(gateway, { items: tiny(1) }, 'another-caller'), 'batch.batchId')).toBeTruthy();
   });
 });
@@ -296,6 +334,32 @@ describe('after a restart, a webhook', () => {
     await read('another-caller');
     expect(await receivedInTheEnd()).toEqual([]);
     await read('token-of-a-caller');
+    await until('the webhook', () => receiver.received.length > 0);
+    expect(await receivedInTheEnd()).toHaveLength(1);
+  });
+
+  const read = (gateway: Gateway, token = 'token-of-a-caller') =>
+    ask(gateway, '{ myBatches { totalCount } }', {}, { authorization: `Bearer ${token}` });
+
+  it('is sent when its caller comes back before the gateway has looked for webhooks', async () => {
+    await submit(open(stored()), { items: tiny(1) });
+    await stop();
+    await endTasks();
+    const gateway = open(stored());
+    await Promise.all([read(gateway), read(gateway), read(gateway)]);
+    await until('the webhook', () => receiver.received.length > 0);
+    expect(await receivedInTheEnd()).toHaveLength(1);
+  });
+
+  it('is sent when its caller has come while another process had its lease, without another request', async () => {
+    const first = open(stored());
+    await submit(first, { items: tiny(1) });
+    const second = open(stored());
+    await read(second);
+    await sleep(100);
+    gateways.splice(gateways.indexOf(first), 1);
+    await first.close();
+    await endTasks();
     await until('the webhook', () => receiver.received.length > 0);
     expect(await receivedInTheEnd()).toHaveLength(1);
   });

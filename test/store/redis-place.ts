@@ -2,9 +2,10 @@
 // in a temporary folder. It can be killed and started again on the same files, and stalled.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
+import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createClient } from '@redis/client';
 import { endWithFile } from '../child-processes.ts';
 
 /** Without a server these tests are skipped, never on CI. */
@@ -83,4 +84,103 @@ export async function openRedisPlace(...settings: string[]): Promise<RedisPlace>
   };
   await place.start();
   return place;
+}
+
+/** A primary and a replica behind one address, which leads to the primary, and after a failover to the replica. */
+export interface RedisPair {
+  readonly url: string;
+  readonly primary: RedisPlace;
+  readonly replica: RedisPlace;
+  /** Ends the replication, without a word to the replica. */
+  cut(): Promise<void>;
+  /** Makes the replica follow the primary, and waits until it does. */
+  follow(): Promise<void>;
+  /** Kills the primary and promotes the replica. */
+  failOver(): Promise<void>;
+  /** Promotes the replica, while the primary goes on for those that are connected to it. */
+  split(): Promise<void>;
+  remove(): Promise<void>;
+}
+
+async function command(url: string, ...parts: string[]): Promise<unknown> {
+  const client = await createClient({ url }).connect();
+  const answer = await client.sendCommand(parts);
+  client.destroy();
+  return answer;
+}
+
+/** A port that leads to another one, which can be changed. */
+async function openSwitch(port: number): Promise<{ server: Server; lead(to: number): void; cut(): void }> {
+  let target = port;
+  const sockets = new Set<Socket>();
+  const server = createServer((socket) => {
+    const onward = connect(target, '127.0.0.1');
+    for (const [from, to] of [
+      [socket, onward],
+      [onward, socket],
+    ] as const) {
+      sockets.add(from);
+      from.pipe(to);
+      from.on('error', () => undefined);
+      from.on('close', () => {
+        sockets.delete(from);
+        to.destroy();
+      });
+    }
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  return {
+    server,
+    lead(to) {
+      target = to;
+    },
+    cut() {
+      for (const socket of sockets) socket.destroy();
+    },
+  };
+}
+
+export async function openRedisPair(): Promise<RedisPair> {
+  const [primary, replica] = await Promise.all([
+    openRedisPlace('--repl-diskless-sync-delay', '0'),
+    openRedisPlace(),
+  ]);
+  const portOf = ({ url }: RedisPlace) => Number(new URL(url).port);
+  const way = await openSwitch(portOf(primary));
+  const address = way.server.address();
+  if (address === null || typeof address === 'string') throw new Error('no port');
+  const pair: RedisPair = {
+    url: `redis://127.0.0.1:${address.port}`,
+    primary,
+    replica,
+    async cut() {
+      // It stays a replica, of a server that it never reaches.
+      await command(replica.url, 'REPLICAOF', '127.0.0.1', '1');
+    },
+    async follow() {
+      await command(replica.url, 'REPLICAOF', '127.0.0.1', String(portOf(primary)));
+      for (;;) {
+        const role = await command(primary.url, 'ROLE');
+        if (Array.isArray(role) && Array.isArray(role[2]) && role[2].length > 0) return;
+        await new Promise((resolve) => setTimeout(resolve, 20));
+      }
+    },
+    async failOver() {
+      await primary.kill();
+      replica.resume();
+      await pair.split();
+      way.cut();
+    },
+    async split() {
+      await command(replica.url, 'REPLICAOF', 'NO', 'ONE');
+      way.lead(portOf(replica));
+    },
+    async remove() {
+      way.cut();
+      way.server.close();
+      await Promise.all([primary.remove(), replica.remove()]);
+    },
+  };
+  await pair.follow();
+  return pair;
 }

@@ -11,7 +11,7 @@ import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
 import type { Issue } from '../../submission/issues.ts';
 import type { SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
-import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
+import { type CheckedInput, checkCost, checkInput, reserveWebhook } from './check-input.ts';
 
 /** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
 const MAX_INT = 2 ** 31 - 1;
@@ -164,6 +164,11 @@ async function checkFold(ctx: GatewayContext, input: SubmissionInput): Promise<S
   const checked = await checkInput(ctx, input);
   const { check } = checked;
   if (check.issues.length > 0) return check;
+  if (checked.submission.notifyUrl !== null) {
+    const place = await reserveWebhook(ctx);
+    if ('code' in place) return { ...check, issues: [place] };
+    place.release();
+  }
   const earlier = await findEarlierWarning(ctx, checked);
   return earlier === null ? check : { ...check, warnings: [...check.warnings, earlier] };
 }

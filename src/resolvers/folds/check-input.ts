@@ -1,7 +1,7 @@
 // Normalises and checks the input of submitFold and checkFold, and tells what the check costs.
 import type { GatewayContext } from '../../context.ts';
 import { findUrlFault } from '../../progress/webhook-url.ts';
-import { MAX_PENDING_WEBHOOKS } from '../../progress/webhooks.ts';
+import { MAX_PENDING_WEBHOOKS, type WebhookPlace } from '../../progress/webhooks.ts';
 import { checkSubmission, type SubmissionCheck } from '../../submission/check.ts';
 import { inputWeight } from '../../submission/input-weight.ts';
 import type { Issue } from '../../submission/issues.ts';
@@ -16,7 +16,7 @@ export const checkCost = ({ items }: SubmissionInput): number =>
   Math.ceil(inputWeight(items) / LETTERS_PER_CALL);
 
 /** The mistake in the address to notify; null without one. */
-function checkNotify({ services, principal }: GatewayContext, url: string | null): Issue | null {
+function checkNotify({ services }: GatewayContext, url: string | null): Issue | null {
   if (url === null) return null;
   const { WEBHOOK_HOSTS: hosts } = services.config;
   if (hosts.length === 0)
@@ -27,21 +27,31 @@ function checkNotify({ services, principal }: GatewayContext, url: string | null
       hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
     };
   const fault = findUrlFault(url, hosts);
-  if (fault !== null)
-    return {
-      path: 'notify.url',
-      code: 'NOTIFY_URL',
-      message: `The address to notify ${fault}.`,
-      hint: 'Use an https address without a password, at a host that the operator lists in WEBHOOK_HOSTS.',
-    };
-  if (services.webhooks.hasRoom(principal)) return null;
+  if (fault === null) return null;
   return {
-    path: 'notify',
-    code: 'TOO_MANY',
-    message: `You have ${MAX_PENDING_WEBHOOKS} batches that you wait to be notified of.`,
-    hint: 'Leave `notify` out, or wait until some of them have ended.',
+    path: 'notify.url',
+    code: 'NOTIFY_URL',
+    message: `The address to notify ${fault}.`,
+    hint: 'Use an https address without a password, at a host that the operator lists in WEBHOOK_HOSTS.',
   };
 }
+
+const TOO_MANY_WEBHOOKS: Issue = {
+  path: 'notify',
+  code: 'TOO_MANY',
+  message: `You have ${MAX_PENDING_WEBHOOKS} batches that you wait to be notified of.`,
+  hint: 'Leave `notify` out, or wait until some of them have ended.',
+};
+
+/** The caller as its webhooks are stored. */
+export const webhookOwner = ({ principal, submissions: { formerNames } }: GatewayContext) => ({
+  principal,
+  formerNames,
+});
+
+/** Takes the place of a webhook. @returns the issue where the caller has no place left */
+export const reserveWebhook = async (ctx: GatewayContext): Promise<WebhookPlace | Issue> =>
+  (await ctx.services.webhooks.reserve(webhookOwner(ctx))) ?? TOO_MANY_WEBHOOKS;
 
 export interface CheckedInput {
   readonly submission: Submission;

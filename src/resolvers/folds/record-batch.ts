@@ -2,6 +2,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../context.ts';
 import type { LedgerChain } from '../../store/ledger/ledger.ts';
+import { NotReplicatedError } from '../../store/ledger/replication.ts';
 import type { DeclaredAtom, DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import type { BondAtom } from '../../submission/bonds.ts';
 import type { ItemCheck } from '../../submission/check.ts';
@@ -75,8 +76,9 @@ export async function recordBatch(
   try {
     await record();
     return [];
-  } catch {
+  } catch (error) {
     void recordLater(record);
-    return [NOT_REMEMBERED];
+    // It is written down, and written again until a failover cannot take it back.
+    return error instanceof NotReplicatedError ? [] : [NOT_REMEMBERED];
   }
 }

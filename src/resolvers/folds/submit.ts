@@ -1,5 +1,6 @@
 // submitFold checks the input, sends it once and records the outcome.
 import type { GatewayContext } from '../../context.ts';
+import type { WebhookPlace } from '../../progress/webhooks.ts';
 import { builder } from '../../schema/builder.ts';
 import { type InvalidInputShape, invalidInput, notSent } from '../../schema/problem.ts';
 import { SubmitFoldInput } from '../../schema/submit-input.ts';
@@ -14,7 +15,7 @@ import { taskIdAt } from '../../upstream/folds/list-items.ts';
 import type { Submitted } from '../../upstream/wire.ts';
 import { parseTime } from '../../upstream/wire-values.ts';
 import { toBatch } from './batch.ts';
-import { type CheckedInput, checkCost, checkInput } from './check-input.ts';
+import { type CheckedInput, checkCost, checkInput, reserveWebhook, webhookOwner } from './check-input.ts';
 import { checkLedger, claimIdempotencyKey, withClaim } from './idempotency.ts';
 import { recordBatch } from './record-batch.ts';
 import { toRefusedProblem } from './refusal.ts';
@@ -63,28 +64,61 @@ const NOTIFY_NOT_STORED: Issue = {
   hint: "Watch batchProgress instead. Tell the operator: the gateway's store fails.",
 };
 
+/** The first submission with a key decides where to notify. */
+const NOTIFY_NOT_CHANGED: Issue = {
+  path: 'notify',
+  code: 'NOTIFY_NOT_CHANGED',
+  message:
+    'An earlier request with this idempotency key has submitted the batch, and nothing is waiting to be sent to this ' +
+    'address: that request named none or another one, or its notification was sent already.',
+  hint: 'Watch batchProgress, or read the batch.',
+};
+
 /** Stores where to notify when a batch ends. @returns a warning where that failed */
-async function addWebhook(ctx: GatewayContext, url: string, batchId: string): Promise<readonly Issue[]> {
-  const { services, principal, upstream } = ctx;
+async function addWebhook(
+  { services, upstream, requestId }: GatewayContext,
+  place: WebhookPlace,
+  url: string,
+  batchId: string,
+): Promise<readonly Issue[]> {
   try {
-    await services.webhooks.add({ url, batchId, principal, token: upstream.token });
+    await place.add({ url, batchId, token: upstream.token });
     return [];
   } catch (error) {
-    services.storeFailed('documents', error, ctx.requestId);
+    services.storeFailed('documents', error, requestId);
     return [NOTIFY_NOT_STORED];
   }
+}
+
+/** The result of an earlier request, with a warning where this one names another address. */
+async function withNotifyWarning(
+  ctx: GatewayContext,
+  result: SubmitFoldResultShape,
+  url: string | null,
+): Promise<SubmitFoldResultShape> {
+  if (result.kind !== 'FoldSubmitted' || url === null) return result;
+  const { services, requestId } = ctx;
+  const isPending = await services.webhooks
+    .isPending(webhookOwner(ctx), result.batch.batchId, url)
+    .catch((error: unknown) => {
+      services.storeFailed('documents', error, requestId);
+      return false;
+    });
+  return isPending ? result : { ...result, warnings: [...result.warnings, NOTIFY_NOT_CHANGED] };
 }
 
 async function recordSuccess(
   ctx: GatewayContext,
   checked: CheckedInput,
+  place: WebhookPlace | null,
   { data, warnings }: Enveloped<Submitted>,
 ): Promise<SubmitFoldResultShape> {
   const { check, submission } = checked;
   const { notifyUrl } = submission;
   const at = Date.now();
   const notRecorded = await recordBatch(ctx, checked, data, at);
-  const notNotified = notifyUrl === null ? [] : await addWebhook(ctx, notifyUrl, data.batch_id);
+  const notNotified =
+    notifyUrl === null || place === null ? [] : await addWebhook(ctx, place, notifyUrl, data.batch_id);
   const queued = toQueuedBatch(data, check.taskCount, at);
   if (queued !== undefined) ctx.batches.prime(data.batch_id, queued);
   const fromUpstream = [...findCountWarnings(data, check), ...warnings].map(
@@ -159,7 +193,11 @@ async function recordFailure(
   return unknownOutcome(describeUnknown(error), key, upstreamRequestId);
 }
 
-async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promise<SubmitFoldResultShape> {
+async function sendAndRecord(
+  ctx: GatewayContext,
+  checked: CheckedInput,
+  place: WebhookPlace | null,
+): Promise<SubmitFoldResultShape> {
   let answer: Enveloped<Submitted>;
   try {
     // A client that leaves cancels only what is not sent yet.
@@ -168,7 +206,20 @@ async function sendAndRecord(ctx: GatewayContext, checked: CheckedInput): Promis
   } catch (error) {
     return recordFailure(ctx, checked, error);
   }
-  return recordSuccess(ctx, checked, answer);
+  return recordSuccess(ctx, checked, place, answer);
+}
+
+/** Sends it with a place for its webhook, or refuses it where the caller has no place left. */
+async function sendWithPlace(ctx: GatewayContext, checked: CheckedInput): Promise<SubmitFoldResultShape> {
+  if (checked.submission.notifyUrl === null) return sendAndRecord(ctx, checked, null);
+  const place = await reserveWebhook(ctx);
+  if ('code' in place) {
+    const { ledger, principal } = ctx.submissions;
+    const key = checked.submission.idempotencyKey;
+    if (key !== null) await ledger.release(principal, key).catch(keepKeyPending);
+    return invalidInput([place], 'You wait for too many batches.', 'Nothing was sent.');
+  }
+  return sendAndRecord(ctx, checked, place).finally(place.release);
 }
 
 /**
@@ -184,9 +235,9 @@ async function submitFold(ctx: GatewayContext, input: SubmissionInput): Promise<
   }
   const key = checked.submission.idempotencyKey;
   const earlier = key === null ? await checkLedger(ctx) : await claimIdempotencyKey(ctx, key, checked.hash);
-  if (earlier !== null) return earlier;
+  if (earlier !== null) return withNotifyWarning(ctx, earlier, checked.submission.notifyUrl);
   // The gateway does not stop before the outcome is recorded.
-  return ctx.services.submitting.run(() => withClaim(ctx, key, () => sendAndRecord(ctx, checked)));
+  return ctx.services.submitting.run(() => withClaim(ctx, key, () => sendWithPlace(ctx, checked)));
 }
 
 builder.mutationField('submitFold', (t) =>

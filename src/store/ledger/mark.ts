@@ -235,14 +235,20 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
   }
 
   async function accept(store: MarkStore): Promise<boolean> {
+    let isSound = true;
     try {
       await check(store);
-      return false;
     } catch (error) {
       if (!(error instanceof LostLedgerError || error instanceof WrongSecretError)) throw error;
+      isSound = false;
     }
     const stored = await store.readMark();
     const { witness, now, hasReplicas } = stored;
+    if (isSound) {
+      // A ledger whose replicas are gone gives no keys away.
+      if (known === undefined || hasReplicas || !known.hasReplicas) return false;
+      return store.replaceMark(text, JSON.stringify({ ...known, hasReplicas: false }), false);
+    }
     const mark = stored.text === null ? null : readMarkText(stored.text);
     const secretsBefore = mark === null ? [] : [...mark.former, { secret: mark.secret, replacedAt: now }];
     const next: Mark = {
