@@ -59,6 +59,17 @@ describe('readConfig', () => {
     ]);
   });
 
+  it('takes a list of former secrets, with or without spaces, and one that has a comma itself', () => {
+    const [a, b] = ['a first secret of before', 'a second secret of before'];
+    const read = (text: string) => readConfig({ GATEWAY_SECRET_PREVIOUS: text }).GATEWAY_SECRET_PREVIOUS;
+    expect(read('')).toBeUndefined();
+    expect(read(a)).toEqual([a]);
+    expect(read(`${a}, ${b}`)).toEqual(expect.arrayContaining([a, b]));
+    expect(read(`${a},${b},`)).toEqual(expect.arrayContaining([a, b]));
+    expect(read('short,but long together')).toEqual(['short,but long together']);
+    expect(() => read('short, too')).toThrow(/GATEWAY_SECRET_PREVIOUS: must list secrets/);
+  });
+
   it('refuses addresses whose parts would be lost on the way', () => {
     for (const name of ['UPSTREAM_URL', 'PUBLIC_URL'])
       for (const url of [

@@ -86,7 +86,7 @@ export async function startServer(
 }
 
 const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
-  ... on FoldSubmitted { replayed batch { batchId } warnings { code } } ... on Refused { reason retryable } ... on Problem { message } } }`;
+  ... on FoldSubmitted { replayed batch { batchId } warnings { code } } ... on Refused { reason retryable } ... on Problem { message hint } } }`;
 
 /** How a submission ended. */
 export interface Ending {
@@ -96,6 +96,7 @@ export interface Ending {
   readonly reason: unknown;
   /** Of a problem. */
   readonly message: unknown;
+  readonly hint: unknown;
   /** Whether it was told that the gateway could not write it down. */
   readonly isForgotten: boolean;
 }
@@ -120,6 +121,7 @@ export async function submitOnce(
     replayed: at(ending, 'replayed'),
     reason: at(ending, 'reason'),
     message: at(ending, 'message'),
+    hint: at(ending, 'hint'),
     isForgotten: JSON.stringify(at(ending, 'warnings'))?.includes('NOT_REMEMBERED') ?? false,
   };
 }

@@ -36,7 +36,10 @@ async function start(settings: Record<string, string>): Promise<ServerProcess> {
 
 async function expectLost(server: ServerProcess): Promise<void> {
   const before = (await queuedBatches(sandbox.url)).length;
-  expect(await submitOnce(server, 'paid')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
+  const refused = await submitOnce(server, 'paid');
+  expect(refused).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
+  // An agent would do just that.
+  expect(refused.hint).not.toMatch(/without (an|the) (idempotency )?key/i);
   expect(await queuedBatches(sandbox.url)).toHaveLength(before);
   const ready = await fetch(`${server.url}/ready`);
   expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('accept-ledger')]);
@@ -100,5 +103,15 @@ describe('a SQLite file', () => {
     await expectLost(second);
     expect(await run(['accept-ledger'], { env })).toMatchObject({ code: 0 });
     expect(await submitOnce(second, 'paid')).toMatchObject({ kind: 'FoldSubmitted', replayed: false });
+  });
+
+  it('that is removed while no gateway runs is missed', async () => {
+    const file = join(folder, 'stopped.db');
+    const env = { STORE_URL: `sqlite:${file}` };
+    const first = await start(env);
+    expect(await submitOnce(first, 'paid')).toMatchObject({ kind: 'FoldSubmitted' });
+    await first.end('SIGTERM');
+    for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
+    await expectLost(await start(env));
   });
 });
