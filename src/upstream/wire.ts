@@ -168,7 +168,9 @@ export const featureDetail = z.object({
   uniref90_idf: maybe(number),
   uniref90_max_activation: maybe(number),
   top_100_uniref_ids: maybe(listOf(z.object({ uniref_id: accession, activation: number }), MAX_DETAILS)),
-  top_swissprot_activations: maybe(listOf(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS)),
+  top_swissprot_activations: maybe(
+    listOf(z.object({ uniprot_id: accession, activation: number }), MAX_DETAILS),
+  ),
   decoder_nearest_neighbors: maybe(numberList(isFeatureIndex, MAX_FEATURES)),
   threshold: maybe(number),
 });
