@@ -66,7 +66,7 @@ describe('readConfig', () => {
     expect(read(a)).toEqual([a]);
     expect(read(`${a}, ${b}`)).toEqual(expect.arrayContaining([a, b]));
     expect(read(`${a},${b},`)).toEqual(expect.arrayContaining([a, b]));
-    expect(read('short,but long together')).toEqual(['short,but long together']);
+    expect(read('short,but long together')).toContain('short,but long together');
     expect(() => read('short, too')).toThrow(/GATEWAY_SECRET_PREVIOUS: must list secrets/);
   });
 

@@ -14,11 +14,7 @@ import { recorded, testLogger } from '../record.ts';
 import { ask, until } from '../subscriptions/support.ts';
 import { at } from '../support.ts';
 
-const SECRETS = [
-  'the first secret, at first',
-  'the second secret, later on',
-  'the third secret, at last',
-] as const;
+const SECRETS = ['the first secret of all', 'the second secret of all', 'the third secret of all'] as const;
 const WEBHOOK_SECRET = `whsec_${Buffer.alloc(32, 'w').toString('base64')}`;
 const CALLER = { authorization: 'Bearer token-of-a-caller' };
 

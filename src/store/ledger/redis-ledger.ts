@@ -189,6 +189,8 @@ function createLedgerStore(
           'The ledger needs a single Redis or Valkey (with replicas, if you like), not a cluster.';
         throw new Error(`${advice} ${String(error)}`, { cause: error });
       });
+      // Both connections are needed to serve.
+      await redis.send('PING');
       const stored = markReply.parse(reply);
       const hasReplicas = (await replication.count()) > 0;
       replication.isRequired = hasReplicas || (stored.text !== null && readMarkText(stored.text).hasReplicas);
