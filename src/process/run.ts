@@ -90,6 +90,8 @@ async function start(config: Config): Promise<void> {
 export async function run(): Promise<void> {
   // Without a listener SIGHUP ends the process, also one that starts.
   process.on('SIGHUP', () => undefined);
+  // A full disk, or a reader that has gone, costs the line that says where it listens.
+  process.stdout.on('error', () => undefined);
   try {
     await start(readConfig(process.env));
   } catch (error) {
