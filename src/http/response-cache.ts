@@ -108,15 +108,18 @@ export interface ResponseCache {
    * @param response - without headers of a single request
    */
   finish(exchange: Exchange, response: HttpResponse): HttpResponse;
-  /** Lets the requests that wait for this one be executed each by itself. */
+  /** Lets one of the requests that wait for this one, whose client has left, take its place. */
   abandon(exchange: Exchange): void;
 }
 
 /** A request whose response others wait for. */
 interface Flight {
-  readonly response: Promise<StoredResponse | null>;
-  readonly settle: (response: StoredResponse | null) => void;
+  readonly response: Promise<FlightResult>;
+  readonly settle: (result: FlightResult) => void;
 }
+
+/** Null for a response that each request needs for itself. */
+type FlightResult = StoredResponse | null | 'client left';
 
 /** Seconds that a response is served from here. */
 const MAX_STORED_SECONDS = 60;
@@ -143,20 +146,21 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
   /** Lets identical requests wait for the response to this one. */
   function lead(exchange: Exchange, key: string): void {
     let settle: Flight['settle'] = () => undefined;
-    const response = new Promise<StoredResponse | null>((resolve) => {
+    const response = new Promise<FlightResult>((resolve) => {
       settle = resolve;
     });
     flights.set(key, { response, settle });
     exchange.key = key;
   }
 
-  /** Gives the response to the requests that wait for it, once. */
-  function settle(exchange: Exchange, response: StoredResponse | null): void {
+  /** Gives the result to the requests that wait for it, once. */
+  function settle(exchange: Exchange, result: FlightResult): void {
     const { key } = exchange;
     if (key === undefined) return;
     exchange.key = undefined;
-    flights.get(key)?.settle(response);
+    const flight = flights.get(key);
     flights.delete(key);
+    flight?.settle(result);
   }
 
   /** Lets clients store the response to a GET. */
@@ -213,8 +217,10 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
     async find(exchange) {
       const key = cacheKey(exchange);
       if (key === undefined) return null;
-      let response: StoredResponse | null | undefined = stored?.get(key);
-      if (response === undefined) {
+      let response: FlightResult | undefined = stored?.get(key);
+      while (response === undefined || response === 'client left') {
+        // A request that has ended would never let the others go on.
+        if (exchange.connection?.closed === true) return null;
         const flight = flights.get(key);
         if (flight === undefined) {
           lead(exchange, key);
@@ -243,6 +249,6 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
       settle(exchange, null);
       return response;
     },
-    abandon: (exchange) => settle(exchange, null),
+    abandon: (exchange) => settle(exchange, 'client left'),
   };
 }

@@ -218,8 +218,11 @@ it('a kept answer is logged as it was when it was worked out', async () => {
 describe('requests that wait for the same response', () => {
   it('are all answered when the client of the first leaves', async () => {
     const question = 'query Left($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
+    const alone = await lookUps();
+    await ask(question, { hash: OTHERS[3] });
     await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 8_000, times: 1 });
     const before = await lookUps();
+    const onceLeft = before - alone;
     const first = new AbortController();
     const leaving = ask(question, { hash: OTHERS[1] }, first.signal);
     await expect.poll(() => lookUps()).toBeGreaterThan(before);
@@ -231,9 +234,12 @@ describe('requests that wait for the same response', () => {
     await expect(gone).rejects.toThrow();
     const others = Array.from({ length: 20 }, () => ask(question, { hash: OTHERS[1] }));
     await sleep(300);
+    const executed = await lookUps();
     first.abort();
     await expect(leaving).rejects.toThrow();
     const answers = await Promise.all(others);
+    // One of them takes its place, and the others wait for that one.
+    expect((await lookUps()) - executed).toBe(onceLeft);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ data: { protein: { hash: OTHERS[1] } } });
   });
