@@ -1,15 +1,23 @@
-// Text of callers and of the service as tables and terminals may show it: nothing in it moves the
-// cursor, turns the direction of the line, or runs as a formula.
+// Text of callers and of the service as tables, terminals and language models may get it: nothing
+// in it is invisible, moves the cursor, turns the direction of the line, or runs as a formula.
 import { stripVTControlCharacters } from 'node:util';
 
-/** Marks that change the direction of the text behind them (UAX #9). */
-const BIDI_MARKS = /[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g;
+/**
+ * Marks of direction, tags, fillers and whatever else no program draws. Joiners and the selectors
+ * of emoji belong to words and pictures.
+ */
+const INVISIBLE = /(?!\p{Join_C}|\ufe0e|\ufe0f)(?:\p{DI}|\p{Bidi_C}|[\ufff9-\ufffb])/gu;
+/** No word has more than two joiners in a row: more could spell a hidden text. */
+const JOINERS = /((?:\p{Join_C}|\ufe0e|\ufe0f){2})(?:\p{Join_C}|\ufe0e|\ufe0f)+/gu;
 /** C0, DEL, C1, and the separators of lines and paragraphs. */
 const CONTROLS = /[\p{Cc}\u2028\u2029]+/gu;
 
-/** The text in one line, without escape sequences, control characters and bidi marks. */
+/** The text in one line, without escape sequences, control characters and invisible ones. */
 export const plainText = (text: string): string =>
-  stripVTControlCharacters(text).replace(BIDI_MARKS, '').replace(CONTROLS, ' ');
+  stripVTControlCharacters(text).replace(INVISIBLE, '').replace(JOINERS, '$1').replace(CONTROLS, ' ');
+
+/** The same for a text of several lines: line feeds and tabs stay. */
+export const plainLines = (text: string): string => text.replace(/[^\n\t]+/g, plainText);
 
 /** Characters of a value that a message quotes. */
 const MAX_EXCERPT = 200;

@@ -50,6 +50,9 @@ describe('plain text', () => {
   it('keeps the letters of all scripts, joiners too', () => {
     for (const text of ['蛋白一', 'αβγ', 'می\u200cخواهم', '👩\u200d🔬', "3'-5' exonuclease", 'a  b'])
       expect(plainText(text)).toBe(text);
+    expect(plainText('a\u{e0041}b\u200bc\u2060d\ufeffe\u00adf\u{e0101}g\u3164h\u180ei')).toBe('abcdefghi');
+    expect(plainText(`a${'\u200d\u200c'.repeat(50)}b`)).toBe('a\u200d\u200cb');
+    expect(plainText('\u2764\ufe0f\u200d\u{1f525}')).toBe('\u2764\ufe0f\u200d\u{1f525}');
     expect(plainText('\x1b[31mred\x1b[0m\x07 \u202eevil')).toBe('red evil');
   });
 });

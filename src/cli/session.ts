@@ -1,7 +1,7 @@
 // The process as commands see it: environment, data on standard output, messages on standard error.
 import { readFileSync } from 'node:fs';
 import type { Config } from '../config.ts';
-import { plainText } from '../plain-text.ts';
+import { plainLines } from '../plain-text.ts';
 
 /** Exit codes, the same for every command. */
 export const EXIT = {
@@ -28,9 +28,6 @@ export class CliExit extends Error {
   }
 }
 
-/** Lines and columns stay; nothing else in them controls the terminal. */
-const forTerminal = (text: string): string => text.replace(/[^\n\t]+/g, plainText);
-
 /** The process as a command sees it. */
 export interface Session {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -50,9 +47,9 @@ export function createSession(): Session {
     env: process.env,
     out: (text) =>
       new Promise((resolve) =>
-        process.stdout.write(process.stdout.isTTY ? forTerminal(text) : text, () => resolve()),
+        process.stdout.write(process.stdout.isTTY ? plainLines(text) : text, () => resolve()),
       ),
-    say: (line) => void process.stderr.write(`${forTerminal(line)}\n`),
+    say: (line) => void process.stderr.write(`${plainLines(line)}\n`),
   };
 }
 

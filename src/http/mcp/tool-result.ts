@@ -1,6 +1,7 @@
 // Results of tools: at most 20 kB, shortened with a hint on how to get the rest. Failures are
 // sentences that say what to do.
 import type { CallToolResult } from '@modelcontextprotocol/server';
+import { plainLines } from '../../plain-text.ts';
 import { type Fields, isFields } from '../../upstream/json/is-fields.ts';
 
 /** The answer of the gateway to a document, as a POST to /graphql gets it. */
@@ -34,7 +35,8 @@ const fits = (result: CallToolResult): boolean =>
   Buffer.byteLength(JSON.stringify(result)) <= MAX_RESULT_BYTES;
 
 /** A result of text alone. One that is too long is cut. */
-function toTextResult(text: string, isError: boolean, hint: string): CallToolResult {
+function toTextResult(given: string, isError: boolean, hint: string): CallToolResult {
+  const text = plainLines(given);
   const withText = (shown: string): CallToolResult => ({ isError, content: [{ type: 'text', text: shown }] });
   const whole = withText(text);
   if (fits(whole)) return whole;
@@ -55,17 +57,20 @@ export const toJsonText = (answer: GraphqlAnswer): CallToolResult =>
     'Select fewer fields, or page with `first` and `after`.',
   );
 
-/** A copy of a value in which long texts are cut; `notes` gets a sentence for each. */
+/** A copy of a value with plain texts, of which long ones are cut; `notes` gets a sentence for each. */
 function cutTexts(value: unknown, notes: string[], name = ''): unknown {
   if (typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS) {
     notes.push(
       `\`${name}\` is cut to ${MAX_TEXT_CHARACTERS} of ${value.length} characters; /export.tsv and the files have all of it.`,
     );
-    return value.slice(0, MAX_TEXT_CHARACTERS);
+    return plainLines(value.slice(0, MAX_TEXT_CHARACTERS));
   }
+  if (typeof value === 'string') return plainLines(value);
   if (Array.isArray(value)) return value.map((item) => cutTexts(item, notes, name));
   if (!isFields(value)) return value;
-  return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, cutTexts(item, notes, key)]));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, item]) => [plainLines(key), cutTexts(item, notes, key)]),
+  );
 }
 
 function findList(value: unknown, path: string): unknown[] {
@@ -91,7 +96,10 @@ export function toResult(
   { list, askMore }: ResultOptions,
 ): CallToolResult {
   const notes: string[] = [];
-  const cut = { ...Object(cutTexts(content, notes)), ...(problems.length === 0 ? {} : { problems }) };
+  const cut = {
+    ...Object(cutTexts(content, notes)),
+    ...(problems.length === 0 ? {} : { problems: problems.map(plainLines) }),
+  };
   const items = findList(cut, list);
   const total = items.length;
   for (;;) {
