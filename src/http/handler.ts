@@ -37,7 +37,7 @@ export interface HandlerSources {
   readonly log: Logger;
   readonly telemetry: Telemetry;
   readonly accessControl: AccessControl;
-  readonly errors: Pick<ClientErrors, 'count' | 'countRefusal'>;
+  readonly errors: Pick<ClientErrors, 'count' | 'countRefusal' | 'fail'>;
   readonly cache: ResponseCache;
   readonly routes: readonly Route[];
   readonly answerGraphql: AnswerGraphql;
@@ -138,18 +138,20 @@ export function createHttpHandler(sources: HandlerSources): HttpHandler {
 
   /** The response of the first route that takes the request, or of GraphQL. */
   async function answer(exchange: Exchange, request: Request): Promise<HttpResponse> {
-    const { method, path, connection } = exchange;
+    const { method, path, connection, record } = exchange;
     setExchange(request, exchange);
     try {
       const isOperation = method === 'POST' && path === '/graphql';
-      const response = isOperation ? undefined : await answerRoute(routes, request);
+      const response = isOperation
+        ? undefined
+        : await answerRoute(routes, request, (error) => errors.fail(error, record));
       if (response === undefined) return await answerGraphql(request, exchange);
       const { status } = response;
       const content = status === 200 && method === 'GET' ? exchange.shareable?.content : undefined;
       return { status, headers: Object.fromEntries(response.headers), body: content ?? response.body };
     } catch (error) {
       // A browser that scrolls past a picture ends its request; that is no fault.
-      if (connection?.destroyed !== true) log.error({ error }, 'request');
+      if (connection?.destroyed !== true && !request.signal.aborted) errors.fail(error, record);
       return { status: 500, headers: { ...PLAIN_HEADERS }, body: INTERNAL_ERROR };
     }
   }

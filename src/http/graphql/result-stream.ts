@@ -150,10 +150,12 @@ export async function cancelSource(source: AsyncIterable<unknown>, iterator?: As
  *
  * @param connection - where the bytes go: when it closes, the source is left; when the source
  *   fails, it is cut, so that a client does not take what has come for the whole
+ * @param onError - given the failure of the source
  */
 export function toBodyStream(
   source: AsyncIterable<string | Uint8Array>,
   connection: ServerResponse | undefined,
+  onError: (error: unknown) => void = () => undefined,
 ): ReadableStream<Uint8Array> {
   const iterator = source[Symbol.asyncIterator]();
   const cancel = (): void => void cancelSource(source, iterator).catch(() => undefined);
@@ -169,6 +171,7 @@ export function toBodyStream(
           if (done === true) controller.close();
           else controller.enqueue(typeof value === 'string' ? Buffer.from(value) : value);
         } catch (error) {
+          onError(error);
           connection?.destroy();
           if (connection === undefined) controller.error(error);
           else controller.close();

@@ -6,7 +6,7 @@ import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
+import { asError, UpstreamError } from '../../upstream/errors.ts';
 import type { RefusalReason } from '../access-control.ts';
 import { getExchange } from '../exchange.ts';
 import type { ResultPart } from '../graphql/http-result.ts';
@@ -19,6 +19,8 @@ export interface ClientErrors {
   count(error: GraphQLError, record: RequestRecord): void;
   /** Counts a request that is refused before it runs, and logs such refusals now and then. */
   countRefusal(reason: RefusalReason, error: GraphQLError, record: RequestRecord): void;
+  /** The error that a client sees instead of one that ended a request; counted and logged once. */
+  fail(error: unknown, record: RequestRecord): GraphQLError;
   /** The error that a client sees instead of one outside of an execution. */
   mask(error: unknown): GraphQLError;
   /** Gives the errors of a result our codes, and counts those that no execution has counted. */
@@ -111,6 +113,13 @@ export function createClientErrors(
     },
     count,
     mask,
+    fail: (error, record) =>
+      error instanceof GraphQLError && counted.has(error)
+        ? error
+        : maskAndCount(
+            error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) }),
+            record,
+          ),
     countRefusal(reason, error, record) {
       metrics.refused.inc({ reason });
       count(error, record);

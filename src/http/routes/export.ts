@@ -19,10 +19,9 @@ import { getExchange } from '../exchange.ts';
 import { isCrossSiteRequest } from '../graphql/read-request.ts';
 import type { RateLimitResult } from '../limits/rate-limit.ts';
 import { costError, estimateCost } from '../plugins/cost-limit.ts';
-import { maskError } from '../plugins/mask-error.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
-import type { Route, RouteAnswer, RouteRequest } from './route.ts';
+import type { Fail, Route, RouteAnswer, RouteRequest } from './route.ts';
 
 export interface ExportSources {
   readonly schema: GraphQLSchema;
@@ -68,15 +67,14 @@ async function lookUp(
   document: DocumentNode,
   ids: readonly string[],
   contextValue: GatewayContext,
+  fail: Fail,
 ): Promise<LookupRow[]> {
-  const { services, requestId } = contextValue;
   const operation = { schema, document, variableValues: { ids } };
   const cost = estimateCost(operation);
-  const refusal = cost && costError(cost, services.config);
+  const refusal = cost && costError(cost, contextValue.services.config);
   if (refusal !== undefined) throw refusal;
   const { data, errors = [] } = await execute({ ...operation, contextValue });
-  const log = (cause: unknown): void => services.log.error({ requestId, error: cause }, 'masked error');
-  const shown = errors.map((error) => maskError(error, log, false));
+  const shown = errors.map(fail);
   if (data?.lookup == null && shown[0] !== undefined) throw shown[0];
   return readRows(ids, { data, errors: shown });
 }
@@ -93,7 +91,7 @@ const encoder = new TextEncoder();
 async function* lines(
   sources: ExportSources,
   ctx: GatewayContext,
-  request: Request,
+  { request, fail }: RouteRequest,
   { ids, columns }: ExportRequest,
   format: keyof typeof TYPES,
 ): AsyncGenerator<Uint8Array> {
@@ -105,7 +103,7 @@ async function* lines(
     // Each 500 have loaders and a deadline of their own, so that written proteins are not held in
     // memory.
     const own = (await ctx.fresh())();
-    const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own);
+    const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own, fail);
     yield encoder.encode(before + rows.map((row) => toLine(columns, row)).join(''));
     before = '';
   }
@@ -137,7 +135,7 @@ async function answer(
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
   const ctx = await sources.open(request);
   const wanted = readExportRequest(asked);
-  const body = lines(sources, ctx, request, wanted, format);
+  const body = lines(sources, ctx, asked, wanted, format);
   // A refusal of everything comes with the first lines, and has an HTTP status of its own.
   const first = await body.next();
   const day = new Date().toISOString().slice(0, 10);

@@ -1,12 +1,12 @@
 // The routes beside GraphQL: the first one that takes a request answers it. Here are the rules of
 // all of them: methods, HEAD, streamed files, and failures of the service as HTTP statuses.
-import { GraphQLError } from 'graphql';
+import type { GraphQLError } from 'graphql';
+import { plainText } from '../../plain-text.ts';
 import { StoreError } from '../../store/redis-connection.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
 import { STATUS_BY_CODE } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
 import { cancelSource, toBodyStream } from '../graphql/result-stream.ts';
-import { isAbort, STORE_AWAY, TOOK_TOO_LONG } from '../plugins/mask-error.ts';
+import { isMonitoring } from '../request-target.ts';
 import type { RouteDescription } from './description.ts';
 import { textResponse } from './responses.ts';
 
@@ -28,7 +28,11 @@ export interface RouteRequest {
   readonly url: URL;
   /** The groups of the route's path. */
   readonly parts: readonly string[];
+  readonly fail: Fail;
 }
+
+/** Counts and logs a failure, as GraphQL does. @returns what the client may be told of it */
+export type Fail = (error: unknown) => GraphQLError;
 
 /** Answers the requests for some paths. */
 export interface Route {
@@ -42,20 +46,18 @@ export interface Route {
   readonly answer: (asked: RouteRequest) => Promise<RouteAnswer> | RouteAnswer;
 }
 
-/** A failure with a code as an HTTP answer; undefined for any other error. */
-function failureResponse(error: unknown): Response | undefined {
-  if (error instanceof StoreError) return textResponse(503, STORE_AWAY, { 'retry-after': '5' });
-  if (!(error instanceof UpstreamError || error instanceof GraphQLError)) return undefined;
-  const { code, retryAfterSeconds }: Readonly<Record<string, unknown>> =
-    error instanceof UpstreamError ? { ...error.failure } : error.extensions;
-  if (typeof code !== 'string') return undefined;
-  const own = error instanceof GraphQLError ? error.extensions.http?.status : undefined;
-  const status = own ?? STATUS_BY_CODE[code] ?? 502;
-  return textResponse(status, error.message, {
-    ...(typeof retryAfterSeconds === 'number' ? { 'retry-after': String(retryAfterSeconds) } : {}),
+/** A failure as an HTTP answer. */
+function failureResponse(error: unknown, { message, extensions }: GraphQLError): Response {
+  const { code, http, retryAfterSeconds } = extensions;
+  const seconds = error instanceof StoreError ? STORE_RETRY_SECONDS : retryAfterSeconds;
+  const status = http?.status ?? STATUS_BY_CODE[String(code)] ?? 502;
+  return textResponse(status, message, {
+    ...(typeof seconds === 'number' ? { 'retry-after': String(seconds) } : {}),
     ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
   });
 }
+
+const STORE_RETRY_SECONDS = 5;
 
 const METHODS = {
   GET: ['GET, HEAD', 'This address can only be read. GraphQL is at /graphql.'],
@@ -68,33 +70,63 @@ async function withoutBody(answered: RouteAnswer): Promise<Response> {
   return new Response(null, { status: answered.status, headers: answered.headers });
 }
 
+/** The parameters that a path takes. */
+const knownParameters = (described: Exclude<Route['described'], undefined>, path: string): string[] =>
+  Object.entries(described).flatMap(([template, { query = {} }]) => {
+    const pattern = template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+');
+    return new RegExp(`^${pattern}$`).test(path) ? Object.keys(query) : [];
+  });
+
+/** Refuses parameters that would have no effect; null where there is none of them. */
+function refuseUnknownParameters({ described }: Route, { pathname, searchParams }: URL): Response | null {
+  if (described === undefined || isMonitoring(pathname)) return null;
+  const known = knownParameters(described, pathname);
+  const unknown = [...searchParams.keys()].find((name) => !known.includes(name));
+  if (unknown === undefined) return null;
+  const takes = known.length === 0 ? 'none' : known.map((name) => `\`${name}\``).join(', ');
+  const name = plainText(unknown.slice(0, 40));
+  return textResponse(400, `There is no parameter \`${name}\` here. This address takes ${takes}.`);
+}
+
 /** Runs a route for its method, and refuses others. */
-async function runRoute({ method = 'GET', answer }: Route, asked: RouteRequest): Promise<RouteAnswer> {
+async function runRoute(route: Route, asked: RouteRequest): Promise<RouteAnswer> {
+  const { method = 'GET', answer } = route;
   if (method === 'any') return answer(asked);
   const { request } = asked;
   const [allow, refusal] = METHODS[method];
   if (!allow.split(', ').includes(request.method)) return textResponse(405, refusal, { allow });
+  const unknown = refuseUnknownParameters(route, asked.url);
+  if (unknown !== null) return unknown;
   try {
     const answered = await answer(asked);
     return request.method === 'HEAD' ? await withoutBody(answered) : answered;
   } catch (error) {
-    const isLate = isAbort(error) && !request.signal.aborted;
-    const response = isLate ? textResponse(504, TOOK_TOO_LONG) : failureResponse(error);
-    if (response === undefined) throw error;
-    return response;
+    if (request.signal.aborted) throw error;
+    return failureResponse(error, asked.fail(error));
   }
 }
 
 /** The answer of the first route that takes the request; undefined where none does. */
-export async function answerRoute(routes: readonly Route[], request: Request): Promise<Response | undefined> {
+export async function answerRoute(
+  routes: readonly Route[],
+  request: Request,
+  fail: Fail,
+): Promise<Response | undefined> {
   const url = new URL(request.url);
   for (const route of routes) {
     const [found, ...parts] = route.path.exec(url.pathname) ?? [];
     if (found === undefined || route.takes?.(request) === false) continue;
-    const answered = await runRoute(route, { request, url, parts });
+    const asked = { request, url, parts, fail };
+    const answered = await runRoute(route, asked);
     if (answered instanceof Response) return answered;
     const { body, status, headers } = answered;
-    return new Response(toBodyStream(body, getExchange(request).connection), { status, headers });
+    const failed = (error: unknown): void => {
+      if (!request.signal.aborted) fail(error);
+    };
+    return new Response(toBodyStream(body, getExchange(request).connection, failed), {
+      status,
+      headers,
+    });
   }
   return undefined;
 }
