@@ -1,0 +1,499 @@
+// Refusing costs about what reading costs: whatever a client or the service sends, a megabyte of it takes at most twenty times the CPU
+// time that JSON.parse takes for the same bytes, and all of it together little memory.
+import { once } from 'node:events';
+import { crc32, deflateRawSync } from 'node:zlib';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import WebSocket from 'ws';
+import * as wire from '../../src/upstream/wire.ts';
+import { runs } from '../property-runs.ts';
+import { type Served, serve } from '../subscriptions/streams.ts';
+import { startServer } from '../system/server-process.ts';
+import {
+  HASH,
+  type Liar,
+  openLiar,
+  openPlace,
+  type Place,
+  SEQUENCE,
+  sends,
+  TOKEN,
+} from '../upstream/liar.ts';
+
+const MB = 1_000_000;
+/** Twenty times the time of JSON.parse. */
+const MAX_TIMES = 20;
+const MAX_TRIES = 5;
+/** The heap of a gateway that is idle takes some 50 MB; this is 150 MB more. */
+const MAX_HEAP_MB = 200;
+
+/** As many members of a list as fill a megabyte. */
+const fill = (member: (i: number) => string, bytes = MB): string => {
+  const one = member(10_000).length + 1;
+  return Array.from({ length: Math.floor(bytes / one) }, (_, i) => member(i)).join(',');
+};
+const object = (names: number, value: (i: number) => string): string =>
+  `{${Array.from({ length: names }, (_, i) => `"k${i}":${value(i)}`).join(',')}}`;
+
+/** JSON values of a megabyte. */
+const SHAPES: Readonly<Record<string, string>> = {
+  'a long list of numbers': `[${fill(() => '1')}]`,
+  'a long list of words': `[${fill(() => 'true')}]`,
+  'a long list of texts': `[${fill((i) => `"${i}"`)}]`,
+  'a list of empty objects': `[${fill(() => '{}')}]`,
+  'a wide object': `{${fill((i) => `"k${i}":1`)}}`,
+  'a wide object of objects': `{${fill((i) => `"k${i}":{"k":1}`)}}`,
+  'objects of 900 names': object(100, () => object(900, () => '1')),
+  'a deep nest of lists': '['.repeat(MB / 2) + ']'.repeat(MB / 2),
+  'a deep nest of objects': `${'{"a":'.repeat(MB / 6)}1${'}'.repeat(MB / 6)}`,
+  'a long text': `"${'A'.repeat(MB)}"`,
+  'a text of quotes': `"${'\\"'.repeat(MB / 2)}"`,
+  'a long number': '1'.repeat(MB),
+  'a long name': `{"${'k'.repeat(MB)}":1}`,
+  'many lists': `[${fill(() => `[${'1,'.repeat(999)}1]`)}]`,
+  'many errors': `[${fill((i) => `{"k${i}":[1],"chains":1,"task_id":2}`)}]`,
+};
+
+const cpuMs = (): number => {
+  const { user, system } = process.cpuUsage();
+  return (user + system) / 1000;
+};
+
+/** Usual JSON of a megabyte: a long text or number is parsed in no time, but has to be received as well. */
+const USUAL = `[${fill((i) => `{"name":"value ${i}","n":${i / 8}}`)}]`;
+/** The least CPU time of JSON.parse for a text. */
+function parseMs(text: string): number {
+  let least = Number.POSITIVE_INFINITY;
+  for (let i = 0; i < 3; i += 1) {
+    const before = cpuMs();
+    try {
+      JSON.parse(text);
+    } catch {}
+    least = Math.min(least, cpuMs() - before);
+  }
+  return least;
+}
+
+/** Runs it until it takes no more than it may, a few times at most: other processes share the caches. */
+async function expectCheap(text: string, run: () => Promise<unknown>): Promise<void> {
+  const tries: string[] = [];
+  for (let i = 0; i < MAX_TRIES; i += 1) {
+    const before = cpuMs();
+    await run();
+    const spent = cpuMs() - before;
+    if (spent <= MAX_TIMES * parseMs(text) || spent <= MAX_TIMES * parseMs(USUAL)) return;
+    tries.push(`${spent.toFixed(0)} ms, where JSON.parse takes ${parseMs(text).toFixed(1)} ms`);
+  }
+  expect(tries).toEqual([]);
+}
+
+let liar: Liar;
+let place: Place;
+let served: Served;
+beforeAll(async () => {
+  liar = await openLiar();
+  place = openPlace(liar.url, {
+    MCP_MUTATIONS: '1',
+    RATE_LIMIT_PER_MINUTE: '0',
+    REQUEST_TIMEOUT_MS: '60000',
+  });
+  served = await serve(place.gateway, [], { maxBytes: 16 * MB });
+  for (const door of Object.values(DOORS)) await door('[1]');
+});
+afterAll(async () => {
+  await served.close();
+  await place.gateway.close();
+  await liar.close();
+});
+
+const authorization = `Bearer ${TOKEN}`;
+/** Sends a request to the gateway of this process. */
+const fetchHere = (url: string, init: RequestInit): Promise<Response> =>
+  place.gateway.fetch(new Request(url, init));
+let fetchFrom = fetchHere;
+
+/** Sends a body, and reads the whole answer. */
+async function post(path: string, body: string, headers: Record<string, string> = {}): Promise<string> {
+  const init = {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', authorization, ...headers },
+    body,
+  };
+  return (await fetchFrom(`http://gateway.test${path}`, init)).text();
+}
+
+const operation = (query: string, shape: string, more = ''): string =>
+  `{"query":${JSON.stringify(query)},"variables":{"v":${shape}}${more}}`;
+const graphql =
+  (query: string, headers?: Record<string, string>) =>
+  (shape: string): Promise<string> =>
+    post('/graphql', operation(query, shape), headers);
+const mcp =
+  (method: string, params: (shape: string) => string) =>
+  (shape: string): Promise<string> =>
+    post('/mcp', `{"jsonrpc":"2.0","id":1,"method":"${method}","params":${params(shape)}}`, {
+      accept: 'application/json, text/event-stream',
+    });
+const tool = (name: string, args: (shape: string) => string) =>
+  mcp('tools/call', (shape) => `{"name":"${name}","arguments":${args(shape)}}`);
+/** JSON as a literal of GraphQL: names without quotes. */
+const toLiteral = (json: string): string => json.replace(/"(k\d*|a|chains|task_id)":/g, '$1:');
+
+const CHECK = 'query($v: SubmitFoldInput!) { checkFold(input: $v) { ok } }';
+
+async function overSocket(shape: string): Promise<void> {
+  const socket = new WebSocket(served.url.replace('http', 'ws'), 'graphql-transport-ws');
+  await once(socket, 'open');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { token: TOKEN } }));
+  await once(socket, 'message');
+  socket.send(`{"type":"subscribe","id":"1","payload":${operation(CHECK, shape)}}`);
+  await Promise.race([once(socket, 'message'), once(socket, 'close')]);
+  socket.terminate();
+}
+
+/** Where a client gives a value. */
+const DOORS: Readonly<Record<string, (shape: string) => Promise<unknown>>> = {
+  'a variable of an input object': graphql(CHECK),
+  'items of a variable': (shape) => post('/graphql', operation(CHECK, `{"items":${shape}}`)),
+  'a distogram in a variable': (shape) =>
+    post(
+      '/graphql',
+      operation(
+        CHECK,
+        `{"items":[{"chains":[],"distogramConditioning":[{"chainId":"A","distogram":${shape}}]}]}`,
+      ),
+    ),
+  'a variable of integers': graphql('query($v: [Int!]) { features(indices: $v, first: 0) { totalCount } }'),
+  'ids of objects': graphql('query($v: [ID!]!) { nodes(ids: $v) { id } }'),
+  'identifiers to look up': graphql('query($v: [String!]!) { lookup(ids: $v) { status } }'),
+  'one identifier': graphql('query($v: String!) { uniprotEntry(id: $v) { name } }'),
+  'a sequence': graphql('query($v: AminoAcidSequence!) { proteinBySequence(sequence: $v) { hash } }'),
+  'references of a router': graphql('query($v: [_Any!]!) { _entities(representations: $v) { __typename } }'),
+  'a variable of an operation with @defer': graphql(
+    'query($v: SubmitFoldInput!) { ... @defer { checkFold(input: $v) { ok } } }',
+    { accept: 'multipart/mixed' },
+  ),
+  'a variable of a subscription': graphql('subscription($v: ID!) { batchProgress(batchId: $v) { status } }', {
+    accept: 'text/event-stream',
+  }),
+  'a variable that no operation has': (shape) =>
+    post('/graphql', `{"query":"{ limits { maxItems } }","variables":${shape}}`),
+  'a literal': (shape) =>
+    post('/graphql', JSON.stringify({ query: `{ checkFold(input: ${toLiteral(shape)}) { ok } }` })),
+  'a document': (shape) => post('/graphql', `{"query":${shape}}`),
+  'a whole body': (shape) => post('/graphql', shape),
+  extensions: (shape) => post('/graphql', `{"query":"{ limits { maxItems } }","extensions":${shape}}`),
+  'the hash of a persisted query': (shape) =>
+    post('/graphql', `{"extensions":{"persistedQuery":{"version":1,"sha256Hash":${shape}}}}`),
+  'the text of a persisted query': (shape) =>
+    post('/graphql', `{"query":${shape},"extensions":{"persistedQuery":{"version":1,"sha256Hash":"ab"}}}`),
+  'the id of a document': (shape) => post('/graphql', `{"documentId":${shape}}`),
+  'the name of an operation': (shape) =>
+    post('/graphql', `{"query":"{ limits { maxItems } }","operationName":${shape}}`),
+  'variables in an address': async (shape) => {
+    const search = new URLSearchParams({ query: CHECK, variables: `{"v":${shape}}` });
+    return (await place.get(`/graphql?${search}`)).text();
+  },
+  'a message of a WebSocket': overSocket,
+  'the items of a tool': tool('check_fold', (shape) => `{"items":${shape}}`),
+  'chains of a tool': tool('check_fold', (shape) => `{"items":[{"chains":${shape}}]}`),
+  'many items of a tool': tool(
+    'check_fold',
+    (shape) =>
+      `{"items":[${Array(5)
+        .fill(
+          `{"chains":[{"protein":{"sequence":"MK","ids":${shape.slice(0, 1) === '[' ? '[1,1,1]' : '1'}}}]}`,
+        )
+        .join(',')},${shape}]}`,
+  ),
+  'identifiers of a tool': tool('lookup_proteins', (shape) => `{"ids":${shape}}`),
+  'arguments of a tool': tool('get_protein', (shape) => shape),
+  'variables of the tool graphql': tool(
+    'graphql',
+    (shape) => `{"query":${JSON.stringify(CHECK)},"variables":{"v":${shape}}}`,
+  ),
+  'the query of the tool graphql': tool('graphql', (shape) => `{"query":${shape}}`),
+  'the name of a tool': mcp('tools/call', (shape) => `{"name":${shape}}`),
+  'the address of a resource': mcp('resources/read', (shape) => `{"uri":${shape}}`),
+  'a type of the schema': mcp(
+    'resources/read',
+    (shape) => `{"uri":"foldatlas://schema/${shape.replace(/[^\w]/g, '')}"}`,
+  ),
+  'the id of a message': (shape) => post('/mcp', `{"jsonrpc":"2.0","id":${shape},"method":"ping"}`),
+  'a message of MCP': (shape) => post('/mcp', shape),
+  'identifiers of an export': (shape) => post('/export.tsv', `{"ids":${shape}}`),
+  'columns of an export': (shape) => post('/export.tsv', `{"ids":["P01308"],"columns":${shape}}`),
+  'the body of an export': (shape) => post('/export.tsv', shape),
+  'a list of an export as text': (shape) => post('/export.ndjson', shape, { 'content-type': 'text/plain' }),
+};
+
+/** Runs the door or the place with a shape; a failure names both. */
+async function expectCheapAt(
+  where: string,
+  name: string,
+  run: (shape: string) => Promise<unknown>,
+): Promise<void> {
+  const shape = SHAPES[name] ?? '';
+  try {
+    await expectCheap(shape, () => run(shape));
+  } catch (error) {
+    throw new Error(`${where}: ${name}: ${error}`, { cause: error });
+  }
+}
+const shapeNames = fc.constantFrom(...Object.keys(SHAPES));
+
+const EXAMPLES: readonly (readonly [where: string, name: string])[] = [
+  ['a variable of an input object', 'a wide object'],
+  ['a variable of a subscription', 'a wide object'],
+  ['a message of a WebSocket', 'a wide object'],
+  ['a variable of integers', 'a long list of numbers'],
+  ['the items of a tool', 'a long list of numbers'],
+  ['the name of a tool', 'a long text'],
+  ['the address of a resource', 'a long text'],
+  ['columns of an export', 'a long list of numbers'],
+];
+
+describe('a megabyte of a client', () => {
+  it('is refused, or read, at the cost of reading it, whatever it is and wherever it stands', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...Object.entries(DOORS)), shapeNames, ([where, send], name) =>
+        expectCheapAt(where, name, send),
+      ),
+      { numRuns: runs(40), endOnFailure: true },
+    );
+  });
+
+  it.each(EXAMPLES)('is cheap as %s: %s', (where, name) =>
+    expectCheapAt(where, name, DOORS[where] ?? (() => Promise.reject(new Error('no door')))));
+});
+
+/** A zip of one member. */
+function zip(name: string, text: string): Buffer {
+  const data = Buffer.from(text);
+  const packed = deflateRawSync(data);
+  const u16 = (n: number) => Buffer.from([n & 255, n >> 8]);
+  const u32 = (n: number) => Buffer.from([n & 255, (n >>> 8) & 255, (n >>> 16) & 255, n >>> 24]);
+  const head = Buffer.concat([
+    ...[20, 0, 8, 0, 0].map(u16),
+    ...[crc32(data), packed.length, data.length].map(u32),
+    ...[name.length, 0].map(u16),
+  ]);
+  const local = Buffer.concat([u32(0x04034b50), head, Buffer.from(name), packed]);
+  const entry = Buffer.concat([
+    u32(0x02014b50),
+    u16(20),
+    head,
+    ...[0, 0, 0].map(u16),
+    u32(0),
+    u32(0),
+    Buffer.from(name),
+  ]);
+  const end = [u32(0x06054b50), ...[0, 0, 1, 1].map(u16), u32(entry.length), u32(local.length), u16(0)];
+  return Buffer.concat([local, entry, ...end]);
+}
+
+interface Answer {
+  readonly operation: string;
+  /** What asks for it. */
+  readonly ask: string;
+  /** Members of an honest answer, as JSON. */
+  readonly base: Readonly<Record<string, unknown>>;
+  readonly keys: readonly string[];
+  readonly status?: number;
+}
+const keysOf = ({ shape }: { readonly shape: object }): string[] => Object.keys(shape);
+
+const ANSWERS: readonly Answer[] = [
+  {
+    operation: 'list',
+    ask: '{ batch(batchId: "b1") { status warnings counts { total } tasks(first: 5) { nodes { taskId status error { message } } } } }',
+    base: {
+      status: 'done',
+      counts: { done: 1 },
+      items: [{ task_id: 'b1-00000', status: 'done' }],
+      cursor: null,
+    },
+    keys: [...keysOf(wire.batchPage), 'warning_messages', 'data'],
+  },
+  {
+    operation: 'status',
+    ask: '{ task(taskId: "b1-00000") { status warnings error { message code raw } result { ptm } } }',
+    base: { status: 'done' },
+    keys: [...keysOf(wire.taskStatus), 'warning_messages', 'data'],
+  },
+  {
+    operation: 'submit',
+    ask: 'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "MK" } }] }] }) { __typename } }',
+    base: { batch_id: 'b1', total_items: 1 },
+    keys: [...keysOf(wire.submitted), 'data', 'status', 'message', 'error', 'detail'],
+  },
+  {
+    operation: 'cancel',
+    ask: 'mutation { cancelBatch(batchId: "b1") { __typename } }',
+    base: { cancelled: 1 },
+    keys: ['cancelled', 'message', 'data'],
+  },
+  {
+    operation: 'protein',
+    ask: `{ protein(hash: "${HASH}") { name sequence ptm plddt { mean values } features(first: 3) { value regions { end } } upstream } }`,
+    base: { protein_hash: HASH, sequence: SEQUENCE },
+    keys: [...keysOf(wire.proteinRecord), 'protein_activations', 'per_residue_activations'],
+  },
+  {
+    operation: 'cluster',
+    ask: `{ cluster(hash: "${HASH}") { name size phyla { name } pfamDomains { id } members(first: 2) { nodes { hash } } features { value } } }`,
+    base: { protein_hash: HASH, member_protein_hashes: [HASH], cluster_size: 1 },
+    keys: keysOf(wire.clusterRecord),
+  },
+  {
+    operation: 'feature',
+    ask: '{ feature(index: 3) { label category topProteins { accession } neighbors { index } } }',
+    base: { feature_index: 3, label: 'a' },
+    keys: keysOf(wire.featureDetail),
+  },
+  {
+    operation: 'features',
+    ask: '{ features(first: 2) { nodes { label } } }',
+    base: { data: [] },
+    keys: ['data'],
+  },
+  {
+    operation: 'uniprot',
+    ask: '{ uniprotEntry(id: "P01308") { name sequence gene } }',
+    base: { accession: 'P01308', protein_hash: HASH },
+    keys: keysOf(wire.uniprotRecord),
+  },
+  {
+    operation: 'similarity',
+    ask: `{ similarProteins(sequence: "${SEQUENCE}", first: 3) { hits { score protein { hash } } sharedFeatures { occurrences } } }`,
+    base: { similar_proteins: [] },
+    keys: keysOf(wire.similarityAnswer),
+  },
+  {
+    operation: 'uniprot',
+    ask: '{ uniprotEntry(id: "P01308") { name } }',
+    base: {},
+    keys: ['detail', 'message', 'error', 'request_id'],
+    status: 422,
+  },
+  {
+    operation: 'submit',
+    ask: 'mutation { submitFold(input: { items: [{ chains: [{ protein: { sequence: "MK" } }] }] }) { ... on Problem { message } } }',
+    base: {},
+    keys: ['detail', 'message', 'error', 'request_id'],
+    status: 422,
+  },
+];
+
+/** Every key of every answer, and the whole answer. */
+const PLACES = ANSWERS.flatMap((answer) => [...answer.keys, null].map((key) => ({ answer, key })));
+const bodyOf = ({ base }: Pick<Answer, 'base'>, key: string | null, shape: string): string => {
+  if (key === null) return shape;
+  const { [key]: _, ...others } = base;
+  const rest = JSON.stringify(others).slice(1, -1);
+  return `{${rest}${rest === '' ? '' : ','}"${key}":${shape}}`;
+};
+
+const MEMBERS = ['features.json', 'cluster_info.json', 'sequences.fasta'];
+const FILES: readonly ((shape: string) => string)[] = [
+  (shape) => shape,
+  (shape) => `{"${HASH}":${shape}}`,
+  (shape) => `{"${HASH}":{"top_features":${shape},"protein_level":${shape}}}`,
+  (shape) => `{"clusters":{"${HASH}":${shape}},"proteins":${shape}}`,
+];
+const RESULTS: readonly ((shape: string) => string)[] = [
+  (shape) => shape,
+  (shape) => `{"complex":${shape}}`,
+  (shape) => `{"ptm":0.5,"plddt":${shape},"pae":${shape}}`,
+];
+const ask = (query: string): Promise<string> => post('/graphql', JSON.stringify({ query }));
+
+describe('a megabyte of the service', () => {
+  async function answerWith({ operation, ask: query, ...answer }: Answer, key: string | null, name: string) {
+    liar.reset();
+    await expectCheapAt(`${operation}, ${key ?? 'the whole answer'}`, name, (shape) => {
+      liar.script(operation, sends(Buffer.from(bodyOf(answer, key, shape)), {}, answer.status ?? 200));
+      return ask(query);
+    });
+  }
+
+  it('is refused, or read, at the cost of reading it, at any key of any answer', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...PLACES), shapeNames, ({ answer, key }, name) =>
+        answerWith(answer, key, name),
+      ),
+      { numRuns: runs(40), endOnFailure: true },
+    );
+  });
+
+  it.each([
+    ['items', 'a long list of numbers'],
+    ['counts', 'a wide object'],
+    ['warning_messages', 'a long list of numbers'],
+  ])('is cheap as %s of List: %s', (key, name) => {
+    const answer = ANSWERS.find(({ operation }) => operation === 'list');
+    return answerWith(answer ?? expect.fail('no answer'), key, name);
+  });
+
+  it('is cheap in a member of an archive', async () => {
+    const query = `{ protein(hash: "${HASH}") { length cluster { size } features(first: 1) { value } } }`;
+    await fc.assert(
+      fc.asyncProperty(
+        fc.constantFrom(...MEMBERS),
+        fc.constantFrom(...FILES),
+        shapeNames,
+        (member, toFile, name) => {
+          liar.reset();
+          return expectCheapAt(member, name, (shape) => {
+            liar.script('bulk', sends(zip(member, toFile(shape)), { 'content-type': 'application/zip' }));
+            return ask(query);
+          });
+        },
+      ),
+      { numRuns: runs(15), endOnFailure: true },
+    );
+  });
+
+  it('is cheap as a folding result', async () => {
+    liar.reset();
+    const status = JSON.stringify({ status: 'done', response: `${liar.url}/files/a?sig=b` });
+    liar.script('status', sends(Buffer.from(status)));
+    await fc.assert(
+      fc.asyncProperty(fc.constantFrom(...RESULTS), shapeNames, (toResult, name) =>
+        expectCheapAt('a folding result', name, (shape) => {
+          liar.script('file', sends(Buffer.from(toResult(shape))));
+          return ask('{ task(taskId: "b1-00000") { result { ptm plddt { mean } chains { id } } } }');
+        }),
+      ),
+      { numRuns: runs(10), endOnFailure: true },
+    );
+  });
+});
+
+it('leaves a process with little memory alive, two at a time', async () => {
+  const server = await startServer({
+    UPSTREAM_URL: liar.url,
+    STORE_URL: 'memory:',
+    RATE_LIMIT_PER_MINUTE: '0',
+    NODE_OPTIONS: `--max-old-space-size=${MAX_HEAP_MB}`,
+  });
+  fetchFrom = (url, init) => fetch(url.replace('http://gateway.test', server.url), init);
+  try {
+    liar.reset();
+    for (const key of ['items', 'counts']) {
+      const list = ANSWERS.find(({ operation }) => operation === 'list') ?? expect.fail('no answer');
+      for (const shape of Object.values(SHAPES)) {
+        liar.script('list', sends(Buffer.from(bodyOf(list, key, shape))));
+        await Promise.all([ask(list.ask), ask(list.ask)]);
+      }
+    }
+    for (const [where] of EXAMPLES.filter(([where]) => !where.includes('WebSocket'))) {
+      const send = DOORS[where] ?? expect.fail('no door');
+      for (const shape of Object.values(SHAPES)) await Promise.all([send(shape), send(shape)]);
+    }
+    expect(await server.ask('{ limits { maxItems } }')).toMatchObject({ data: { limits: {} } });
+  } finally {
+    fetchFrom = fetchHere;
+    await server.end('SIGKILL');
+  }
+});
