@@ -33,7 +33,7 @@ export interface Config extends Settings {
   readonly keyForLoopback: boolean;
   /** Variables of the embedded sandbox, which reads them itself. */
   readonly sandbox: Readonly<Record<string, string>>;
-  /** One sentence for each variable that resembles a setting and is none. */
+  /** One sentence for each variable that has no effect though it may be meant to have one. */
   readonly warnings: readonly string[];
 }
 
@@ -187,6 +187,15 @@ function findConflicts(v: Settings, ways: readonly string[], ledger: string): st
 const UNTRIMMED: ReadonlySet<string> = new Set(['GATEWAY_SECRET', 'GATEWAY_SECRET_PREVIOUS']);
 
 /**
+ * Variables that name a proxy on the way out. With one, the gateway could not check the address of
+ * a download while it connects.
+ */
+const proxySettings = (names: readonly string[]): string[] =>
+  names
+    .filter((name) => /^(https?|all)_proxy$/i.test(name))
+    .map((name) => `${name}: the gateway connects to the service directly, so this has no effect`);
+
+/**
  * Reads the settings.
  *
  * @param env - the environment. White space around a value, as files and secrets often have, is not
@@ -230,6 +239,6 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         name.startsWith('SANDBOX_') && value !== undefined ? [[name, value]] : [],
       ),
     ),
-    warnings: misspelt(Object.keys(given), SETTINGS),
+    warnings: [...misspelt(Object.keys(given), SETTINGS), ...proxySettings(Object.keys(given))],
   };
 }

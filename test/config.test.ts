@@ -275,6 +275,14 @@ describe('readConfig', () => {
     expect(readConfig(others).warnings).toEqual([]);
   });
 
+  it('warns of a proxy on the way to the service, which it does not use', () => {
+    for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'ALL_PROXY', 'http_proxy', 'https_proxy'])
+      expect(readConfig({ [name]: 'http://127.0.0.1:3128' }).warnings).toEqual([
+        `${name}: the gateway connects to the service directly, so this has no effect`,
+      ]);
+    expect(readConfig({ NO_PROXY: '*', HTTP_PROXY: '' }).warnings).toEqual([]);
+  });
+
   it('takes no word for NODE_ENV that seems to be production', () => {
     for (const NODE_ENV of ['Production', 'PRODUCTION', 'prod', 'Prod', 'poduction', 'producton'])
       expect(problemsOf({ NODE_ENV }), NODE_ENV).toEqual([expect.stringMatching(/^NODE_ENV: must be `prod/)]);

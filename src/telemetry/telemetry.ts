@@ -9,6 +9,23 @@ import {
   SpanStatusCode,
   trace,
 } from '@opentelemetry/api';
+import {
+  ATTR_ERROR_TYPE,
+  ATTR_HTTP_REQUEST_METHOD,
+  ATTR_HTTP_RESPONSE_STATUS_CODE,
+  ATTR_HTTP_ROUTE,
+  ATTR_SERVER_ADDRESS,
+  ATTR_SERVER_PORT,
+  ATTR_URL_FULL,
+  ATTR_URL_PATH,
+  ATTR_URL_SCHEME,
+  ERROR_TYPE_VALUE_OTHER,
+  HTTP_REQUEST_METHOD_VALUE_OTHER,
+} from '@opentelemetry/semantic-conventions';
+import {
+  ATTR_GRAPHQL_OPERATION_NAME,
+  ATTR_GRAPHQL_OPERATION_TYPE,
+} from '@opentelemetry/semantic-conventions/incubating';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
 import {
@@ -21,7 +38,7 @@ import {
   shownName,
 } from './request-record.ts';
 import { nonRecordingTracer, type SpanTracer, traceHeaders } from './trace-context.ts';
-import type { CallHooks, CallStart } from './upstream-calls.ts';
+import type { CallEnd, CallHooks, CallStart } from './upstream-calls.ts';
 
 export interface Telemetry {
   /** Requests, streams among them, that have begun and not ended. */
@@ -64,6 +81,12 @@ export interface DriftFailure {
 const QUIET_ROUTES = new Set(['/health', '/ready', '/metrics']);
 /** Paths of drifts that metrics tell apart: keys of maps come from the service. */
 const MAX_DRIFT_PATHS = 200;
+
+/** The method of an HTTP request: an operation over WebSocket began with the GET of its upgrade. */
+function toSpanMethod(method: string): string {
+  if (method === 'WS') return 'GET';
+  return method === 'other' ? HTTP_REQUEST_METHOD_VALUE_OTHER : method;
+}
 
 function toOutcome(status: number): string {
   if (status === 0) return 'no_answer';
@@ -125,11 +148,16 @@ export function createTelemetry(
     const words = operation === undefined ? [method, route] : [operation.type, name ?? ''];
     span.updateName(words.join(' ').trim());
     const attributes = {
-      'http.request.method': method,
-      'http.route': route,
-      'http.response.status_code': status,
-      'graphql.operation.type': operation?.type,
-      'graphql.operation.name': name,
+      [ATTR_HTTP_REQUEST_METHOD]: toSpanMethod(method),
+      [ATTR_HTTP_ROUTE]: route,
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: status,
+      // The template: paths hold ids of the caller, and signed ones a token.
+      [ATTR_URL_PATH]: route,
+      // A proxy in front ends TLS.
+      [ATTR_URL_SCHEME]: 'http',
+      [ATTR_ERROR_TYPE]: status >= 500 ? String(status) : undefined,
+      [ATTR_GRAPHQL_OPERATION_TYPE]: operation?.type,
+      [ATTR_GRAPHQL_OPERATION_NAME]: name,
       'foldatlas.request_id': record.requestId,
       'foldatlas.upstream_calls': record.upstreamCalls,
       'foldatlas.errors': record.errors,
@@ -155,20 +183,24 @@ export function createTelemetry(
     span: Span,
     requestId: string,
     { operation, method, origin }: CallStart,
-    status: number,
+    { status, fault = ERROR_TYPE_VALUE_OTHER }: CallEnd,
   ) {
     if (!span.isRecording()) return;
     const { protocol, hostname, port } = new URL(origin);
+    const hasFailed = status === 0 || status >= 400;
     const attributes = {
-      'http.request.method': method,
-      'http.response.status_code': status === 0 ? undefined : status,
-      'server.address': hostname,
-      'server.port': Number(port) || (protocol === 'https:' ? 443 : 80),
+      [ATTR_HTTP_REQUEST_METHOD]: method,
+      [ATTR_HTTP_RESPONSE_STATUS_CODE]: status === 0 ? undefined : status,
+      [ATTR_ERROR_TYPE]: hasFailed ? (status === 0 ? fault : String(status)) : undefined,
+      // Paths hold ids, and signed addresses a token.
+      [ATTR_URL_FULL]: `${origin}/REDACTED`,
+      [ATTR_SERVER_ADDRESS]: hostname,
+      [ATTR_SERVER_PORT]: Number(port) || (protocol === 'https:' ? 443 : 80),
       'foldatlas.upstream_operation': operation,
       'foldatlas.outcome': toOutcome(status),
       'foldatlas.request_id': requestId,
     };
-    endSpan(span, attributes, status === 0 || status >= 400);
+    endSpan(span, attributes, hasFailed);
   }
 
   function upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks {
@@ -180,7 +212,8 @@ export function createTelemetry(
         const span = startSpan(SpanKind.CLIENT, operation, record?.span.spanContext());
         return {
           headers: traceHeaders(span),
-          end({ status, fault }) {
+          end(how) {
+            const { status, fault } = how;
             const milliseconds = performance.now() - startedAt;
             if (record !== undefined) record.upstreamCalls += 1;
             record?.report?.addCall(operation, milliseconds);
@@ -188,7 +221,7 @@ export function createTelemetry(
               metrics.upstreamCalls.inc({ operation, outcome: toOutcome(status) });
               metrics.upstreamSeconds.observe({ operation }, milliseconds / 1000);
             });
-            observe(() => endCallSpan(span, requestId, call, status));
+            observe(() => endCallSpan(span, requestId, call, how));
             // The circuit breaker bounds how many calls to a service that is away are logged.
             const level = fault === undefined ? 'debug' : 'warn';
             if (!log.isLevelEnabled(level)) return;

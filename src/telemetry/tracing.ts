@@ -3,7 +3,9 @@
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
+import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import { withTimeout } from '../async/deadline.ts';
+import { VERSION } from '../package.ts';
 import type { SpanTracer } from './trace-context.ts';
 
 export interface TracingOptions {
@@ -48,13 +50,14 @@ export function openTracing({ endpoint, onError }: TracingOptions): Tracing {
     throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) URL');
   const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
   const provider = new NodeTracerProvider({
-    resource: resourceFromAttributes({ 'service.name': 'foldatlas' }).merge(
-      detectResources({ detectors: [envDetector] }),
-    ),
+    resource: resourceFromAttributes({
+      [ATTR_SERVICE_NAME]: 'foldatlas',
+      [ATTR_SERVICE_VERSION]: VERSION,
+    }).merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor(reportFailures(exporter, onError))],
   });
   return {
-    tracer: provider.getTracer('foldatlas'),
+    tracer: provider.getTracer('foldatlas', VERSION),
     async close() {
       // The exporter has reported spans that could not be sent.
       const end = provider.shutdown().catch(() => undefined);

@@ -5,6 +5,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, 
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/auth/shared-secrets.ts';
+import { VERSION } from '../../src/package.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';
 import { recorded, testLogger } from '../record.ts';
@@ -171,6 +172,8 @@ describe('a trace', () => {
       attributes: {
         'http.route': '/graphql',
         'http.response.status_code': 200,
+        'url.path': '/graphql',
+        'url.scheme': 'http',
         'foldatlas.upstream_calls': 2,
       },
     });
@@ -183,6 +186,7 @@ describe('a trace', () => {
         parentSpanId: root?.spanId,
         attributes: {
           'http.request.method': 'GET',
+          'url.full': `${new URL(world.sandboxUrl).origin}/REDACTED`,
           'server.address': hostname,
           'server.port': expect.toSatisfy((value: unknown) => Number(value) === Number(port)),
         },
@@ -190,6 +194,37 @@ describe('a trace', () => {
     expect(readTraceparent(response.headers.get('traceresponse') ?? undefined)?.spanId).toBe(root?.spanId);
     expect(collector.text()).not.toMatch(/P01308|127\.0\.0\.1:\d+\/atlas|uniprotEntry/);
     expect(collector.text()).toContain('"tested"');
+    expect(collector.text()).toContain(`"service.version","value":{"stringValue":"${VERSION}"}`);
+    for (const { attributes } of [root, ...calls].map((one) => ({ attributes: Object(one?.attributes) })))
+      expect(attributes).not.toHaveProperty(['error.type']);
+  });
+
+  it('says why a call or a request failed, and never which file was asked for', async () => {
+    const collector = await openCollector();
+    const tracing = openTracing({ endpoint: collector.url, onError: () => undefined });
+    const gateway = recorded(
+      createGateway({
+        config: readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0' }),
+        // Nothing listens there.
+        upstreamUrl: 'http://127.0.0.1:1',
+        log: testLogger(),
+        tracing,
+      }),
+    );
+    const hash = '12e9c9e4e2835c302e8ba615115edda3';
+    const response = await gateway.fetch(new Request(`http://gateway.test/structures/${hash}.pdb`));
+    expect(response.status).toBe(503);
+    await response.text();
+    await tracing.close();
+    await gateway.close();
+    await collector.close();
+    expect(collector.spans.find(({ kind }) => kind === 2)).toMatchObject({
+      attributes: { 'url.path': '/structures/{hash}.{format}', 'error.type': '503' },
+    });
+    const failed = collector.spans.filter(({ kind }) => kind === 3);
+    expect(failed.length).toBeGreaterThan(0);
+    for (const { attributes } of failed) expect(attributes).toMatchObject({ 'error.type': 'ECONNREFUSED' });
+    expect(collector.text()).not.toContain(hash);
   });
 });
 
