@@ -36,12 +36,12 @@ const errorAt = (
   });
 
 /** Whether the request's own deadline, or a client that left, caused an error. */
-export const isAbort = (error: unknown): boolean =>
+const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
-export const STORE_AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
+const STORE_AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
 
-export const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
+const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
 
 const INTERNAL =
   'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.';
