@@ -116,8 +116,8 @@ export function openRedisLedger(
 ): Ledger {
   const checkInBackground = (): void => void ledger.check().catch(onError);
   const redis = openRedis(url, onError, checkInBackground);
-  // The first connection says what there is to say of a loss.
-  const durable = openRedis(url, () => undefined);
+  // The first connection reports a loss; the check succeeds when both are made again.
+  const durable = openRedis(url, () => undefined, checkInBackground);
   const replication = createReplication(durable, checkInBackground);
   const ledger = createLedger(createLedgerStore({ redis, durable, replication }, now), secrets);
   return ledger;
