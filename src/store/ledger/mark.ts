@@ -164,7 +164,7 @@ function reviewSecrets(
 ): Pick<Mark, 'secret' | 'former'> {
   const recent = mark.former.filter(({ replacedAt }) => now - replacedAt <= RETENTION_MS);
   if (recent.some(({ secret }) => secret === own))
-    throw wrongSecret('This ledger was since written with a newer secret.');
+    throw wrongSecret('This ledger was written with another secret since.');
   const former = mark.secret === own ? recent : [...recent, { secret: mark.secret, replacedAt: now }];
   for (const { secret, replacedAt } of former) {
     if (given.has(secret)) continue;
