@@ -73,8 +73,8 @@ export const isAccession = (value: string): boolean =>
 const accessionError = seenInstead('an id without control characters');
 /** The name of an entry of another database, as that database writes it. */
 export const accession = text.refine(isAccession, accessionError);
-/** The same where it may be missing; an empty one is none. */
-export const maybeAccession = maybe(text)
+/** The same where it may be missing; one of white space alone is none. */
+export const maybeAccession = maybe(text.transform((value) => (value.trim() === '' ? null : value)))
   .refine((value) => value == null || isAccession(value), accessionError)
   .transform((value) => (value == null ? value : trimOrNull(value)));
 const HASH = /^[0-9a-f]{32}$/;

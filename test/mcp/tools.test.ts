@@ -5,6 +5,7 @@ import { getIntrospectionQuery, parse, printType, validate } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { MAX_RESULT_BYTES, toJsonText, toResult } from '../../src/http/mcp/tool-result.ts';
 import { DOCUMENTS } from '../../src/http/mcp/tools.ts';
+import { plainLines } from '../../src/plain-text.ts';
 import { schema, subgraphSchema } from '../../src/resolvers/schema.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from '../folding/bench.ts';
 import { runs } from '../property-runs.ts';
@@ -306,7 +307,10 @@ describe('a result', () => {
         expect(jsonBytes(result)).toBeLessThanOrEqual(MAX_RESULT_BYTES);
         if (result.isError) return;
         const shown = listAt(result.structuredContent, 'rows');
-        expect(shown).toEqual(all.slice(0, shown.length));
+        const plain = all.map((row) =>
+          Object.fromEntries(Object.entries(row).map((entry) => entry.map(plainLines))),
+        );
+        expect(shown).toEqual(plain.slice(0, shown.length));
         const isWhole = shown.length === all.length && text.length <= 4_000;
         expect(at(result.structuredContent, 'more') === undefined).toBe(isWhole);
         expect(jsonBytes(toJsonText({ data: { all, text } }))).toBeLessThanOrEqual(MAX_RESULT_BYTES);

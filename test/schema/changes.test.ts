@@ -54,10 +54,7 @@ describe('the subgraph', () => {
       '): ProteinConnection @cost(weight: 1) @listSize(assumedSize: 20, slicingArguments: ["first"], ',
     ],
     ['BatchProgress', 'changedTasks: [Task!]! @listSize(assumedSize: 100)'],
-    [
-      'Query',
-      '): SimilaritySearch @cost(weight: 3) @listSize(assumedSize: 10, slicingArguments: ["first"], ',
-    ],
+    ['Query', '): SimilaritySearch @cost(weight: 3) @listSize(slicingArguments: ["first"], '],
     ['Task', 'scores: FoldScores @cost(weight: 2)'],
   ])('says of a field of %s: %s', (type, field) => {
     const [definition = ''] = new RegExp(`^type ${type} [^]*?^}`, 'm').exec(subgraph) ?? [];
