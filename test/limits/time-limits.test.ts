@@ -35,12 +35,12 @@ describe('the time limits', () => {
     );
   });
 
-  it('are those that the operator is told to give the proxy, and that the ingress and the Python client have', () => {
+  it('are those that the operator is told to give the proxy, and that the shipped proxy and the Python client have', () => {
     const { limits } = limitsOf({});
     const guide = readFileSync(new URL('../../docs/operators.md', import.meta.url), 'utf8');
     expect(guide).toContain(`proxy_read_timeout ${limits.proxy / 1000}s`);
-    const ingress = readFileSync(new URL('../../deploy/kubernetes/ingress.yaml', import.meta.url), 'utf8');
-    const seconds = Number(/proxy-read-timeout: '(\d+)'/.exec(ingress)?.[1]);
+    const proxy = readFileSync(new URL('../../deploy/nginx.conf', import.meta.url), 'utf8');
+    const seconds = Number(/proxy_read_timeout (\d+)s;/.exec(proxy)?.[1]);
     expect(seconds * 1000).toBeGreaterThanOrEqual(limits.proxy);
     const transport = new URL('../../clients/python/src/foldatlas/transport.py', import.meta.url);
     expect(readFileSync(transport, 'utf8')).toContain(`timeout: float = ${limits.proxy / 1000}.0`);

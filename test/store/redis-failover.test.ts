@@ -118,7 +118,7 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
     const ledger = open();
     expect(await claim(ledger, 'alone')).toBeNull();
     await pair.follow();
-    expect(await claim(ledger, 'together')).toBeNull();
+    await until('the replica to have a claim', async () => (await claim(ledger, 'together')) === null);
     await pair.cut();
     expect(await claim(ledger, 'late')).toBe('refused');
     expect(await claim(open(), 'later')).toBe('refused');

@@ -2,6 +2,7 @@
 // store's log (AOF).
 
 import { randomUUID } from 'node:crypto';
+import { setMaxListeners } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import { openRedis, type RedisConnection, readMemoryUsage, timeArgument } from '../redis-connection.ts';
@@ -118,8 +119,9 @@ export function openRedisLedger(
   const redis = openRedis(url, onError, checkInBackground);
   // The first connection reports a loss; the check succeeds when both are made again.
   const durable = openRedis(url, () => undefined, checkInBackground);
-  const replication = createReplication(durable, checkInBackground);
-  const ledger = createLedger(createLedgerStore({ redis, durable, replication }, now), secrets);
+  const replication = createReplication(durable);
+  const check = (): Promise<void> => ledger.check();
+  const ledger = createLedger(createLedgerStore({ redis, durable, replication, check }, now), secrets);
   return ledger;
 }
 
@@ -129,13 +131,17 @@ interface LedgerConnections {
   /** For writes that a failover must not take back. */
   readonly durable: RedisConnection;
   readonly replication: Replication;
+  /** Checks the mark, and writes there that the ledger has had replicas. */
+  readonly check: () => Promise<void>;
 }
 
 function createLedgerStore(
-  { redis, durable, replication }: LedgerConnections,
+  { redis, durable, replication, check }: LedgerConnections,
   now: (() => number) | undefined,
 ): LedgerStore {
   const closing = new AbortController();
+  // Claims that are being undone wait for it, as many as there are.
+  setMaxListeners(0, closing.signal);
   const time = () => timeArgument(now);
   /** Names of principals, read once: only those of a former secret are looked for in it. */
   let principals: Promise<ReadonlySet<string>> | undefined;
@@ -192,8 +198,10 @@ function createLedgerStore(
       // Both connections are needed to serve.
       await redis.send('PING');
       const stored = markReply.parse(reply);
-      const hasReplicas = (await replication.count()) > 0;
-      replication.isRequired = hasReplicas || (stored.text !== null && readMarkText(stored.text).hasReplicas);
+      const isMarked = stored.text !== null && readMarkText(stored.text).hasReplicas;
+      if (isMarked) replication.isNew = false;
+      const hasReplicas = replication.isNew || (await replication.count()) > 0;
+      replication.isRequired = hasReplicas || isMarked;
       const isDurable =
         !replication.isRequired ||
         (await replication
@@ -222,16 +230,18 @@ function createLedgerStore(
       const keys = [place, REVOKED + token, MARK, NEWEST, ...formerPlaces];
       const limits = [text, String(leastNewest), String(MAX_AHEAD_MS)];
       const args = [time(), requestHash, token, String(RETENTION_MS), ...limits];
-      const reply = await replication
-        .write(
+      try {
+        const reply = await replication.write(
           () => durable.run(CLAIM, keys, args),
           (answer) => typeof answer === 'string',
-        )
-        .catch((error: unknown) => {
-          void undoClaim(place, token);
-          throw error;
-        });
-      return typeof reply === 'string' ? Number(reply) : (readKey(reply) ?? 'unexpected mark');
+        );
+        // A gateway that starts later has to know of the replicas, too.
+        if (replication.isNew) await check();
+        return typeof reply === 'string' ? Number(reply) : (readKey(reply) ?? 'unexpected mark');
+      } catch (error) {
+        void undoClaim(place, token);
+        throw error;
+      }
     },
     async renew(principal, key) {
       await redis.run(RENEW, [principalKeys(principal).key(key)], [time()]);

@@ -8,6 +8,8 @@ export class NotReplicatedError extends StoreError {}
 export interface Replication {
   /** Whether the ledger has had replicas: then at least one must have each write. */
   isRequired: boolean;
+  /** Whether replicas were seen that the mark does not tell of yet. */
+  isNew: boolean;
   /**
    * Writes, and waits for the replicas.
    *
@@ -28,9 +30,8 @@ const roleReply = z.tuple([z.literal('master'), z.unknown(), z.array(z.unknown()
 /**
  * @param redis - a connection for these writes only: WAIT blocks it, and covers what was written
  *   over it before
- * @param onReplicas - called when replicas are seen of a ledger that had none
  */
-export function createReplication(redis: RedisConnection, onReplicas: () => void): Replication {
+export function createReplication(redis: RedisConnection): Replication {
   let waiting: Promise<void> = Promise.resolve();
   let next: Promise<void> | undefined;
 
@@ -44,7 +45,7 @@ export function createReplication(redis: RedisConnection, onReplicas: () => void
     const replicas = await count();
     if (replicas > 0 && !replication.isRequired) {
       replication.isRequired = true;
-      onReplicas();
+      replication.isNew = true;
     }
     const needed = Math.max(replicas, replication.isRequired ? 1 : 0);
     if (needed === 0) return;
@@ -70,6 +71,7 @@ export function createReplication(redis: RedisConnection, onReplicas: () => void
 
   const replication: Replication = {
     isRequired: false,
+    isNew: false,
     async write(work, isWritten = () => true) {
       await redis.connected();
       const { connectionCount } = redis;
