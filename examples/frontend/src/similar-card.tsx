@@ -32,7 +32,7 @@ export function SimilarCard({ search, besides }: SimilarCardProps) {
             <a href={`#/protein/${protein.hash}`}>
               <Thumbnail url={protein.ptm === null ? null : protein.thumbnail.url} size={40} />
               <span>
-                {protein.name ?? cluster.name ?? 'Unnamed'}{' '}
+                {protein.name ?? cluster?.name ?? 'Unnamed'}{' '}
                 <small>
                   {[protein.organism, protein.gene, protein.accession, `${protein.length} residues`]
                     .filter(Boolean)

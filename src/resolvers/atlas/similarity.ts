@@ -141,7 +141,9 @@ const SimilarityHit = builder.objectRef<SimilarProtein>('SimilarityHit').impleme
       },
     }),
     cluster: t.field({
-      ...publicNonNull('record', 'The cluster of the protein. The hit contains its size and name.'),
+      public: 'record',
+      semanticNonNull: true,
+      description: 'The cluster of the protein, null only with an error. The hit contains its size and name.',
       type: Cluster,
       cost: CLUSTER_OF_PROTEIN,
       resolve: (hit, _args, ctx, info) => loadHitCluster(ctx, info, hit.protein_hash, clusterInfo(hit)),
