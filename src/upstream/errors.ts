@@ -182,10 +182,13 @@ export function networkFailure(
   // An answer that is no HTTP has no code, only a name.
   const isGarbled = error.name === 'HTTPParserError';
   if (!isLate && !isUnsent && !isGarbled && !NETWORK_CODES.test(code)) return error;
+  const says = isLate
+    ? `The upstream did not answer ${operation} in time. Try again.`
+    : hasBegun
+      ? `The upstream's answer to ${operation} broke off before its end. Try again in a moment.`
+      : `The upstream could not be reached for ${operation}. Try again in a moment.`;
   return new UpstreamError(
-    isLate
-      ? `The upstream did not answer ${operation} in time. Try again.`
-      : `The upstream could not be reached for ${operation}. Try again in a moment.`,
+    says,
     {
       operation,
       code: isLate ? 'UPSTREAM_TIMEOUT' : 'UPSTREAM_UNAVAILABLE',

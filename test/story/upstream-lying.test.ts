@@ -86,7 +86,7 @@ describe('a body that is not what was promised', () => {
         response.write(honestBody, () => response.destroy());
       },
       'UPSTREAM_UNAVAILABLE',
-      /could not be reached/,
+      /protein broke off before its end/,
     ],
     ['a beginning and then nothing', begins('{"protein'), 'UPSTREAM_TIMEOUT', /in time/],
     ['a byte now and then', drips, 'UPSTREAM_TIMEOUT', /in time/],

@@ -89,8 +89,12 @@ describe('one operation fails', () => {
     expect(other.data).toEqual({ feature: { label: expect.any(String), summary: null }, none: null });
   });
 
-  it('a failure that passes is not seen at all', async () => {
-    await fault({ operation: 'protein', status: 503, times: 1 });
+  it.each([
+    ['an error', { status: 503 }],
+    ['a reset connection', { spoil: 'reset' }],
+    ['an answer that breaks off', { spoil: 'truncate' }],
+  ])('%s that passes is not seen at all', async (_, rule) => {
+    await fault({ operation: 'protein', times: 1, ...rule });
     const answer = await world.query(CARD);
     expect(answer.errors).toBeUndefined();
     expect(world.counts().protein).toBe(2);

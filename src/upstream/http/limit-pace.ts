@@ -1,6 +1,6 @@
 // Streams bodies at the pace of their reader.
 import { pipeline, Transform } from 'node:stream';
-import { UpstreamError } from '../errors.ts';
+import { asError, networkFailure, UpstreamError } from '../errors.ts';
 import { decompressStream, tooLarge } from './response-body.ts';
 import type { StreamedResponse } from './upstream-client.ts';
 
@@ -16,12 +16,13 @@ const MIN_BYTES = 4 * 1024;
 
 /**
  * Streams a body, decompressed, at its reader's pace. An UpstreamError ends one that is too large
- * or too slow.
+ * too slow, or breaks off.
  */
 export function limitPace(
   compressed: StreamedResponse,
   maxBytes: number,
   intervalMs: number,
+  signal: AbortSignal | undefined,
 ): StreamedResponse {
   const answer = decompressStream(compressed);
   const { body, status, operation } = answer;
@@ -39,6 +40,8 @@ export function limitPace(
     if (passed.readableLength === 0 && total - lastTotal < MIN_BYTES) passed.destroy(tooSlow(operation));
     lastTotal = total;
   }, intervalMs).unref();
+  // Before the listener of the pipeline, which would pass on the error of the connection.
+  body.once('error', (error) => passed.destroy(asError(networkFailure(operation, error, signal, true))));
   // A failure reaches the reader through the stream itself.
   return { ...answer, body: pipeline(body, passed, () => clearInterval(timer)) };
 }

@@ -198,7 +198,7 @@ export const startStream = (up: Upstream, call: Call): Promise<StreamedResponse 
   sendInTurn(up, call, async ({ operation, dispatcher, request, signal, maxBytes, stallMs, begin }) => {
     const { statusCode: status, headers, body } = await dispatcher.request({ ...request, signal });
     begin(status);
-    const streamed = limitPace({ operation, status, headers, body }, maxBytes, stallMs);
+    const streamed = limitPace({ operation, status, headers, body }, maxBytes, stallMs, signal);
     if (call.api === 'file' ? FILE_STATUSES.has(status) : isWhole(status)) return streamed;
     return { ...streamed, body: await readSmall(streamed).catch(() => Buffer.alloc(0)) };
   });

@@ -3,7 +3,7 @@
 import type { Readable } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';
-import { UpstreamError } from '../errors.ts';
+import { type Failure, UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
 import type { ServiceConnections } from './connections.ts';
 import type { HostLimiters } from './host-limiter.ts';
@@ -98,7 +98,11 @@ async function toRefusal(up: Upstream, asked: Call, answer: UpstreamResponse) {
   return error;
 }
 
-/** Sends a call; a read again after a failure that may pass, but not when its answer broke off. */
+/** Whether an answer came so slowly, or so oddly, that another try would cost as much again. */
+const hasCostTime = ({ hasBegun, code }: Failure): boolean =>
+  hasBegun === true && code !== 'UPSTREAM_UNAVAILABLE';
+
+/** Sends a call; a read again after a failure that may pass, also when its answer broke off. */
 async function sendWithRetries<R extends AnyResponse>(
   up: Upstream,
   asked: Call,
@@ -112,7 +116,7 @@ async function sendWithRetries<R extends AnyResponse>(
       if (!isRead(answer) || !TEMPORARY.has(answer.status)) return answer;
       last = await toRefusal(up, asked, answer);
     } catch (error) {
-      if (!(error instanceof UpstreamError) || error.failure.hasBegun === true) throw error;
+      if (!(error instanceof UpstreamError) || hasCostTime(error.failure)) throw error;
       // A call that was held back says less than the failure before it.
       if (error.failure.heldBack === true) throw last ?? error;
       last = error;
