@@ -33,7 +33,8 @@ describe.each(['atlas', 'batch'] as const)('a wrong prefix of the %s API', (api)
     await withPlace(async ({ query }) => {
       const { errors } = await query(QUERIES[api], {}, { authorization: 'Bearer t' });
       expect(errors).toHaveLength(1);
-      expect(errors?.[0]).toMatchObject({ path: ['it'], extensions: { code: 'UPSTREAM_DRIFT' } });
+      const extensions = { code: 'UPSTREAM_DRIFT', retryable: false };
+      expect(errors?.[0]).toMatchObject({ path: ['it'], extensions });
       expect(errors?.[0]?.message).toContain(`UPSTREAM_${api.toUpperCase()}_PREFIX`);
     });
   });
@@ -69,7 +70,7 @@ it('a 404 in the words of the API is an absence, any other is not, whatever was 
     for (const [, script] of FORMS) {
       liar.script('uniprot', script);
       const { errors } = await query(ENTRY);
-      expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_DRIFT', retryable: true });
+      expect(errors?.[0]?.extensions).toMatchObject({ code: 'UPSTREAM_DRIFT', retryable: false });
     }
     expect(new Set(liar.seen.map(({ operation }) => operation))).toEqual(new Set(['uniprot']));
   });

@@ -25,7 +25,7 @@ const missingRoute = (operation: string): UpstreamError =>
       'there is no such thing. If it answers so always, the operator of the gateway has to mend the ' +
       `path of UPSTREAM_URL, or ${BATCH_OPERATIONS.has(operation) ? 'UPSTREAM_BATCH_PREFIX' : 'UPSTREAM_ATLAS_PREFIX'}, ` +
       'which follows it; `foldatlas doctor` helps to find it.',
-    { operation, code: 'UPSTREAM_DRIFT', status: 404, retryable: true },
+    { operation, code: 'UPSTREAM_DRIFT', status: 404, retryable: false },
   );
 
 /** The error of a download. Its body is not quoted: stores write the signed URL in it. */
