@@ -85,7 +85,9 @@ export async function readPart(
     // A service may forget a job that was cancelled.
     const isForgotten = cancelRequested && failure.status === 404;
     if (isJobGone(error)) return { ...status, state: isForgotten ? 'CANCELLED' : 'EXPIRED' };
-    return failure.retryable
+    up.onFailure?.(error);
+    // A 404 of no API says nothing of the job.
+    return failure.retryable || failure.status === 404
       ? { ...status, state: 'UNKNOWN', problem: message, error }
       : { ...status, state: 'FAILED', problem: message };
   }

@@ -3,6 +3,7 @@
 import { randomUUID } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Span, SpanContext } from '@opentelemetry/api';
+import type { LineLimiter } from './line-limiter.ts';
 import { redact } from './redact.ts';
 import { toMethodLabel, toRouteLabel } from './request-labels.ts';
 import { readTraceparent } from './trace-context.ts';
@@ -30,6 +31,8 @@ export interface RequestRecord {
   /** The report itself. */
   report: CallRecord | undefined;
   errors: number;
+  /** Limits lines about failures of the service; undefined before the first. */
+  limitLines: LineLimiter | undefined;
   hasEnded: boolean;
   /**
    * Whether the client disconnected before the end of the response: later errors reach no client.
@@ -85,6 +88,7 @@ export function createRequestRecord(
     isReported: headers[REPORT_HEADER] === '1',
     report: undefined,
     errors: 0,
+    limitLines: undefined,
     hasEnded: false,
     isDisconnected: false,
     onEnd: [],

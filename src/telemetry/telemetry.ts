@@ -26,8 +26,10 @@ import {
   ATTR_GRAPHQL_OPERATION_NAME,
   ATTR_GRAPHQL_OPERATION_TYPE,
 } from '@opentelemetry/semantic-conventions/incubating';
+import { createLineLimiter } from './line-limiter.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
+import { redact } from './redact.ts';
 import {
   accessLogFields,
   createRequestRecord,
@@ -38,7 +40,7 @@ import {
   shownName,
 } from './request-record.ts';
 import { nonRecordingTracer, type SpanTracer, traceHeaders } from './trace-context.ts';
-import type { CallEnd, CallHooks, CallStart } from './upstream-calls.ts';
+import type { CallEnd, CallHooks, CallStart, ServiceError } from './upstream-calls.ts';
 
 export interface Telemetry {
   /** Requests, streams among them, that have begun and not ended. */
@@ -47,8 +49,8 @@ export interface Telemetry {
   begin(request: IncomingRequest): RequestRecord;
   /** Counts an error that a caller is shown. */
   countError(code: string, record: RequestRecord | undefined): void;
-  /** Counts a change of the service that a caller was shown. Other failures are ignored. */
-  countDrift(failure: DriftFailure): void;
+  /** Logs a failure of the service that a caller was shown, and counts a change of its answers. */
+  serviceFailed(error: ServiceError, record: RequestRecord | undefined): void;
   end(record: RequestRecord, end: RequestEnd): void;
   /** Hooks of the service client while it works for a request, or for none. */
   upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks;
@@ -69,13 +71,10 @@ export interface WebhookReport {
   readonly reason?: string;
 }
 
-/** A failure of the service, as far as it is counted. */
-export interface DriftFailure {
-  readonly code: string;
-  readonly operation: string;
-  /** JSON path in the answer of the service. */
-  readonly path?: string | undefined;
-}
+/** Codes of failures that are neither the caller's nor a limit's. */
+const SERVICE_FAULTS: ReadonlySet<string> = new Set([
+  ...['UPSTREAM_DRIFT', 'UPSTREAM_UNAVAILABLE', 'UPSTREAM_TIMEOUT'],
+]);
 
 /** Asked every few seconds by machines: logged at level debug. */
 const QUIET_ROUTES = new Set(['/health', '/ready', '/metrics']);
@@ -203,9 +202,32 @@ export function createTelemetry(
     endSpan(span, attributes, hasFailed);
   }
 
+  /** The path of a failure as a label: without positions in lists, and one of a bounded number. */
+  function pathLabel(path = '$'): string {
+    const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
+    if (driftPaths.size < MAX_DRIFT_PATHS) driftPaths.add(place);
+    return driftPaths.has(place) ? place : 'other';
+  }
+
+  function serviceFailed({ message, failure }: ServiceError, record: RequestRecord | undefined): void {
+    const { code, operation, path, status, requestId: upstreamRequestId } = failure;
+    if (!SERVICE_FAULTS.has(code)) return;
+    const label = pathLabel(path);
+    if (code === 'UPSTREAM_DRIFT') observe(() => metrics.drifts.inc({ operation, path: label }));
+    if (record !== undefined) record.limitLines ??= createLineLimiter();
+    // One line for a request, however many rows of it fail alike.
+    const failures = record?.limitLines?.(`${code} ${operation} ${label} ${status}`) ?? 1;
+    if (failures === 0) return;
+    const owner = record === undefined ? {} : requestLogFields(record);
+    const reason = redact(message);
+    const line = { ...owner, code, operation, path, status, upstreamRequestId, failures, reason };
+    log.warn(line, 'upstream failed');
+  }
+
   function upstreamHooks(requestId: string, record: RequestRecord | undefined): CallHooks {
     return {
       ...record?.report?.hooks,
+      onFailure: (error) => serviceFailed(error, record),
       startCall(call) {
         const { operation } = call;
         const startedAt = performance.now();
@@ -244,12 +266,7 @@ export function createTelemetry(
       if (record !== undefined) record.errors += 1;
       observe(() => metrics.errors.inc({ code }));
     },
-    countDrift({ code, operation, path = '$' }) {
-      if (code !== 'UPSTREAM_DRIFT') return;
-      const place = path.replaceAll(/\.\d+(?=\.|$)/g, '[]');
-      if (driftPaths.size < MAX_DRIFT_PATHS) driftPaths.add(place);
-      observe(() => metrics.drifts.inc({ operation, path: driftPaths.has(place) ? place : 'other' }));
-    },
+    serviceFailed,
     end,
     upstreamHooks,
     cacheLookup: (kind, { memory, store, missing }) =>

@@ -24,6 +24,21 @@ export interface StartedCall {
   end(how: CallEnd): void;
 }
 
+/** A failure of a call, as far as it is logged and counted. */
+export interface ServiceError {
+  /** Without URLs, headers and bodies. */
+  readonly message: string;
+  readonly failure: {
+    readonly code: string;
+    readonly operation: string;
+    readonly status?: number | undefined;
+    /** JSON path in the answer of the service. */
+    readonly path?: string | undefined;
+    /** The service's own id of the request. */
+    readonly requestId?: string | undefined;
+  };
+}
+
 /** Called by the service client while it works for one request. */
 export interface CallHooks {
   /** Called at the start of every try. */
@@ -32,6 +47,8 @@ export interface CallHooks {
   readonly onBytes?: ((operation: string, bytes: number) => void) | undefined;
   /** Called with the number of calls that the operation may make, before it runs. */
   readonly onCost?: ((calls: number) => void) | undefined;
+  /** Called with a failure that a caller is told of in data, where no error shows it. */
+  readonly onFailure?: ((error: ServiceError) => void) | undefined;
   /** Called with cached answers, by kind. */
   readonly onCacheHit?: ((what: string, count: number) => void) | undefined;
 }

@@ -119,7 +119,10 @@ async function listItems(
   if (answer === null) return null;
   const fault = findSizeFault(answer.data, items);
   if (fault !== undefined) throw fault;
-  return { ...answer, data: { ...answer.data, items: readItems(batchId, answer.data.items, items) } };
+  return {
+    ...answer,
+    data: { ...answer.data, items: readItems(batchId, answer.data.items, items, up.onFailure) },
+  };
 }
 
 /** List: aggregate state, counts and optionally one page of items. Null for an unknown batch. */

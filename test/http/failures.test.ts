@@ -1,8 +1,34 @@
-// Failures of the service by every face of the gateway: each is counted with its code, drift with its place, and a client is told.
-import { beforeEach, describe, expect, it } from 'vitest';
-import { inTurn, openLyingPlace, says, TOKEN } from '../upstream/liar.ts';
+// Failures of the service by every face of the gateway: each is counted with its code, drift with its place, the log names the cause
+// once, and a client is told.
+import { type Client, createClient } from 'graphql-ws';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { WebSocket } from 'ws';
+import { testLogger } from '../record.ts';
+import { type Served, serve } from '../subscriptions/streams.ts';
+import { until } from '../subscriptions/support.ts';
+import { HASH, inTurn, openLyingPlace, type Script, says, TOKEN } from '../upstream/liar.ts';
 
-const { liar, place } = await openLyingPlace();
+type Line = Readonly<Record<string, unknown>>;
+const lines: Line[] = [];
+const { liar, place } = await openLyingPlace(
+  {},
+  { pace: { first: 20, slowest: 40 }, log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
+);
+let served: Served;
+let client: Client;
+beforeAll(async () => {
+  served = await serve(place.gateway);
+  client = createClient({
+    url: served.url.replace(/^http/, 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${TOKEN}` },
+    retryAttempts: 0,
+  });
+});
+afterAll(async () => {
+  await client.dispose();
+  await served.close();
+});
 
 const post = (path: string, body: unknown, accept: string) =>
   place.gateway.fetch(
@@ -16,6 +42,7 @@ const read = (path: string) =>
   place.gateway.fetch(
     new Request(`http://gateway.test${path}`, { headers: { authorization: `Bearer ${TOKEN}` } }),
   );
+const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text();
 
 /** Asks for a batch: the answer fails as its List does. */
 const BATCH = '{ batch(batchId: "b1") { status } }';
@@ -25,46 +52,225 @@ const mcp = {
   method: 'tools/call',
   params: { name: 'graphql', arguments: { query: BATCH } },
 };
-const FACES: Readonly<Record<string, () => Promise<Response>>> = {
-  JSON: () => post('/graphql', { query: BATCH }, 'application/json'),
-  'an event stream': () => post('/graphql', { query: BATCH }, 'text/event-stream'),
-  multipart: () => post('/graphql', { query: BATCH }, 'multipart/mixed, application/json'),
-  'a table': () => read('/batches/b1/scores.tsv'),
-  'an archive': () => read('/batches/b1/results.zip'),
-  'a tool': () => post('/mcp', mcp, 'application/json, text/event-stream'),
+
+async function overSocket(query: string): Promise<string> {
+  for await (const answer of client.iterate({ query })) return JSON.stringify(answer);
+  return '';
+}
+
+const FACES: Readonly<Record<string, () => Promise<string>>> = {
+  JSON: () => textOf(post('/graphql', { query: BATCH }, 'application/json')),
+  'an event stream': () => textOf(post('/graphql', { query: BATCH }, 'text/event-stream')),
+  multipart: () => textOf(post('/graphql', { query: BATCH }, 'multipart/mixed, application/json')),
+  'a deferred part': () =>
+    textOf(
+      post(
+        '/graphql',
+        { query: '{ ... @defer { batch(batchId: "b1") { status } } __typename }' },
+        'multipart/mixed, application/json',
+      ),
+    ),
+  'a socket': () => overSocket(BATCH),
+  'a table': () => textOf(read('/batches/b1/scores.tsv')),
+  'an archive': () => textOf(read('/batches/b1/results.zip')),
+  'a structure of a task': () => textOf(read('/tasks/b1-00000/structure.cif')),
+  'a result': () => textOf(read('/tasks/b1-00000/result.json')),
+  'a structure of the Atlas': () => textOf(read(`/structures/${HASH}.pdb`)),
+  'a picture': () => textOf(read(`/thumbnails/${HASH}/plddt.png`)),
+  'an export': () => textOf(post('/export.tsv', { ids: [HASH], columns: ['ptm'] }, '*/*')),
+  'a tool': () => textOf(post('/mcp', mcp, 'application/json, text/event-stream')),
 };
 
-/** A subscription goes on where the service may recover. */
-const subscribe = () =>
-  post('/graphql', { query: 'subscription { batchProgress(batchId: "b1") { final } }' }, 'text/event-stream');
+const sum = (counts: Readonly<Record<string, number>>) =>
+  Object.values(counts).reduce((total, count) => total + count, 0);
 
 /** Sums of a counter by the value of a label. */
 async function counts(name: string, label: string): Promise<Record<string, number>> {
   const text = await place.gateway.metrics.text();
-  const lines = text.matchAll(new RegExp(`^foldatlas_${name}\\{.*?${label}="([^"]*)".*\\} (\\d+)$`, 'gm'));
-  return Object.fromEntries([...lines].map(([, value = '', count]) => [value, Number(count)]));
+  const found = text.matchAll(new RegExp(`^foldatlas_${name}\\{.*?${label}="([^"]*)".*\\} (\\d+)$`, 'gm'));
+  const totals: Record<string, number> = {};
+  for (const [, value = '', count] of found) totals[value] = (totals[value] ?? 0) + Number(count);
+  return totals;
 }
 
-const FAILURES = {
-  UPSTREAM_DRIFT: says(200, { data: { status: 'done', counts: { done: -1 }, items: [] } }),
-  UPSTREAM_UNAVAILABLE: says(500, { message: 'broken' }),
-  FORBIDDEN: says(403, { message: 'not allowed' }),
-} as const;
+const failureLines = () => lines.filter(({ message }) => message === 'upstream failed');
+
+const SECRET = 'https://files.test/result.json?signature=abcdef';
+const ODD = { data: { status: 'done', counts: { done: -1 }, items: [] }, protein_hash: 5 };
+const FAILURES: Readonly<Record<string, { readonly script: Script; readonly isLogged: boolean }>> = {
+  UPSTREAM_DRIFT: { script: says(200, ODD), isLogged: true },
+  UPSTREAM_UNAVAILABLE: { script: says(500, { message: `broken at ${SECRET}` }), isLogged: true },
+  UPSTREAM_TIMEOUT: { script: says(504, { message: 'no answer in time' }), isLogged: true },
+  FORBIDDEN: { script: says(403, { message: 'not allowed' }), isLogged: false },
+};
+
+/** What is counted and logged while something is asked. */
+async function observe(ask: () => Promise<string>) {
+  lines.length = 0;
+  const [errors, drifts] = [
+    await counts('errors_total', 'code'),
+    await counts('upstream_drifts_total', 'path'),
+  ];
+  const text = await ask();
+  await until('the end of the request', () => lines.some(({ message }) => message === 'request'));
+  const after = await counts('errors_total', 'code');
+  return {
+    text,
+    errors: Object.fromEntries(
+      Object.entries(after).flatMap(([code, count]) => {
+        const more = count - (errors[code] ?? 0);
+        return more === 0 ? [] : [[code, more]];
+      }),
+    ),
+    drifts: sum(await counts('upstream_drifts_total', 'path')) - sum(drifts),
+  };
+}
 
 beforeEach(() => liar.reset());
 
-describe.each(Object.entries(FAILURES))('a failure with the code %s', (code, script) => {
-  const faces = code === 'UPSTREAM_DRIFT' ? { ...FACES, 'a subscription': subscribe } : FACES;
-  it.each(Object.entries(faces))('is counted once by %s', async (_, ask) => {
-    liar.script('list', script);
-    const before = await counts('errors_total', 'code');
-    const driftsBefore = await counts('upstream_drifts_total', 'operation');
-    const text = await (await ask()).text();
+describe.each(Object.entries(FAILURES))('a failure with the code %s', (code, { script, isLogged }) => {
+  it.each(Object.entries(FACES))('is counted and logged once by %s', async (_, ask) => {
+    for (const operation of ['list', 'status', 'protein', 'bulk', 'thumbnail'])
+      liar.script(
+        operation,
+        operation === 'thumbnail' && code === 'UPSTREAM_DRIFT' ? says(200, 'x') : script,
+      );
+    const { text, errors, drifts } = await observe(ask);
     expect(text.length).toBeGreaterThan(0);
-    const after = await counts('errors_total', 'code');
-    expect((after[code] ?? 0) - (before[code] ?? 0)).toBe(1);
-    const drifts = await counts('upstream_drifts_total', 'operation');
-    expect((drifts.list ?? 0) - (driftsBefore.list ?? 0)).toBe(code === 'UPSTREAM_DRIFT' ? 1 : 0);
+    expect(errors).toEqual({ [code]: 1 });
+    expect(drifts).toBe(code === 'UPSTREAM_DRIFT' ? 1 : 0);
+    expect(failureLines()).toHaveLength(isLogged ? 1 : 0);
+    if (!isLogged) return;
+    const [line] = failureLines();
+    const asked = lines.find(({ message }) => message === 'request');
+    expect(line).toMatchObject({ level: 'warn', code, failures: 1, requestId: asked?.requestId });
+    expect(line?.operation).toMatch(/^(list|status|protein|bulk|thumbnail)$/);
+    expect(String(line?.reason).length).toBeGreaterThan(10);
+    expect(JSON.stringify(lines)).not.toMatch(/files\.test|abcdef|token-of-a-caller/);
+  });
+});
+const DONE = { batch_id: 'b1', status: 'done', counts: { done: 1 }, cursor: null };
+const ITEM = { task_id: 'b1-00000', status: 'done', response_available: true };
+
+describe('a failure that a client is told of in data', () => {
+  it('is logged by an archive that has the other results', async () => {
+    liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
+    liar.script('status', says(200, { data: { status: 'done', response: '{"no": "result"}' } }));
+    const { text, drifts } = await observe(FACES['an archive'] ?? (async () => ''));
+    expect(text).toContain('manifest.json');
+    expect(failureLines()).toMatchObject([{ code: 'UPSTREAM_DRIFT', operation: 'download' }]);
+    expect(drifts).toBe(1);
+  });
+
+  it('is logged by a table', async () => {
+    liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
+    liar.script('status', says(200, { data: { status: 'done' } }));
+    const { drifts } = await observe(FACES['a table'] ?? (async () => ''));
+    expect(failureLines()).toMatchObject([{ operation: 'status', path: '$.response' }]);
+    expect(drifts).toBe(1);
+  });
+
+  it('is logged where an item of a list cannot be read', async () => {
+    const items = [ITEM, { task_id: 'b1-00001', status: 5 }];
+    liar.script('list', says(200, { data: { ...DONE, counts: { done: 2 }, items } }));
+    const query = '{ batch(batchId: "b1") { tasks { nodes { taskId error { code } } } } }';
+    await observe(() => textOf(post('/graphql', { query }, 'application/json')));
+    expect(failureLines()).toMatchObject([{ operation: 'list', path: '$.items.1.status' }]);
+  });
+
+  it('is logged by a submission and a cancellation', async () => {
+    const item = '{ chains: [{ protein: { sequence: "MALWMRLLPL" } }] }';
+    for (const [mutation, operation, script] of [
+      [`submitFold(input: { items: [${item}] })`, 'submit', says(200, { data: { batch_id: 5 } })],
+      [`submitFold(input: { items: [${item}] })`, 'submit', says(500, { message: 'it is broken' })],
+      ['cancelBatch(batchId: "b1")', 'cancel', says(404, 'a page')],
+    ] as const) {
+      liar.script(operation, script);
+      const query = `mutation { ${mutation} { __typename } }`;
+      const { text } = await observe(() => textOf(post('/graphql', { query }, 'application/json')));
+      expect(text).toMatch(/OutcomeUnknown|Refused/);
+      expect(failureLines()).toMatchObject([{ operation, failures: 1 }]);
+    }
+  });
+});
+
+it('logs one line for a table of which every row fails', async () => {
+  liar.script('uniprot', says(200, { accession: 5 }));
+  const ids = Array.from({ length: 200 }, (_, i) => `P${10_000 + i}`);
+  const { errors } = await observe(() => textOf(post('/export.tsv', { ids }, '*/*')));
+  expect(errors).toEqual({ UPSTREAM_DRIFT: 200 });
+  expect(failureLines()).toHaveLength(1);
+});
+
+it('counts and logs a download that breaks off, and cuts the connection', async () => {
+  liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
+  liar.script('status', says(200, { data: { status: 'done', response: '/files/result.json' } }));
+  liar.script('file', ({ response }) => {
+    response.writeHead(200, { 'content-type': 'application/json', 'content-length': '1000' });
+    response.write('{"begun": ', () => response.destroy());
+  });
+  const { text, errors } = await observe(() =>
+    textOf(read('/tasks/b1-00000/result.json')).catch(() => 'it broke off'),
+  );
+  expect(text).toBe('it broke off');
+  expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 1 });
+  expect(failureLines()).toMatchObject([{ operation: 'download', code: 'UPSTREAM_UNAVAILABLE' }]);
+});
+
+describe('a subscription', () => {
+  const watch = (id: string) => `subscription { batchProgress(batchId: "${id}") { final } }`;
+  const overEvents = (id: string, signal: AbortSignal): Promise<Response> =>
+    place.gateway.fetch(
+      new Request('http://gateway.test/graphql', {
+        method: 'POST',
+        signal,
+        headers: {
+          'content-type': 'application/json',
+          authorization: `Bearer ${TOKEN}`,
+          accept: 'text/event-stream',
+        },
+        body: JSON.stringify({ query: watch(id) }),
+      }),
+    );
+
+  it('ends with a failure that is permanent, which is counted once', async () => {
+    for (const [id, script, code] of [
+      ['refused', FAILURES.FORBIDDEN?.script, 'FORBIDDEN'],
+      ['changed', says(200, ODD), 'UPSTREAM_DRIFT'],
+    ] as const) {
+      if (script !== undefined) liar.script('list', script);
+      const { text, errors } = await observe(async () =>
+        (await overEvents(id, new AbortController().signal)).text(),
+      );
+      expect(text).toContain(code);
+      expect(text).toContain('event: complete');
+      expect(errors).toEqual({ [code]: 1 });
+      expect(failureLines()).toHaveLength(code === 'FORBIDDEN' ? 0 : 1);
+    }
+  });
+
+  it('says a failure that may pass once, goes on, and ends when the batch does', async () => {
+    liar.script('list', says(503, { message: 'in maintenance' }));
+    const { text, errors } = await observe(async () => {
+      const response = await overEvents('passing', new AbortController().signal);
+      const polled = () => liar.seen.filter(({ operation }) => operation === 'list').length;
+      // Three polls of three tries are reported, and further ones are the same failure.
+      await until('further polls', () => polled() >= 15);
+      liar.script('list', says(200, { data: DONE }));
+      return response.text();
+    });
+    expect(text.match(/UPSTREAM_UNAVAILABLE/g)).toHaveLength(1);
+    expect(text).toContain('"final":true');
+    expect(errors).toEqual({ UPSTREAM_UNAVAILABLE: 1 });
+    expect(failureLines()).toHaveLength(1);
+  });
+
+  it('over a socket counts and logs its failure once', async () => {
+    liar.script('list', says(200, ODD));
+    const { text, errors } = await observe(() => overSocket(watch('socket')));
+    expect(text).toContain('UPSTREAM_DRIFT');
+    expect(errors).toEqual({ UPSTREAM_DRIFT: 1 });
+    expect(failureLines()).toHaveLength(1);
   });
 });
 

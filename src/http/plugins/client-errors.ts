@@ -2,6 +2,7 @@
 // log line of its request.
 import { GraphQLError } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
+import { createLineLimiter } from '../../telemetry/line-limiter.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
@@ -27,13 +28,8 @@ export interface ClientErrors {
   countUnseen(result: Result, record: RequestRecord): Result;
 }
 
-interface RefusalCount {
-  requests: number;
-  loggedAt: number;
-}
-
-/** How often refusals of one kind are logged at most. */
-const LOG_INTERVAL_MS = 10_000;
+/** The request's own deadline, which the calls of one request share. */
+const OUT_OF_TIME = { code: 'UPSTREAM_TIMEOUT', operation: 'request' };
 
 /**
  * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
@@ -46,7 +42,7 @@ export function createClientErrors(
 ): ClientErrors {
   /** Errors of executions, as they are shown: they are counted, and seen again in the answer. */
   const counted = new WeakSet<GraphQLError>();
-  const refusals = new Map<RefusalReason, RefusalCount>();
+  const limitRefusals = createLineLimiter();
 
   function count({ extensions }: GraphQLError, record: RequestRecord): void {
     if (!record.isDisconnected) telemetry.countError(String(extensions.code), record);
@@ -69,7 +65,11 @@ export function createClientErrors(
     counted.add(shown);
     count(shown, record);
     const cause = findCause(error);
-    if (cause instanceof UpstreamError && !record.isDisconnected) telemetry.countDrift(cause.failure);
+    if (!record.isDisconnected) {
+      if (cause instanceof UpstreamError) telemetry.serviceFailed(cause, record);
+      else if (cause instanceof Error && cause.name === 'TimeoutError')
+        telemetry.serviceFailed({ message: shown.message, failure: OUT_OF_TIME }, record);
+    }
     return shown;
   }
 
@@ -123,14 +123,8 @@ export function createClientErrors(
     countRefusal(reason, error, record) {
       metrics.refused.inc({ reason });
       count(error, record);
-      const refused = refusals.get(reason) ?? { requests: 0, loggedAt: Number.NEGATIVE_INFINITY };
-      refused.requests += 1;
-      refusals.set(reason, refused);
-      // The first refusal of a kind is logged at once, later ones together.
-      if (performance.now() - refused.loggedAt < LOG_INTERVAL_MS) return;
-      log.warn({ reason, requests: refused.requests }, 'requests are refused');
-      refused.requests = 0;
-      refused.loggedAt = performance.now();
+      const requests = limitRefusals(reason);
+      if (requests > 0) log.warn({ reason, requests }, 'requests are refused');
     },
   };
 }

@@ -13,7 +13,9 @@ import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { writeFoldFile } from '../../structure/fold/files.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
+import { missingResult, untrustedPart } from '../../upstream/folds/fold-errors.ts';
 import type { FoldResults } from '../../upstream/folds/fold-results.ts';
+import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { encodePieces } from './responses.ts';
 import { createZipWriter } from './zip-writer.ts';
 
@@ -27,8 +29,9 @@ export type ListedTask = PlacedTask &
   };
 
 /** The reason of a failure that Status does not give at present. */
-function unreadError(cause: unknown): TaskErrorShape {
+function unreadError(cause: unknown, { onFailure }: Upstream): TaskErrorShape {
   if (!(cause instanceof UpstreamError)) throw cause;
+  onFailure?.(cause);
   return { code: null, message: `Why it failed cannot be read: ${cause.message}`, raw: null };
 }
 
@@ -37,7 +40,9 @@ export async function listTasks(ctx: GatewayContext, tasks: readonly PlacedTask[
   const named = await Promise.all(
     tasks.map(async (task) => {
       const { item = null, inputIndex = null, repeatIndex = null } = (await findInput(ctx, task)) ?? {};
-      const error = await loadTaskError(ctx, task).catch(unreadError);
+      const error = await loadTaskError(ctx, task).catch((cause: unknown) =>
+        unreadError(cause, ctx.upstream),
+      );
       const status = await loadStatus(ctx, task);
       return {
         ...task,
@@ -59,6 +64,11 @@ export const toScored = (task: ListedTask, scores: TaskScores | string | undefin
   scores: typeof scores === 'object' ? scores : null,
   problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
 });
+
+/** What an archive is read from. */
+export interface ArchiveSource extends Pick<Upstream, 'onFailure'> {
+  readonly folds: FoldResults;
+}
 
 /** A task in the archive. */
 interface ArchivedTask {
@@ -89,14 +99,19 @@ async function confidenceFiles(
 }
 
 /** Reads the files of a task. Never rejects: the manifest says what failed. */
-async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedTask> {
+async function readTask({ folds, onFailure }: ArchiveSource, task: ListedTask): Promise<ArchivedTask> {
   const { file } = task;
   if (file === null) return { task, files: [], scores: undefined, problem: task.error?.message ?? null };
   const failed = (problem: string): ArchivedTask => ({ task, files: [], scores: problem, problem });
   try {
     const whole = await folds.read(task.taskId);
-    if (whole === null) return failed('The task is done, and there is no result.');
+    if (whole === null) {
+      onFailure?.(missingResult());
+      return failed('The task is done, and there is no result.');
+    }
     const { bytes, fold, scores } = whole;
+    const untrusted = typeof scores === 'string' ? scores : Object.values(fold.misfits).find(Boolean);
+    if (untrusted != null) onFailure?.(untrustedPart(untrusted));
     const cif = writeFoldFile(fold, 'MMCIF', task.declaredBonds);
     const result = [`${file}.json`, bytes] as const;
     if (!cif.ok) return { task, files: [result], scores, problem: cif.reason };
@@ -107,16 +122,20 @@ async function readTask(folds: FoldResults, task: ListedTask): Promise<ArchivedT
     const files = [result, structure, ...(await confidenceFiles(fold, file))];
     return { task, files, scores, problem: null };
   } catch (error) {
-    if (error instanceof UpstreamError) return failed(error.message);
-    throw error;
+    if (!(error instanceof UpstreamError)) throw error;
+    onFailure?.(error);
+    return failed(error.message);
   }
 }
 
 /** The files of the tasks in order, one read ahead of the one that is written. */
-async function* readInOrder(folds: FoldResults, tasks: readonly ListedTask[]): AsyncGenerator<ArchivedTask> {
+async function* readInOrder(
+  source: ArchiveSource,
+  tasks: readonly ListedTask[],
+): AsyncGenerator<ArchivedTask> {
   const reading: Promise<ArchivedTask>[] = [];
   for (const task of tasks) {
-    const next = readTask(folds, task);
+    const next = readTask(source, task);
     // Nothing awaits it once the client has disconnected.
     next.catch(() => undefined);
     reading.push(next);
@@ -139,7 +158,7 @@ const toManifestEntry = ({ task, files, scores, problem }: ArchivedTask): object
 
 /** The archive: files of each task, then the table of scores and the manifest of what is in it. */
 export async function* writeBatchArchive(
-  folds: FoldResults,
+  source: ArchiveSource,
   tasks: readonly ListedTask[],
   about: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<Uint8Array> {
@@ -147,7 +166,7 @@ export async function* writeBatchArchive(
   const rows: ScoredTask[] = [];
   const entries: object[] = [];
   let isComplete = true;
-  for await (const one of readInOrder(folds, tasks)) {
+  for await (const one of readInOrder(source, tasks)) {
     for (const [name, content] of one.files) yield* await zip.entry(name, content);
     entries.push(toManifestEntry(one));
     isComplete &&= one.task.status !== 'DONE' || one.problem === null;

@@ -81,7 +81,9 @@ async function answer(
   const batches = createBatchReader(lasting, ctx.owned);
   const folds = createFoldResults(lasting, batches, ctx.submissions);
   const about = { batchId, label: submitted?.label ?? null, writtenAt: new Date().toISOString(), counts };
-  const body = Readable.from(writeBatchArchive(folds, tasks, about), { highWaterMark: 1 });
+  const body = Readable.from(writeBatchArchive({ folds, onFailure: lasting.onFailure }, tasks, about), {
+    highWaterMark: 1,
+  });
   // Also when it fails, or is cancelled before its first piece.
   body.once('close', release);
   return { status: 200, headers: fileHeaders(name, 'zip'), body };

@@ -8,6 +8,7 @@ import { loadTask } from '../../resolvers/folds/load-task.ts';
 import { findItem, listDeclaredBonds, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
+import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../auth/signed-links.ts';
@@ -114,14 +115,15 @@ async function taskFile(source: FileSource, file: TaskFileName): Promise<RouteAn
 
 /**
  * The response for a task whose result is not here. A task that failed has none that could expire.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT for one that is done
  */
 function withoutResult({ state, result }: TaskShape): Response {
   const reason = REASONS[state];
   if (reason !== undefined) return textResponse(...reason);
   if (result === 'expired')
     return textResponse(410, 'The result has expired: the service keeps results for 31 days.');
-  if (state === 'DONE')
-    return textResponse(502, 'The upstream says that the task is done, and gives no result.');
+  if (state === 'DONE') throw missingResult();
   return textResponse(404, NO_RESULT);
 }
 

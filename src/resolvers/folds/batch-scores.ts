@@ -6,7 +6,7 @@ import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { MAX_TASKS } from '../../submission/check.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
-import { RefusedResultError } from '../../upstream/folds/fold-errors.ts';
+import { missingResult, RefusedResultError } from '../../upstream/folds/fold-errors.ts';
 
 /** Calls that read the scores of all tasks: Status and a download for each. */
 export const SCORE_CALLS = 2 * MAX_TASKS;
@@ -29,13 +29,18 @@ async function readScores(
 ): Promise<TaskScores | string | RefusedResultError> {
   if (result === 'expired') return NEVER_READ;
   try {
-    return (await ctx.folds.scores(taskId)) ?? 'The task is done, and there is no result.';
+    const scores = await ctx.folds.scores(taskId);
+    if (scores !== null) return scores;
+    ctx.upstream.onFailure?.(missingResult());
+    return 'The task is done, and there is no result.';
   } catch (error) {
-    if (error instanceof RefusedResultError) return error;
-    const code = error instanceof UpstreamError ? error.failure.code : undefined;
+    if (!(error instanceof UpstreamError)) throw error;
+    const { code } = error.failure;
     if (code === 'RESULT_EXPIRED') return NEVER_READ;
-    if (code === 'UPSTREAM_DRIFT' && error instanceof Error) return error.message;
-    throw error;
+    const isOfTask = error instanceof RefusedResultError || code === 'UPSTREAM_DRIFT';
+    if (!isOfTask) throw error;
+    ctx.upstream.onFailure?.(error);
+    return error instanceof RefusedResultError ? error : error.message;
   }
 }
 

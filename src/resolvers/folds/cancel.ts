@@ -7,7 +7,7 @@ import { nonNull } from '../../schema/field-options.ts';
 import { NotFound, notFound, Problem, type ProblemShape, Refused } from '../../schema/problem.ts';
 import { Task } from '../../schema/task.ts';
 import { type CancelEnding, cancel } from '../../upstream/batch.ts';
-import { asError } from '../../upstream/errors.ts';
+import { asError, UpstreamError } from '../../upstream/errors.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { selectedFields } from '../selection.ts';
 import { loadBatch, toBatch } from './batch.ts';
@@ -131,6 +131,7 @@ async function cancelTarget(
   } catch (error) {
     const refused = toRefusedProblem(error);
     if (refused === null || refused.reason === 'UNREACHABLE') throw error;
+    if (error instanceof UpstreamError) ctx.upstream.onFailure?.(error);
     return refused;
   } finally {
     // Also one that failed may have cancelled tasks.

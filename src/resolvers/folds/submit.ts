@@ -180,7 +180,8 @@ async function recordFailure(
 ): Promise<SubmitFoldResultShape> {
   const { ledger, principal } = ctx.submissions;
   const key = submission.idempotencyKey;
-  const { signal } = ctx.upstream;
+  const { signal, onFailure } = ctx.upstream;
+  if (error instanceof UpstreamError) onFailure?.(error);
   const isUnsent = signal?.aborted === true && error === signal.reason;
   const refused = isUnsent ? TOO_LATE : (toInvalidInput(error) ?? toRefusedProblem(error));
   if (refused !== null) {

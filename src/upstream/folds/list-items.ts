@@ -1,5 +1,6 @@
 // Reads the items of a page of List, and checks that the page agrees with its counts.
 import type { UpstreamError } from '../errors.ts';
+import type { Upstream } from '../http/upstream-client.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';
@@ -26,9 +27,15 @@ const countBefore = ({ before, cursor }: ItemsRequest): number | undefined =>
  * Reads the items of a page. An unreadable one has an error, the id that follows from its place,
  * and an unknown state.
  *
+ * @param onFailure - given the fault of an unreadable item
  * @throws UpstreamError UPSTREAM_DRIFT when none is readable, or one has no id and no known place
  */
-export function readItems(batchId: string, items: readonly unknown[], request: ItemsRequest): ListItem[] {
+export function readItems(
+  batchId: string,
+  items: readonly unknown[],
+  request: ItemsRequest,
+  onFailure?: Upstream['onFailure'],
+): ListItem[] {
   const before = countBefore(request);
   let unreadableCount = 0;
   return items.map((raw, i): ListItem => {
@@ -42,6 +49,7 @@ export function readItems(batchId: string, items: readonly unknown[], request: I
     const placedId = before === undefined ? undefined : taskIdAt(batchId, before + i);
     const task_id = id.safeParse(fields.task_id).data ?? placedId;
     if (task_id === undefined || unreadableCount === items.length) throw fault;
+    onFailure?.(fault);
     const status = typeof fields.status === 'string' ? normalizeState(fields.status) : '';
     return { task_id, status, error: { code: 'UPSTREAM_DRIFT', message: fault.message, raw } };
   });
