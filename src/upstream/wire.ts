@@ -94,11 +94,16 @@ function countsByState(counts: Readonly<Record<string, number>>): Record<string,
 const MAX_ITEMS = 2000;
 /** States, under any words. */
 const MAX_STATES = 100;
+/** Whether a batch can have so many tasks. */
+const isPossible = (counts: Readonly<Record<string, number>>): boolean =>
+  Object.values(counts).reduce((sum, items) => sum + items, 0) <= MAX_ITEMS;
 
 export const batchPage = z.object({
   batch_id: maybeId,
   status: state,
-  counts: mapOf(count, MAX_STATES).transform(countsByState),
+  counts: mapOf(count, MAX_STATES)
+    .transform(countsByState)
+    .refine(isPossible, `expected at most ${MAX_ITEMS} tasks in a batch`),
   items: maybe(listOf(listItem, MAX_ITEMS)),
   cursor: maybe(text),
   expires_at: maybe(text),

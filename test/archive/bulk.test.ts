@@ -2,7 +2,7 @@ import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { type BulkParts, readBulkArchive } from '../../src/upstream/archive/bulk.ts';
 import { readFasta } from '../../src/upstream/archive/fasta.ts';
-import { expectShortTurns } from '../cpu-time.ts';
+import { expectLinear, expectShortTurns, GROWTH } from '../cpu-time.ts';
 
 const A = 'efebacde779fb9ede77f2039ec6cfe09';
 const B = 'cd9050995bb3aa9f42ca5d1eedd10b2d';
@@ -198,4 +198,30 @@ test('an accession that is kept holds nothing else of its file in memory', () =>
   void globalThis.gc?.();
   expect(process.memoryUsage().heapUsed - before).toBeLessThan(5_000_000);
   expect(kept.slice(-3)).toEqual(['MGYP000261684433', 'mgnify_clusters', 'MKV']);
+});
+
+test.each<[name: string, make: (lines: number) => string]>([
+  ['a line for each letter', (lines) => `>${A}\n${'a\n'.repeat(lines)}`],
+  ['headers alone', (lines) => '>\n'.repeat(lines)],
+  ['headers that end by a carriage return', (lines) => '>\r'.repeat(lines)],
+  ['no line at all', (lines) => '>'.repeat(lines)],
+])('a file of sequences with %s is read in linear time', async (_, make) => {
+  const [small, large] = [200_000, 200_000 * GROWTH].map((lines) =>
+    zipSync({ 'sequences.fasta': strToU8(make(lines)) }, { level: 1 }),
+  );
+  const { sequences, problems } = await readBulkArchive(large ?? new Uint8Array());
+  expect(sequences.get(A)?.sequence ?? '').toMatch(/^A*$/);
+  expect(problems.length).toBeLessThan(200);
+  await expectLinear(
+    () => readBulkArchive(small ?? new Uint8Array()),
+    () => readBulkArchive(large ?? new Uint8Array()),
+  );
+});
+
+test('a file of features that is nothing but brackets is a problem, here and in a thread', async () => {
+  for (const levels of [1_000, 5_000_000]) {
+    const bytes = zipSync({ 'features.json': strToU8('['.repeat(levels)) }, { level: 1 });
+    const { problems } = await readBulkArchive(bytes);
+    expect(problems.map(String)).toEqual([expect.stringContaining('nested more than 32 levels deep')]);
+  }
 });

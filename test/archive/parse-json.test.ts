@@ -1,13 +1,13 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { parseJson, parseJsonSync } from '../../src/upstream/json/parse-json.ts';
+import { MATRIX_BOUNDS, parseJson, parseJsonSync } from '../../src/upstream/json/parse-json.ts';
 import { runInWorker } from '../../src/upstream/json/worker-pool.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 
 /** Parses on this thread, and in another. */
 const WAYS = [
-  async (json: Uint8Array): Promise<unknown> => parseJsonSync(json),
+  async (json: Uint8Array): Promise<unknown> => parseJsonSync(json, MATRIX_BOUNDS),
   (json: Uint8Array) => runInWorker('upstream/json/json-worker', json),
 ];
 

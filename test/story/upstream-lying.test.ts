@@ -253,6 +253,12 @@ describe('an answer of the Batch API that is not what was promised', () => {
       'UPSTREAM_DRIFT',
       /\$\.counts\.done/,
     ],
+    [
+      'more tasks than a batch can have',
+      enveloped({ status: 'done', counts: { done: 2e9, failed: 1 } }),
+      'UPSTREAM_DRIFT',
+      /at most 2000 tasks/,
+    ],
     ['a state that is a number', enveloped({ status: 4, counts: {} }), 'UPSTREAM_DRIFT', /\$\.status/],
     ['data that is a sentence', enveloped('done'), 'UPSTREAM_DRIFT', /\$/],
   ])('%s', async (_, script, code, message) => {

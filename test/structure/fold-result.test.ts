@@ -306,3 +306,10 @@ test('NaN is nothing; broken JSON is not quoted', async () => {
     expect(String(error)).not.toMatch(/ses|secret/);
   }
 });
+
+test('a result that is nested too deep is no result, here and in a thread', async () => {
+  const deep = (levels: number): string => '['.repeat(levels) + ']'.repeat(levels);
+  for (const levels of [1_000, 2_000_000])
+    for (const text of [deep(levels), `{"ptm":${deep(levels)}}`, `{"pae":${deep(levels)}}`])
+      await expect(readFold(Buffer.from(text))).rejects.toThrow('nested more than 32 levels deep');
+});

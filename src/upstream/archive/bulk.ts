@@ -118,9 +118,10 @@ class BulkReader implements BulkParts {
 
   #readSequences(member: ZipMember): void {
     this.hasSequences = true;
-    const fasta = decodeText(unpackMember(member)).replaceAll(/\r\n?/g, '\n');
+    const fasta = decodeText(unpackMember(member));
     if (/^\s*[^\s>]/.test(fasta)) this.#reject(member, 'This is not FASTA.');
     for (const [hash, sequence] of readFasta(fasta)) {
+      if (this.problems.length > MAX_PROBLEMS) return;
       if (!isHash(hash)) this.#reject(member, 'A header has no protein hash.');
       else if (!isAccession(sequence.accession ?? ''))
         this.#reject(member, 'An accession has control characters.');

@@ -2,7 +2,7 @@
 // all features, and those along the sequence. A large file is read in a thread, which gives back
 // only what was selected.
 import { isFields } from '../json/is-fields.ts';
-import { parseJsonSync } from '../json/parse-json.ts';
+import { MATRIX_BOUNDS, parseJsonSync } from '../json/parse-json.ts';
 import { runInWorker, WORKER_ABOVE_BYTES } from '../json/worker-pool.ts';
 import { type FeatureRow, selectRows, toRanking } from '../proteins/activations.ts';
 import { type FeatureValue, featureValue, isPlainFeature } from '../wire.ts';
@@ -58,7 +58,7 @@ export const readFeaturesInWorker = ({ member, selection }: FeaturesTask): Featu
 
 /** @throws SyntaxError */
 function selectFeatures(bytes: Uint8Array, selection: FeatureSelection): FeaturesFile {
-  const file = parseJsonSync(bytes);
+  const file = parseJsonSync(bytes, MATRIX_BOUNDS);
   if (!isFields(file)) throw new SyntaxError('This is not a JSON object.');
   const found = new Map<string, BulkFeatures | null>();
   for (const [key, value] of Object.entries(file)) {

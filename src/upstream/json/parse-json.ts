@@ -42,20 +42,6 @@ export function parseJsonText(text: string): unknown {
   }
 }
 
-/** Parses JSON in UTF-8 at once. @throws SyntaxError */
-export function parseJsonSync(bytes: Uint8Array): unknown {
-  return parseJsonText(decodeUtf8(bytes));
-}
-
-/** @throws SyntaxError for more text than a string can hold */
-function decodeUtf8(bytes: Uint8Array): string {
-  try {
-    return decodeText(bytes);
-  } catch {
-    throw new SyntaxError('The JSON is too long.');
-  }
-}
-
 /**
  * What an answer may have. Each object, list and name takes up to 400 bytes when it is parsed; the
  * catalogue of features, the richest answer, has some 100,000. Lists of numbers may have any length.
@@ -67,16 +53,31 @@ const ANSWER_BOUNDS: JsonBounds = {
   parts: 500_000,
 };
 
-/** Parses the JSON of an answer at once. @throws SyntaxError, also for JSON beyond the bounds */
-export function parseAnswer(bytes: Uint8Array): unknown {
-  const excess = findExcess(bytes, ANSWER_BOUNDS);
-  if (excess === null) return parseJsonSync(bytes);
+/** What a file of matrices may have, which is read in a thread: each row is a list. */
+export const MATRIX_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, depth: 32, parts: 2_000_000 };
+
+/** Parses JSON in UTF-8 at once. @throws SyntaxError, also for JSON beyond the bounds */
+export function parseJsonSync(bytes: Uint8Array, bounds: JsonBounds): unknown {
+  const excess = findExcess(bytes, bounds);
+  if (excess === null) return parseJsonText(decodeUtf8(bytes));
   throw new SyntaxError(
     excess.bound === 'depth'
-      ? `The JSON is nested more than ${ANSWER_BOUNDS.depth} levels deep.`
+      ? `The JSON is nested more than ${bounds.depth} levels deep.`
       : 'The JSON holds too many objects, lists and members.',
   );
 }
+
+/** @throws SyntaxError for more text than a string can hold */
+function decodeUtf8(bytes: Uint8Array): string {
+  try {
+    return decodeText(bytes);
+  } catch {
+    throw new SyntaxError('The JSON is too long.');
+  }
+}
+
+/** Parses the JSON of an answer at once. @throws SyntaxError, also for JSON beyond the bounds */
+export const parseAnswer = (bytes: Uint8Array): unknown => parseJsonSync(bytes, ANSWER_BOUNDS);
 
 /** Parses the JSON of an answer; a large one in a thread. @throws SyntaxError as `parseAnswer` */
 export async function parseJson(bytes: Uint8Array): Promise<unknown> {
