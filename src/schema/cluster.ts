@@ -2,7 +2,7 @@
 // has the fields.
 import type { Part } from '../upstream/part.ts';
 import type { LoadedClusterRecord } from '../upstream/reads/cluster-loader.ts';
-import type { ClusterInfo, ClusterRecord } from '../upstream/wire.ts';
+import type { ClusterInfo } from '../upstream/wire.ts';
 import { builder } from './builder.ts';
 import { publicNonNull, publicNullable } from './field-options.ts';
 
@@ -14,13 +14,13 @@ export interface ClusterRef {
    */
   readonly representative: Part<string>;
   /** Facts from earlier answers; those that are undefined stand in its record. */
-  readonly info: Partial<ClusterRecord>;
+  readonly info: Partial<ClusterInfo>;
   /**
    * Its record, loaded where a selected field needs it; null for the cluster of a protein without
    * one.
    */
   readonly record: Part<LoadedClusterRecord>;
-  /** The number of features of the representative that were requested with the record. */
+  /** The number of features of the representative that were requested with this record. */
   readonly top: number;
 }
 

@@ -23,6 +23,15 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
       restart: true,
     },
   ],
+  'a representative with more features than its cluster, which failed, had before': ({
+    representatives: [hash = ''],
+  }) => [
+    { query: `{ protein(hash: "${hash}") { header cluster { representativeHash } } }` },
+    {
+      query: `{ protein(hash: "${hash}") { cluster { representative { features(first: 12) { value } } } } }`,
+      fault: { operation: 'cluster', kind: 'html', times: 1000 },
+    },
+  ],
   'structures that fail say so, the second time too': ({ members }) => [
     {
       query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }`,

@@ -4,7 +4,7 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import type { ClusterRef } from '../../schema/cluster.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
-import { readPart, UNKNOWN } from '../../upstream/part.ts';
+import { partValue, readPart, UNKNOWN } from '../../upstream/part.ts';
 import {
   availableParts,
   emptyRecord,
@@ -20,9 +20,12 @@ import {
 import { loadNamed } from './load-protein.ts';
 import { requiredParts } from './look-ahead.ts';
 
-/** Facts about a representative that answers about its cluster bring. */
-function describeRepresentative(hash: string, { info, top }: ClusterRef): ProteinRecord {
-  const values = info.cluster_representative_features;
+/**
+ * Facts about a representative that answers about its cluster bring. Its features are those of the
+ * record alone: an earlier answer may have been asked for fewer.
+ */
+function describeRepresentative(hash: string, { info, record, top }: ClusterRef): ProteinRecord {
+  const values = partValue(record)?.record.cluster_representative_features;
   const hasRegions = values?.every((value) => value.residue_regions !== undefined);
   return {
     ...emptyRecord(hash),
