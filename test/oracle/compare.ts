@@ -42,7 +42,9 @@ export function findDifference(answer: Answer, expected: unknown): string | unde
     if (got == null && wanted !== null)
       return isExplained(path) || isToldBeside(path, wanted) ? undefined : said();
     if (Array.isArray(wanted)) {
-      if (!Array.isArray(got) || got.length !== wanted.length) return said();
+      if (!Array.isArray(got)) return said();
+      if (got.length !== wanted.length)
+        return `${path.join('.')}: ${got.length} items instead of ${wanted.length}: ${said()}`;
       for (const [i, item] of wanted.entries()) {
         const difference = compare(got[i], item, [...path, i]);
         if (difference !== undefined) return difference;

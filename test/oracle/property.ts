@@ -4,50 +4,59 @@ import fc from 'fast-check';
 import { findDifference } from './compare.ts';
 import { inParts } from './parts.ts';
 import { queriesOver } from './queries.ts';
-import { DIALECTS, type Dialect, FAULTS, type Fault, OPERATION_NAMES, type OracleWorld } from './world.ts';
-
-/** What a client accepts that takes answers in parts. */
-const PARTS = 'multipart/mixed;deferSpec=20220824';
+import {
+  DIALECTS,
+  type Dialect,
+  FAULTS,
+  type Fault,
+  OPERATION_NAMES,
+  type OracleWorld,
+  type Question,
+} from './world.ts';
 
 /** One query of a session. */
-export interface Step {
-  readonly query: string;
-  /** What fails while it is answered. */
+export interface Step extends Question {
+  /** A query that is asked at the same time. */
+  readonly beside?: Question | undefined;
+  /** What fails while they are answered. */
   readonly fault?: Fault | undefined;
-  /** Whether the gateway is restarted before it. */
+  /** Whether the gateway is restarted before them. */
   readonly restart?: boolean;
-  /** Decides which of its selections are deferred, and which of its lists streamed; it is asked whole without. */
-  readonly parts?: number | undefined;
 }
 
 /**
  * Asks one query after the other, of one gateway.
  *
+ * @param isDurable - whether the gateway may be restarted
  * @throws Error that names the first place where an answer differs from the reference
  */
 export async function holdSession(
   world: OracleWorld,
   dialect: Dialect,
   steps: readonly Step[],
+  isDurable = true,
 ): Promise<void> {
-  const session = world.openSession(dialect);
+  const session = world.openSession(dialect, isDurable);
   try {
-    for (const { query, fault, restart, parts } of steps) {
+    for (const { fault, restart, beside, ...question } of steps) {
       if (restart === true) await session.restart();
-      const wanted = await session.reference(query);
-      const fail = (what: string) => {
-        throw new Error(
-          `${dialect}, ${JSON.stringify(fault)}: ${what}\n${query}\n${parts === undefined ? '' : inParts(query, parts)}`,
-        );
-      };
-      if (wanted.errors !== undefined) fail(`the reference failed: ${wanted.errors[0]?.message}`);
-      const asked = parts === undefined ? query : inParts(query, parts);
-      const answer = await session.ask(asked, fault, parts === undefined ? undefined : PARTS);
-      const difference = findDifference(answer, wanted.data);
-      if (difference !== undefined) fail(difference);
-      const [error] = answer.errors ?? [];
-      if (fault === undefined && error !== undefined)
-        fail(`an error although nothing failed: ${JSON.stringify(error)}`);
+      const questions = beside === undefined ? [question] : [question, beside];
+      const wanted = await Promise.all(questions.map(({ query }) => session.reference(query)));
+      const answers = await session.ask(questions, fault);
+      for (const [i, { query, parts }] of questions.entries()) {
+        const fail = (what: string) => {
+          throw new Error(
+            `${dialect}, ${JSON.stringify(fault)}: ${what}\n${query}\n${parts === undefined ? '' : inParts(query, parts)}`,
+          );
+        };
+        const [reference, answer] = [wanted[i], answers[i]];
+        if (reference?.errors !== undefined) fail(`the reference failed: ${reference.errors[0]?.message}`);
+        const difference = answer && findDifference(answer, reference?.data);
+        if (difference !== undefined) fail(difference);
+        const [error] = answer?.errors ?? [];
+        if (fault === undefined && error !== undefined)
+          fail(`an error although nothing failed: ${JSON.stringify(error)}`);
+      }
     }
   } finally {
     await session.close();

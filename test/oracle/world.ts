@@ -1,6 +1,6 @@
 // What the reference and the gateway are held against each other over: a sandbox in each dialect, a proxy that can make
 // one operation fail, and gateways that keep their store over a restart.
-import { mkdtemp, rm } from 'node:fs/promises';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -11,7 +11,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
 import { createLogger } from '../../src/telemetry/log.ts';
 import type { Answer } from './compare.ts';
-import { joinParts } from './parts.ts';
+import { inParts, joinParts } from './parts.ts';
 import type { Subjects } from './queries.ts';
 import { createReference, type ReadRecord } from './reference.ts';
 
@@ -56,28 +56,34 @@ const BODIES = {
 } as const;
 
 /** Answers of the sandbox that a proxy remembers. */
-const MAX_ANSWERS = 500;
+const MAX_ANSWERS = 2000;
+
+/** Another form of what the sandbox answers, in JSON, at a path. */
+export type AlterAnswer = (path: string, json: unknown) => unknown;
 
 /** Starts a server in front of the sandbox that fails as it is told. */
-async function openFaultProxy(target: string) {
+async function openFaultProxy(target: string, alter: AlterAnswer | undefined) {
   let fault: Fault | undefined;
   let failed = 0;
   /** The sandbox answers the same each time, but for its jobs. */
   const answers = new Map<string, { status: number; type: string; body: Buffer }>();
 
-  async function answer(method: string, path: string, type: string, sent: Buffer) {
-    const key = `${method} ${path} ${sent.toString('latin1')}`;
+  async function answer(method: string, path: string, type: string, question: Buffer) {
+    const key = `${method} ${path} ${question.toString('latin1')}`;
     const before = answers.get(key);
     if (before !== undefined) return before;
     const passed = await fetch(target + path, {
       method,
       headers: { 'content-type': type },
-      ...(sent.length === 0 ? {} : { body: new Uint8Array(sent) }),
+      ...(question.length === 0 ? {} : { body: new Uint8Array(question) }),
     });
+    const sent = Buffer.from(await passed.arrayBuffer());
+    const contentType = passed.headers.get('content-type') ?? 'application/octet-stream';
+    const isAltered = alter !== undefined && passed.status === 200 && contentType.includes('json');
     const found = {
       status: passed.status,
-      type: passed.headers.get('content-type') ?? 'application/octet-stream',
-      body: Buffer.from(await passed.arrayBuffer()),
+      type: contentType,
+      body: isAltered ? Buffer.from(JSON.stringify(alter(path, JSON.parse(sent.toString())))) : sent,
     };
     if (answers.size >= MAX_ANSWERS) answers.clear();
     if (passed.status === 200 && !OPERATIONS.job.test(path) && !OPERATIONS.download.test(path))
@@ -94,7 +100,8 @@ async function openFaultProxy(target: string) {
     if (kind === 'reset') return void request.socket.destroy();
     if (kind !== undefined && kind !== 'cut') {
       const [status, type, body] = BODIES[kind];
-      return void response.writeHead(status, { 'content-type': type }).end(body);
+      // A read is tried again at once.
+      return void response.writeHead(status, { 'content-type': type, 'retry-after': '0' }).end(body);
     }
     const { method = 'GET', headers } = request;
     const contentType = headers['content-type'] ?? 'application/json';
@@ -193,22 +200,52 @@ async function chooseSubjects(): Promise<{ kinds: ProteinKinds; subjects: Subjec
 
 export type OracleWorld = Awaited<ReturnType<typeof openOracleWorld>>;
 
-/** Opens all of it. */
-export async function openOracleWorld() {
+/** One document of a step. */
+export interface Question {
+  readonly query: string;
+  /** Decides which of its selections are deferred, and which of its lists streamed; it is asked whole without. */
+  readonly parts?: number | undefined;
+}
+
+/** What a client accepts that takes answers in parts. */
+const PARTS = 'multipart/mixed;deferSpec=20220824';
+
+/** Answers of the reference that a side remembers. */
+const MAX_REFERENCES = 1000;
+
+/**
+ * Opens all of it.
+ *
+ * @param alter - changes what the service says, to the gateway and to the reference
+ * @param fasta - further proteins of the service
+ */
+export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
   const folder = await mkdtemp(join(tmpdir(), 'oracle-'));
+  const ownProteins = join(folder, 'own.fasta');
+  await writeFile(ownProteins, fasta);
+  const own = fasta === '' ? {} : { fasta: ownProteins };
   const sides = new Map<Dialect, Awaited<ReturnType<typeof openSide>>>();
   for (const dialect of DIALECTS) sides.set(dialect, await openSide(dialect));
   let sessions = 0;
 
   async function openSide(dialect: Dialect) {
-    const sandbox = await startSandbox({ size: 'small', seed: SEED, dialect });
-    const proxy = await openFaultProxy(sandbox.url);
-    return { sandbox, proxy, reference: createReference(readRecords(sandbox.url), dialect === 'plain') };
+    const sandbox = await startSandbox({ size: 'small', seed: SEED, dialect, ...own });
+    const proxy = await openFaultProxy(sandbox.url, alter);
+    const { execute } = createReference(readRecords(proxy.url), dialect === 'plain');
+    const known = new Map<string, ReturnType<typeof execute>>();
+    /** What single records say; each query is worked out once. */
+    function reference(query: string): ReturnType<typeof execute> {
+      const answer = known.get(query) ?? execute(query);
+      if (known.size >= MAX_REFERENCES) known.clear();
+      known.set(query, answer);
+      return answer;
+    }
+    return { sandbox, proxy, reference };
   }
 
   function openGateway(upstreamUrl: string, store: string) {
     const config = readConfig({
-      STORE_URL: `sqlite:${store}`,
+      STORE_URL: store,
       LOG_LEVEL: 'silent',
       RATE_LIMIT_PER_MINUTE: '0',
       MAX_CONCURRENT_REQUESTS: '0',
@@ -226,29 +263,42 @@ export async function openOracleWorld() {
 
   return {
     ...(await chooseSubjects()),
-    /** A gateway with an empty store, which lives on when it is restarted. */
-    openSession(dialect: Dialect) {
+    /**
+     * A gateway with an empty store.
+     *
+     * @param isDurable - whether the store lives on when the gateway is restarted; faster without
+     */
+    openSession(dialect: Dialect, isDurable = true) {
       const side = sides.get(dialect);
       if (side === undefined) throw new Error(`There is no dialect ${dialect}.`);
       sessions += 1;
-      const store = join(folder, `${sessions}.db`);
+      const file = join(folder, `${sessions}.db`);
+      const store = isDurable ? `sqlite:${file}` : 'memory:';
       let gateway = openGateway(side.proxy.url, store);
+
+      async function ask({ query, parts }: Question): Promise<Answer> {
+        const response = await gateway.fetch(
+          new Request('http://gateway.test/graphql', {
+            method: 'POST',
+            headers: {
+              'content-type': 'application/json',
+              accept: parts === undefined ? 'application/json' : PARTS,
+            },
+            body: JSON.stringify({ query: parts === undefined ? query : inParts(query, parts) }),
+          }),
+        );
+        return joinParts(await response.text());
+      }
+
       return {
-        /** @param accept - an answer in parts is put together */
-        async ask(query: string, fault?: Fault, accept = 'application/json'): Promise<Answer> {
+        /** Asks some documents at the same time; answers in parts are put together. */
+        async ask(questions: readonly Question[], fault?: Fault): Promise<Answer[]> {
           side.proxy.fail(fault);
-          const response = await gateway.fetch(
-            new Request('http://gateway.test/graphql', {
-              method: 'POST',
-              headers: { 'content-type': 'application/json', accept },
-              body: JSON.stringify({ query }),
-            }),
-          );
-          const answer = joinParts(await response.text());
+          const answers = await Promise.all(questions.map(ask));
           side.proxy.fail(undefined);
-          return answer;
+          return answers;
         },
-        reference: (query: string) => side.reference.execute(query),
+        reference: side.reference,
         async restart() {
           await gateway.close();
           gateway = openGateway(side.proxy.url, store);
@@ -256,7 +306,7 @@ export async function openOracleWorld() {
         async close() {
           side.proxy.fail(undefined);
           await gateway.close();
-          await rm(store, { force: true });
+          await rm(file, { force: true });
         },
       };
     },
