@@ -6,6 +6,7 @@ import { unzipSync } from 'fflate';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { ResultForm } from '../../sandbox/src/folding/rows.ts';
 import { writeFoldFile } from '../../src/structure/fold/files.ts';
+import { nameOnlyChain } from '../../src/structure/fold/only-chain.ts';
 import { paeBlock } from '../../src/structure/fold/pae.ts';
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
 import { largeFold, smallFold } from '../structure/fold.ts';
@@ -340,10 +341,10 @@ describe('rows of an unfamiliar result', () => {
 });
 
 /** A bench whose only task has this result. */
-async function benchWith(fold: object) {
+async function benchWith(fold: object, item: object = { chains: [{ protein: { sequence: 'MKT' } }] }) {
   const bench = await openBench();
   onTestFinished(() => bench.close());
-  const id = await bench.submit({ items: [{ chains: [{ protein: { sequence: 'MKT' } }] }] });
+  const id = await bench.submit({ items: [item] });
   await bench.pass(60_000);
   const body = { data: { status: 'done', response: fold } };
   await bench.fault({ operation: 'status', times: 99, status: 200, body });
@@ -428,8 +429,62 @@ describe('a result that lost what its chains or atoms are known by', () => {
     expect([named.chains.map(({ id }) => id), named.warnings]).toEqual([['H'], []]);
     const unnamed = await open({ ...rest, complex: bare });
     expect(unnamed.chains.map(({ id }) => id)).toEqual(['A']);
-    expect(unnamed.warnings).toEqual(["The upstream's result does not name its only chain; it is A here."]);
+    expect(unnamed.isNameless).toBe(true);
     expect(unnamed.misfits).toMatchObject({ chains: null, structure: null });
+    const { warnings } = nameOnlyChain(unnamed, []);
+    expect(warnings).toEqual(["The upstream's result does not name its only chain; it is A here."]);
+  });
+
+  const only = () => {
+    const { complex: single, ...rest } = largeFold(3);
+    const { chain_id: _number, metadata: _names, ...bare } = single;
+    return { ...rest, pair_chains_iptm: [[0.7]], complex: bare };
+  };
+  const FIELDS = 'warnings chains { id } chainPairs { a b } structure { text }';
+
+  it('may be a single chain without a name, under that of its submission in every field and file', async () => {
+    const item = { chains: [{ protein: { sequence: 'AAA', ids: ['H'] } }] };
+    const bench = await benchWith(only(), item);
+    const { data, errors } = await bench.query(FIELDS);
+    expect(errors).toBeUndefined();
+    const result = at(data, 'batch.tasks.nodes.0.result');
+    expect(result).toMatchObject({ chains: [{ id: 'H' }], chainPairs: [{ a: 'H', b: 'H' }] });
+    expect(at(result, 'warnings')).toEqual([
+      "The upstream's result does not name its only chain; it is H here, as in its submission.",
+    ]);
+    const taskId = String(at(data, 'batch.tasks.nodes.0.taskId'));
+    const read = async (file: string) => (await bench.download(`/tasks/${taskId}/${file}`)).text();
+    const cif = await read('structure.cif');
+    expect(
+      new Set(
+        readCif(cif)
+          .get('atom_site')
+          ?.map((row) => row.auth_asym_id),
+      ),
+    ).toEqual(new Set(['H']));
+    const pdb = (await read('structure.pdb')).split('\n').filter((line) => /^(ATOM|TER)/.test(line));
+    expect(new Set(pdb.map((line) => line[21]))).toEqual(new Set(['H']));
+    expect(new Set(listAt(JSON.parse(await read('confidences.json')), 'token_chain_ids'))).toEqual(
+      new Set(['H']),
+    );
+    const zip = unzipSync(
+      new Uint8Array(await (await bench.download(`/batches/${bench.id}/results.zip`)).arrayBuffer()),
+    );
+    const manifest: unknown = JSON.parse(new TextDecoder().decode(zip['manifest.json']));
+    expect(at(manifest, 'tasks.0.problem')).toBeNull();
+    const cifName = Object.keys(zip).find((name) => name.endsWith('.cif')) ?? '';
+    expect(new TextDecoder().decode(zip[cifName])).toBe(cif);
+  });
+
+  it('is drift where several chains were submitted and the result tells of one', async () => {
+    const item = { chains: [{ protein: { sequence: 'AAA', ids: ['H', 'L'] } }] };
+    const bench = await benchWith(only(), item);
+    const { data, errors } = await bench.query(FIELDS);
+    expect(at(data, 'batch.tasks.nodes.0.result') ?? null).toBeNull();
+    expect(errors?.[0]?.message).toContain('$.complex.chain_id');
+    expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
+    const taskId = String(at(await bench.query('ptm'), 'data.batch.tasks.nodes.0.taskId'));
+    expect((await bench.download(`/tasks/${taskId}/structure.cif`)).status).toBe(502);
   });
 });
 

@@ -341,7 +341,8 @@ describe('a result of another shape', () => {
   });
 
   it('without atoms has no structure, whatever is asked of it', async () => {
-    const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [] } };
+    const named = { chain_id: [0, 0], metadata: { chain_lookup: { '0': 'A' } } };
+    const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [], ...named } };
     await bench.fault({ operation: 'download', status: 200, body });
     expect(
       await read('chains { sequence } structure { text } pdb: structure(format: PDB) { text }', 2),

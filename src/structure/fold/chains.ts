@@ -59,14 +59,15 @@ function readChainName({ chainId, chainLookup }: FoldedComplex, start: number): 
   return typeof name === 'string' && name !== '' ? name : undefined;
 }
 
-/** The name of a single chain whose result does not say it. */
-const ONLY_CHAIN = 'A';
+/** The name of a single chain whose result does not say it, and whose submission is not known. */
+export const ONLY_CHAIN = 'A';
 
 interface ChainNames {
   readonly names: readonly string[];
+  /** Whether the result does not name its only chain. */
+  readonly isNameless?: boolean;
   /** Why the names are not known; null where they are. */
   readonly misfit: string | null;
-  readonly warnings: readonly string[];
 }
 
 /**
@@ -82,12 +83,11 @@ function readChainNames(complex: FoldedComplex, begins: readonly number[], pairC
   const names = begins.map((start) => readChainName(complex, start));
   const lost = names.indexOf(undefined);
   const isNumbered = chainId.length === sequence.length || (isSingle && chainId.length === 0);
-  if (isNumbered && lost < 0) return { names: names.map(String), misfit: null, warnings: [] };
+  if (isNumbered && lost < 0) return { names: names.map(String), misfit: null };
   if (isNumbered && isSingle) {
     const [name] = known;
-    if (typeof name === 'string' && name !== '') return { names: [name], misfit: null, warnings: [] };
-    const warning = `The upstream's result does not name its only chain; it is ${ONLY_CHAIN} here.`;
-    return { names: [ONLY_CHAIN], misfit: null, warnings: [warning] };
+    if (typeof name === 'string' && name !== '') return { names: [name], misfit: null };
+    return { names: [ONLY_CHAIN], misfit: null, isNameless: true };
   }
   const misfit = isNumbered
     ? describeMisfit(
@@ -100,7 +100,7 @@ function readChainNames(complex: FoldedComplex, begins: readonly number[], pairC
         `the chain of each of the ${sequence.length} tokens`,
         `${chainId.length}`,
       );
-  return { names: [], misfit, warnings: [] };
+  return { names: [], misfit };
 }
 
 const KINDS = ['protein', 'rna', 'dna', 'ligand'] as const;
@@ -150,7 +150,8 @@ export interface FoldedChains {
   readonly chains: readonly Omit<FoldedChain, 'meanPlddt'>[];
   /** Why their names are not known; null where they are. */
   readonly misfit: string | null;
-  readonly warnings: readonly string[];
+  /** Whether the result does not name its only chain. */
+  readonly isNameless: boolean;
 }
 
 /**
@@ -172,7 +173,7 @@ export function readChains(
     return { tokenStart, tokenEnd, kind: guessKind(complex, tokenStart, tokenEnd) };
   });
   const rows = entityId && createRowFinder(complex, spans)(entityId.length);
-  const { names: ids, misfit, warnings } = readChainNames(complex, begins, pairCount);
+  const { names: ids, misfit, isNameless = false } = readChainNames(complex, begins, pairCount);
   const chains = spans.map((span, index) => {
     const { tokenStart, tokenEnd } = span;
     const row = rows?.[tokenStart];
@@ -189,5 +190,5 @@ export function readChains(
       proteinHash: kind === 'protein' && sequence !== null ? hash('md5', sequence) : null,
     };
   });
-  return { chains, misfit, warnings };
+  return { chains, misfit, isNameless };
 }

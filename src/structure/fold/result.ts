@@ -42,6 +42,8 @@ export interface FoldingResult {
   /** Over the tokens. */
   readonly meanPlddt: number | null;
   readonly chains: readonly FoldedChain[];
+  /** Whether the service does not name the only chain. `nameOnlyChain` does. */
+  readonly isNameless: boolean;
   /** Scores of the ordered pairs of chains, row by row. */
   readonly chainPairs: readonly ChainPairScores[];
   /** Ångström; null without `include_pae`. */
@@ -142,7 +144,7 @@ function fitMatrix(
   return { matrix: averageByToken(lifted, offsets, member === 'pae' ? offsets : undefined), misfit: null };
 }
 
-const NO_CHAINS: FoldedChains = { chains: [], misfit: null, warnings: [] };
+const NO_CHAINS: FoldedChains = { chains: [], misfit: null, isNameless: false };
 
 /** Reads parsed JSON, with or without an envelope around it. Never throws. */
 export function readFoldingResult(value: unknown): FoldingResult {
@@ -212,7 +214,8 @@ export function readFoldingResult(value: unknown): FoldingResult {
     pae: pae.matrix,
     paeOffsets,
     embeddings: hasEmbeddings ? { sequence: sequence.matrix, pair: pair.matrix } : null,
-    warnings: [...warnings, ...named.warnings],
+    isNameless: named.isNameless,
+    warnings,
     misfits: {
       ptm: ptm.misfit,
       iptm: interfacePtm.misfit,

@@ -4,6 +4,7 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { selectBestPairs } from '../../structure/fold/interface-scores.ts';
+import { nameOnlyChain } from '../../structure/fold/only-chain.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { download, openDownload } from '../http/download.ts';
 import type { StreamedResponse, Upstream } from '../http/upstream-client.ts';
@@ -107,17 +108,26 @@ export function createFoldResults(
   const readBody = async (taskId: string): Promise<Uint8Array | null> =>
     (await readInline(taskId)) ?? openUrl(taskId, (url) => download(up, url));
 
-  async function parse(bytes: Uint8Array): Promise<FoldingResult> {
-    try {
-      return await readFold(bytes);
-    } catch (error) {
+  /** Ids of the chains of a task's item; none where it was not submitted here. */
+  async function submittedIds(taskId: string): Promise<string[]> {
+    const place = await submissions.findTask(taskId);
+    const batch = place && (await submissions.batch(place.batchId));
+    const item = batch && (await submissions.item(batch.batchId, place.index % batch.itemCount));
+    return item?.chains.flatMap(({ ids }) => ids) ?? [];
+  }
+
+  async function parse(taskId: string, bytes: Uint8Array): Promise<FoldingResult> {
+    const fold = await readFold(bytes).catch((error: unknown) => {
       throw toUnreadable(error);
-    }
+    });
+    if (!fold.isNameless) return fold;
+    // A store that fails costs the name, not the result.
+    return nameOnlyChain(fold, await submittedIds(taskId).catch(() => []));
   }
 
   async function readForFields(taskId: string): Promise<KeptResult | null> {
     const bytes = await readBody(taskId);
-    return bytes && { size: bytes.byteLength, fold: await parse(bytes) };
+    return bytes && { size: bytes.byteLength, fold: await parse(taskId, bytes) };
   }
 
   function readOnce(taskId: string): Promise<KeptResult | null> {
@@ -159,7 +169,7 @@ export function createFoldResults(
   async function readWhole(taskId: string): Promise<WholeResult | null> {
     const bytes = await readBody(taskId);
     if (bytes === null) return null;
-    const fold = await parse(bytes);
+    const fold = await parse(taskId, bytes);
     return { bytes, fold, scores: await storeScores(taskId, fold) };
   }
 
