@@ -46,7 +46,7 @@ const onlyError = ({ errors }: Answer) => {
 
 /** Connections are let go of long before the limit of time ends them, which is 30 s for a protein. */
 const nothingHeld = ({ gateway } = place) =>
-  expect.poll(() => gateway.upstream().api.inFlight, { timeout: 10_000, interval: 5 }).toBe(0);
+  expect.poll(() => gateway.upstream().api.inFlight, { timeout: 25_000, interval: 5 }).toBe(0);
 
 /** Writes some and then nothing. */
 const begins =

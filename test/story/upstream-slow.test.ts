@@ -64,6 +64,9 @@ async function listen(place: Place) {
   };
 }
 
+/** No time limit ends a call while a test waits for its client to be missed. */
+const PATIENT = { UPSTREAM_TIMEOUT_FACTOR: '10', REQUEST_TIMEOUT_MS: '110000' };
+
 describe('a client that leaves', () => {
   it.each([
     ['protein', `{ protein(hash: "${HASH}") { ptm } }`],
@@ -76,13 +79,13 @@ describe('a client that leaves', () => {
     ['status', '{ task(taskId: "b1-00000") { status } }'],
   ])('takes the upstream connection of %s with it', async (operation, query) => {
     liar.script(operation, hangs);
-    const place = openPlace(liar.url);
+    const place = openPlace(liar.url, PATIENT);
     const server = await listen(place);
     const leave = server.begin(query);
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     expect(place.gateway.upstream().api.inFlight).toBe(1);
     leave();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual([operation]);
+    await expect.poll(() => liar.closed, { interval: 5 }).toEqual([operation]);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     await server.close();
   });
@@ -92,7 +95,7 @@ describe('a client that leaves', () => {
     'closes its socket',
   ])('takes the calls of a query over WebSocket with it when it %s', async (how) => {
     liar.script('similarity', hangs);
-    const place = openPlace(liar.url);
+    const place = openPlace(liar.url, PATIENT);
     const served = await serve(place.gateway);
     const client = createClient({
       url: served.url.replace('http', 'ws'),
@@ -106,7 +109,7 @@ describe('a client that leaves', () => {
     await expect.poll(() => liar.seen.length, { interval: 5 }).toBe(1);
     if (how === 'completes it') complete();
     else client.terminate();
-    await expect.poll(() => liar.closed, { interval: 5, timeout: 8000 }).toEqual(['similarity']);
+    await expect.poll(() => liar.closed, { interval: 5 }).toEqual(['similarity']);
     expect(place.gateway.upstream().api).toMatchObject({ inFlight: 0, queued: 0 });
     if (how === 'completes it') {
       const other = client.iterate({ query: '{ limits { maxItems } }' });

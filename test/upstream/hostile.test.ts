@@ -16,14 +16,14 @@ let hostile: Hostile;
 let place: Place;
 let impatient: Place;
 /** Long before the deadline of the request. */
-const SOON = { timeout: 15_000 };
+const SOON = { timeout: 90_000 };
 let rss = 0;
 let before = 0;
 
 beforeAll(async () => {
   hostile = await openHostile();
-  place = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000' }, { limits: { responseCacheBytes: 0 } });
-  impatient = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '20000', UPSTREAM_TIMEOUT_FACTOR: '0.02' });
+  place = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '110000' }, { limits: { responseCacheBytes: 0 } });
+  impatient = openPlace(hostile.url, { REQUEST_TIMEOUT_MS: '110000', UPSTREAM_TIMEOUT_FACTOR: '0.02' });
 });
 afterAll(async () => {
   await place.gateway.close();
