@@ -96,6 +96,55 @@ describe('results.zip', () => {
     expect(text(files['scores.tsv'])).toBe(await (await get('scores.tsv')).text());
   });
 
+  it('holds only files of the best, by any score, and tells all tasks', async () => {
+    const table = async (order: string) =>
+      (await (await get(`scores.tsv?orderBy=${order}`)).text()).trimEnd().split('\n').slice(1);
+    const name = (row = '') => String(row.split('\t')[1]);
+    for (const order of ['IPTM', 'IPSAE', 'PTM', 'PLDDT', 'NAME', 'INDEX']) {
+      const rows = await table(order);
+      const ranked = rows.filter((row) => /^\d/.test(row));
+      expect(ranked.map((row) => row.split('\t')[0])).toEqual(['1', '2', '3']);
+      const answer = await get(`results.zip?best=2&orderBy=${order}`);
+      expect(answer.status).toBe(200);
+      const files = await unzip(answer);
+      const manifest = manifestOf(files);
+      const listed = listAt(manifest, 'tasks');
+      const archived = listed.filter((task) => listAt(task, 'files').length > 0);
+      expect(archived.map((task) => String(at(task, 'name') ?? '')).sort()).toEqual(
+        ranked.slice(0, 2).map(name).sort(),
+      );
+      expect(Object.keys(files)).toHaveLength(2 * 4 + 2);
+      expect(listed).toHaveLength(4);
+      expect(manifest).toMatchObject({ isComplete: true, best: 2, orderBy: order, counts: { total: 4 } });
+      // The table is the same, without the names of files that are left out.
+      const without = (row: string) => row.split('\t').toSpliced(-2, 1).join('\t');
+      expect(text(files['scores.tsv']).trimEnd().split('\n').slice(1).map(without)).toEqual(
+        rows.map(without),
+      );
+    }
+    // All scores are stored by now: only the files of the best are read.
+    bench.forget();
+    await unzip(await get('results.zip?best=1&orderBy=IPTM'));
+    expect(bench.counts()).toEqual({ list: 1, status: 1, download: 1 });
+    expect(Object.keys(await unzip(await get('results.zip?best=2000')))).toHaveLength(3 * 4 + 2);
+  });
+
+  it('refuses a number and an order that mean nothing, before it asks the service', async () => {
+    for (const query of ['best=0', 'best=-1', 'best=2001', 'best=1.5', 'best=', 'best=ten', 'best=1&best=2'])
+      expect([query, (await get(`results.zip?${query}`)).status]).toEqual([query, 400]);
+    for (const query of [
+      'orderBy=ipsae',
+      'orderBy=',
+      'orderBy=toString',
+      'orderBy=PTM&orderBy=IPTM',
+      'first=3',
+    ])
+      for (const file of ['results.zip', 'scores.tsv'])
+        expect([query, (await get(`${file}?${query}`)).status]).toEqual([query, 400]);
+    expect((await get('scores.tsv?best=1')).status).toBe(400);
+    expect(bench.counts()).toEqual({});
+  });
+
   it('is read by other programs', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'foldatlas-zip-'));
     const file = join(folder, 'results.zip');

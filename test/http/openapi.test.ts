@@ -186,6 +186,8 @@ describe('every route', () => {
       );
     for (const file of ['scores.tsv', 'results.zip']) {
       await ask(`/batches/{batchId}/${file}`, `/batches/${batch}/${file}`, 200);
+      await ask(`/batches/{batchId}/${file}`, `/batches/${batch}/${file}?orderBy=IPSAE`, 200);
+      await ask(`/batches/{batchId}/${file}`, `/batches/${batch}/${file}?orderBy=ipsae`, 400);
       await ask(`/batches/{batchId}/${file}`, `/batches/unknown/${file}`, 404);
     }
 

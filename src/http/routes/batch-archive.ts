@@ -5,8 +5,9 @@ import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
 import { fileNames } from '../../resolvers/folds/file-names.ts';
 import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
 import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { orderTasks } from '../../resolvers/folds/task-order.ts';
 import { findInput, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
-import type { TaskErrorShape } from '../../schema/task.ts';
+import type { TaskErrorShape, TaskOrderName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
@@ -99,10 +100,18 @@ async function confidenceFiles(
 }
 
 /** Reads the files of a task. Never rejects: the manifest says what failed. */
-async function readTask({ folds, onFailure }: ArchiveSource, task: ListedTask): Promise<ArchivedTask> {
+async function readTask(
+  { folds, onFailure }: ArchiveSource,
+  task: ListedTask,
+  leftOut: ArchiveSelection['leftOut'],
+): Promise<ArchivedTask> {
   const { file } = task;
   if (file === null) return { task, files: [], scores: undefined, problem: task.error?.message ?? null };
   const failed = (problem: string): ArchivedTask => ({ task, files: [], scores: problem, problem });
+  if (leftOut.has(task.taskId)) {
+    const scores = leftOut.get(task.taskId);
+    return typeof scores === 'string' ? failed(scores) : { task, files: [], scores, problem: null };
+  }
   try {
     const whole = await folds.read(task.taskId);
     if (whole === null) {
@@ -132,10 +141,11 @@ async function readTask({ folds, onFailure }: ArchiveSource, task: ListedTask): 
 async function* readInOrder(
   source: ArchiveSource,
   tasks: readonly ListedTask[],
+  leftOut: ArchiveSelection['leftOut'],
 ): AsyncGenerator<ArchivedTask> {
   const reading: Promise<ArchivedTask>[] = [];
   for (const task of tasks) {
-    const next = readTask(source, task);
+    const next = readTask(source, task, leftOut);
     // Nothing awaits it once the client has disconnected.
     next.catch(() => undefined);
     reading.push(next);
@@ -156,24 +166,47 @@ const toManifestEntry = ({ task, files, scores, problem }: ArchivedTask): object
   problem,
 });
 
+/** What of a batch is archived, and in which order the table lists it. */
+export interface ArchiveSelection {
+  readonly order: TaskOrderName;
+  /** The scores of tasks whose files are left out, by task id. */
+  readonly leftOut: ReadonlyMap<string, TaskScores | string | undefined>;
+}
+
+/** Leaves out the files of all tasks but the best, of which each has scores. */
+export function selectBest(
+  tasks: readonly ListedTask[],
+  scores: ReadonlyMap<string, TaskScores | string>,
+  { order, best }: { readonly order: TaskOrderName; readonly best: number },
+): ArchiveSelection {
+  const scored = tasks.map((task) => toScored(task, scores.get(task.taskId)));
+  const chosen = orderTasks(scored, order)
+    .filter((task) => task.scores !== null)
+    .slice(0, best);
+  const ids = new Set(chosen.map(({ taskId }) => taskId));
+  const others = tasks.filter(({ taskId }) => !ids.has(taskId));
+  return { order, leftOut: new Map(others.map(({ taskId }) => [taskId, scores.get(taskId)])) };
+}
+
 /** The archive: files of each task, then the table of scores and the manifest of what is in it. */
 export async function* writeBatchArchive(
   source: ArchiveSource,
   tasks: readonly ListedTask[],
+  { order, leftOut }: ArchiveSelection,
   about: Readonly<Record<string, unknown>>,
 ): AsyncGenerator<Uint8Array> {
   const zip = createZipWriter();
   const rows: ScoredTask[] = [];
   const entries: object[] = [];
   let isComplete = true;
-  for await (const one of readInOrder(source, tasks)) {
+  for await (const one of readInOrder(source, tasks, leftOut)) {
     for (const [name, content] of one.files) yield* await zip.entry(name, content);
     entries.push(toManifestEntry(one));
     isComplete &&= one.task.status !== 'DONE' || one.problem === null;
     rows.push({ ...toScored(one.task, one.scores), file: one.files.length === 0 ? null : one.task.file });
   }
   const manifest = JSON.stringify({ ...about, isComplete, tasks: entries }, null, 1);
-  yield* await zip.entry('scores.tsv', Buffer.from(scoreTable(rows)));
+  yield* await zip.entry('scores.tsv', Buffer.from(scoreTable(rows, order)));
   yield* await zip.entry('manifest.json', Buffer.from(manifest));
   yield zip.end();
 }

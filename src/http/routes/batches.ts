@@ -1,17 +1,20 @@
-// GET /batches/{batchId}/scores.tsv: all tasks, best ipTM first. GET
-// /batches/{batchId}/results.zip: results and structures of all finished tasks with a manifest,
-// written while they are read.
+// GET /batches/{batchId}/scores.tsv: all tasks in an order, best ipTM first by default. GET
+// /batches/{batchId}/results.zip: results and structures of all finished tasks, or of the best, with
+// a manifest, written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
 import { readAllTasks } from '../../resolvers/folds/all-tasks.ts';
 import { loadAllScores } from '../../resolvers/folds/batch-scores.ts';
 import { scoreTable } from '../../resolvers/folds/score-table.ts';
+import { isTaskOrder, TASK_ORDERS } from '../../resolvers/folds/task-order.ts';
+import type { TaskOrderName } from '../../schema/task.ts';
+import { MAX_TASKS } from '../../submission/check.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/concurrency-quota.ts';
-import { listTasks, toScored, writeBatchArchive } from './batch-archive.ts';
-import type { RouteDescription } from './description.ts';
+import { listTasks, selectBest, toScored, writeBatchArchive } from './batch-archive.ts';
+import type { Parameter, RouteDescription } from './description.ts';
 import { attachment, decodeId, textResponse } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
 
@@ -21,19 +24,32 @@ const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values' } as co
  */
 const MAX_ARCHIVES = 4;
 
+const ORDER_BY: Parameter = {
+  description: 'The order of the table, and of what `best` counts; tasks without scores stand last.',
+  example: 'IPSAE',
+  schema: { enum: TASK_ORDERS, default: 'IPTM' },
+};
+const BEST: Parameter = {
+  description: 'Only files of this many tasks with scores, the first in the order.',
+  example: '10',
+  schema: { type: 'integer', minimum: 1, maximum: MAX_TASKS },
+};
+const WRONG = { 400: 'A wrong parameter.' };
 const NO_BATCH = { 404: 'There is no such batch for this key.' };
 const DESCRIBED: Readonly<Record<string, RouteDescription>> = {
   '/batches/{batchId}/scores.tsv': {
     summary: 'All tasks of a batch with their scores, the best first',
     type: TYPES.tsv,
     isPrivate: true,
-    others: NO_BATCH,
+    query: { orderBy: ORDER_BY },
+    others: { ...WRONG, ...NO_BATCH },
   },
   '/batches/{batchId}/results.zip': {
     summary: 'Results and structures of all folded tasks of a batch, with a manifest',
     type: TYPES.zip,
     isPrivate: true,
-    others: { ...NO_BATCH, 409: 'No task has a result yet.', 410: 'The results have expired.' },
+    query: { best: BEST, orderBy: ORDER_BY },
+    others: { ...WRONG, ...NO_BATCH, 409: 'No task has a result yet.', 410: 'The results have expired.' },
   },
 };
 
@@ -51,10 +67,28 @@ const tooManyArchives = (): Response =>
     { 'retry-after': '30' },
   );
 
+/** What was asked for of a batch; `best` is null for all. */
+interface Choice {
+  readonly order: TaskOrderName;
+  readonly best: number | null;
+}
+
+/** Reads the parameters; a sentence where one is wrong. */
+function readChoice({ searchParams }: URL): Choice | string {
+  for (const name of new Set(searchParams.keys()))
+    if (searchParams.getAll(name).length > 1) return `Give \`${name}\` once.`;
+  const order = searchParams.get('orderBy') ?? 'IPTM';
+  if (!isTaskOrder(order)) return `\`orderBy\` is one of ${TASK_ORDERS.join(', ')}.`;
+  const best = searchParams.get('best');
+  if (best === null) return { order, best };
+  const isCount = /^[1-9]\d{0,3}$/.test(best) && Number(best) <= MAX_TASKS;
+  return isCount ? { order, best: Number(best) } : `\`best\` is a whole number from 1 to ${MAX_TASKS}.`;
+}
+
 async function answer(
   ctx: GatewayContext,
   batchId: string,
-  file: string,
+  { file, order, best }: Choice & { readonly file: string },
   archives: ConcurrencyQuota,
 ): Promise<RouteAnswer> {
   const all = await readAllTasks(ctx, batchId);
@@ -63,7 +97,8 @@ async function answer(
   const name = submitted?.label || batchId;
   if (file === 'scores.tsv') {
     const scores = await loadAllScores(ctx, batchId, tasks);
-    const table = scoreTable(tasks.map((task) => toScored(task, scores.get(task.taskId))));
+    const rows = tasks.map((task) => toScored(task, scores.get(task.taskId)));
+    const table = scoreTable(rows, order);
     return new Response(table, { headers: fileHeaders(`${name}-scores`, 'tsv') });
   }
   const counts = readCounts(all.page.counts);
@@ -74,16 +109,22 @@ async function answer(
     );
   if (!tasks.some(({ status }) => status === 'DONE'))
     return textResponse(410, 'The results have expired: the service keeps results for 31 days.');
+  const selection =
+    best === null
+      ? { order, leftOut: new Map() }
+      : selectBest(tasks, await loadAllScores(ctx, batchId, tasks), { order, best });
   const release = archives.acquire(ctx.principal ?? 'anonymous');
   if (release === null) return tooManyArchives();
   // The archive lasts as long as the caller stays, however slow it is.
   const lasting = { ...ctx.upstream, signal: ctx.clientSignal };
   const batches = createBatchReader(lasting, ctx.owned);
   const folds = createFoldResults(lasting, batches, ctx.submissions);
-  const about = { batchId, label: submitted?.label ?? null, writtenAt: new Date().toISOString(), counts };
-  const body = Readable.from(writeBatchArchive({ folds, onFailure: lasting.onFailure }, tasks, about), {
-    highWaterMark: 1,
-  });
+  const about = {
+    ...{ batchId, label: submitted?.label ?? null, writtenAt: new Date().toISOString(), counts },
+    ...(best === null ? {} : { best, orderBy: order }),
+  };
+  const source = { folds, onFailure: lasting.onFailure };
+  const body = Readable.from(writeBatchArchive(source, tasks, selection, about), { highWaterMark: 1 });
   // Also when it fails, or is cancelled before its first piece.
   body.once('close', release);
   return { status: 200, headers: fileHeaders(name, 'zip'), body };
@@ -94,11 +135,12 @@ export function batchRoutes(open: (request: Request) => Promise<GatewayContext>)
   return {
     path: /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/,
     described: DESCRIBED,
-    async answer({ request, parts: [batchId = '', file = ''] }) {
+    async answer({ request, url, parts: [batchId = '', file = ''] }) {
       const id = decodeId(batchId);
-      return id === null
-        ? textResponse(400, 'The batch id cannot be read.')
-        : answer(await open(request), id, file, archives);
+      if (id === null) return textResponse(400, 'The batch id cannot be read.');
+      const choice = readChoice(url);
+      if (typeof choice === 'string') return textResponse(400, choice);
+      return answer(await open(request), id, { ...choice, file }, archives);
     },
   };
 }

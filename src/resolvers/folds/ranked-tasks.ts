@@ -9,6 +9,7 @@ import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts'
 import { type PlacedTask, readAllTasks } from './all-tasks.ts';
 import { loadAllScores, type ScoresById } from './batch-scores.ts';
 import { loadStatus } from './load-task.ts';
+import { compareSortKeys, SORT_KEYS, type SortKey } from './task-order.ts';
 import { findTaskName } from './task-shape.ts';
 
 export interface TaskListArgs {
@@ -28,47 +29,13 @@ export const needsScores = ({ orderBy, minIptm, minIpsae }: TaskListArgs): boole
 export const needsAllTasks = (args: TaskListArgs): boolean =>
   needsScores(args) || args.orderBy === 'NAME' || args.statuses != null;
 
-type SortKey = readonly (number | string | null)[];
-
-const descending = (score: number | null | undefined): number | null => (score == null ? null : -score);
-
-/**
- * The values that an order compares, one after the other; equal tasks keep the order of submission.
- */
-const SORT_KEYS: Readonly<
-  Record<TaskOrderName, (name: string | null, scores: TaskScores | null) => SortKey>
-> = {
-  INDEX: () => [],
-  NAME: (name) => [name],
-  IPTM: (_, scores) => [descending(scores?.iptm), descending(scores?.ptm)],
-  IPSAE: (_, scores) => [descending(scores?.chainPairs[0]?.ipsaeMax), descending(scores?.iptm)],
-  PTM: (_, scores) => [descending(scores?.ptm)],
-  PLDDT: (_, scores) => [descending(scores?.meanPlddt)],
-};
-
-/** `design-2` stands before `design-10`. */
-const { compare: compareText } = new Intl.Collator('en', { numeric: true });
-
-/** Null stands last. */
-function compareValues(a: number | string | null, b: number | string | null): number {
-  if (a === b) return 0;
-  if (a === null || b === null) return a === null ? 1 : -1;
-  return typeof a === 'number' && typeof b === 'number' ? a - b : compareText(String(a), String(b));
-}
-
 /** A place in an order: what was compared, and the position in the batch. */
 interface Place {
   readonly key: SortKey;
   readonly index: number;
 }
 
-function comparePlaces(a: Place, b: Place): number {
-  for (const [i, value] of a.key.entries()) {
-    const order = compareValues(value, b.key[i] ?? null);
-    if (order !== 0) return order;
-  }
-  return a.index - b.index;
-}
+const comparePlaces = (a: Place, b: Place): number => compareSortKeys(a.key, b.key) || a.index - b.index;
 
 /** A cursor holds the place itself: tasks that finish meanwhile never repeat or move those seen. */
 const placeCursor = z.strictObject({

@@ -1,8 +1,9 @@
-// The table of scores of a batch, best ipTM first.
+// The table of scores of a batch.
 import { type Cell, tableRow } from '../../plain-text.ts';
-import type { TaskStatusName } from '../../schema/task.ts';
+import type { TaskOrderName, TaskStatusName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { NamedTask } from './file-names.ts';
+import { orderTasks } from './task-order.ts';
 
 export interface ScoredTask extends NamedTask {
   readonly status: TaskStatusName;
@@ -53,15 +54,9 @@ const COLUMNS = [
   ...['task_id', 'file', 'problem'],
 ];
 
-/**
- * The table: best ipTM first, of equals (single chains have none) best pTM; tasks without scores
- * last.
- */
-export function scoreTable(tasks: readonly ScoredTask[]): string {
-  const value = ({ scores }: ScoredTask, key: 'iptm' | 'ptm') => (scores === null ? -2 : (scores[key] ?? -1));
-  const ranked = tasks.toSorted(
-    (a, b) => value(b, 'iptm') - value(a, 'iptm') || value(b, 'ptm') - value(a, 'ptm'),
-  );
+/** The table of scores in an order, best ipTM first by default; tasks without scores stand last. */
+export function scoreTable(tasks: readonly ScoredTask[], order: TaskOrderName = 'IPTM'): string {
+  const ranked = orderTasks(tasks, order);
   const rows = ranked.map((task, i): Cell[] => {
     const scores = task.scores && roundedScores(task.scores);
     return [
