@@ -2,8 +2,8 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
 import { openLiar, openPlace, says } from '../upstream/liar.ts';
@@ -425,7 +425,7 @@ describe('a store on disk', () => {
 
   it('that can no longer be read hides no id of what was paid', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/unread.db` });
-    const database = new DatabaseSync(`${folder}/unread.db`);
+    const database = openSqlite(`${folder}/unread.db`);
     database.exec('ALTER TABLE entry RENAME TO gone');
     database.close();
     const { data } = await broken.ask(
@@ -449,7 +449,7 @@ describe('a store on disk', () => {
     const scores = () =>
       broken.ask('query($id: ID!) { task(taskId: $id) { status scores { ptm } } }', { id: `${id}-00000` });
     expect((await scores()).data).toEqual({ task: { status: 'EXPIRED', scores: null } });
-    const database = new DatabaseSync(`${folder}/scores.db`);
+    const database = openSqlite(`${folder}/scores.db`);
     database.exec(
       `INSERT INTO entry SELECT principal, 'scores', '${id}-00000', NULL, 'damaged' FROM entry WHERE kind = 'batch'`,
     );
@@ -462,7 +462,7 @@ describe('a store on disk', () => {
 
   it('that fails hides neither a success nor its reason', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
-    const database = new DatabaseSync(`${folder}/gateway.db`);
+    const database = openSqlite(`${folder}/gateway.db`);
     for (const [name, event] of [
       ['no_outcome', `INSERT ON entry WHEN new.kind IN ('batch', 'input')`],
       ['no_release', 'DELETE ON entry'],
@@ -486,7 +486,7 @@ describe('a store on disk', () => {
     await broken.fault({ operation: 'submit', status: 403, body: { message: 'no' } });
     expect(await ending('c')).toMatchObject({ __typename: 'Refused', reason: 'FORBIDDEN' });
 
-    const mended = new DatabaseSync(`${folder}/gateway.db`);
+    const mended = openSqlite(`${folder}/gateway.db`);
     mended.exec('DROP TRIGGER no_outcome');
     mended.close();
     expect(await ending('a')).toMatchObject({ __typename: 'FoldSubmitted', replayed: true, warnings: [] });
@@ -502,7 +502,7 @@ describe('a store on disk', () => {
     });
     const input = { items: [protein(INSULIN_A)] };
     const batchId = await full.submit(input, key);
-    const database = new DatabaseSync(`${folder}/gateway.db`);
+    const database = openSqlite(`${folder}/gateway.db`);
     // What was written to see whether it can be is gone.
     expect(database.prepare(`SELECT count(*) AS keys FROM entry WHERE kind = 'key'`).get()).toEqual({
       keys: 0,
@@ -537,7 +537,7 @@ describe('a store on disk', () => {
     const first = submit();
     await expect.poll(() => held.length).toBe(1);
     // However long it takes: it says from time to time that it goes on.
-    const database = new DatabaseSync(`${folder}/gateway.db`);
+    const database = openSqlite(`${folder}/gateway.db`);
     database.exec(`UPDATE entry SET at = at - 260000 WHERE kind = 'key'`);
     const newest = database.prepare(`SELECT max(at) AS at FROM entry WHERE kind = 'key'`);
     const age = () => Date.now() - Number(newest.get()?.at);
@@ -568,7 +568,7 @@ describe('a store on disk', () => {
     await killed.submit(input);
     await killed.close();
     // What a killed process leaves: a key that is taken, and no word of what became of it.
-    const database = new DatabaseSync(`${folder}/gateway.db`);
+    const database = openSqlite(`${folder}/gateway.db`);
     database.exec(
       `UPDATE entry SET text = json_set(text, '$.state', 'pending'), at = at - 400000 WHERE kind = 'key';
        DELETE FROM entry WHERE kind = 'batch'`,

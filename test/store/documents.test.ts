@@ -2,10 +2,10 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { documentsContract } from './documents-contract.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from './redis-place.ts';
 
@@ -36,7 +36,7 @@ it('an SQLite file keeps no documents past their time', async () => {
   time += 100;
   const documents = open();
   await documents.put('new', 'x', { lifetimeMs: 100 });
-  const database = new DatabaseSync(file);
+  const database = openSqlite(file);
   expect(database.prepare('SELECT key FROM document').all()).toEqual([{ key: 'new' }]);
   database.close();
   await documents.close();

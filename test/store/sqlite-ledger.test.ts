@@ -13,12 +13,12 @@ import {
 } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { DatabaseSync } from '@photostructure/sqlite';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
 import { type Ledger, type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
 import { LostLedgerError } from '../../src/store/ledger/mark.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { openSqlite } from '../../src/store/sqlite.ts';
 import { batchOf, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -32,7 +32,7 @@ ledgerContract('sqlite', async () => {
       for (const suffix of ['', '-wal', '-shm']) rmSync(`${file}${suffix}`, { force: true });
     },
     async save() {
-      const copy = new DatabaseSync(file);
+      const copy = openSqlite(file);
       copy.exec(`VACUUM INTO '${folder}/copy.db'`);
       copy.close();
       return async () => {
@@ -81,7 +81,7 @@ describe('a ledger file', () => {
       `The database ${file} cannot be opened: file is not a database`,
     );
     const other = join(folder, 'other.db');
-    const database = new DatabaseSync(other);
+    const database = openSqlite(other);
     database.exec('CREATE TABLE entry (id)');
     database.close();
     expect(() => openLedger(`sqlite:${other}`, SECRETS)).toThrow(
@@ -145,7 +145,7 @@ describe('a ledger file', () => {
     const file = join(folder, 'held.db');
     const ledger = openLedger(`sqlite:${file}`, SECRETS);
     const documents = openDocuments(`sqlite:${file}`);
-    const other = new DatabaseSync(file);
+    const other = openSqlite(file);
     other.exec('BEGIN IMMEDIATE');
     // Only a process that goes on lets go of it.
     setTimeout(() => other.exec('ROLLBACK'), 500);
@@ -179,7 +179,7 @@ describe('a ledger file', () => {
     const ledger = open();
     await ledger.record('p', 'young', batchOf('young', { submittedAt: now }), items);
     now += 3_600_000;
-    const other = new DatabaseSync(file);
+    const other = openSqlite(file);
     const count = other.prepare('SELECT count(*) AS n FROM entry WHERE kind = ?');
     const rows = (kind: string) => Number(count.get(kind)?.n);
     expect(await ledger.claim('p', 'other', 'h')).toBeNull();
@@ -196,7 +196,7 @@ describe('a ledger file', () => {
 
   it('of version 2 is read whole, and written on', async () => {
     const file = join(folder, 'gateway.db');
-    const old = new DatabaseSync(file);
+    const old = openSqlite(file);
     old.exec(readFileSync(new URL('ledger-version-2.sql', import.meta.url), 'utf8'));
     old.close();
     const open = () => openLedger(`sqlite:${file}`, SECRETS, { now: () => 2000 });
@@ -230,7 +230,7 @@ describe('a ledger file', () => {
 
   it('of a newer gateway is refused, not rewritten', () => {
     const file = join(folder, 'gateway.db');
-    const database = new DatabaseSync(file);
+    const database = openSqlite(file);
     database.exec('PRAGMA user_version = 99');
     database.close();
     expect(() => openLedger(`sqlite:${file}`, SECRETS)).toThrow(
@@ -293,7 +293,7 @@ describe('a ledger file that its gateway finds at its start', () => {
     [
       'replaced by a new one',
       () => {
-        const other = new DatabaseSync(join(folder, 'other.db'));
+        const other = openSqlite(join(folder, 'other.db'));
         other.close();
         remove();
         renameSync(join(folder, 'other.db'), file);
@@ -363,7 +363,7 @@ describe('a ledger file that its gateway finds at its start', () => {
   it('is missed when an older copy is put back, however many gateways wrote to it at once', async () => {
     const ledgers = Array.from({ length: 4 }, () => openLedger(`sqlite:${file}`, SECRETS));
     await Promise.all(ledgers.map((ledger) => ledger.check()));
-    const copy = new DatabaseSync(file);
+    const copy = openSqlite(file);
     const claims = ledgers.flatMap((ledger, i) =>
       Array.from({ length: 25 }, async (_, n) => {
         if (i === 3 && n === 24) copy.exec(`VACUUM INTO '${folder}/copy.db'`);
