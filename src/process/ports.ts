@@ -2,18 +2,22 @@
 // only Prometheus reaches.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
+import { setImmediate as nextTurn } from 'node:timers/promises';
 import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/shared-secrets.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;
-/** How often connections that have become idle are closed while others are still answered. */
+/**
+ * How often unused connections are closed while others are still answered. A proxy sends its
+ * request at once, so a connection without one by then has none on its way.
+ */
 const IDLE_MS = 200;
 
 export interface OpenPort {
   readonly url: string;
   /**
-   * Takes no more connections, closes unused ones at once and the others when they are answered,
-   * and cuts what lasts longer than `milliseconds`.
+   * Takes no more connections, closes unused ones in a moment and the others when they are
+   * answered, and cuts what lasts longer than `milliseconds`.
    */
   close(milliseconds: number): Promise<void>;
 }
@@ -40,11 +44,15 @@ export async function openPort(server: Server, port: number, host: string): Prom
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
     async close(milliseconds) {
+      // Connections that wait for the event loop are accepted first: the system would reset them.
+      await nextTurn();
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      // Browsers and load balancers open connections before they need them. Node counts them as
-      // busy.
-      for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
-      const idle = setInterval(() => server.closeIdleConnections(), IDLE_MS);
+      const idle = setInterval(() => {
+        server.closeIdleConnections();
+        // Browsers and load balancers open connections before they need them. Node counts them as
+        // busy.
+        for (const socket of sockets) if (socket.bytesRead === 0) socket.destroy();
+      }, IDLE_MS);
       const late = setTimeout(() => server.closeAllConnections(), milliseconds);
       await closed;
       clearInterval(idle);

@@ -47,7 +47,7 @@ const NOUNS: Readonly<Record<string, Noun>> = {
   ResidueRegion: {
     wire: 'const region = z.object({',
     file: 'schema/feature.ts',
-    before: "      start: t.exposeInt('start', ",
+    before: "    start: t.exposeInt('start', ",
     field: exposed,
     path: /\/proteins\/[0-9a-f]{32}\?/,
     places: (body) => list(at(body, 'sae_features')).flatMap((one) => list(at(one, 'residue_regions'))),
