@@ -68,8 +68,9 @@ builder.objectFields(Protein, (t) => ({
   name: t.string(
     nameField(
       'name',
-      'Its own name, such as "Insulin": of its record, or of its UniProt entry. Null where neither has ' +
-        'one; the name of the representative of its cluster is `cluster { name }`.',
+      'Its own name, such as "Insulin": of the UniProt entry where `uniprotEntry` or `lookup` led to it ' +
+        'by its accession or entry name, else of its record, or of its entry where the record has none; ' +
+        'the two may differ. Null where neither has one; `cluster { name }` is that of the representative.',
     ),
   ),
   organism: t.string(
