@@ -86,6 +86,9 @@ export function relatedDocuments(
   const structure = fc.constantFrom(...STRUCTURES).chain(constant);
   const own = weighted([8, ofFeatures], [5, leaf], [1, structure]);
   const ownFields = (prefix: string) => selection(prefix, own);
+  // A cluster's record has a short ranking of its representative, often without regions.
+  const short = constant('features(first: 1) { value regions { start end } }');
+  const ofRepresentative = selection('r', weighted([2, own], [1, short], [1, constant('name')]));
   const below = (name: string, fields: fc.Arbitrary<string>): fc.Arbitrary<Field> =>
     fields.map((text) => (key) => `${key}: ${name} ${text}`);
 
@@ -93,7 +96,7 @@ export function relatedDocuments(
     'c',
     weighted(
       [3, fc.constantFrom(...CLUSTER_LEAVES).chain(constant)],
-      [6, below('representative', ownFields('r'))],
+      [6, below('representative', ofRepresentative)],
       [
         1,
         ownFields('m').map(
