@@ -26,6 +26,7 @@ import './relay/node.ts';
 import './federation.ts';
 import { GraphQLDeferDirective, GraphQLStreamDirective } from '@graphql-tools/utils';
 import { specifiedDirectives } from 'graphql';
+import { boundEnums } from '../schema/bound-enums.ts';
 import { builder } from '../schema/builder.ts';
 import { apiSchema } from './sdl.ts';
 
@@ -37,5 +38,7 @@ builder.subscriptionType({ description: 'Live progress, over Server-Sent Events 
 export const subgraphSchema = builder.toSchema({
   directives: [...specifiedDirectives, GraphQLDeferDirective, GraphQLStreamDirective],
 });
+
+boundEnums(subgraphSchema);
 
 export const schema = apiSchema(subgraphSchema);

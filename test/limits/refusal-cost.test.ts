@@ -163,6 +163,9 @@ const DOORS: Readonly<Record<string, (shape: string) => Promise<unknown>>> = {
         `{"items":[{"chains":[],"distogramConditioning":[{"chainId":"A","distogram":${shape}}]}]}`,
       ),
     ),
+  'a variable of an enum': graphql(
+    'query($v: TaskOrder) { batch(batchId: "b1") { tasks(orderBy: $v) { totalCount } } }',
+  ),
   'a variable of integers': graphql('query($v: [Int!]) { features(indices: $v, first: 0) { totalCount } }'),
   'ids of objects': graphql('query($v: [ID!]!) { nodes(ids: $v) { id } }'),
   'identifiers to look up': graphql('query($v: [String!]!) { lookup(ids: $v) { status } }'),
@@ -247,6 +250,8 @@ const EXAMPLES: readonly (readonly [where: string, name: string])[] = [
   ['a variable of a subscription', 'a wide object'],
   ['a message of a WebSocket', 'a wide object'],
   ['a variable of integers', 'a long list of numbers'],
+  ['a variable of an enum', 'a long text'],
+  ['a variable of an input object', 'a long name'],
   ['the items of a tool', 'a long list of numbers'],
   ['the name of a tool', 'a long text'],
   ['the address of a resource', 'a long text'],

@@ -7,6 +7,8 @@ export interface JsonBounds {
   readonly depth: number;
   /** Members of one object. */
   readonly names: number;
+  /** Bytes of one name: readers compare it with the names that they know, letter by letter. */
+  readonly nameBytes: number;
   /** Members of one list. */
   readonly items: number;
   /** Objects, lists and names of the whole text: parsed, each takes 50 bytes or more. */
@@ -76,9 +78,13 @@ export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | 
   for (let at = 0; at < length; at += 1) {
     const byte = json[at];
     if (byte === QUOTE) {
-      if (isNameNext) names[depth] = at;
-      isNameNext = false;
-      at = findTextEnd(json, at);
+      const end = findTextEnd(json, at);
+      if (isNameNext) {
+        if (end - at - 1 > bounds.nameBytes) return excess('nameBytes', depth);
+        names[depth] = at;
+        isNameNext = false;
+      }
+      at = end;
     } else if (byte === COMMA) {
       const count = (commas[depth] ?? 0) + 1;
       commas[depth] = count;

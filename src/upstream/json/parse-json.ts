@@ -49,6 +49,7 @@ export function parseJsonText(text: string): unknown {
 const ANSWER_BOUNDS: JsonBounds = {
   depth: 500,
   names: 500_000,
+  nameBytes: 10_000,
   items: Number.POSITIVE_INFINITY,
   parts: 500_000,
 };
@@ -60,11 +61,11 @@ export const MATRIX_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, depth: 32, parts: 2
 export function parseJsonSync(bytes: Uint8Array, bounds: JsonBounds): unknown {
   const excess = findExcess(bytes, bounds);
   if (excess === null) return parseJsonText(decodeUtf8(bytes));
-  throw new SyntaxError(
-    excess.bound === 'depth'
-      ? `The JSON is nested more than ${bounds.depth} levels deep.`
-      : 'The JSON holds too many objects, lists and members.',
-  );
+  const { depth, nameBytes } = bounds;
+  if (excess.bound === 'depth') throw new SyntaxError(`The JSON is nested more than ${depth} levels deep.`);
+  if (excess.bound === 'nameBytes')
+    throw new SyntaxError(`The JSON has a name of more than ${nameBytes} bytes.`);
+  throw new SyntaxError('The JSON holds too many objects, lists and members.');
 }
 
 /** @throws SyntaxError for more text than a string can hold */
