@@ -2,6 +2,7 @@
 import { type CifRow, type CifTable, cifItems, cifLines, cifLoop, cifValue } from './cif.ts';
 import { type BondEnd, type Connection, findConnections } from './connections.ts';
 import { type Asym, type Entity, isPolymer, type PolymerEntity, readEntities } from './entities.ts';
+import { ionCharge } from './ions.ts';
 import type { ModelResidue, StructureFile, StructureModel } from './model.ts';
 import { describeEntity, modelCifTables, sequenceNumber } from './model-cif.ts';
 import { findResidue } from './residues.ts';
@@ -175,10 +176,12 @@ const connectionTables = (connections: readonly Connection[]): CifTable[] => [
   ],
 ];
 
+/** Those of every file of the PDB and of AlphaFold DB, in their order. */
 const ATOM_ITEMS = [
   ...['group_PDB', 'id', 'type_symbol', 'label_atom_id', 'label_alt_id', 'label_comp_id', 'label_asym_id'],
   ...['label_entity_id', 'label_seq_id', 'pdbx_PDB_ins_code', 'Cartn_x', 'Cartn_y', 'Cartn_z', 'occupancy'],
-  ...['B_iso_or_equiv', 'auth_seq_id', 'auth_comp_id', 'auth_asym_id', 'auth_atom_id', 'pdbx_PDB_model_num'],
+  ...['B_iso_or_equiv', 'pdbx_formal_charge', 'auth_seq_id', 'auth_comp_id', 'auth_asym_id', 'auth_atom_id'],
+  'pdbx_PDB_model_num',
 ];
 
 /** A line for each atom. Texts, not rows of values: nearly all of a file is atoms. */
@@ -192,6 +195,8 @@ function atomLines(asyms: readonly Asym[]): string[] {
       const place = [sequenceNumber(asym, k), insertion || null].map(cifValue).join(' ');
       const labels = `. ${component} ${label} ${asym.entity.id} ${place}`;
       const authors = `${number} ${component} ${chain}`;
+      const [only] = atoms.length === 1 ? atoms : [];
+      const ion = only && ionCharge(name, only.element);
       // Nearly always the same for all atoms of a residue.
       let [occupancy, b, factors] = [Number.NaN, Number.NaN, ''];
       for (const atom of atoms) {
@@ -202,7 +207,8 @@ function atomLines(asyms: readonly Asym[]): string[] {
         const own = cifValue(atom.name);
         const values = `${atom.x.toFixed(3)} ${atom.y.toFixed(3)} ${atom.z.toFixed(3)} ${factors}`;
         const id = `${group} ${lines.length + 1} ${cifValue(atom.element)} ${own}`;
-        lines.push(`${id} ${labels} ${values} ${authors} ${own} 1`);
+        const charge = cifValue(atom.charge ?? ion);
+        lines.push(`${id} ${labels} ${values} ${charge} ${authors} ${own} 1`);
       }
     }
   }

@@ -14,6 +14,8 @@ export interface ModelAtom {
   readonly occupancy: number;
   /** As it is to be written. */
   readonly b: number;
+  /** Formal charge where the source states one. */
+  readonly charge?: number;
 }
 
 export interface ModelResidue {

@@ -27,11 +27,18 @@ function readElement(line: string): string {
   return line.slice(12, 16).trim().length === 4 ? element.charAt(0) : element;
 }
 
+/** A charge such as "2+" of columns 79 and 80; undefined where none is stated. */
+function readCharge(line: string): number | undefined {
+  const [, size, sign] = /^(\d)([+-])$/.exec(line.slice(78, 80)) ?? [];
+  return size === undefined ? undefined : Number(`${sign}${size}`);
+}
+
 /** The atom of a line, its `b` NaN where the column is empty; undefined for an unreadable line. */
 function readAtom(line: string): ModelAtom | undefined {
   const [x, y, z] = [Number(line.slice(30, 38)), Number(line.slice(38, 46)), Number(line.slice(46, 54))];
   if (!Number.isFinite(x + y + z) || line.length < 54) return undefined;
   const occupancy = line.slice(54, 60).trim();
+  const charge = readCharge(line);
   return {
     name: line.slice(12, 16).trim(),
     element: readElement(line),
@@ -40,6 +47,7 @@ function readAtom(line: string): ModelAtom | undefined {
     z,
     occupancy: occupancy === '' ? 1 : Number(occupancy),
     b: Number.parseFloat(line.slice(60, 66)),
+    ...(charge === undefined ? {} : { charge }),
   };
 }
 

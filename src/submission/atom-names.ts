@@ -2,6 +2,7 @@
 // no order; this is that of the open pipeline behind its format: standard residues as the
 // dictionary has them inside a chain, ligands by codes in the order of the dictionary without the
 // atoms that leave when they are bonded, ligands by SMILES in the order of the text.
+import { IONS } from '../structure/ions.ts';
 import { listElements } from './smiles.ts';
 import type { Chain, PolymerType } from './submission.ts';
 
@@ -53,10 +54,6 @@ const SACCHARIDES: Readonly<Record<string, string>> = {
   XYP: 'O1* C1 C2 C3 C4 C5 O2 O3 O4 O5',
   SIA: 'C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 C11 N5 O1A O1B O2* O4 O6 O7 O8 O9 O10',
 };
-/** Components of one atom, whose name is that of the component unless it is given. */
-const IONS =
-  'MG ZN CA NA CL K MN CO CU NI FE FE2:FE CU1:CU CD HG LI SR BA BR IOD:I F AG AU PB PT RB CS AL GA 3CO:CO 3NI:NI';
-
 function toAtoms(text: string, toElement = (name: string) => name.charAt(0)): Atoms {
   const all = text.split(' ');
   const names = all.filter((name) => !name.endsWith('*'));
@@ -86,11 +83,9 @@ const COMPONENTS = new Map<string, ResidueAtoms>([
   ...Object.entries(SACCHARIDES).map(
     ([component, text]) => [component, { component, ...toAtoms(text) }] as const,
   ),
-  ...IONS.split(' ').map((ion) => {
-    const [component = '', name = component] = ion.split(':');
-    const element = name.charAt(0) + name.slice(1).toLowerCase();
-    return [component, { component, ...toAtoms(name, () => element) }] as const;
-  }),
+  ...[...IONS].map(
+    ([component, { atom, element }]) => [component, { component, ...toAtoms(atom, () => element) }] as const,
+  ),
 ]);
 
 function withTerminalAtom(residue: ResidueAtoms, type: PolymerType): ResidueAtoms {

@@ -104,8 +104,16 @@ describe.each(['token', 'atom'] as const)('confidences.json of a result with a r
     const chainRows = ['A', 'L', 'R'].map((chain) =>
       tokens.flatMap((one, k) => (one.chain === chain ? [k] : [])),
     );
+    const pairs = at(raw, 'pair_chains_iptm') as number[][];
+    const withOthers = pairs.map((row, i) =>
+      row.flatMap((value, k) => (k === i ? [] : [value, pairs[k]?.[i] ?? Number.NaN])),
+    );
     expect(summary).toEqual({
-      chain_pair_iptm: at(raw, 'pair_chains_iptm'),
+      chain_iptm: withOthers.map((values) =>
+        expect.closeTo(values.reduce((sum, value) => sum + value, 0) / values.length, 12),
+      ),
+      chain_ptm: pairs.map((row, i) => row[i]),
+      chain_pair_iptm: pairs,
       chain_pair_pae_min: chainRows.map((a) =>
         chainRows.map((b) => Math.min(...a.flatMap((r) => b.map((c) => all.pae[r]?.[c] ?? Number.NaN)))),
       ),
@@ -200,10 +208,14 @@ describe('confidence files', () => {
     const without = (await json(2, 'confidences.json')) as Confidences;
     expect(Object.keys(without)).not.toContain('pae');
     expect(without.token_res_ids).toHaveLength(INSULIN_B.length);
-    expect(await json(2, 'summary_confidences.json')).toMatchObject({
+    const alone = (await json(2, 'summary_confidences.json')) as Record<string, unknown>;
+    expect(alone).toMatchObject({
       ...{ chain_pair_iptm: null, chain_pair_pae_min: null, iptm: null, ptm: expect.any(Number) },
+      ...{ chain_ptm: [alone.ptm], chain_iptm: [null] },
     });
-    const { iptm, chain_pair_iptm } = (await json(3, 'summary_confidences.json')) as Record<string, unknown>;
+    const summary = (await json(3, 'summary_confidences.json')) as Record<string, unknown>;
+    const { iptm, chain_pair_iptm, chain_iptm, chain_ptm } = summary;
+    expect({ chain_iptm, chain_ptm }).toEqual({ chain_iptm: [iptm, iptm], chain_ptm: [null, null] });
     expect(chain_pair_iptm).toEqual([
       [null, iptm],
       [iptm, null],

@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import { fold } from '../../sandbox/src/folding/fold.ts';
 import type { DeclaredAtom, DeclaredBond } from '../../src/structure/fold/declared-bonds.ts';
 import { writeFoldFile, writeMmcifWithPae } from '../../src/structure/fold/files.ts';
+import { pdbToMmcif } from '../../src/structure/pdb-to-mmcif.ts';
 import { largeFold, smallFold } from './fold.ts';
 import { readCif } from './read-cif.ts';
 import { bondedFold, expectedAtoms, open, written } from './written-files.ts';
@@ -563,4 +564,40 @@ test('pairs of a residue without coordinates have no errors, and the others keep
   const places = ['A1', 'A2', 'A3', 'B1', 'B2', 'R1', 'R2', 'D1', 'D2'];
   const kept = places.flatMap((place, token) => (place === 'A2' ? [] : [[place, token] as const]));
   expect(seen).toEqual(kept.flatMap(([a, r]) => kept.map(([b, c]) => `${a} ${b} ${fold.pae[r]?.[c]}`)));
+});
+
+/** `_atom_site` of each file of the PDB archive and AlphaFold DB, in order. */
+const ARCHIVE_ITEMS = [
+  ...['group_PDB', 'id', 'type_symbol', 'label_atom_id', 'label_alt_id', 'label_comp_id', 'label_asym_id'],
+  ...['label_entity_id', 'label_seq_id', 'pdbx_PDB_ins_code', 'Cartn_x', 'Cartn_y', 'Cartn_z', 'occupancy'],
+  ...['B_iso_or_equiv', 'pdbx_formal_charge', 'auth_seq_id', 'auth_comp_id', 'auth_asym_id', 'auth_atom_id'],
+  'pdbx_PDB_model_num',
+];
+
+const toCharges = (text: string) =>
+  readCif(text)
+    .get('atom_site')
+    ?.map((row) => [row.label_comp_id, row.label_atom_id, row.pdbx_formal_charge].join(' '));
+
+test('atoms have the columns of the PDB archive, and a charge where one is known', async () => {
+  const { text } = await written(smallFold(), 'mmcif');
+  const rows = readCif(text).get('atom_site') ?? [];
+  for (const row of rows) expect(Object.keys(row)).toEqual(ARCHIVE_ITEMS);
+  const line = (at: number, record: string, atom: string, component: string, end: string) =>
+    `${record.padEnd(6)}${String(at).padStart(5)} ${atom} ${component.padStart(3)} A${String(at).padStart(4)}    ` +
+    `${`${at}.000`.padStart(8)}   0.000   0.000  1.00 50.00          ${end}`;
+  const pdb = [
+    line(1, 'ATOM', ' CA ', 'ALA', ' C'),
+    line(2, 'ATOM', ' NZ ', 'LYS', ' N1+'),
+    line(3, 'HETATM', 'ZN  ', 'ZN', 'ZN'),
+    line(4, 'HETATM', 'CA  ', 'CA', 'CA2+'),
+    line(5, 'HETATM', 'CL  ', 'CL', 'CL1-'),
+    line(6, 'HETATM', 'FE  ', 'FE', 'FE2+'),
+    line(7, 'HETATM', 'ZN  ', 'CL', 'ZN'),
+    line(8, 'HETATM', ' O  ', 'HOH', ' O +1'),
+  ].join('\n');
+  const file = pdbToMmcif(pdb, { id: 'x' });
+  expect(file.ok && toCharges(file.text)).toEqual([
+    ...['ALA CA ?', 'LYS NZ 1', 'ZN ZN 2', 'CA CA 2', 'CL CL -1', 'FE FE 2', 'CL ZN ?', 'HOH O ?'],
+  ]);
 });

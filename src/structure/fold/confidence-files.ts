@@ -2,6 +2,7 @@
 // AlphaFold 3 writes them (its docs/output.md), and the PAE of one chain as AlphaFold DB has it.
 // Large files come in pieces.
 import { findResidue } from '../residues.ts';
+import { mean } from './chains.ts';
 import type { FoldedComplex } from './fields.ts';
 import { blockMin, type Matrix, type RowOffsets } from './matrix.ts';
 import type { FoldingResult } from './result.ts';
@@ -173,24 +174,38 @@ function pairMinPae(fold: FoldingResult): (number | null)[][] | null {
   });
 }
 
+/** The pTM of each chain: the diagonal of the pairs. The pTM of a single chain is that of the whole. */
+function chainPtm({ chains, ptm }: FoldingResult, pairs: ReturnType<typeof pairIptm>): (number | null)[] {
+  return chains.map((_, i) => pairs?.[i]?.[i] ?? (chains.length === 1 ? ptm : null));
+}
+
+/** The mean ipTM of each chain with all others, both directions; null where none is known. */
+function chainIptm({ chains }: FoldingResult, pairs: ReturnType<typeof pairIptm>): (number | null)[] {
+  return chains.map((_, i) => {
+    return mean(chains.flatMap((_other, k) => (k === i ? [] : [pairs?.[i]?.[k], pairs?.[k]?.[i]])));
+  });
+}
+
 /**
- * Writes summary_confidences.json of AlphaFold 3. The result has no disorder and no clashes, so
- * that `fraction_disordered`, `has_clash` and the `ranking_score` that needs both are null.
+ * Writes summary_confidences.json of AlphaFold 3. Lists have one value a chain, in the order of
+ * the chains. The result has no disorder and no clashes, so that `fraction_disordered`, `has_clash`
+ * and the `ranking_score` that needs both are null.
  */
-export const writeSummary = (fold: FoldingResult): string =>
-  `${JSON.stringify(
-    {
-      chain_pair_iptm: pairIptm(fold),
-      chain_pair_pae_min: pairMinPae(fold),
-      fraction_disordered: null,
-      has_clash: null,
-      iptm: fold.iptm,
-      ptm: fold.ptm,
-      ranking_score: null,
-    },
-    null,
-    1,
-  )}\n`;
+export function writeSummary(fold: FoldingResult): string {
+  const pairs = pairIptm(fold);
+  const summary = {
+    chain_iptm: chainIptm(fold, pairs),
+    chain_pair_iptm: pairs,
+    chain_pair_pae_min: pairMinPae(fold),
+    chain_ptm: chainPtm(fold, pairs),
+    fraction_disordered: null,
+    has_clash: null,
+    iptm: fold.iptm,
+    ptm: fold.ptm,
+    ranking_score: null,
+  };
+  return `${JSON.stringify(summary, null, 1)}\n`;
+}
 
 function* paeTexts(pae: Matrix): Generator<string> {
   yield '[{"predicted_aligned_error": ';
