@@ -2,17 +2,10 @@
 import type { ResidueAtoms } from './atom-names.ts';
 import type { Bond, BondAtom } from './bonds.ts';
 import type { ReferenceChecks } from './check-references.ts';
+import { hasNoFreeValence } from './free-valence.ts';
 import type { ItemIssues } from './issues.ts';
 import type { Chain } from './submission.ts';
 
-/** Atoms of standard residues that have no hydrogen or oxygen to lose, by component. */
-const SATURATED: Readonly<Record<string, readonly string[]>> = {
-  ARG: ['CZ'],
-  HIS: ['CG'],
-  PHE: ['CG'],
-  TRP: ['CG', 'CD2', 'CE2'],
-  TYR: ['CG', 'CZ'],
-};
 const MAX_LISTED = 30;
 
 /** The atoms of a residue with their indices, for a hint. */
@@ -28,6 +21,11 @@ function describeOrder(chain: Chain | undefined): string {
     ? "Heavy atoms count from 0, in the order of the component's entry in the dictionary, without the atoms that " +
         'leave when it is bonded.'
     : 'Heavy atoms count from 0, in the order of the SMILES.';
+}
+
+function describeAtom({ residue, atomIndex }: BondAtom): string {
+  const name = residue?.names?.[atomIndex ?? -1];
+  return name === undefined ? 'the other atom' : `${name} of ${residue?.component}`;
 }
 
 /** Reports a name that gives no index, or another one than is given beside it. */
@@ -68,8 +66,15 @@ function checkName(
     );
 }
 
-function checkAtom(end: BondAtom, n: number, path: string, chain: Chain, issues: ItemIssues): void {
-  const { atomIndex, residue, residueIndex } = end;
+function checkAtom(
+  end: BondAtom,
+  other: BondAtom,
+  n: number,
+  path: string,
+  chain: Chain,
+  issues: ItemIssues,
+): void {
+  const { atomIndex, residue } = end;
   if (atomIndex === null || atomIndex < 0 || residue === undefined) return;
   const { component, names, elements } = residue;
   if (atomIndex >= elements.length) {
@@ -81,14 +86,11 @@ function checkAtom(end: BondAtom, n: number, path: string, chain: Chain, issues:
     );
     return;
   }
-  const name = names?.[atomIndex] ?? '';
-  const isInnerCarbonyl =
-    chain.type === 'protein' && name === 'C' && residueIndex < chain.sequence.length - 1;
-  if (chain.type !== 'ligand' && (isInnerCarbonyl || SATURATED[component ?? '']?.includes(name)))
+  if (hasNoFreeValence(end, other, chain))
     issues.odd(
       `${path}.${end.givenName === null ? 'atomIndex' : 'atomName'}${n}`,
       'CANNOT_BOND',
-      `Atom ${atomIndex} (${name} of ${component}) has all its bonds already.`,
+      `Atom ${atomIndex} (${names?.[atomIndex]} of ${component}) has no free valence for a bond to ${describeAtom(other)}.`,
       `Check the atom: ${listAtoms(residue)}.`,
     );
 }
@@ -116,7 +118,8 @@ export function checkBond(bond: Bond, path: string, checks: ReferenceChecks, iss
     // A residue outside a polymer is a mistake already.
     else if (isInside || chain === undefined || chain.type === 'ligand') {
       checkName(end, n, path, chain, issues);
-      if (isInside && chain !== undefined) checkAtom(end, n, path, chain, issues);
+      const other = bond.ends[k === 0 ? 1 : 0];
+      if (isInside && chain !== undefined) checkAtom(end, other, n, path, chain, issues);
     }
   }
   const [one, two] = bond.ends;

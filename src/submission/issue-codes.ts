@@ -9,7 +9,7 @@ export const ISSUE_CODES = {
   BAD_CHAIN_ID: 'Not a chain id.',
   BAD_LETTER: 'A letter that no sequence of this kind has.',
   BAD_SMILES: 'Not SMILES.',
-  CANNOT_BOND: 'An atom that has all its bonds already.',
+  CANNOT_BOND: 'An atom that has no free valence for the bond.',
   CONTACT_ON_BINDER: 'A contact of the pocket is on the binder itself.',
   COPIES_MULTIPLY: 'Several ids for one chain: each is a copy that counts.',
   DISTOGRAM_LENGTH: 'The matrix does not have one row for each residue of the chain.',

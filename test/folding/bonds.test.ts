@@ -155,6 +155,86 @@ describe('an atom of a bond', () => {
     expect(listAt(found, 'warnings').map((one) => at(one, 'code'))).toEqual([code]);
   });
 
+  const VALENCES = [
+    { protein: { ids: ['A'], sequence: 'MPNKAWCH' } },
+    { dna: { ids: ['D'], sequence: 'GC' } },
+    { ligand: { ids: ['L'], ccd: ['NAG'] } },
+    { ligand: { ids: ['Z'], ccd: ['ZN'] } },
+  ];
+  const checkValence = async (one: End, two: End) => {
+    const items = [{ chains: VALENCES, covalentBonds: [toBond([one, two])] }];
+    const found = await check({ items });
+    expect([at(found, 'ok'), at(found, 'issues')]).toEqual([true, []]);
+    return listAt(found, 'warnings').map((warning) => [at(warning, 'code'), at(warning, 'message')]);
+  };
+  const SUGAR: End = ['L', 0, 'C1'];
+
+  it.each<[string, End, End, string]>([
+    [
+      'of a methyl group',
+      ['A', 0, 'CE'],
+      SUGAR,
+      'Atom 7 (CE of MET) has no free valence for a bond to C1 of NAG.',
+    ],
+    [
+      'of a thioether',
+      ['A', 0, 'SD'],
+      SUGAR,
+      'Atom 6 (SD of MET) has no free valence for a bond to C1 of NAG.',
+    ],
+    [
+      'of an amide',
+      ['A', 2, 'OD1'],
+      SUGAR,
+      'Atom 6 (OD1 of ASN) has no free valence for a bond to C1 of NAG.',
+    ],
+    [
+      'of a peptide bond',
+      ['A', 3, 'O'],
+      SUGAR,
+      'Atom 3 (O of LYS) has no free valence for a bond to C1 of NAG.',
+    ],
+    [
+      'of proline in a chain',
+      ['A', 1, 'N'],
+      SUGAR,
+      'Atom 0 (N of PRO) has no free valence for a bond to C1 of NAG.',
+    ],
+    [
+      'of a ribose',
+      ['D', 0, "C3'"],
+      SUGAR,
+      "Atom 7 (C3' of DG) has no free valence for a bond to C1 of NAG.",
+    ],
+    [
+      'inside a strand',
+      ['D', 0, "O3'"],
+      SUGAR,
+      "Atom 8 (O3' of DG) has no free valence for a bond to C1 of NAG.",
+    ],
+    [
+      'of a sugar ring',
+      ['L', 0, 'C4'],
+      ['A', 2, 'ND2'],
+      'Atom 3 (C4 of NAG) has no free valence for a bond to ND2 of ASN.',
+    ],
+  ])('is a warning without a free valence: %s', async (_, one, two, message) => {
+    expect(await checkValence(one, two)).toEqual([['CANNOT_BOND', message]]);
+    expect(await checkValence(two, one)).toEqual([['CANNOT_BOND', message]]);
+  });
+
+  it.each<[string, End, End]>([
+    ['a metal on a thioether', ['A', 0, 'SD'], ['Z', 0, 'ZN']],
+    ['a metal on a peptide', ['A', 3, 'O'], ['Z', 0, 'ZN']],
+    ['a thioether of a sactipeptide', ['A', 6, 'SG'], ['A', 4, 'CA']],
+    ['mannosylated tryptophan', ['A', 5, 'CD1'], SUGAR],
+    ['a methylated guanine', ['D', 0, 'O6'], SUGAR],
+    ['cysteine on cytosine', ['D', 1, 'C6'], ['A', 6, 'SG']],
+    ['a ring closed by both ends', ['A', 0, 'N'], ['A', 7, 'C']],
+  ])('has no warning for %s', async (_, one, two) => {
+    expect(await checkValence(one, two)).toEqual([]);
+  });
+
   it('has no warning for bonds that chemists make', async () => {
     const found = await check(
       toInput(
