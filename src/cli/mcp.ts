@@ -1,11 +1,14 @@
 // foldatlas mcp: the tools of /mcp over standard input and output, for agents that start their
 // servers.
 import { once } from 'node:events';
-import { serveStdio } from '@modelcontextprotocol/server/stdio';
+import { createInterface } from 'node:readline';
+import { Readable } from 'node:stream';
+import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';
 import { createServerFactory } from '../http/mcp/server.ts';
 import { ToolError } from '../http/mcp/tool-result.ts';
 import type { RunDocument } from '../http/mcp/tools.ts';
+import { withoutNulls } from '../http/mcp/without-nulls.ts';
 import { USER_AGENT } from '../package.ts';
 import { schema } from '../resolvers/schema.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
@@ -31,6 +34,17 @@ function createRunner(endpoint: URL, token: string | undefined): RunDocument {
       );
     }
   };
+}
+
+/** Messages of an agent, one a line. The library answers a line that is no JSON. */
+async function* readMessages(input: Readable): AsyncGenerator<string> {
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    let read = line;
+    try {
+      read = JSON.stringify(withoutNulls(JSON.parse(line)));
+    } catch {}
+    yield `${read}\n`;
+  }
 }
 
 export default command({
@@ -62,8 +76,12 @@ export default command({
       // Everybody may read the schema of the package.
       INTROSPECTION: true,
     });
-    const served = serveStdio(() => createServer(run), { onerror: (error) => session.say(error.message) });
-    await once(process.stdin, 'close');
+    const messages = Readable.from(readMessages(process.stdin));
+    const closed = once(messages, 'close');
+    const transport = new StdioServerTransport(messages);
+    const onerror = (error: Error) => session.say(error.message);
+    const served = serveStdio(() => createServer(run), { transport, onerror });
+    await closed;
     await served.close();
     return EXIT.ok;
   },

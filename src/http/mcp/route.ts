@@ -17,6 +17,7 @@ import { isListed } from '../response-headers.ts';
 import type { Route } from '../routes/route.ts';
 import { type GraphqlAnswer, ToolError } from './tool-result.ts';
 import type { RunDocument } from './tools.ts';
+import { withoutNulls } from './without-nulls.ts';
 
 export interface McpSources {
   readonly schema: GraphQLSchema;
@@ -108,7 +109,7 @@ function readMessage(request: Request): unknown {
   const message = parseClientJson(readBody(request), 'The body');
   if (Array.isArray(message)) throw httpError(400, 'Send each message by itself, not as a batch.');
   checkTexts(message);
-  return message;
+  return withoutNulls(message);
 }
 
 export function mcpRoute(sources: McpSources): Route {

@@ -49,7 +49,9 @@ async function guard(call: () => Promise<CallToolResult>): Promise<CallToolResul
 /** Mistakes in arguments that are shown. */
 const MAX_SHOWN_ISSUES = 5;
 
-/** The same schema; of its mistakes the first, each short: the library joins all into one text. */
+const MISSING = /^Invalid input: expected (.+), received undefined$/;
+
+/** The same schema, by which no arguments are none; of its mistakes the first, each short: the library joins all into one text. */
 function withShortIssues<Output>(
   schema: StandardSchemaWithJSON<unknown, Output>,
 ): StandardSchemaWithJSON<unknown, Output> {
@@ -57,11 +59,11 @@ function withShortIssues<Output>(
   return {
     '~standard': {
       ...standard,
-      async validate(value) {
+      async validate(value = {}) {
         const { issues, ...read } = await standard.validate(value);
         if (issues === undefined) return read as { value: Output };
         const shown = issues.slice(0, MAX_SHOWN_ISSUES).map(({ message, path = [] }) => ({
-          message: excerpt(message),
+          message: excerpt(message.replace(MISSING, 'it is missing: expected $1')),
           path: path.map((step) => excerpt(String(typeof step === 'object' ? step.key : step))),
         }));
         return { issues: shown };
