@@ -3,15 +3,14 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import MiniSearch from 'minisearch';
 import type { CatalogueEntry } from '../wire.ts';
+import { searchTerms } from './search-terms.ts';
 
 export const SEARCH_LIMITS = { characters: 200, words: 12, letters: 40 } as const;
 
 /** Thrown for a search above the limits; the message tells which. */
 export class SearchTooLong extends Error {}
 
-const tokenize: (text: string) => string[] = MiniSearch.getDefault('tokenize');
-
-/** Reads the different words of a search, lower-cased, in their order. @throws SearchTooLong */
+/** Reads the different words of a search in their order. @throws SearchTooLong */
 export function searchWords(text: string): string[] {
   const { characters, words: most, letters } = SEARCH_LIMITS;
   if (text.length > characters)
@@ -19,7 +18,7 @@ export function searchWords(text: string): string[] {
       `\`search\` has ${text.length} characters; at most ${characters} are searched. ` +
         'Give the words that matter.',
     );
-  const words = [...new Set(tokenize(text).map((word) => word.toLowerCase()))].filter((word) => word !== '');
+  const words = [...new Set(searchTerms(text))];
   if (words.length > most)
     throw new SearchTooLong(
       `\`search\` has ${words.length} different words; at most ${most} are searched. Give those that matter.`,
@@ -54,6 +53,8 @@ export function createCatalogueSearch(entries: ReadonlyMap<number, CatalogueEntr
     const index = new MiniSearch<CatalogueEntry>({
       idField: 'feature_index',
       fields: ['label', 'description'],
+      tokenize: searchTerms,
+      processTerm: (term) => term,
       searchOptions: {
         boost: { label: 3 },
         prefix: (term) => term.length > 2,
