@@ -1,4 +1,5 @@
 // Parses JSON of clients within bounds, so that no reader behind it needs a guard of its own.
+import { isUtf8 } from 'node:buffer';
 import { findExcess, type JsonBounds, type JsonExcess } from '../upstream/json/json-bounds.ts';
 import { httpError } from './errors.ts';
 
@@ -25,7 +26,27 @@ export function excessText({ bound, path }: JsonExcess, bounds: JsonBounds): str
   return `more than ${max} objects, lists and names; send several requests`;
 }
 
-const utf8 = new TextDecoder('utf-8', { fatal: true });
+/**
+ * Decodes text of a client.
+ *
+ * @param what - begins the message of an error, such as "The body"
+ * @throws GraphQLError (400) that names the encoding
+ */
+export function readUtf8(bytes: Uint8Array, what: string): string {
+  if (bytes.includes(0))
+    throw httpError(
+      400,
+      `${what} is not UTF-8 text, but UTF-16 or a file of a program, such as a spreadsheet. Save it as UTF-8.`,
+    );
+  if (!isUtf8(bytes))
+    throw httpError(
+      400,
+      `${what} is not UTF-8, but perhaps Latin-1 (ISO 8859-1, Windows-1252). Save or send it as UTF-8.`,
+    );
+  return utf8.decode(bytes);
+}
+
+const utf8 = new TextDecoder();
 
 /**
  * Parses JSON of a client.
@@ -39,10 +60,11 @@ export function parseClientJson(
   bounds: JsonBounds = CLIENT_BOUNDS,
 ): unknown {
   const bytes = typeof json === 'string' ? Buffer.from(json) : json;
+  const text = readUtf8(bytes, what);
   const excess = findExcess(bytes, bounds);
   if (excess !== null) throw httpError(400, `${what} has ${excessText(excess, bounds)}.`);
   try {
-    return JSON.parse(utf8.decode(bytes));
+    return JSON.parse(text);
   } catch {
     throw httpError(400, `${what} is not valid JSON.`);
   }

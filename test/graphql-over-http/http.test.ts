@@ -193,7 +193,7 @@ describe('a request', () => {
     [
       'bytes that are no UTF-8',
       400,
-      /^The body is not valid JSON\.$/,
+      /^The body is not UTF-8, but perhaps Latin-1 .* Save or send it as UTF-8\.$/,
       () => post(new Uint8Array([123, 34, 0xff, 34, 125])),
     ],
     ['a list of operations', 400, /^A request is one JSON object/, () => post(`[${SMALL},${SMALL}]`)],

@@ -1,5 +1,4 @@
 // The request of an export: identifiers as text or JSON, and the columns of the table.
-import { isUtf8 } from 'node:buffer';
 import * as z from 'zod';
 import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
@@ -7,7 +6,7 @@ import { excerpt } from '../../plain-text.ts';
 import { listOf } from '../../upstream/json/bounded-schemas.ts';
 import { httpError } from '../errors.ts';
 import { readBody } from '../exchange.ts';
-import { CLIENT_BOUNDS, parseClientJson } from '../json-body.ts';
+import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../json-body.ts';
 import type { RouteRequest } from './route.ts';
 
 const MAX_IDS = 50_000;
@@ -73,9 +72,7 @@ export function readExportRequest({ request, url }: RouteRequest): ExportRequest
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
   const bytes = readBody(request);
-  const text = new TextDecoder().decode(bytes);
-  if (!isUtf8(bytes) || text.includes('\0'))
-    throw httpError(400, 'The list is no UTF-8 text, but UTF-16 or a spreadsheet. Save it as UTF-8.');
+  const text = readUtf8(bytes, 'The list');
   const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
   const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
   const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
