@@ -40,6 +40,8 @@ REFUSED = {"__typename": "Refused", "message": "No.", "hint": "Wait.", "reason":
 PAGE = {"hasNextPage": False, "endCursor": None}
 ITEMS = [{"chains": [chain("protein", "GIVE")]}]
 
+COUNTS = {"total": 1, "queued": 0, "inProgress": 0, "done": 1, "failed": 0, "cancelled": 0}
+CHECKED = {"checkFold": {"ok": True, "taskCount": 1, "totalLength": 4, "issues": [], "warnings": []}}
 #: A right answer to each document, and what asks for it.
 ANSWERS = {
     documents.LOOKUP: [
@@ -66,6 +68,13 @@ ANSWERS = {
     documents.SUBMIT: [
         ({"submitFold": QUEUED}, lambda atlas, _: atlas.submit(ITEMS)),
         ({"submitFold": REFUSED}, lambda atlas, _: atlas.submit(ITEMS)),
+    ],
+    documents.COUNTS: [({"batch": {"counts": COUNTS}}, lambda atlas, _: atlas._counts("b1", atlas.transport.read))],
+    documents.BATCHES: [
+        (
+            {"myBatches": {"pageInfo": PAGE, "nodes": [{"batchId": "b1", "label": "a", "submittedAt": "2026-01-01T00:00:00Z", "status": "DONE", "counts": COUNTS}]}},
+            lambda atlas, _: atlas.batches().to_tsv(),
+        )
     ],
     documents.TASKS: [(pages([task("b1-00000", name="a")])["data"], lambda atlas, _: file_names(atlas.tasks("b1")))],
     documents.RANK: [
@@ -365,7 +374,10 @@ class Malicious(unittest.TestCase):
             (["results", "b1", "--out", self.folder], [answer(pages([failed])), events(progress(True, 1, [shown])), answer(pages([failed])), answer({"errors": [wrong]}, 500)]),
             (["watch", "b1"], [events(progress(True, 1, [shown]))]),
             (["watch", "b1"], [answer({"errors": [wrong]})]),
-            (["fold", os.path.join(self.folder, "in.fasta")], [answer({"data": {"submitFold": queued}})]),
+            (["fold", os.path.join(self.folder, "in.fasta")], [answer({"data": CHECKED}), answer({"data": {"submitFold": queued}})]),
+            (["check", os.path.join(self.folder, "in.fasta")], [answer({"data": {"checkFold": {**CHECKED["checkFold"], "ok": False, "issues": queued["warnings"], "warnings": queued["warnings"]}}})]),
+            (["batches"], [answer({"data": {"myBatches": {"pageInfo": PAGE, "nodes": [{"batchId": "b1", "label": evil, "submittedAt": evil, "status": evil, "counts": None}]}}, "errors": [{**wrong, "path": ["myBatches", "nodes", 0]}]})]),
+            (["rank", "b1"], [answer(pages([{**failed, "scores": None}]))]),
             (["query", os.path.join(self.folder, "in.fasta")], [answer({"data": {"x": evil}, "errors": [wrong]})]),
             (["query", os.path.join(self.folder, "in.fasta")], [answer(evil.encode("utf-8", "replace"), 500, "text/plain")]),
         ):
@@ -377,7 +389,7 @@ class Malicious(unittest.TestCase):
                 code = main([*words, "--url", self.atlas.transport.url])
                 out.flush()
                 said = err.getvalue() + out.buffer.getvalue().decode()
-                self.assertIn(code, (0, 1, 2))
+                self.assertIn(code, (0, 1, 2, 65))
                 self.assertNotRegex(said, "[\x00-\x08\x0b-\x1f\x7f-\x9f\u202a-\u202e\ud800-\udfff]")
                 self.assertNotRegex(said, "(?m)^OK")
 

@@ -105,15 +105,15 @@ class Faults(OverServer):
                 Journal.open(folder).submit(self.atlas, submission)
             with self.assertRaisesRegex(InputError, "not known. Run that one again"):
                 Journal.open(folder).submit(self.atlas, {"items": [], "idempotencyKey": "k2"})
-            self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_id"], "b1")
+            self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_ids"], ["b1"])
             # Known now: nothing more is sent.
-            self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_id"], "b1")
+            self.assertEqual(Journal.open(folder).submit(self.atlas, submission)["batch_ids"], ["b1"])
             self.assertEqual(len(self.server.requests), 2)
 
     def test_what_others_wrote_controls_no_terminal_and_begins_no_line(self):
         evil = "a\x1b[2Jb\x1b]0;title\x07\u202ec\r\nSubmitted before\x9b31m"
         item = {"__typename": "Refused", "message": evil, "hint": evil, "reason": "CREDITS"}
-        self.server.answers = [answer({"data": {"submitFold": item}, "errors": [{"message": evil, "path": [evil]}]})]
+        self.server.answers = [answer({"data": {"checkFold": CHECKED}}), answer({"data": {"submitFold": item}, "errors": [{"message": evil, "path": [evil]}]})]
         said = io.StringIO()
         with tempfile.NamedTemporaryFile("w", suffix=".fasta") as file, contextlib.redirect_stderr(said):
             file.write(">x\nMQIFVK\n")
@@ -212,6 +212,9 @@ class Killed(BaseException):
     """The process ends here."""
 
 
+CHECKED = {"ok": True, "issues": [], "warnings": [], "taskCount": 1, "totalLength": 3}
+
+
 class Gateway:
     """Keys and what was paid for them, as a gateway with its ledger has them."""
 
@@ -220,7 +223,12 @@ class Gateway:
         self.dies_after_paying = False
 
     def submit(self, handler):
-        submission = json.loads(handler.body)["variables"]["input"]
+        asked = json.loads(handler.body)
+        submission = asked["variables"]["input"]
+        if "checkFold" in asked["query"]:
+            count = len(submission["items"])
+            answer({"data": {"checkFold": {**CHECKED, "taskCount": count, "totalLength": 4 * count}}})(handler)
+            return
         key, sequence = submission["idempotencyKey"], submission["items"][0]["chains"][0]["protein"]["sequence"]
         if not sequence.isalpha():
             issue = {"path": "items.0", "code": "BAD_LETTER", "message": "It is wrong.", "hint": None}
@@ -253,7 +261,7 @@ class Journals(OverServer):
         self.folder = folder.name
 
     def submit(self, sequence, atlas=None):
-        return Journal.open(self.folder).submit(atlas or self.atlas, submission_of(sequence))["batch_id"]
+        return Journal.open(self.folder).submit(atlas or self.atlas, submission_of(sequence))["batch_ids"][0]
 
     def test_a_mended_input_follows_one_that_was_certainly_not_queued(self):
         refused = {"__typename": "Refused", "message": "No credits.", "hint": None, "reason": "CREDITS", "retryable": False, "retryAfterSeconds": None}
@@ -375,7 +383,7 @@ class Journals(OverServer):
         self.assertEqual(len(self.gateway.paid), 1)
 
     def test_a_journal_that_is_none_is_a_sentence(self):
-        for text in ("", "[]", "1", "null", '"x"', '{"batchId": 1}', '{"submission": []}', '{"submission": {}}', "{" * 5000, '{"submission": {"idempotencyKey": 1}}', '{"submission": {"idempotencyKey": "k", "items": 1}}'):
+        for text in ("", "[]", "1", "null", '"x"', '{"batches": 1}', '{"batches": ["../x"]}', '{"batches": [1]}', '{"submission": []}', '{"submission": {}}', "{" * 5000, '{"submission": {"idempotencyKey": 1}}', '{"submission": {"idempotencyKey": "k", "items": 1}}'):
             with open(os.path.join(self.folder, "foldatlas.json"), "w", encoding="utf-8") as file:
                 file.write(text)
             with self.subTest(text[:20]), self.assertRaisesRegex(InputError, "cannot be read"):

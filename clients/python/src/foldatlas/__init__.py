@@ -10,7 +10,8 @@
 from .aio import AsyncFoldAtlas
 from .client import FoldAtlas
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
-from .inputs import FoldInput, chain, parse_input, read_input
+from .inputs import FoldInput, chain, parse_input
+from .screen import read_input
 from .table import Table
 
 __version__ = "1.0.0"

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any, AsyncIterator, Callable, Dict, Iterable, Iterator, List, Optional, TypeVar
 
-from .client import FoldAtlas, Path
+from .client import Batches, FoldAtlas, Path
 from .submission import Items
 from .table import Table
 
@@ -43,16 +43,22 @@ class AsyncFoldAtlas:
     async def submit(self, items: Items, **options: Any) -> str:
         return await asyncio.to_thread(self.sync.submit, items, **options)
 
-    async def tasks(self, batch_id: str) -> List[Dict[str, Any]]:
-        return await asyncio.to_thread(self.sync.tasks, batch_id)
+    async def submit_all(self, items: Items, **options: Any) -> List[str]:
+        return await asyncio.to_thread(self.sync.submit_all, items, **options)
 
-    async def rank(self, batch_id: str, **options: Any) -> Table:
-        return await asyncio.to_thread(self.sync.rank, batch_id, **options)
+    async def batches(self, first: int = 20) -> Table:
+        return await asyncio.to_thread(self.sync.batches, first)
+
+    async def tasks(self, batches: Batches) -> List[Dict[str, Any]]:
+        return await asyncio.to_thread(self.sync.tasks, batches)
+
+    async def rank(self, batches: Batches, **options: Any) -> Table:
+        return await asyncio.to_thread(self.sync.rank, batches, **options)
 
     async def fold(self, items: Items, folder: Path, **options: Any) -> Table:
         return await asyncio.to_thread(self.sync.fold, items, folder, **options)
 
-    async def retry_failed(self, folder: Path) -> Optional[str]:
+    async def retry_failed(self, folder: Path) -> List[str]:
         return await asyncio.to_thread(self.sync.retry_failed, folder)
 
     async def plddt(self, task_id: str) -> List[Optional[float]]:
@@ -61,11 +67,11 @@ class AsyncFoldAtlas:
     async def pae(self, task_id: str) -> List[List[Optional[float]]]:
         return await asyncio.to_thread(self.sync.pae, task_id)
 
-    def watch(self, batch_id: str) -> AsyncIterator[Dict[str, Any]]:
-        return _iterate(lambda: self.sync.watch(batch_id))
+    def watch(self, batches: Batches) -> AsyncIterator[Dict[str, Any]]:
+        return _iterate(lambda: self.sync.watch(batches))
 
-    def results(self, batch_id: str, folder: Path) -> AsyncIterator[Dict[str, Any]]:
-        return _iterate(lambda: self.sync.results(batch_id, folder))
+    def results(self, batches: Batches, folder: Path, **options: Any) -> AsyncIterator[Dict[str, Any]]:
+        return _iterate(lambda: self.sync.results(batches, folder, **options))
 
 
 async def _iterate(start: Callable[[], Iterator[T]]) -> AsyncIterator[T]:

@@ -97,6 +97,7 @@ _PROGRESS = _record(
     {"final": _FLAG, "batch": _record({"counts": _COUNTS}, {}), "changedTasks": list_of(_task({}))},
     {"estimatedSecondsLeft": _NUMBER},
 )
+_BATCH_LISTED = _record({"batchId": _id}, {"label": _TEXT, "submittedAt": _TEXT, "status": _TEXT, "counts": _COUNTS})
 _PROBLEM = {"__typename": _TEXT, "message": _TEXT}
 _SUBMITTED = _record({"__typename": _TEXT, "replayed": _FLAG, "warnings": list_of(_ISSUE), "batch": _BATCH}, {})
 _REFUSED = {"reason": _TEXT, "retryable": _FLAG, "retryAfterSeconds": _NUMBER}
@@ -123,6 +124,8 @@ SHAPES: Dict[str, Check] = {
     documents.CHECK: _record({"checkFold": _CHECKED}, {}),
     documents.SUBMIT: _some(submitFold=_submit_result),
     documents.WATCH: _some(batchProgress=_PROGRESS),
+    documents.COUNTS: _some(batch=_some(counts=_COUNTS)),
+    documents.BATCHES: _some(myBatches=_record({"pageInfo": _PAGE, "nodes": list_of(_BATCH_LISTED)}, {})),
     documents.TASKS: _pages(_task({"inputIndex": _count, "repeatIndex": _count})),
     documents.RANK: _pages(_task({"repeatIndex": _count, "scores": _SCORES})),
     documents.PLDDT: _record({}, {"task": _record({}, {"result": _record({"plddt": _record({"values": _values}, {})}, {})})}),

@@ -18,10 +18,14 @@ from typing import Any, Callable, Dict, Iterator, List, NoReturn, Optional, Text
 from . import __version__
 from .client import LOOKUP_COLUMNS, FoldAtlas
 from .errors import FoldAtlasError, InputError, Refusal
-from .inputs import MAX_INPUT_BYTES, FoldInput, decode_input, parse_input, read_input
-from .journal import Journal
+from .inputs import MAX_INPUT_BYTES, FoldInput, decode_input, parse_input
+from .journal import JOURNAL_FILE, Journal
+from .parts import check_parts, send_parts
+from .ranking import ORDERS
+from .report import describe_issue
 from .saver import plain_file_name
-from .submission import make_submission
+from .screen import read_input
+from .submission import make_submission, plain_submission
 from .table import Table
 from .text import for_terminal, plain_text
 
@@ -115,27 +119,69 @@ def make_parser() -> argparse.ArgumentParser:
     form.add_argument("--ndjson", action="store_true", help="one JSON object a line")
 
     fold = add("fold", run_fold, "Submit folds; with --watch follow them and save their results", "foldatlas fold designs.fasta --watch --out results")
-    fold.add_argument("file", help="FASTA, CSV, TSV, YAML, AlphaFold 3 JSON or Boltz YAML; - for standard input")
+    _add_input(fold)
+    fold.add_argument("--check", action="store_true", help="only check: nothing is sent and nothing paid")
     fold.add_argument("--watch", action="store_true", help="follow the batch and save each result when it is there")
     fold.add_argument("--out", metavar="DIR", help="folder for the results (foldatlas-BATCH when not given)")
-    fold.add_argument("--label", metavar="TEXT", help="name of the batch")
-    fold.add_argument("--repeat", metavar="N", type=_repeat, help="how many times each item is folded, 1 to 2000")
-    fold.add_argument("--model", metavar="NAME", help="model that folds")
-    fold.add_argument("--pae", action="store_true", help="also predict the aligned error of every item")
     fold.add_argument("--again", metavar="WORD", default="", help="makes the same input another submission, paid for again")
 
-    results = add("results", run_results, "Follow a batch and save its results", "foldatlas results 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11 --out results")
-    results.add_argument("batch", help="id of the batch")
-    results.add_argument("--out", metavar="DIR", help="folder for the results (foldatlas-BATCH when not given)")
+    check = add("check", run_check, "Check folds and count what they cost; nothing is sent to the service", "foldatlas check designs/")
+    _add_input(check)
 
-    watch = add("watch", run_watch, "Follow a batch until every task has ended", "foldatlas watch 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11")
-    watch.add_argument("batch", help="id of the batch")
+    rank = add("rank", run_rank, "Rank the tasks of batches in one table", "foldatlas rank results --by ipsae --best 10")
+    _add_batches(rank)
+    _add_order(rank, "rows")
+    rank.add_argument("--min-iptm", metavar="X", type=float, help="only tasks of at least this ipTM, 0 to 1")
+    rank.add_argument("--min-ipsae", metavar="X", type=float, help="only tasks of at least this ipSAE, 0 to 1")
+    rank.add_argument("--ndjson", action="store_true", help="one JSON object a line, in place of a table")
+
+    results = add("results", run_results, "Follow batches and save their results", "foldatlas results 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11 --out results")
+    _add_batches(results)
+    _add_order(results, "files of tasks")
+    results.add_argument("--out", metavar="DIR", help="folder for the results (the folder of BATCH, else foldatlas-BATCH, when not given)")
+
+    watch = add("watch", run_watch, "Follow batches until every task has ended", "foldatlas watch 5b0c8c3e-6f0f-4d7a-9d5b-0d4b7f6f3c11")
+    _add_batches(watch)
+
+    retry = add("retry", run_retry, "Submit the failed items of a folder of results again; they are paid for again", "foldatlas retry results")
+    retry.add_argument("folder", metavar="DIR", help="folder that foldatlas fold --out made")
+
+    batches = add("batches", run_batches, "List your latest batches, newest first", "foldatlas batches --first 5")
+    batches.add_argument("--first", metavar="N", type=_count, default=20, help="how many, 20 when not given")
 
     query = add("query", run_query, "Run a GraphQL document and write its answer as JSON", "echo '{ limits { maxTasks } }' | foldatlas query -")
     query.add_argument("file", help="GraphQL document; - for standard input")
     query.add_argument("--variables", metavar="JSON|@FILE", default="{}", help="variables as JSON, or @FILE")
     query.add_argument("--operation", metavar="NAME", help="which operation of the document")
     return parser
+
+
+def _add_input(command: argparse.ArgumentParser) -> None:
+    command.add_argument(
+        "files", nargs="+", metavar="FILE|DIR",
+        help="FASTA, CSV, TSV, YAML, or JSON or YAML of AlphaFold 3, Protenix or Boltz; several files or a folder are one screen, - is standard input",
+    )
+    command.add_argument("--label", metavar="TEXT", help="name of the batch")
+    command.add_argument("--repeat", metavar="N", type=_repeat, help="how many times each item is folded, 1 to 2000")
+    command.add_argument("--model", metavar="NAME", help="model that folds")
+    command.add_argument("--pae", action="store_true", help="also predict the aligned error of every item, which ipSAE needs")
+    command.add_argument("--pair-iptm", action="store_true", help="also predict the ipTM of each pair of chains")
+
+
+def _add_batches(command: argparse.ArgumentParser) -> None:
+    command.add_argument("batches", nargs="+", metavar="BATCH", help="id of a batch, or a folder of results, whose batches are taken")
+
+
+def _add_order(command: argparse.ArgumentParser, what: str) -> None:
+    command.add_argument("--by", metavar="SCORE", default="iptm", type=str.lower, choices=[one.lower() for one in ORDERS],
+                         help="what to order by: %s" % ", ".join(ORDERS).lower())
+    command.add_argument("--best", metavar="N", type=_count, help="only %s of this many, the first in the order" % what)
+
+
+def _count(text: str) -> int:
+    if not re.fullmatch(r"[1-9]\d{0,5}", text):
+        raise argparse.ArgumentTypeError("must be a whole number from 1")
+    return int(text)
 
 
 def _repeat(text: str) -> int:
@@ -153,11 +199,13 @@ def _open(file: str) -> TextIO:
         raise Ending(USAGE, "%s\nText itself goes to standard input: echo P01308 | foldatlas lookup -" % error) from None
 
 
-def _read_input(file: str) -> FoldInput:
-    if file == "-":
-        return parse_input(decode_input(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), file), file)
+def _read_input(files: List[str]) -> FoldInput:
+    if files == ["-"]:
+        return parse_input(decode_input(sys.stdin.buffer.read(MAX_INPUT_BYTES + 1), "-"), "-")
+    if "-" in files:
+        raise Ending(USAGE, "Standard input stands alone: give - or files.")
     try:
-        return read_input(file)
+        return read_input(files)
     except OSError as error:
         raise Ending(USAGE, str(error)) from None
 
@@ -230,64 +278,138 @@ def run_lookup(args: Any, terminal: Terminal) -> int:
     return NOT_ALL_GOOD if lost else OK
 
 
-def _fold_input(args: Any) -> FoldInput:
-    made = _read_input(args.file)
+def _fold_input(args: Any, terminal: Terminal) -> FoldInput:
+    made = _read_input(args.files)
     if not made.items:
-        raise InputError("%s holds no items." % args.file)
-    if args.pae:
-        made.items = [{**item, "includePae": True} for item in made.items]
+        raise InputError("%s: no items in it." % args.files[0])
+    extras = {name: True for name, is_asked in (("includePae", args.pae), ("includePairChainsIptm", args.pair_iptm)) if is_asked}
+    made.items = [{**item, **extras} for item in made.items]
+    say_some(terminal, ["warning: " + warning for warning in made.warnings])
     return made
 
 
 def _command(args: Any, *words: str) -> str:
     """A command line that goes on with a batch."""
-    options = [("--out", getattr(args, "out", None)), ("--url", args.url), ("--token-file", args.token_file)]
-    return shlex.join(["foldatlas", *words, *(part for name, value in options if value for part in (name, value))])
+    by = getattr(args, "by", None)
+    options = [("--best", getattr(args, "best", None)), ("--by", None if by == "iptm" else by), ("--out", getattr(args, "out", None)), ("--url", args.url), ("--token-file", args.token_file)]
+    return shlex.join(["foldatlas", *words, *(part for name, value in options if value for part in (name, str(value)))])
 
 
 def run_fold(args: Any, terminal: Terminal) -> int:
-    made = _fold_input(args)
-    for warning in made.warnings:
-        terminal.say("warning: " + warning)
+    if args.check:
+        return run_check(args, terminal)
+    made = _fold_input(args, terminal)
     client = _client(args, terminal)
-    options = {"label": args.label, "repeat": args.repeat, "model": args.model}
-    submission = make_submission(made, options, args.again)
+    submission = make_submission(made, _options(args), args.again)
+
+    def report(check: Dict[str, Any]) -> None:
+        if check["ok"]:
+            terminal.say(price_text(check))
+
     try:
-        # Without a folder the key alone keeps the same input from being paid twice.
-        sent = client.send(submission, made) if args.out is None else Journal.open(args.out).submit(client, submission, made)
+        # Without a folder the keys alone keep the same input from being paid twice.
+        if args.out is None:
+            sent = send_parts(client, submission, made, report=report)
+        else:
+            sent = Journal.open(args.out).submit(client, submission, made, report)
     except KeyboardInterrupt:
-        terminal.say("Interrupted before there was a batch. Run the same again: it is not paid twice.")
+        terminal.say("Interrupted before all was sent. Run the same again: it is not paid twice.")
         raise
-    batch_id = sent["batch_id"]
-    with _going_on(args, terminal, "results", batch_id):
-        out(batch_id + "\n")
+    batches = sent["batch_ids"]
+    with _going_on(args, terminal, "results", batches):
+        out("".join(one + "\n" for one in batches))
         say_some(terminal, ["warning: " + warning for warning in sent["warnings"]])
         if sent["replayed"]:
-            terminal.say("Submitted before: the same batch, nothing is paid again (--again makes another one).")
+            terminal.say("Submitted before: the same batch%s, nothing is paid again (--again makes another one)." % ("es" if len(batches) > 1 else ""))
         if args.watch:
-            return _save(client, args, terminal, batch_id)
-    terminal.say("Follow it with: " + _command(args, "results", batch_id))
+            return _save(client, args, terminal, batches)
+    terminal.say("Follow it with: " + _command(args, "results", *batches))
     return OK
 
 
+def _options(args: Any) -> Dict[str, Any]:
+    return {"label": args.label, "repeat": args.repeat, "model": args.model}
+
+
+def run_check(args: Any, terminal: Terminal) -> int:
+    made = _fold_input(args, terminal)
+    check = check_parts(_client(args, terminal), plain_submission(made, _options(args)), made)
+    say_some(terminal, ["warning: " + describe_issue(one) for one in check["warnings"]])
+    for issue in check["issues"]:
+        terminal.say(describe_issue(issue))
+    out(price_text(check) + "\n")
+    if not check["ok"]:
+        terminal.say("%d mistakes: nothing of it would be sent." % len(check["issues"]))
+    return OK if check["ok"] else DATA
+
+
+def price_text(check: Dict[str, Any]) -> str:
+    """Such as "200 tasks, 40,000 residues and nucleotides in all, in 1 batch"; the service tells no price."""
+    tasks, batches = check["taskCount"], check["batchCount"]
+    return "{:,} task{}, {:,} residues and nucleotides in all, in {:,} batch{}. The service tells no price; it charges by such counts.".format(
+        tasks, "" if tasks == 1 else "s", check["totalLength"], batches, "" if batches == 1 else "es"
+    )
+
+
+def run_rank(args: Any, terminal: Terminal) -> int:
+    table = _client(args, terminal).rank(_batches(args), args.by, args.min_iptm, args.min_ipsae)
+    without = sum(row["rank"] is None for row in table)
+    rows = list(table) if args.best is None else [row for row in table if row["rank"] is not None][: args.best]
+    out("".join(json.dumps(row) + "\n" for row in rows) if args.ndjson else Table(table.columns, rows).to_tsv())
+    terminal.say("%d tasks: %d ranked, %d without scores." % (len(table), len(table) - without, without))
+    return NOT_ALL_GOOD if without else OK
+
+
+def run_retry(args: Any, terminal: Terminal) -> int:
+    batches = _client(args, terminal).retry_failed(args.folder)
+    out("".join(one + "\n" for one in batches))
+    terminal.say("Follow it with: " + _command(args, "results", *batches) if batches else "Nothing failed.")
+    return OK
+
+
+def run_batches(args: Any, terminal: Terminal) -> int:
+    table = _client(args, terminal).batches(args.first)
+    out(table.to_tsv())
+    return NOT_ALL_GOOD if any(row["problem"] for row in table) else OK
+
+
+def _batches(args: Any) -> List[str]:
+    """The ids that were given; those of its journal for a folder."""
+    found: List[str] = []
+    for one in args.batches:
+        journal = Journal.open(one) if os.path.isfile(os.path.join(one, JOURNAL_FILE)) else None
+        if journal is None:
+            found.append(one)
+        elif None in journal.batches or not journal.batches:
+            raise InputError("Not all batches of %s were submitted. Run that submission again first." % one)
+        else:
+            found += journal.batch_ids
+    return list(dict.fromkeys(found))
+
+
 def run_results(args: Any, terminal: Terminal) -> int:
-    with _going_on(args, terminal, "results", args.batch):
-        return _save(_client(args, terminal), args, terminal, args.batch)
+    batches = _batches(args)
+    if args.out is None and len(args.batches) == 1 and args.batches != batches:
+        args.out = args.batches[0]
+    with _going_on(args, terminal, "results", batches):
+        return _save(_client(args, terminal), args, terminal, batches)
 
 
 def run_watch(args: Any, terminal: Terminal) -> int:
     client = _client(args, terminal)
     counts: Dict[str, int] = {}
-    with _going_on(args, terminal, "watch", args.batch):
-        for event in _shown(client.watch(args.batch), terminal):
+    batches = _batches(args)
+    with _going_on(args, terminal, "watch", batches):
+        for event in _shown(client.watch(batches), terminal):
             counts = event["counts"]
     return NOT_ALL_GOOD if counts.get("failed") or counts.get("cancelled") else OK
 
 
-def _save(client: FoldAtlas, args: Any, terminal: Terminal, batch_id: str) -> int:
-    folder = args.out or "foldatlas-" + plain_file_name(batch_id)
+def _save(client: FoldAtlas, args: Any, terminal: Terminal, batches: List[str]) -> int:
+    folder = args.out or "foldatlas-" + plain_file_name(batches[0])
     missing: List[str] = []
-    for event in _shown(client.results(batch_id, folder), terminal):
+    best, by = getattr(args, "best", None), getattr(args, "by", "iptm")
+    for event in _shown(client.results(batches, folder, best, by), terminal):
         missing = event.get("missing", [])
     say_some(terminal, ["without a result: " + plain_text(line) for line in missing], 1000)
     terminal.say("Results and scores.tsv are in %s." % folder)
@@ -295,14 +417,14 @@ def _save(client: FoldAtlas, args: Any, terminal: Terminal, batch_id: str) -> in
 
 
 @contextlib.contextmanager
-def _going_on(args: Any, terminal: Terminal, command: str, batch_id: str) -> Iterator[None]:
+def _going_on(args: Any, terminal: Terminal, command: str, batches: List[str]) -> Iterator[None]:
     """Says how to take up a batch when the command ends before it."""
     try:
         yield
     except (KeyboardInterrupt, FoldAtlasError, Ending) as error:
         is_refused = isinstance(error, FoldAtlasError) and error.code in ("NOT_FOUND", "BAD_USER_INPUT", "UNAUTHENTICATED")
         if not is_refused:
-            terminal.say("The batch goes on without this command. Take it up with: " + _command(args, command, batch_id))
+            terminal.say("The batch goes on without this command. Take it up with: " + _command(args, command, *batches))
         raise
 
 

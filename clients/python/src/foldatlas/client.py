@@ -11,6 +11,8 @@ from . import documents
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
 from .inputs import FoldInput
 from .journal import Journal
+from .parts import check_parts, failed_items, send_parts, split_submission
+from .ranking import merge_rankings, read_order
 from .report import describe_issue, translate_issue
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
@@ -27,6 +29,9 @@ PAE_POINTS = 250_000
 MAX_TOKENS = 100_000
 
 Path = Union[str, "os.PathLike[str]"]
+#: One batch, or several that are taken as one.
+Batches = Union[str, Sequence[str]]
+Read = Callable[[str, Mapping[str, Any]], Answer]
 
 CLUSTER_COLUMNS = ("cluster_representative", "cluster_name", "cluster_size", "cluster_percent_characterized")
 LOOKUP_COLUMNS = (
@@ -41,8 +46,12 @@ SIMILAR_COLUMNS = ("score", "hash", "accession", "length", "ptm", "mean_plddt", 
 RANK_COLUMNS = (
     *("rank", "name", "repeat", "status", "iptm", "ptm", "mean_plddt"),
     *("interface", "ipsae", "ipsae_min", "pdockq", "pdockq2", "lis", "mean_pae", "min_pae", "interfaces"),
-    *("task_id", "problem"),
+    *("task_id", "batch_id", "problem"),
 )
+
+_COUNT_KEYS = {"total": "total", "queued": "queued", "running": "inProgress"}
+_COUNT_KEYS.update({name: name for name in ("done", "failed", "cancelled")})
+BATCH_COLUMNS = ("batch_id", "submitted", "label", "status", *_COUNT_KEYS, "problem")
 
 #: The place of an id in its request, which is not its place in the whole list.
 _PLACE = re.compile(r"^`ids\[\d+\]` \(\d+ characters\) ")
@@ -173,10 +182,17 @@ class FoldAtlas:
     # Folds
 
     def check(self, items: Items, **options: Any) -> Dict[str, Any]:
-        """A dry run: `ok`, `issues`, `warnings`, `taskCount`, `totalLength`. Sends nothing to the service, costs nothing."""
-        found = self.transport.query(documents.CHECK, {"input": plain_submission(items, options)})["checkFold"]
+        """A dry run: `ok`, `issues`, `warnings`, `taskCount`, `totalLength`, `batchCount`. Costs nothing.
+
+        Nothing is sent to the service, which tells no price: it counts tasks and residues.
+        """
+        return check_parts(self, plain_submission(items, options), items)
+
+    def check_part(self, submission: Mapping[str, Any], items: Items = (), first: int = 0) -> Dict[str, Any]:
+        """The same for one batch. `first` is the position of its first item in `items`."""
+        found = self.transport.query(documents.CHECK, {"input": dict(submission)})["checkFold"]
         source = items if isinstance(items, FoldInput) else None
-        translated = {key: [translate_issue(one, source) for one in found[key]] for key in ("issues", "warnings")}
+        translated = {key: [translate_issue(one, source, first) for one in found[key]] for key in ("issues", "warnings")}
         return {**found, **translated}
 
     def submit(
@@ -190,7 +206,7 @@ class FoldAtlas:
         key: Optional[str] = None,
         notify: Optional[str] = None,
     ) -> str:
-        """Queues folds, and returns the id of the batch.
+        """Queues folds of at most 2,000 tasks, and returns the id of the batch; `submit_all` takes more.
 
         The idempotency key is made of the input, so that the same input is paid once over the same
         gateway, for 31 days: run the same again after a failure. `again`, a word of yours, makes
@@ -202,12 +218,28 @@ class FoldAtlas:
         """
         notified = None if notify is None else {"url": notify}
         options = {"label": label, "repeat": repeat, "model": model, "notify": notified}
-        return self.send(make_submission(items, options, again, key), items)["batch_id"]
+        submission = make_submission(items, options, again, key)
+        count = len(split_submission(submission))
+        if count > 1:
+            raise InputError("This makes %d batches of at most %d tasks: use submit_all or fold." % (count, MAX_TASKS))
+        return self.send(submission, items)["batch_id"]
 
-    def send(self, submission: Mapping[str, Any], items: Items = ()) -> Dict[str, Any]:
+    def submit_all(self, items: Items, **options: Any) -> List[str]:
+        """The same for any number of tasks, with the options of `submit`. @returns the ids of the batches, in order
+
+        Everything is checked before the first batch is sent. Run the same again after a failure: a
+        batch that was sent is not paid again.
+        """
+        again, key, notify = options.pop("again", ""), options.pop("key", None), options.pop("notify", None)
+        notified = None if notify is None else {"url": notify}
+        submission = make_submission(items, {**options, "notify": notified}, again, key)
+        return send_parts(self, submission, items)["batch_ids"]
+
+    def send(self, submission: Mapping[str, Any], items: Items = (), first: int = 0) -> Dict[str, Any]:
         """Sends a whole SubmitFoldInput once. @returns `batch_id`, `replayed` and `warnings`
 
-        Sentences about an input that was read from a file speak of that file, which `items` has.
+        Sentences about an input that was read from files speak of these, which `items` has; `first` is
+        the position of the first item of the batch in it.
         """
         source = items if isinstance(items, FoldInput) else None
         data, errors = self.transport.ask(documents.SUBMIT, {"input": dict(submission)})
@@ -216,18 +248,52 @@ class FoldAtlas:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = [describe_issue(one, source) for one in ended["warnings"]]
+            warnings = [describe_issue(one, source, first) for one in ended["warnings"]]
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
-        raise _refusal(ended, source)
+        raise _refusal(ended, source, first)
 
-    def watch(self, batch_id: str) -> Iterator[Dict[str, Any]]:
-        """The progress of a batch, now and at every change, until every task has ended.
+    def batches(self, first: int = 20) -> Table:
+        """Your latest batches, newest first. `problem` says why the state of one is not known."""
+        rows: List[Row] = []
+        after: Optional[str] = None
+        while len(rows) < first:
+            variables = {"first": min(first - len(rows), 100), "after": after}
+            data, errors = self.transport.read(documents.BATCHES, variables)
+            page = (data or {}).get("myBatches")
+            if page is None:
+                raise FoldAtlasError.from_error(errors[0] if errors else {})
+            failed = {str(error["path"][2]): error for error in errors if len(error.get("path") or []) > 2}
+            for place, batch in enumerate(page["nodes"]):
+                rows.append(_batch_row(batch, failed.get(str(place))))
+            if not page["pageInfo"]["hasNextPage"]:
+                break
+            if not page["nodes"]:
+                raise UntrustedAnswer("a page without batches is followed by another.")
+            after = page["pageInfo"]["endCursor"]
+        return Table(BATCH_COLUMNS, rows[:first])
+
+    def watch(self, batches: Batches) -> Iterator[Dict[str, Any]]:
+        """The progress of a batch, or of several as one, now and at every change, until every task has ended.
 
         Each event has `counts` (total, queued, inProgress, done, failed, cancelled), `changed` (tasks
         with taskId, name, status, error), `seconds_left` (None where it cannot be estimated) and
         `final`. A stream that breaks is opened again for four minutes.
         """
-        return self._watch(batch_id)
+        return self._watch_all(_each_batch(batches))
+
+    def _watch_all(self, batches: Sequence[str], patience: Optional[Patience] = None) -> Iterator[Dict[str, Any]]:
+        """Follows the batches one after the other; the counts are those of all."""
+        counts: List[Mapping[str, int]] = [{} for _ in batches]
+        read = self.transport.read if patience is None else self.transport.read_patiently
+        for place, batch_id in enumerate(batches[1:], 1):
+            counts[place] = self._counts(batch_id, read)
+        for place, batch_id in enumerate(batches):
+            is_last = place == len(batches) - 1
+            for event in self._watch(batch_id, patience):
+                counts[place] = event["counts"]
+                total = {name: sum(one.get(name, 0) for one in counts) for name in event["counts"]}
+                seconds = event["seconds_left"] if is_last else None
+                yield {**event, "counts": total, "seconds_left": seconds, "final": event["final"] and is_last}
 
     def _watch(self, batch_id: str, patience: Optional[Patience] = None) -> Iterator[Dict[str, Any]]:
         """`patience` waits for the first event, too; without it a first connection that fails is told at once."""
@@ -259,9 +325,18 @@ class FoldAtlas:
             patience = patience or Patience(self.transport.say)
             patience.wait(broken)
 
-    def tasks(self, batch_id: str) -> List[Dict[str, Any]]:
-        """All tasks of a batch as the gateway lists them. Raises FoldAtlasError where the batch does not exist."""
-        return list(self._pages(documents.TASKS, {"batchId": batch_id}, self.transport.read))
+    def _counts(self, batch_id: str, read: Read) -> Mapping[str, int]:
+        """How many tasks are in each state; empty where that cannot be read at present."""
+        data, errors = read(documents.COUNTS, {"batchId": batch_id})
+        batch = (data or {}).get("batch")
+        if batch is None and not errors:
+            raise _no_batch(batch_id)
+        return (batch or {}).get("counts") or {}
+
+    def tasks(self, batches: Batches) -> List[Dict[str, Any]]:
+        """All tasks of a batch, or of several, as the gateway lists them. Raises FoldAtlasError where one does not exist."""
+        read = self.transport.read
+        return [task for one in _each_batch(batches) for task in self._pages(documents.TASKS, {"batchId": one}, read)]
 
     def _tasks(self, batch_id: str) -> List[Dict[str, Any]]:
         """The same, which also waits for a gateway that is away."""
@@ -269,25 +344,38 @@ class FoldAtlas:
 
     def rank(
         self,
-        batch_id: str,
+        batches: Batches,
         order_by: str = "IPTM",
         min_iptm: Optional[float] = None,
         min_ipsae: Optional[float] = None,
     ) -> Table:
-        """Tasks of a batch by IPTM, IPSAE, PTM, PLDDT, NAME or INDEX, best first, with their scores.
+        """Tasks of a batch, or of several in one table, by IPTM, IPSAE, PTM, PLDDT, NAME or INDEX, best first, with their scores.
 
         `mean_plddt` is 0 to 100. From `ipsae` to `min_pae` are the scores of `interface`, the two
         chains with the best ipSAE, such as "A-B"; `interfaces` is a dict with the ipSAE of every
         interface. They need includePae (docs/scores.md). Tasks without scores have no rank, and
         `problem` says why.
         """
-        variables = {"batchId": batch_id, "orderBy": order_by, "minIptm": min_iptm, "minIpsae": min_ipsae}
+        order = read_order(order_by)
+        limits = {"orderBy": order, "minIptm": min_iptm, "minIpsae": min_ipsae}
+        return self._rank_all(_each_batch(batches), limits, self.transport.read)
+
+    def _rank_all(self, batches: Sequence[str], limits: Mapping[str, Any], read: Read) -> Table:
+        rows = merge_rankings([self._rank(one, limits, read) for one in batches], limits["orderBy"])
+        rank = 0
+        for row in rows:
+            if row["rank"] is not None:
+                rank += 1
+                row["rank"] = rank
+        return Table(RANK_COLUMNS, rows)
+
+    def _rank(self, batch_id: str, limits: Mapping[str, Any], read: Read) -> List[Row]:
         rows: List[Row] = []
-        for task in self._pages(documents.RANK, variables, self.transport.read):
+        for task in self._pages(documents.RANK, {"batchId": batch_id, **limits}, read):
             scores = task["scores"] or {}
             rows.append(
                 {
-                    "rank": len(rows) + 1 if task["scores"] else None,
+                    "rank": 1 if task["scores"] else None,
                     "name": task["name"],
                     "repeat": task["repeatIndex"],
                     "status": task["status"],
@@ -296,13 +384,19 @@ class FoldAtlas:
                     "mean_plddt": scores.get("meanPlddt"),
                     **_interfaces(scores.get("chainPairs") or []),
                     "task_id": task["taskId"],
+                    "batch_id": batch_id,
                     "problem": (task["error"] or {}).get("message"),
                 }
             )
-        return Table(RANK_COLUMNS, rows)
+        return rows
 
-    def results(self, batch_id: str, folder: Path) -> Iterator[Dict[str, Any]]:
-        """Follows a batch and saves NAME.json and NAME.cif of each task as it finishes, in the end scores.tsv.
+    def results(
+        self, batches: Batches, folder: Path, best: Optional[int] = None, by: str = "IPTM"
+    ) -> Iterator[Dict[str, Any]]:
+        """Follows batches and saves NAME.json and NAME.cif of each task as it finishes, in the end scores.tsv.
+
+        With `best` it waits for all of them and saves files of that many tasks only, the first by
+        `by`, an order of `rank`, in which scores.tsv lists all tasks.
 
         Yields the events of `watch` with `saved`, the number of tasks saved so far; the last has
         `missing`, one sentence for each task without a result. Files that exist are kept, so that a
@@ -310,7 +404,9 @@ class FoldAtlas:
         """
         from .saver import save_results
 
-        return save_results(self, batch_id, folder)
+        if best is not None and best < 1:
+            raise InputError("best is at least 1.")
+        return save_results(self, _each_batch(batches), folder, read_order(by), best)
 
     def fold(
         self,
@@ -329,32 +425,29 @@ class FoldAtlas:
         anything is sent. The options are those of `submit`.
         """
         options = {"label": label, "repeat": repeat, "model": model}
-        batch_id = Journal.open(folder).submit(self, make_submission(items, options, again, key), items)["batch_id"]
-        for _ in self.results(batch_id, folder):
+        batches = Journal.open(folder).submit(self, make_submission(items, options, again, key), items)["batch_ids"]
+        for _ in self.results(batches, folder):
             pass
-        return self.rank(batch_id)
+        return self.rank(batches)
 
-    def retry_failed(self, folder: Path) -> Optional[str]:
-        """Submits the items of a folder's batch of which every repeat failed or was cancelled; they are paid for again.
+    def retry_failed(self, folder: Path) -> List[str]:
+        """Submits the items of a folder's batches of which every repeat failed or was cancelled; they are paid for again.
 
-        Returns the id of the new batch, or None where nothing failed. The same failures are
-        submitted once, however often this is called.
+        Returns the ids of the new batches, none where nothing failed. The same failures are
+        submitted once, however often this is called. Raises InputError before every task has ended.
         """
         journal = Journal.open(folder)
-        if journal.batch_id is None or journal.submission is None:
+        if not journal.batch_ids or journal.submission is None:
             raise InputError("%s has no journal of a batch that was submitted from there." % os.fspath(folder))
-        failed: Dict[int, bool] = {}
-        for task in self.tasks(journal.batch_id):
-            if task["inputIndex"] is not None:
-                is_failed = task["status"] in ("FAILED", "CANCELLED")
-                failed[task["inputIndex"]] = failed.get(task["inputIndex"], True) and is_failed
-        items = [item for index, item in enumerate(journal.submission["items"]) if failed.get(index)]
+        if None in journal.batches or len(journal.batches) < len(split_submission(journal.submission)):
+            raise InputError("Not all batches of %s were submitted. Run that submission again first." % os.fspath(folder))
+        items = failed_items(journal.submission, [self.tasks(one) for one in journal.batch_ids])
         if not items:
-            return None
+            return []
         rest = {name: value for name, value in journal.submission.items() if name not in ("items", "idempotencyKey")}
-        again = "retry of " + journal.batch_id
+        again = "retry of " + " ".join(journal.batch_ids)
         submission = {**rest, "items": items}
-        return self.send({**submission, "idempotencyKey": submission_key(submission, again)})["batch_id"]
+        return send_parts(self, {**submission, "idempotencyKey": submission_key(submission, again)})["batch_ids"]
 
     def plddt(self, task_id: str) -> List[Optional[float]]:
         """Confidence of each token of a fold, 0 to 100."""
@@ -388,7 +481,7 @@ class FoldAtlas:
         return task["result"]
 
     def _pages(
-        self, document: str, variables: Mapping[str, Any], read: Callable[[str, Mapping[str, Any]], Answer]
+        self, document: str, variables: Mapping[str, Any], read: Read
     ) -> Iterator[Dict[str, Any]]:
         """Tasks of a batch over all pages. A detail of a task that failed becomes its `error`."""
         after: Optional[str] = None
@@ -400,7 +493,7 @@ class FoldAtlas:
             if tasks is None:
                 if errors:
                     raise FoldAtlasError.from_error(errors[0])
-                raise FoldAtlasError("There is no batch %s for this token." % variables["batchId"], {"code": "NOT_FOUND"})
+                raise _no_batch(variables["batchId"])
             for error in errors:
                 path = error.get("path") or []
                 if len(path) < 4:
@@ -434,6 +527,27 @@ class FoldAtlas:
                     patience.wait(error)
                 except (FoldAtlasError, OSError):
                     return str(error)
+
+
+def _each_batch(batches: Batches) -> List[str]:
+    """The ids, each once."""
+    found = list(dict.fromkeys(_each(batches)))
+    if not found:
+        raise InputError("Name at least one batch.")
+    return found
+
+
+def _no_batch(batch_id: str) -> FoldAtlasError:
+    return FoldAtlasError("There is no batch %s for this token." % batch_id, {"code": "NOT_FOUND"})
+
+
+def _batch_row(batch: Mapping[str, Any], failure: Optional[Mapping[str, Any]]) -> Row:
+    counts = batch["counts"] or {}
+    return {
+        **{"batch_id": batch["batchId"], "submitted": batch["submittedAt"], "label": batch["label"], "status": batch["status"]},
+        **{name: counts.get(key) for name, key in _COUNT_KEYS.items()},
+        "problem": None if failure is None else failure["message"],
+    }
 
 
 def _each(values: Union[str, Iterable[str]]) -> Iterable[str]:
@@ -520,9 +634,9 @@ def _protein_row(requested: str, protein: Optional[Mapping[str, Any]]) -> Row:
     }
 
 
-def _refusal(ended: Mapping[str, Any], source: Optional[FoldInput]) -> Exception:
+def _refusal(ended: Mapping[str, Any], source: Optional[FoldInput], first: int) -> Exception:
     kind = ended["__typename"]
-    issues = [describe_issue(one, source) for one in ended.get("issues") or []]
+    issues = [describe_issue(one, source, first) for one in ended.get("issues") or []]
     if kind == "InvalidInput":
         return InputError(plain_text(ended["message"]), issues)
     lines = [plain_text(line) for line in (ended["message"], ended.get("hint")) if line]

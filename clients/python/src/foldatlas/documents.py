@@ -33,6 +33,13 @@ WATCH = """subscription Watch($batchId: ID!) { batchProgress(batchId: $batchId) 
   batch { counts { total queued inProgress done failed cancelled } }
   changedTasks { taskId name status error { message } } } }"""
 
+COUNTS = """query Counts($batchId: ID!) { batch(batchId: $batchId) {
+  counts { total queued inProgress done failed cancelled } } }"""
+
+BATCHES = """query Batches($first: Int!, $after: String) { myBatches(first: $first, after: $after) {
+  pageInfo { hasNextPage endCursor }
+  nodes { batchId label submittedAt status counts { total queued inProgress done failed cancelled } } } }"""
+
 TASKS = """query Tasks($batchId: ID!, $after: String) { batch(batchId: $batchId) { tasks(first: 1000, after: $after) {
   pageInfo { hasNextPage endCursor }
   nodes { taskId name inputIndex repeatIndex status error { message } } } } }"""

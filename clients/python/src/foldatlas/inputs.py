@@ -38,16 +38,19 @@ class FoldInput:
     """Items as `submitFold` takes them, options of the batch, and one sentence for each thing that was left out.
 
     `places` has where each part stands in a file of another program, by its path in the submission.
+    Without files of its own an input came from a text.
     """
 
     items: List[Item]
     options: Dict[str, Any] = field(default_factory=dict)
     warnings: List[str] = field(default_factory=list)
     places: Dict[str, str] = field(default_factory=dict)
+    #: The files that were read, each with the position of its first item.
+    files: List[Tuple[str, int]] = field(default_factory=list)
 
 
-def read_input(path: Union[str, "os.PathLike[str]"]) -> FoldInput:
-    """Reads a file by its content; the ending decides between CSV and TSV only. Raises InputError."""
+def read_file(path: Union[str, "os.PathLike[str]"]) -> FoldInput:
+    """Reads one file. Raises InputError."""
     with open(path, "rb") as file:
         return parse_input(decode_input(file.read(MAX_INPUT_BYTES + 1), os.fspath(path)), os.fspath(path))
 

@@ -1,15 +1,17 @@
-"""The journal beside results: which submission and which batch a folder belongs to."""
+"""The journal beside results: which submission and which batches a folder belongs to."""
 
 from __future__ import annotations
 
 import json
 import os
-from typing import TYPE_CHECKING, Any, Dict, Mapping, Optional, Union
+from typing import TYPE_CHECKING, Any, Dict, List, Mapping, Optional, Sequence, Union
 
 from .errors import FoldAtlasError, InputError, Refusal, Unreachable
+from .inputs import FoldInput
+from .parts import Report, send_parts, split_submission
 from .submission import Items
 from .transport import part_name
-from .trust import create_file
+from .trust import create_file, is_id
 
 if TYPE_CHECKING:
     from .client import FoldAtlas
@@ -22,10 +24,10 @@ class Journal:
 
     def __init__(self, folder: str, content: Mapping[str, Any]) -> None:
         self.folder = folder
-        self.batch_id: Optional[str] = content.get("batchId")
+        self.batches: List[Optional[str]] = content.get("batches", [])
         self.submission: Optional[Dict[str, Any]] = content.get("submission")
-        if not isinstance(self.batch_id, (str, type(None))):
-            raise ValueError("the batch is no text")
+        if not isinstance(self.batches, list) or not all(one is None or is_id(one) for one in self.batches):
+            raise ValueError("the batches are no list of ids")
         if self.submission is not None and not isinstance(self.submission["idempotencyKey"], str):
             raise ValueError("the key is no text")
         if self.submission is not None and not isinstance(self.submission["items"], list):
@@ -43,28 +45,36 @@ class Journal:
         except (OSError, ValueError, LookupError, TypeError, AttributeError, RecursionError) as error:
             raise InputError("%s cannot be read: %s. Save the results to another folder." % (path, error)) from None
 
-    def claim(self, batch_id: str) -> None:
-        """Notes that the folder has the results of this batch. Raises InputError where it has those of another."""
-        if self.batch_id is None:
-            self._write(batch_id)
-        elif self.batch_id != batch_id:
+    @property
+    def batch_ids(self) -> List[str]:
+        """The batches that are known."""
+        return [one for one in self.batches if one is not None]
+
+    def claim(self, batches: Sequence[str]) -> None:
+        """Notes that the folder has the results of these batches. Raises InputError where it has those of others."""
+        if not self.batch_ids:
+            self._write([*batches])
+        elif self.batches != [*batches]:
             raise InputError(
                 "%s has the results of batch %s. Save those of %s to another folder."
-                % (self.folder, self.batch_id, batch_id)
+                % (self.folder, ", ".join(self.batch_ids), ", ".join(batches))
             )
 
-    def submit(self, client: "FoldAtlas", submission: Mapping[str, Any], items: Items = ()) -> Dict[str, Any]:
-        """Sends a submission once for this folder. The input is written before it is sent.
+    def submit(
+        self, client: "FoldAtlas", submission: Mapping[str, Any], items: Items = (), report: Optional[Report] = None
+    ) -> Dict[str, Any]:
+        """Sends a submission once for this folder. The input is written before it is sent, and each batch behind it.
 
         It stays there while nobody knows whether it was queued, and is dropped when it certainly was
-        not, so that a mended input can follow. Returns `batch_id`, `replayed` and `warnings`. Raises
-        InputError, before anything is sent, where the folder belongs to another submission.
+        not, so that a mended input can follow. Returns what `send_parts` does. Raises InputError,
+        before anything is sent, where the folder belongs to another submission.
         """
-        if self.submission is None and self.batch_id is not None:
-            raise InputError("%s has the results of batch %s. Use another folder." % (self.folder, self.batch_id))
+        refuse_folder_of_inputs(items, self.folder)
+        if self.submission is None and self.batch_ids:
+            raise InputError("%s has the results of batch %s. Use another folder." % (self.folder, ", ".join(self.batch_ids)))
         is_first_try = self.submission is None
         if self.submission is not None and self.submission["idempotencyKey"] != submission["idempotencyKey"]:
-            if self.batch_id is not None:
+            if self.batch_ids:
                 raise InputError(
                     "%s has the results of another submission. Save those of this one to another folder; nothing was submitted."
                     % self.folder
@@ -73,30 +83,37 @@ class Journal:
                 "Another submission was sent from %s, and whether it was queued is not known. Run that one again to find out, "
                 "or save the results of this one to another folder; nothing was submitted." % self.folder
             )
-        if self.batch_id is not None:
-            return {"batch_id": self.batch_id, "replayed": True, "warnings": []}
-        self.submission = dict(submission)
-        self._write(None)
+        if is_first_try:
+            self.submission = dict(submission)
+            self._write([])
         try:
-            sent = client.send(submission, items)
+            return send_parts(client, submission, items, self.batches, self._write, report)
         except (InputError, FoldAtlasError) as error:
-            if _is_not_queued(error, is_first_try):
+            # Of several batches, a mistake in one says nothing about those before it.
+            is_one = len(split_submission(submission)) == 1
+            if not self.batch_ids and (is_one or is_first_try) and _is_not_queued(error, is_first_try):
                 self.submission = None
                 os.remove(os.path.join(self.folder, JOURNAL_FILE))
             raise
-        self._write(sent["batch_id"])
-        return sent
 
-    def _write(self, batch_id: Optional[str]) -> None:
+    def _write(self, batches: Sequence[Optional[str]]) -> None:
         os.makedirs(self.folder, exist_ok=True)
-        self.batch_id = batch_id
+        self.batches = [*batches]
         path = os.path.join(self.folder, JOURNAL_FILE)
         part = part_name(path)
         with create_file(part) as file:
-            file.write(json.dumps({"batchId": batch_id, "submission": self.submission}).encode())
+            file.write(json.dumps({"batches": self.batches, "submission": self.submission}).encode())
             file.flush()
             os.fsync(file.fileno())
         os.replace(part, path)
+
+
+def refuse_folder_of_inputs(source: Items, folder: str) -> None:
+    """Raises InputError where results would stand among the files that they are made from."""
+    files = [file for file, _ in source.files] if isinstance(source, FoldInput) else []
+    here = os.path.realpath(folder)
+    if any(os.path.realpath(os.path.dirname(file) or ".") == here and file.lower().endswith(".json") for file in files):
+        raise InputError("%s has the inputs in it. Save the results to another folder; nothing was submitted." % folder)
 
 
 #: Codes of errors with which the gateway sends nothing to the service.

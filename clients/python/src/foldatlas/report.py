@@ -3,29 +3,47 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Tuple
 
 from .inputs import FoldInput
 from .text import plain_text
 
 Issue = Mapping[str, Any]
+_ITEM = re.compile(r"^items\.(\d{1,9})(?![^.])")
 
 
-def describe_issue(issue: Issue, source: Optional[FoldInput] = None) -> str:
-    """One line: the place, what is wrong, and what would be right."""
-    told = translate_issue(issue, source)
+def describe_issue(issue: Issue, source: Optional[FoldInput] = None, first: int = 0) -> str:
+    """One line: the place, what is wrong, and what would be right. `first` as for `translate_issue`."""
+    told = translate_issue(issue, source, first)
     return plain_text("%s: %s %s" % (told["path"], told["message"], told.get("hint") or "")).rstrip()
 
 
-def translate_issue(issue: Issue, source: Optional[FoldInput]) -> Dict[str, Any]:
-    """The same issue for a file of another program; as it is for our own form, whose paths the gateway has."""
-    place = _find_place(issue["path"], source.places) if source else None
-    if source is None or place is None:
-        return dict(issue)
-    told = {**issue, "path": place, **_in_counts_of_file(issue, source.items)}
+def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -> Dict[str, Any]:
+    """The same issue by the place in its file. In our own form that is the path that the gateway has.
+
+    `first` is the position of the first item of the batch in the whole input.
+    """
+    issue = {**issue, "path": _ITEM.sub(lambda match: "items.%d" % (int(match[1]) + first), issue["path"])}
+    if source is None:
+        return issue
+    place = _find_place(issue["path"], source.places)
+    file, start = _find_file(issue["path"], source)
+    begin = "" if file is None else file + ": "
+    if place is None:
+        own = _ITEM.sub(lambda match: "items.%d" % (int(match[1]) - start), issue["path"])
+        return {**issue, "path": begin + own}
+    told = {**issue, "path": begin + place, **_in_counts_of_file(issue, source.items)}
     if "atomIndex" in (told.get("hint") or ""):
         told["hint"] = "This format only names atoms: write the item in our own form, where an atom can have an index."
     return told
+
+
+def _find_file(path: str, source: FoldInput) -> Tuple[Optional[str], int]:
+    """The file of a screen that an issue is about, and the position of its first item."""
+    match = _ITEM.match(path)
+    if len(source.files) < 2 or match is None:
+        return None, 0
+    return [one for one in source.files if one[1] <= int(match[1])][-1]
 
 
 def _find_place(path: str, places: Mapping[str, str]) -> Optional[str]:

@@ -7,11 +7,12 @@ import re
 import unicodedata
 import urllib.parse
 from concurrent.futures import Future, ThreadPoolExecutor
-from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Union
+from typing import TYPE_CHECKING, Any, Dict, Iterator, List, Mapping, Optional, Sequence, Set, Union
 
 from .journal import Journal
-from .transport import DOWNLOADS_AT_ONCE
-from .trust import Patience
+from .table import Table
+from .transport import DOWNLOADS_AT_ONCE, part_name
+from .trust import Patience, create_file
 
 if TYPE_CHECKING:
     from .client import FoldAtlas
@@ -28,7 +29,7 @@ def plain_file_name(name: str) -> str:
     return re.sub(r"^(?:con|prn|aux|nul|com[\d¹²³]|lpt[\d¹²³])(?=\.|$)", r"\g<0>_", plain, flags=re.ASCII | re.IGNORECASE) or "item"
 
 
-def _fold_case(name: str) -> str:
+def fold_case(name: str) -> str:
     """The same for names that are one file where case does not count, such as on macOS and Windows."""
     return name.lower().upper()
 
@@ -40,7 +41,7 @@ def file_names(tasks: Sequence[Mapping[str, Any]], known: Mapping[str, str] = {}
     """
     has_repeats = any((task["repeatIndex"] or 0) > 0 for task in tasks)
     # The archive of results has a manifest of its own, and a folder of results the journal.
-    taken = {"MANIFEST", "FOLDATLAS", *(_fold_case(name) for name in known.values())}
+    taken = {"MANIFEST", "FOLDATLAS", *(fold_case(name) for name in known.values())}
     names: Dict[str, str] = dict(known)
     for task in sorted((one for one in tasks if one["taskId"] not in known), key=lambda one: one["taskId"]):
         index, repeat = task["inputIndex"], task["repeatIndex"]
@@ -48,17 +49,46 @@ def file_names(tasks: Sequence[Mapping[str, Any]], known: Mapping[str, str] = {}
         plain = plain_file_name(given)
         base = "%s_%d" % (plain, repeat) if has_repeats and repeat is not None else plain
         free, count = base, 2
-        while _fold_case(free) in taken:
+        while fold_case(free) in taken:
             free, count = "%s-%d" % (base, count), count + 1
-        taken.add(_fold_case(free))
+        taken.add(fold_case(free))
         names[task["taskId"]] = free
     return names
 
 
-def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.PathLike[str]"]) -> Iterator[Dict[str, Any]]:
+def _write_table(ranked: Table, files: Mapping[str, str], path: str) -> None:
+    """Writes the ranking with the names of files, as the gateway writes that of one batch."""
+    rows = [{**{name: _rounded(row[name]) for name in row}, "file": files.get(row["task_id"])} for row in ranked]
+    columns = [*ranked.columns[:-1], "file", ranked.columns[-1]]
+    part = part_name(path)
+    with create_file(part) as file:
+        file.write(Table(columns, rows).to_tsv().encode("utf-8", "replace"))
+    os.replace(part, path)
+
+
+def _rounded(value: Any) -> Any:
+    if isinstance(value, dict):
+        return {name: _rounded(one) for name, one in value.items()}
+    return round(value, 4) if isinstance(value, float) else value
+
+
+def save_results(
+    client: "FoldAtlas", batches: Sequence[str], folder: Union[str, "os.PathLike[str]"], order: str, best: Optional[int]
+) -> Iterator[Dict[str, Any]]:
     """See `FoldAtlas.results`."""
-    names = file_names(client._tasks(batch_id))
-    Journal.open(folder).claim(batch_id)
+    names: Dict[str, str] = {}
+
+    def list_tasks() -> List[Dict[str, Any]]:
+        """All tasks; those of later batches have other names of files than those of earlier ones."""
+        listed: List[Dict[str, Any]] = []
+        for batch_id in batches:
+            tasks = client._tasks(batch_id)
+            names.update(file_names(tasks, names))
+            listed += tasks
+        return listed
+
+    list_tasks()
+    Journal.open(folder).claim(batches)
     saving: Dict[str, "Future[Optional[str]]"] = {}
     # One for all files: a gateway that stays away is not waited for by each.
     downloads = Patience(client.transport.say)
@@ -78,23 +108,35 @@ def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.Path
 
     with ThreadPoolExecutor(DOWNLOADS_AT_ONCE) as pool:
 
+        chosen: Optional[Set[str]] = None if best is None else set()
+
+        def is_wanted(task: Mapping[str, Any]) -> bool:
+            return task["status"] == "DONE" and (chosen is None or task["taskId"] in chosen)
+
         def take(tasks: Sequence[Mapping[str, Any]]) -> None:
             for task in tasks:
                 # A task that the list has not named yet waits for the next list.
-                if task["status"] == "DONE" and task["taskId"] in names and task["taskId"] not in saving:
+                if is_wanted(task) and task["taskId"] in names and task["taskId"] not in saving:
                     saving[task["taskId"]] = pool.submit(save, task["taskId"])
 
         try:
             last: Dict[str, Any] = {}
-            for last in client._watch(batch_id, Patience(client.transport.say)):
+            for last in client._watch_all(batches, Patience(client.transport.say)):
                 take(last["changed"])
                 yield {**last, "final": False, "saved": saved()}
-            tasks = client._tasks(batch_id)
-            names.update(file_names(tasks, names))
+            tasks = list_tasks()
+            ranked: Optional[Table] = None
+            if best is not None or len(batches) > 1:
+                limits = {"orderBy": order, "minIptm": None, "minIpsae": None}
+                ranked = client._rank_all(batches, limits, client.transport.read_patiently)
+            if chosen is not None and ranked is not None:
+                chosen.update([row["task_id"] for row in ranked if row["rank"] is not None][:best])
             take(tasks)
             missing: List[str] = []
             for task in tasks:
                 problem = (task["error"] or {}).get("message")
+                if task["status"] == "DONE" and not is_wanted(task):
+                    continue
                 if task["status"] == "DONE":
                     # What could not be saved at first is tried once more.
                     problem = saving[task["taskId"]].result() and save(task["taskId"])
@@ -102,11 +144,16 @@ def save_results(client: "FoldAtlas", batch_id: str, folder: Union[str, "os.Path
                         continue
                 missing.append(": ".join(filter(None, [names[task["taskId"]], task["status"], problem])))
             table = os.path.join(os.fspath(folder), "scores.tsv")
-            path = "/batches/%s/scores.tsv" % urllib.parse.quote(batch_id, safe="")
-            problem = client._save(path, table, downloads)
-            if problem is not None:
-                missing.append("scores.tsv: " + problem)
-            done = sum(task["status"] == "DONE" for task in tasks)
+            if ranked is None:
+                query = "" if order == "IPTM" else "?orderBy=" + order
+                path = "/batches/%s/scores.tsv%s" % (urllib.parse.quote(batches[0], safe=""), query)
+                problem = client._save(path, table, downloads)
+                if problem is not None:
+                    missing.append("scores.tsv: " + problem)
+            else:
+                kept = {task["taskId"]: names[task["taskId"]] for task in tasks if is_wanted(task)}
+                _write_table(ranked, kept, table)
+            done = sum(map(is_wanted, tasks))
             yield {**last, "changed": [], "final": True, "saved": done, "missing": missing}
         finally:
             downloads.is_over = True

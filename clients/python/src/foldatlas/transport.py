@@ -144,7 +144,7 @@ class Transport:
     def save(self, path: str, file: str) -> None:
         """Downloads a file of the gateway, such as /tasks/{id}/result.json, whole or not at all."""
         part = part_name(file)
-        expected_type = _FILE_TYPES.get(path.rpartition(".")[2])
+        expected_type = _FILE_TYPES.get(path.partition("?")[0].rpartition(".")[2])
         try:
             with self._open(self.base + path, None, {}, self.timeout) as response:
                 self._check_file(response, expected_type)

@@ -1,0 +1,117 @@
+"""A submission that is larger than a batch, as several batches under one key."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
+
+from .errors import InputError
+from .report import describe_issue
+from .submission import Items
+from .trust import MAX_TASKS
+
+if TYPE_CHECKING:
+    from .client import FoldAtlas
+
+#: Gets the answer of a check before anything is sent.
+Report = Callable[[Dict[str, Any]], None]
+
+
+def split_submission(submission: Mapping[str, Any]) -> List[Tuple[int, Dict[str, Any]]]:
+    """Batches of at most 2,000 tasks, each with the position of its first item; a small submission is one as it is.
+
+    The key of each follows from the key of the whole, so that the same screen is always the same batches.
+    """
+    items, repeat = submission["items"], submission.get("repeat")
+    times = repeat if type(repeat) is int and 0 < repeat <= MAX_TASKS else 1
+    size = MAX_TASKS // times
+    if len(items) <= size:
+        return [(0, dict(submission))]
+    parts: List[Tuple[int, Dict[str, Any]]] = []
+    for first in range(0, len(items), size):
+        # Without a name, items of two batches would have the same one.
+        named = [_named(item, first + place) for place, item in enumerate(items[first : first + size])]
+        part = {**submission, "items": named}
+        if "idempotencyKey" in submission:
+            part["idempotencyKey"] = _part_key(submission["idempotencyKey"], len(parts))
+        parts.append((first, part))
+    return parts
+
+
+def _named(item: Any, position: int) -> Any:
+    return item if not isinstance(item, Mapping) or item.get("name") is not None else {**item, "name": "item%d" % position}
+
+
+def _part_key(key: str, number: int) -> str:
+    digest = hashlib.sha256(("%d of %s" % (number, key)).encode("utf-8", "surrogatepass"))
+    return "py-" + digest.hexdigest()[:48]
+
+
+def check_parts(client: "FoldAtlas", submission: Mapping[str, Any], items: Items = ()) -> Dict[str, Any]:
+    """What `checkFold` says of every batch, together. `batchCount` is how many there are."""
+    parts = split_submission(submission)
+    total: Dict[str, Any] = {"ok": True, "issues": [], "warnings": [], "taskCount": 0, "totalLength": 0, "batchCount": len(parts)}
+    for first, part in parts:
+        found = client.check_part(part, items, first)
+        total["ok"] = total["ok"] and found["ok"]
+        for name in ("issues", "warnings", "taskCount", "totalLength"):
+            total[name] = total[name] + (found[name] or 0 if name.endswith(("Count", "Length")) else found[name])
+    return total
+
+
+def send_parts(
+    client: "FoldAtlas",
+    submission: Mapping[str, Any],
+    items: Items = (),
+    known: Sequence[Optional[str]] = (),
+    record: Callable[[List[Optional[str]]], None] = lambda batches: None,
+    report: Optional[Report] = None,
+) -> Dict[str, Any]:
+    """Sends the batches that are not known yet, one after the other, and records each before the next.
+
+    All are checked before the first is sent. Returns `batch_ids`, `replayed` (whether all were there
+    before) and `warnings`. Raises InputError, or what `FoldAtlas.send` raises.
+    """
+    parts = split_submission(submission)
+    batches: List[Optional[str]] = [*known] if known else [None] * len(parts)
+    if len(batches) != len(parts):
+        raise InputError("The journal has %d batches, and the submission makes %d." % (len(batches), len(parts)))
+    if all(one is None for one in batches) and (len(parts) > 1 or report is not None):
+        check = check_parts(client, submission, items)
+        if report is not None:
+            report(check)
+        if not check["ok"]:
+            lines = [describe_issue(one) for one in check["issues"]]
+            count = "is a mistake" if len(lines) == 1 else "are %d mistakes" % len(lines)
+            raise InputError("There %s in the input; nothing was sent." % count, lines)
+    replayed, warnings = True, []
+    for number, (first, part) in enumerate(parts):
+        if batches[number] is not None:
+            continue
+        try:
+            sent = client.send(part, items, first)
+        except BaseException:
+            done = sum(one is not None for one in batches)
+            if done > 0:
+                client.transport.say("%d of %d batches are queued. Run the same again for the rest: nothing is paid twice." % (done, len(parts)))
+            raise
+        batches[number] = sent["batch_id"]
+        replayed = replayed and sent["replayed"]
+        warnings += sent["warnings"]
+        record(batches)
+    return {"batch_ids": batches, "replayed": replayed, "warnings": warnings}
+
+
+def failed_items(submission: Mapping[str, Any], tasks_by_batch: Sequence[Sequence[Mapping[str, Any]]]) -> List[Any]:
+    """The items of which every repeat failed or was cancelled. Raises InputError while some may still succeed."""
+    items: List[Any] = []
+    for (_, part), tasks in zip(split_submission(submission), tasks_by_batch):
+        failed: Dict[int, bool] = {}
+        for task in tasks:
+            if task["status"] in ("QUEUED", "IN_PROGRESS"):
+                raise InputError("The batch has not ended. Wait for it: what fails later would be paid for twice.")
+            if task["inputIndex"] is not None:
+                is_failed = task["status"] in ("FAILED", "CANCELLED")
+                failed[task["inputIndex"]] = failed.get(task["inputIndex"], True) and is_failed
+        items += [item for index, item in enumerate(part["items"]) if failed.get(index)]
+    return items

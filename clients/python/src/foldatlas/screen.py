@@ -1,0 +1,145 @@
+"""Reads a screen: several files and folders of designs as one input, whose items are named by their files."""
+
+from __future__ import annotations
+
+import os
+import re
+from typing import Dict, List, Optional, Sequence, Tuple, Union
+
+from .errors import InputError
+from .inputs import FoldInput, Item, read_file
+from .journal import JOURNAL_FILE
+from .saver import fold_case, plain_file_name
+
+Path = Union[str, "os.PathLike[str]"]
+
+ENDINGS = (".fasta", ".fa", ".faa", ".fna", ".fas", ".yaml", ".yml", ".json", ".csv", ".tsv")
+#: The gateway takes no longer names.
+MAX_NAME_CHARACTERS = 200
+MAX_TOLD_NAMES = 5
+
+
+def read_input(path: Union[Path, Sequence[Path]]) -> FoldInput:
+    """Reads a file, a folder, or a list of both, as one screen. Raises InputError with every mistake and its file.
+
+    A file is read by its content; the ending decides between CSV and TSV only. Of several files each
+    names its item, and items of a file with several are named FILE_ITEM.
+    """
+    given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
+    if not given:
+        raise InputError("Give at least one file or folder.")
+    warnings: List[str] = []
+    files: List[str] = []
+    is_screen = len(given) > 1
+    for one in map(os.fspath, given):
+        if os.path.isdir(one):
+            is_screen = True
+            files += _list_folder(one, warnings)
+        else:
+            files.append(one)
+    if not is_screen:
+        made = read_file(files[0])
+        made.files = [(files[0], 0)]
+    else:
+        made = _read_files(files)
+    made.warnings = warnings + made.warnings + _same_names(made.items)
+    return made
+
+
+def _list_folder(folder: str, warnings: List[str]) -> List[str]:
+    """The files of a folder that can be read, numbers in names by value. Folders in it are not entered."""
+    names = sorted((name for name in os.listdir(folder) if not name.startswith(".")), key=_natural)
+    if JOURNAL_FILE in names:
+        raise InputError("%s has results in it, and %s. Name a folder of inputs." % (folder, JOURNAL_FILE))
+    files, others = [], []
+    for name in names:
+        path = os.path.join(folder, name)
+        is_read = name.lower().endswith(ENDINGS) and not os.path.isdir(path)
+        (files if is_read else others).append(path)
+    if not files:
+        raise InputError("%s has no file that is read: %s." % (folder, ", ".join(ENDINGS)))
+    if others:
+        shown = ", ".join(os.path.basename(one) for one in others[:MAX_TOLD_NAMES])
+        more = " and %d more" % (len(others) - MAX_TOLD_NAMES) if len(others) > MAX_TOLD_NAMES else ""
+        warnings.append("%s: %s%s not read, by the ending or as a folder." % (folder, shown, more))
+    return files
+
+
+def _natural(name: str) -> List[Tuple[int, int, str]]:
+    parts = re.split(r"([0-9]+)", name.lower())
+    return [(0, int(part), "") if part.isdigit() and part.isascii() else (1, 0, part) for part in parts] + [(2, 0, name)]
+
+
+def _read_files(files: Sequence[str]) -> FoldInput:
+    made = FoldInput([])
+    options: Optional[Dict[str, object]] = None
+    first_file = ""
+    owners: Dict[str, str] = {}
+    problems: List[str] = []
+    seen: Dict[str, str] = {}
+    for file in files:
+        real = os.path.realpath(file)
+        if real in seen:
+            problems.append("%s: this file is given twice." % file)
+            continue
+        seen[real] = file
+        try:
+            one = read_file(file)
+            if options is None:
+                options, first_file = one.options, file
+            if one.options != options:
+                keys = ", ".join(sorted({*one.options, *options}))
+                raise InputError("%s must be the same as in %s. Give it once, outside the files." % (keys, first_file))
+            names = _item_names(file, one.items)
+        except InputError as error:
+            problems += ["%s: %s" % (file, line) for line in _without_path(str(error), file).split("\n") if line]
+            continue
+        first = len(made.items)
+        made.files.append((file, first))
+        for place, where in one.places.items():
+            number, _, rest = place[len("items.") :].partition(".")
+            made.places["items.%d%s" % (first + int(number), "." + rest if rest else "")] = where
+        made.warnings += ["%s: %s" % (file, warning) for warning in one.warnings]
+        made.items += [{**item, "name": name} for item, name in zip(one.items, names)]
+        for name in {fold_case(plain_file_name(name)): name for name in names}:
+            if name in owners:
+                problems.append("%s: its results would have the names of those of %s. Rename one of them." % (file, owners[name]))
+            owners.setdefault(name, file)
+    if problems:
+        count = "There are %d mistakes" % len(problems) if len(problems) > 1 else "There is a mistake"
+        raise InputError("%s in the files; nothing was sent." % count, problems)
+    made.options = dict(options or {})
+    return made
+
+
+def _without_path(message: str, file: str) -> str:
+    """A sentence that begins with the file's own name begins with it once."""
+    for start in (file + ": ", file + ", ", file + " "):
+        if message.startswith(start):
+            return message[len(start) :]
+    return message
+
+
+def _item_names(file: str, items: Sequence[Item]) -> List[str]:
+    """The file's name without its ending, and behind it the item's name or number where a file has several."""
+    stem = os.path.splitext(os.path.basename(file))[0]
+    if any("\ud800" <= char <= "\udfff" for char in stem):
+        raise InputError("the name of the file is no UTF-8.")
+    if len(items) == 1:
+        return [stem[:MAX_NAME_CHARACTERS]]
+    return [("%s_%s" % (stem, item.get("name") or number))[:MAX_NAME_CHARACTERS] for number, item in enumerate(items, 1)]
+
+
+def _same_names(items: Sequence[Item]) -> List[str]:
+    """A sentence where results of items will be told apart by a number only."""
+    counts: Dict[str, List[str]] = {}
+    for item in items:
+        name = item.get("name") if isinstance(item, dict) else None
+        if isinstance(name, str) and name:
+            counts.setdefault(fold_case(plain_file_name(name)), []).append(name)
+    same = [names for names in counts.values() if len(names) > 1]
+    if not same:
+        return []
+    shown = ", ".join(names[0] for names in same[:MAX_TOLD_NAMES])
+    more = " and %d more" % (len(same) - MAX_TOLD_NAMES) if len(same) > MAX_TOLD_NAMES else ""
+    return ["Several items are called %s%s, where case does not count: their files are numbered." % (shown, more)]
