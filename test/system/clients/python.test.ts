@@ -20,6 +20,7 @@ describe('the Python client', () => {
     ['tests.test_shapes', 'reads every wrong shape as a sentence or as the same molecule'],
     ['tests.test_malicious', 'trusts no gateway'],
     ['tests.test_transport', 'comes through a gateway that is busy or breaks off'],
+    ['tests.test_screen', 'folds folders, over several batches, and pays for none of them twice'],
     ['tests.test_gateway_commands', 'hands the commands of the npm package on'],
     ['tests.test_gateway.Library', 'looks up, folds, saves and ranks'],
     ['tests.test_gateway.CommandLine', 'does the same from the command line'],
