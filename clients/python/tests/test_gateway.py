@@ -261,6 +261,33 @@ class CommandLine(unittest.TestCase):
         code, _, _ = self.run_command("results", batch, "--out", "results")
         self.assertEqual(code, 0)
 
+    def test_a_folder_is_checked_folded_ranked_and_saved(self):
+        os.mkdir(os.path.join(self.folder, "designs"))
+        for number, tail in enumerate(("", "G", "1")):
+            self.write("designs/d%d.fasta" % number, ">x\n%s:%s%s\n" % (CHAIN_A, CHAIN_B, tail))
+        for words in (("check", "designs"), ("fold", "--check", "designs"), ("fold", "designs")):
+            code, _, err = self.run_command(*words)
+            self.assertEqual(code, 65, err)
+            self.assertIn(os.path.join("designs", "d2.fasta") + ": items.0.chains.1.protein.sequence", err)
+        _, out, _ = self.run_command("batches")
+        self.assertEqual(len(out.splitlines()), 1)
+        self.write("designs/d2.fasta", ">x\n%s:%sGG\n" % (CHAIN_A, CHAIN_B))
+        code, out, err = self.run_command("check", "designs")
+        self.assertEqual((code, out[:38]), (0, "3 tasks, 156 residues and nucleotides "), err)
+        code, first, err = self.run_command("fold", "designs", "--pae", "--watch", "--out", "results")
+        self.assertEqual(code, 0, err)
+        code, second, err = self.run_command("fold", "designs/d0.fasta", "--label", "other", "--watch", "--out", "other")
+        self.assertEqual(code, 0, err)
+        _, out, _ = self.run_command("batches")
+        self.assertEqual([line.split("\t")[0] for line in out.splitlines()[1:]], [second.strip(), first.strip()])
+        code, out, err = self.run_command("rank", "results", second.strip(), "--by", "plddt")
+        rows = [line.split("\t") for line in out.splitlines()]
+        self.assertEqual([row[0] for row in rows[1:]], ["1", "2", "3", "4"], err)
+        values = [float(row[6]) for row in rows[1:]]
+        self.assertEqual(values, sorted(values, reverse=True))
+        code, out, err = self.run_command("results", first.strip(), "--best", "1", "--by", "ipsae", "--out", "best")
+        self.assertEqual((code, len(os.listdir(os.path.join(self.folder, "best")))), (0, 4), err)
+
     def test_a_mended_file_follows_one_that_was_refused(self):
         self.write("t.fasta", ">a\nGIV1\n")
         code, out, err = self.run_command("fold", "t.fasta", "--out", "t1")

@@ -66,11 +66,12 @@ class Files(Folder):
         bad = self.write("b.yaml", BOLTZ.replace("GIV", "017"))
         twice = self.write("A.fasta", ">x\nGIV\n")
         empty = self.write("c.json", "")
+        self.write("e.csv", "name,sequence\n")
         other = self.write("d.yaml", "repeat: 2\nitems: [{ chains: [{ protein: { sequence: GIV } }] }]\n")
         with self.assertRaises(InputError) as caught:
             read_input(self.designs)
         said = str(caught.exception)
-        self.assertRegex(said, "^There are 4 mistakes")
+        self.assertRegex(said, "^There are 5 mistakes")
         for file, sentence in ((bad, "sequences[0].protein.sequence: this must be a text"), (empty, "is empty"), (other, "repeat must be the same")):
             self.assertEqual(said.count(file + ": "), 1, said)
             self.assertIn("%s: %s" % (file, sentence), said)

@@ -85,6 +85,8 @@ def _read_files(files: Sequence[str]) -> FoldInput:
         seen[real] = file
         try:
             one = read_file(file)
+            if not one.items:
+                raise InputError("it has no items.")
             if options is None:
                 options, first_file = one.options, file
             if one.options != options:
