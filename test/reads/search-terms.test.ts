@@ -37,7 +37,7 @@ describe('a search', () => {
         const once = searchTerms(text);
         expect(searchTerms(once.join(' '))).toEqual(once);
       }),
-      runs(200),
+      { numRuns: runs(200) },
     );
   });
 });
