@@ -22,7 +22,7 @@ import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { selectsFileText } from '../atlas/look-ahead.ts';
 import { FILE_ENDINGS } from '../atlas/structure.ts';
 import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
-import { ChainPairIptm, FoldedChain } from './folded-chain.ts';
+import { ChainPair, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
 import { findItem, listDeclaredBonds, TASK_FILES } from './task-shape.ts';
@@ -159,7 +159,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
         'Scores of each ordered pair of chains that has any. ipSAE, pDockQ2, LIS and errors need includePae, ' +
           'ipTM and the pair of a chain with itself includePairChainsIptm.',
       ),
-      type: [ChainPairIptm],
+      type: [ChainPair],
       resolve: async (task, _, ctx) => {
         const { chainPairs, misfits } = await loadFold(ctx, task);
         const paeMisfit = misfits.pae;

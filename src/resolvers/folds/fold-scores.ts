@@ -7,7 +7,7 @@ import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
 import { Task, type TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import { asError } from '../../upstream/errors.ts';
-import { ChainPairIptm } from './folded-chain.ts';
+import { ChainPair } from './folded-chain.ts';
 import { loadMeanPlddt, loadScores } from './load-fold.ts';
 import { hasResult } from './load-task.ts';
 
@@ -39,7 +39,7 @@ const FoldScores = builder.objectRef<FoldScoresShape>('FoldScores').implement({
     }),
     chainPairs: t.field({
       ...nonNull('Scores of the ordered pairs of chains, best ipSAE first, then best pDockQ; at most 210.'),
-      type: [ChainPairIptm],
+      type: [ChainPair],
       resolve: ({ chainPairs }) => chainPairs.map((pair) => ({ ...pair, paeMisfit: null })),
     }),
     meanPlddt: t.float({

@@ -77,13 +77,13 @@ const paeScore = (
     resolve: (pair: ChainPairShape) => checkPart(pair[score], pair.paeMisfit),
   }) as const;
 
-export const ChainPairIptm = builder.objectRef<ChainPairShape>('ChainPairIptm').implement({
+export const ChainPair = builder.objectRef<ChainPairShape>('ChainPair').implement({
   description:
     'Scores of how two chains lie to each other, by their published formulas (docs/scores.md). All but ' +
     '`iptm` and `ipsae` are the same for `a`, `b` and `b`, `a`, and null for a chain with itself.',
   fields: (t) => ({
-    a: t.exposeString('a', nonNull('Id of the first chain, such as "A".')),
-    b: t.exposeString('b', nonNull('Id of the second chain, such as "B".')),
+    a: t.exposeString('a', nonNull('Id of the first chain, on which `ipsae` is aligned, such as "A".')),
+    b: t.exposeString('b', nonNull('Id of the second chain, whose error `ipsae` reads, such as "B".')),
     iptm: t.exposeFloat('iptm', {
       description: 'ipTM of the pair, 0 to 1, such as 0.62; null unless you set includePairChainsIptm.',
     }),
