@@ -128,7 +128,11 @@ export function readRows(
     const status = String(valueAt(result, ['status']));
     const problem = valueAt(result, ['problem', 'message']);
     return {
-      requested,
+      // `lookup` has cut a text that is no identifier.
+      requested:
+        status === 'NOT_AN_IDENTIFIER'
+          ? (String(valueAt(result, ['requested'])).split('\n', 1)[0] ?? '')
+          : requested,
       status,
       problem: typeof problem === 'string' ? problem.replace(PLACE, 'It ') : null,
       protein,

@@ -8,6 +8,8 @@ import {
   valueFromASTUntyped,
 } from 'graphql';
 import { LazyText } from '../structure/lazy-text.ts';
+import { MAX_SEQUENCE } from '../submission/check-size.ts';
+import { splitHeader, withoutWhiteSpace } from '../submission/pasted-text.ts';
 import { builder } from './builder.ts';
 
 /** Between lines of text that a client pastes, also from a file with carriage returns alone. */
@@ -97,19 +99,18 @@ const literalParser =
  */
 function readSequence(value: unknown): string {
   if (typeof value !== 'string') throw badInput('An AminoAcidSequence is a string of one-letter codes.');
-  const lines = value.trimStart().split(LINE_END);
+  if (value.length > MAX_SEQUENCE)
+    throw badInput(
+      `An AminoAcidSequence has at most ${MAX_SEQUENCE} characters; this text has ${value.length}.`,
+    );
+  const { body } = splitHeader(value);
   // Text before a header is a sequence of its own.
-  if (lines.some((line, i) => i > 0 && line.startsWith('>'))) {
+  if (/[\r\n]>/.test(body)) {
     throw badInput(
       'An AminoAcidSequence is one sequence; this FASTA text holds several. Send one request for each.',
     );
   }
-  const text = lines
-    .filter((line) => !line.startsWith('>'))
-    .join('')
-    .replace(/\s+/g, '')
-    .toUpperCase()
-    .replace(/\*$/, '');
+  const text = withoutWhiteSpace(body).toUpperCase().replace(/\*$/, '');
   if (text === '') throw badInput('An AminoAcidSequence must not be empty.');
   const wrong = /[^A-Z]/.exec(text);
   if (wrong !== null) {

@@ -1,11 +1,8 @@
 // Checks the ids of the chains of an item.
-import type { ItemIssues } from './issues.ts';
+import { type ItemIssues, quote } from './issues.ts';
 import type { Item } from './submission.ts';
 
 const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
-
-/** An id, quoted and shortened for a message. */
-const quote = (id: string): string => JSON.stringify(id.length > 40 ? `${id.slice(0, 40)}…` : id);
 
 function checkId(id: string, at: string, firstPaths: Map<string, string>, { wrong, odd }: ItemIssues): void {
   const earlier = firstPaths.get(id);

@@ -51,6 +51,8 @@ function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: I
 const THREE_LETTER_CODES =
   /^(?:ALA|ARG|ASN|ASP|CYS|GLN|GLU|GLY|HIS|ILE|LEU|LYS|MET|MSE|PHE|PRO|SER|THR|TRP|TYR|VAL){3,}$/;
 const MAX_SPELLED = 20;
+/** Longer sequences are not looked at: nobody spells out as many residues. */
+const MAX_SPELLED_LENGTH = 10_000;
 
 function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, odd: AddIssue): void {
   if (type !== 'protein') return;
@@ -61,7 +63,7 @@ function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, o
       'This protein is made of the letters of nucleotides only.',
       'Give it as dna or rna if that is what it is.',
     );
-  if (THREE_LETTER_CODES.test(sequence)) {
+  if (sequence.length <= MAX_SPELLED_LENGTH && THREE_LETTER_CODES.test(sequence)) {
     const codes = sequence.match(/.../g) ?? [];
     const letters = codes.map((code) => findResidue(code)?.letter).join('');
     odd(

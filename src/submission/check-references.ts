@@ -1,7 +1,7 @@
 // Checks references to chains: covalent bonds, pocket, distograms (spec, the tables of these
 // names).
 import { checkBond } from './check-bond.ts';
-import type { ItemIssues } from './issues.ts';
+import { type ItemIssues, quote } from './issues.ts';
 import type { Chain, Item } from './submission.ts';
 
 const residueCount = (chain: Chain): number =>
@@ -25,6 +25,7 @@ function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): Referenc
   const known = item.chains
     .flatMap((chain) => chain.ids?.slice(0, 12) ?? [])
     .slice(0, 12)
+    .map((id) => id.slice(0, 40))
     .join(', ');
   const hasUnnamed = item.chains.some((chain) => !chain.ids?.length);
 
@@ -33,7 +34,7 @@ function createReferenceChecks(item: Item, { wrong, odd }: ItemIssues): Referenc
     if (chain === undefined) {
       const hint =
         byId.size === 0 ? 'Give the chains ids, such as ids: ["A"].' : `The chains with ids are ${known}.`;
-      const name = JSON.stringify(id.slice(0, 40));
+      const name = quote(id);
       if (!hasUnnamed) wrong(path, 'UNKNOWN_CHAIN', `${name} is not a chain of this item.`, hint);
       else
         odd(
@@ -93,7 +94,7 @@ function checkPocket({ pocket }: Item, { chainAt, residueAt }: ReferenceChecks, 
       odd(
         `${path}.chainId`,
         'CONTACT_ON_BINDER',
-        `The contact is on the binder "${chainId}" itself.`,
+        `The contact is on the binder ${quote(chainId)} itself.`,
         'Contacts usually name residues of the other chains.',
       );
     }
@@ -146,7 +147,7 @@ function checkDistograms(item: Item, { chainAt }: ReferenceChecks, issues: ItemI
       odd(
         `${path}.chainId`,
         'DUPLICATE_DISTOGRAM',
-        `Chain "${chainId}" has a distogram already.`,
+        `Chain ${quote(chainId)} has a distogram already.`,
         'Give one for each chain; which of them the service takes is not known.',
       );
     }
@@ -155,7 +156,7 @@ function checkDistograms(item: Item, { chainAt }: ReferenceChecks, issues: ItemI
       odd(
         `${path}.chainId`,
         'DISTOGRAM_ON_LIGAND',
-        `Chain "${chainId}" is a ligand.`,
+        `Chain ${quote(chainId)} is a ligand.`,
         'Condition a protein, RNA or DNA chain.',
       );
     }

@@ -3,10 +3,11 @@
 import type { Bond } from './bonds.ts';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
-import { type AddIssue, createAddIssue, type Issue } from './issues.ts';
+import { checkSizes } from './check-size.ts';
+import { type AddIssue, createAddIssue, type Issue, quote } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
 import { type SmilesSyntax, scanSmiles } from './smiles.ts';
-import type { Submission } from './submission.ts';
+import { readEnvelope, readSubmission, type Submission, type SubmissionInput } from './submission.ts';
 import { itemText } from './wire-body.ts';
 
 /** Limits of a submission (spec, section Limits). */
@@ -51,8 +52,11 @@ const checkLength = (
   }
 };
 
-function checkEnvelope(submission: Submission, models: readonly string[], wrong: AddIssue): void {
-  const { items, repeat, model, label, idempotencyKey } = submission;
+/** The input without its items. */
+type Envelope = Omit<Submission, 'items'> & { readonly items: readonly unknown[] };
+
+function checkEnvelope(envelope: Envelope, models: readonly string[], wrong: AddIssue): void {
+  const { items, repeat, model, label, idempotencyKey } = envelope;
   if (items.length === 0) wrong('items', 'EMPTY_LIST', 'There are no items.', 'Give 1 to 2000 items.');
   if (items.length > MAX_ITEMS) {
     wrong(
@@ -79,7 +83,7 @@ function checkEnvelope(submission: Submission, models: readonly string[], wrong:
     wrong(
       'model',
       'UNKNOWN_MODEL',
-      `There is no model ${JSON.stringify(model)}.`,
+      `There is no model ${quote(model)}.`,
       `Use ${models.join(' or ')}, or leave it out.`,
     );
   }
@@ -132,7 +136,7 @@ function warnOfDuplicates(items: readonly ItemCheck[], odd: AddIssue): void {
       odd(
         `items.${index}.name`,
         'DUPLICATE_NAME',
-        `Item ${earlier} is called ${JSON.stringify(name)} too.`,
+        `Item ${earlier} is called ${quote(name)} too.`,
         'Give each item a name of its own to tell their results apart.',
       );
   }
@@ -180,4 +184,37 @@ export function checkSubmission(submission: Submission, models: readonly string[
     );
   }
   return { issues, warnings, taskCount: items.length * submission.repeat, totalLength, items };
+}
+
+/** The check of an input that has more than is read; null where all is within its maximum. */
+function checkInputSizes(
+  { items }: SubmissionInput,
+  envelope: Submission,
+  models: readonly string[],
+): SubmissionCheck | null {
+  const tooBig: Issue[] = [];
+  if (items.length <= MAX_ITEMS) checkSizes(items, createAddIssue(tooBig));
+  if (items.length <= MAX_ITEMS && tooBig.length === 0) return null;
+  const issues: Issue[] = [];
+  checkEnvelope({ ...envelope, items }, models, createAddIssue(issues));
+  const taskCount = items.length * envelope.repeat;
+  return { issues: [...issues, ...tooBig], warnings: [], taskCount, totalLength: 0, items: [] };
+}
+
+/**
+ * Reads and checks an input. Of one that has more than is read, nothing but the sizes is checked,
+ * and the submission has no items.
+ *
+ * @param models - the first is the model of an input that names none
+ */
+export function readAndCheck(
+  input: SubmissionInput,
+  models: readonly string[],
+): { readonly submission: Submission; readonly check: SubmissionCheck } {
+  const model = models[0] ?? '';
+  const envelope = readEnvelope(input, model);
+  const tooBig = checkInputSizes(input, envelope, models);
+  if (tooBig !== null) return { submission: envelope, check: tooBig };
+  const submission = readSubmission(input, model);
+  return { submission, check: checkSubmission(submission, models) };
 }

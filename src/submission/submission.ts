@@ -99,12 +99,15 @@ function readItem(input: ItemInput): Item {
  * @param defaultModel - the model of an input that names none
  */
 export function readSubmission(input: SubmissionInput, defaultModel: string): Submission {
-  return {
-    items: input.items.map(readItem),
-    repeat: input.repeat ?? 1,
-    model: input.model ?? defaultModel,
-    label: input.label ?? null,
-    idempotencyKey: input.idempotencyKey ?? null,
-    notifyUrl: input.notify?.url ?? null,
-  };
+  return { ...readEnvelope(input, defaultModel), items: input.items.map(readItem) };
 }
+
+/** Reads all but the items, which are left out. */
+export const readEnvelope = (input: SubmissionInput, defaultModel: string): Submission => ({
+  items: [],
+  repeat: input.repeat ?? 1,
+  model: input.model ?? defaultModel,
+  label: input.label ?? null,
+  idempotencyKey: input.idempotencyKey ?? null,
+  notifyUrl: input.notify?.url ?? null,
+});

@@ -79,8 +79,11 @@ function findList(value: unknown, path: string): unknown[] {
 }
 
 export interface ResultOptions {
-  /** Path to the list that is shortened when the result is too large, such as `members.nodes`. */
-  readonly list: string;
+  /**
+   * Paths to the lists that are shortened when the result is too large, such as `members.nodes`: the
+   * longest first.
+   */
+  readonly list: string | readonly string[];
   /** How to ask for what was left out. */
   readonly askMore: string;
 }
@@ -100,17 +103,27 @@ export function toResult(
     ...Object(cutTexts(content, notes)),
     ...(problems.length === 0 ? {} : { problems: problems.map(plainLines) }),
   };
-  const items = findList(cut, list);
-  const total = items.length;
+  const lists = [list].flat().map((path) => ({ path, items: findList(cut, path) }));
+  const totals = lists.map(({ items }) => items.length);
   for (;;) {
-    const shown = `Only the first ${items.length} of ${total} are shown: an answer has at most 20 kB. ${askMore}`;
-    const more = [...notes, ...(items.length < total ? [shown] : [])];
+    const shown = lists.flatMap(({ path, items }, i) =>
+      items.length < (totals[i] ?? 0)
+        ? [
+            `Only the first ${items.length} of ${totals[i]} ${lists.length > 1 ? `${path} ` : ''}are shown: ` +
+              `an answer has at most 20 kB.`,
+          ]
+        : [],
+    );
+    const more = [...notes, ...shown, ...(shown.length > 0 ? [askMore] : [])];
     const structuredContent = more.length === 0 ? cut : { ...cut, more: more.join(' ') };
     const text = JSON.stringify(structuredContent);
     const result: CallToolResult = { content: [{ type: 'text', text }], structuredContent };
     if (fits(result)) return result;
-    if (items.length === 0)
+    const [longest] = lists.map(({ items }) => items).sort((a, b) => b.length - a.length);
+    if (longest === undefined || longest.length === 0)
       return toFailure('The answer has more than 20 kB. Ask for single fields with the tool `graphql`.');
-    items.length = Math.floor(items.length * 0.9);
+    // The text stands in the result twice: a list much too long is cut to some more than fits.
+    const part = Math.min(0.9, (2 * MAX_RESULT_BYTES) / text.length);
+    longest.length = Math.floor(longest.length * part);
   }
 }

@@ -292,7 +292,7 @@ export const TOOLS: readonly Tool[] = [
   }
 }`,
     absent: 'The check gave no answer.',
-    list: 'issues',
+    list: ['issues', 'warnings'],
     askMore: 'Mend these and check again.',
   },
   {

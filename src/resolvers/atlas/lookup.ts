@@ -15,6 +15,12 @@ import { type Resolved, resolveIdentifiers, resolvingCalls } from './resolve-ide
 
 const MAX_IDS = 5000;
 
+/** Characters of a text that is no identifier, in `requested`. */
+const MAX_QUOTED = 200;
+
+const quoteRequested = (id: string, { status }: Outcome): string =>
+  status === 'NOT_AN_IDENTIFIER' && id.length > MAX_QUOTED ? `${id.slice(0, MAX_QUOTED)}…` : id;
+
 const LookupStatus = builder.enumType('LookupStatus', {
   description: 'Whether an identifier led to a protein, or why not; also the column `status` of tables.',
   values: enumValues({
@@ -42,7 +48,10 @@ const ProteinLookup = builder.objectRef<LookupRef>('ProteinLookup').implement({
   fields: (t) => ({
     requested: t.exposeString(
       'requested',
-      publicNonNull('record', 'The id that you gave, such as "P01308".'),
+      publicNonNull(
+        'record',
+        'The id that you gave, such as "P01308"; text that is none is cut after 200 characters.',
+      ),
     ),
     status: t.expose('status', {
       ...publicNonNull('record', 'Whether there is a protein, or why not.'),
@@ -118,11 +127,10 @@ async function lookUp(
   const proteins = await ctx.proteins.loadMany(hashes, isNamed ? withoutNames(needs) : needs);
   const found = new Map(hashes.map((hash, i) => [hash, proteins[i] ?? null]));
   const failsAt = selected.some(({ name }) => name === 'protein') ? 'protein' : 'problem';
-  return resolved.map((one, i) => ({
-    requested: ids[i] ?? '',
-    failsAt,
-    ...toOutcome(one, found, notInAtlas),
-  }));
+  return resolved.map((one, i) => {
+    const outcome = toOutcome(one, found, notInAtlas);
+    return { requested: quoteRequested(ids[i] ?? '', outcome), failsAt, ...outcome };
+  });
 }
 
 builder.queryField('lookup', (t) =>

@@ -2,10 +2,10 @@
 import type { GatewayContext } from '../../context.ts';
 import { findUrlFault } from '../../progress/webhook-url.ts';
 import { MAX_PENDING_WEBHOOKS, type WebhookPlace } from '../../progress/webhooks.ts';
-import { checkSubmission, type SubmissionCheck } from '../../submission/check.ts';
+import { readAndCheck, type SubmissionCheck } from '../../submission/check.ts';
 import { inputWeight } from '../../submission/input-weight.ts';
 import type { Issue } from '../../submission/issues.ts';
-import { readSubmission, type Submission, type SubmissionInput } from '../../submission/submission.ts';
+import type { Submission, SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { checkSmiles } from './check-smiles.ts';
 
@@ -14,6 +14,8 @@ const LETTERS_PER_CALL = 10_000;
 
 export const checkCost = ({ items }: SubmissionInput): number =>
   Math.ceil(inputWeight(items) / LETTERS_PER_CALL);
+
+const MAX_URL = 2000;
 
 /** The mistake in the address to notify; null without one. */
 function checkNotify({ services }: GatewayContext, url: string | null): Issue | null {
@@ -26,7 +28,7 @@ function checkNotify({ services }: GatewayContext, url: string | null): Issue | 
       message: 'This gateway sends no webhooks.',
       hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
     };
-  const fault = findUrlFault(url, hosts);
+  const fault = url.length > MAX_URL ? `has more than ${MAX_URL} characters` : findUrlFault(url, hosts);
   if (fault === null) return null;
   return {
     path: 'notify.url',
@@ -62,8 +64,7 @@ export interface CheckedInput {
 
 export async function checkInput(ctx: GatewayContext, input: SubmissionInput): Promise<CheckedInput> {
   const models = ctx.services.config.FOLD_MODELS;
-  const submission = readSubmission(input, models[0] ?? '');
-  const found = checkSubmission(submission, models);
+  const { submission, check: found } = readAndCheck(input, models);
   const notifyIssue = checkNotify(ctx, submission.notifyUrl);
   const check = notifyIssue === null ? found : { ...found, issues: [...found.issues, notifyIssue] };
   if (check.issues.length > 0) return { submission, check, hash: '' };
