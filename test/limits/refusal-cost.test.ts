@@ -272,6 +272,29 @@ describe('a megabyte of a client', () => {
     expectCheapAt(where, name, DOORS[where] ?? (() => Promise.reject(new Error('no door')))));
 });
 
+const text = (unit: string): string => unit.repeat(Math.floor((4 * MB) / unit.length));
+const items = (members: string): string => operation(CHECK, `{"items":[${members}]}`);
+const proteins = (sequence: string): string => items(`{"chains":[{"protein":{"sequence":"${sequence}"}}]}`);
+const LONG: readonly (readonly [name: string, body: () => string])[] = [
+  [
+    'text for an enum',
+    () =>
+      operation(
+        'query($v: TaskOrder) { batch(batchId: "b1") { tasks(orderBy: $v) { totalCount } } }',
+        `"${text('x')}"`,
+      ),
+  ],
+  ['name of an input', () => operation(CHECK, `{"${text('k')}":1}`)],
+  ['SMILES', () => items(`{"chains":[{"ligand":{"smiles":"${text('C(')}"}}]}`)],
+  ['sequence', () => proteins(text('A\\n'))],
+  ['sequence of three-letter codes', () => proteins(text('ALA'))],
+];
+
+it.each(LONG)('a %s of four megabytes is refused at the cost of reading it', async (_, toBody) => {
+  const body = toBody();
+  await expectCheap(body, () => post('/graphql', body));
+});
+
 /** A zip of one member. */
 function zip(name: string, text: string): Buffer {
   const data = Buffer.from(text);
