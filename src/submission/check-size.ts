@@ -17,12 +17,19 @@ const MAX_ALL_SMILES = 1_000_000;
 /** Characters of an id, of a code and of the name of an atom. */
 const MAX_ID = 1000;
 
-function createSizeChecks(tooBig: AddIssue) {
-  const checkText = (path: string, text: string | null | undefined, max = MAX_ID): void => {
+interface SizeChecks {
+  /** @param max - characters; those of an id when absent */
+  checkText(path: string, text: string | null | undefined, max?: number): void;
+  /** @returns the list; an empty one in place of one that is too long */
+  checkList<T>(path: string, list: readonly T[] | null | undefined): readonly T[];
+  checkTexts(path: string, texts: Texts): void;
+}
+
+function createSizeChecks(tooBig: AddIssue): SizeChecks {
+  const checkText: SizeChecks['checkText'] = (path, text, max = MAX_ID) => {
     if (text != null && text.length > max)
       tooBig(path, 'TOO_LONG', `The text has ${text.length} characters.`, `Use ${max} at most.`);
   };
-  /** @returns the list; an empty one in place of one that is too long */
   const checkList = <T>(path: string, list: readonly T[] | null | undefined): readonly T[] => {
     if (list == null || list.length <= MAX_ENTRIES) return list ?? [];
     tooBig(path, 'TOO_MANY', `The list has ${list.length} entries.`, `Give ${MAX_ENTRIES} at most.`);
@@ -33,8 +40,6 @@ function createSizeChecks(tooBig: AddIssue) {
   };
   return { checkText, checkList, checkTexts };
 }
-
-type SizeChecks = ReturnType<typeof createSizeChecks>;
 
 function checkChain(
   chain: ItemInput['chains'][number],
