@@ -2,8 +2,14 @@
 // answer. Later calls use ids of earlier answers.
 import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
-import { isApiError } from '../upstream/errors.ts';
+import { checkCluster, checkFeature } from '../upstream/atlas.ts';
+import { isApiError, UpstreamError } from '../upstream/errors.ts';
 import type { Call, UpstreamSettings } from '../upstream/http/upstream-client.ts';
+import { validate } from '../upstream/http/validate-response.ts';
+import { readRecord } from '../upstream/proteins/read-record.ts';
+import { NO_PARTS, type RequiredParts } from '../upstream/proteins/required-parts.ts';
+import { checkEntry } from '../upstream/reads/cached-reads.ts';
+import { readMembers } from '../upstream/reads/cluster-loader.ts';
 import * as wire from '../upstream/wire.ts';
 import type { Answer, Expected, FreeCall } from './check.ts';
 import { type Difference, valueAt } from './strict-reading.ts';
@@ -80,6 +86,49 @@ async function examineArchive({ bytes }: Answer, hash: string): Promise<readonly
   return expectations.flatMap(([holds, path, expected]) => unless(holds, path, expected, 'something else'));
 }
 
+/** Reads an answer as the gateway does. @returns the difference for which the gateway refuses it */
+const readBy =
+  (read: (content: unknown) => readonly unknown[]) =>
+  ({ status, content }: Answer): readonly Difference[] => {
+    if (status >= 300 || content === undefined) return [];
+    const faults: unknown[] = [];
+    try {
+      faults.push(...read(content));
+    } catch (error) {
+      faults.push(error);
+    }
+    return faults.flatMap((fault) => {
+      if (!(fault instanceof Error)) return [];
+      if (!(fault instanceof UpstreamError)) throw fault;
+      const path = /\$[\w.[\]]*\w/.exec(fault.message)?.[0] ?? '$';
+      return [{ path, expected: 'what the gateway can read', seen: fault.failure.code }];
+    });
+  };
+
+const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true };
+
+/** The parts of a record, errors among them. */
+const readProtein = (hash: string) => (raw: unknown) =>
+  Object.values(
+    readRecord(hash, NEEDS_RECORD, { raw, requestId: undefined, features: { kind: 'ranking', top: 3 } }),
+  );
+
+function readCluster(hash: string) {
+  return (content: unknown): [] => {
+    const record = validate('cluster', wire.clusterRecord, content);
+    checkCluster(hash, record);
+    readMembers(record);
+    return [];
+  };
+}
+
+/** A catalogue without labels can be read, and nothing is found in it. */
+function examineLabels({ content }: Answer): readonly Difference[] {
+  const rows = Array.isArray(content) ? content : [];
+  const isLabelled = rows.some((row) => typeof valueAt(row, ['label']) === 'string');
+  return unless(isLabelled, '$[].label', 'labels', rows.length === 0 ? 'no features' : 'null in all');
+}
+
 const textAt = (content: unknown, ...path: readonly (string | number)[]): string | undefined => {
   const found = valueAt(content, path);
   return typeof found === 'string' ? found : undefined;
@@ -87,8 +136,14 @@ const textAt = (content: unknown, ...path: readonly (string | number)[]): string
 
 /** Checks the operations of the Atlas API. */
 export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSettings): Promise<void> {
-  await run('features', get('features', '/features'), { schema: wire.catalogueRows });
-  await run('feature', get('feature', '/features/7'), { schema: wire.featureDetail });
+  await run('features', get('features', '/features'), {
+    schema: wire.catalogueRows,
+    examine: examineLabels,
+  });
+  await run('feature', get('feature', '/features/7'), {
+    schema: wire.featureDetail,
+    examine: readBy((content) => [checkFeature(7, validate('feature', wire.featureDetail, content))]),
+  });
   await run('feature, unknown index', get('feature', '/features/99999999'), ABSENT);
 
   const query = { sequence: INSULIN_SEQUENCE, topk_results: 2, topk_features: 3, include_cluster_info: true };
@@ -106,6 +161,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
       per_residue_activations: z.unknown(),
     }),
     optional: ['accession', 'source', 'header', 'protein_name'],
+    examine: readBy(readProtein(hash)),
   });
   await run('protein, unknown hash', getProtein(UNKNOWN_HASH), ABSENT);
   const representative = textAt(protein, 'cluster_rep_protein_hash') ?? hash;
@@ -113,6 +169,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
     // A protein that names no cluster represents one, or belongs to none.
     statuses: [200, 404],
     schema: wire.clusterRecord,
+    examine: readBy(readCluster(representative)),
   });
   for (const type of ['plddt', 'pct-characterized']) {
     const path = `/proteins/${hash}/thumbnail/${encodeURIComponent(thumbnailTypes?.[type] ?? type)}`;
@@ -129,6 +186,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
   await run('uniprot', get('uniprot', '/uniprot/P01308'), {
     schema: wire.uniprotRecord,
     optional: ['entry_name', 'sequence_length', 'gene'],
+    examine: readBy((content) => [checkEntry(validate('uniprot', wire.uniprotRecord, content))]),
   });
   await run('uniprot, other namespace', get('uniprot', '/uniprot/ENSG00000139618'), { statuses: [400] });
 

@@ -69,12 +69,19 @@ export async function readCatalogue(json: Uint8Array): Promise<wire.CatalogueEnt
   return entries;
 }
 
+/** @throws UpstreamError UPSTREAM_DRIFT for another feature */
+export function checkFeature(
+  index: number,
+  { feature_index: seen }: { readonly feature_index: number },
+): void {
+  if (seen !== index) throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
+}
+
 /** GET /features/{index}. Null outside the catalogue. @throws UpstreamError UPSTREAM_DRIFT */
 export async function feature(up: Upstream, index: number) {
   const found = await readOrNull(up, get('feature', `/features/${index}`), wire.featureDetail);
-  const seen = found?.record.feature_index ?? index;
-  if (seen === index) return found;
-  throw drifted('feature', '$.feature_index', `expected ${index}, seen ${seen}`);
+  if (found !== null) checkFeature(index, found.record);
+  return found;
 }
 
 /**
@@ -85,6 +92,12 @@ const clusterFeatures = (values: readonly wire.FeatureValue[]): wire.FeatureValu
     ? omitRegions(values)
     : readRegions('cluster', '$.cluster_representative_features', values, {});
 
+/** @throws UpstreamError UPSTREAM_DRIFT for the record of another cluster */
+export function checkCluster(hash: string, record: wire.ClusterRecord): void {
+  if (record.protein_hash !== hash)
+    throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
+}
+
 /** GET /clusters/{hash}; null for no representative. @param top - 1 to 100 features */
 export async function cluster(
   up: Upstream,
@@ -94,8 +107,7 @@ export async function cluster(
   const path = `/clusters/${segment('cluster', hash)}`;
   const request = get('cluster', path, { query: { topk_features: top } });
   const found = await readOrNull(up, request, wire.clusterRecord);
-  if (found !== null && found.record.protein_hash !== hash)
-    throw drifted('cluster', '$.protein_hash', 'it is not the hash that was asked for');
+  if (found !== null) checkCluster(hash, found.record);
   const values = found?.record.cluster_representative_features;
   if (found === null || values == null) return found;
   const record = { ...found.record, cluster_representative_features: clusterFeatures(values) };

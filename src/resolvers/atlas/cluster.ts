@@ -14,9 +14,9 @@ import { publicNonNull, publicNullable } from '../../schema/field-options.ts';
 import { toPercent } from '../../schema/plddt.ts';
 import { Protein, type ProteinRef } from '../../schema/protein.ts';
 import { LARGE_VALUE } from '../../schema/query-cost.ts';
-import { drifted, promised } from '../../upstream/http/validate-response.ts';
+import { promised } from '../../upstream/http/validate-response.ts';
 import { readPart } from '../../upstream/part.ts';
-import { hasAllMembers } from '../../upstream/reads/cluster-loader.ts';
+import { readMembers } from '../../upstream/reads/cluster-loader.ts';
 import type { ClusterInfo } from '../../upstream/wire.ts';
 import { bulkCalls, FIND_CLUSTER, loadsProtein, proteinLink } from '../costs.ts';
 import { listPage, type Page, type PageArgs, pageSize, readFirst } from '../relay/connection.ts';
@@ -63,14 +63,7 @@ function pfamDomains(cluster: ClusterRef): Pfam[] {
 function memberHashes(cluster: ClusterRef): readonly string[] {
   const record = readPart(cluster.record)?.record;
   if (record === undefined) return [];
-  if (!hasAllMembers(record))
-    throw drifted(
-      'cluster',
-      '$.member_protein_hashes',
-      `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, ` +
-        `seen ${record.member_protein_hashes.length}`,
-    );
-  return record.member_protein_hashes;
+  return readMembers(record);
 }
 
 /** A page of the members, with what is selected on them. */

@@ -74,11 +74,14 @@ const HASH = /^[0-9a-f]{32}$/;
 /**
  * @throws UpstreamError UPSTREAM_DRIFT for an entry whose hash is not that of its sequence, or none
  */
-async function readEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
-  const entry = await atlas.uniprot(up, id);
-  const { protein_hash: hash, sequence } = entry?.record ?? {};
+export function checkEntry({ protein_hash: hash, sequence }: LoadedEntry['record']): void {
   if (hash != null && !(sequence == null ? HASH.test(hash) : matchesSequence(hash, sequence)))
     throw drifted('uniprot', '$.protein_hash', 'expected the MD5 of the sequence, seen another');
+}
+
+async function readEntry(up: Upstream, id: string): Promise<LoadedEntry | null> {
+  const entry = await atlas.uniprot(up, id);
+  if (entry !== null) checkEntry(entry.record);
   return entry;
 }
 

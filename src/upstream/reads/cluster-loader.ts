@@ -6,7 +6,7 @@ import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
-import type { WithRaw } from '../http/validate-response.ts';
+import { drifted, type WithRaw } from '../http/validate-response.ts';
 import type { ClusterRecord } from '../wire.ts';
 
 /** Clusters that one request reads at the same time. */
@@ -37,11 +37,22 @@ const CLUSTER_VERSION = 2;
 const clusterKey = (hash: string): string => `${CLUSTER_VERSION}:${hash}`;
 
 /** Whether a member list has the cluster's size, each member once, and the representative. */
-export function hasAllMembers(record: ClusterRecord): boolean {
+function hasAllMembers(record: ClusterRecord): boolean {
   const { member_protein_hashes: members, cluster_size: size, protein_hash: own } = record;
   const different = new Set(members);
   return (
     different.size === members.length && different.size === (size ?? different.size) && different.has(own)
+  );
+}
+
+/** All members. @throws UpstreamError UPSTREAM_DRIFT when the list is not complete */
+export function readMembers(record: ClusterRecord): readonly string[] {
+  if (hasAllMembers(record)) return record.member_protein_hashes;
+  throw drifted(
+    'cluster',
+    '$.member_protein_hashes',
+    `expected ${record.cluster_size ?? 'all'} different hashes, that of the representative among them, ` +
+      `seen ${record.member_protein_hashes.length}`,
   );
 }
 
