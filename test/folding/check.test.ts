@@ -537,7 +537,7 @@ const many = <T>(length: number, entry: T): T[] => Array.from({ length }, () => 
 const protein = (more: object): SubmissionInput =>
   chain({ protein: { sequence: 'GIV', ids: ['A'], ...more } });
 const oversized: [string, SubmissionInput, string][] = [
-  ['items', { items: many(2001, one({}).items[0]) }, 'items TOO_MANY_ITEMS'],
+  ['items', { items: one({}).items.flatMap((item) => many(2001, item)) }, 'items TOO_MANY_ITEMS'],
   ['chains', one({ chains: many(5001, { protein: { sequence: '' } }) }), 'items.0.chains TOO_MANY'],
   ['copies', protein({ ids: many(5001, '') }), 'items.0.chains.0.protein.ids TOO_MANY'],
   [
