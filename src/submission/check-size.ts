@@ -7,11 +7,11 @@ type ItemInput = SubmissionInput['items'][number];
 type Texts = readonly string[] | null | undefined;
 
 /** Entries of a list of an item: chains, ids, modifications, bonds, contacts, rows. */
-export const MAX_ENTRIES = 5000;
+const MAX_ENTRIES = 5000;
 /** Characters of a sequence as it is pasted; the longest protein has some 40,000 residues. */
 export const MAX_SEQUENCE = 200_000;
 /** Characters of a SMILES: a protein of 1,000 residues has as many. */
-export const MAX_SMILES = 10_000;
+const MAX_SMILES = 10_000;
 /** Characters of all SMILES of a submission. */
 const MAX_ALL_SMILES = 1_000_000;
 /** Characters of an id, of a code and of the name of an atom. */
