@@ -263,11 +263,16 @@ it.each<[string, SubmissionInput]>([
     { items: [{ chains: [{ protein: { sequence: 'W'.repeat(500) } }] }], repeat: 2000 },
   ],
   ['19 letters of nucleotides', chain({ protein: { sequence: 'ACGTACGTACGTACGTACG' } })],
-  ['the last atom of a glycine', one({ covalentBonds: [bond({ atomIndex1: 3 })] })],
   ['a bond of two residues', one({ covalentBonds: [bond({})] })],
 ])('%s: allowed without a warning', async (_, input) => {
   expect(await found(input)).toEqual([]);
   expect(await warned(input)).toEqual([]);
+});
+
+it('takes the last atom of a residue, here an oxygen that cannot bond', async () => {
+  const input = one({ covalentBonds: [bond({ atomIndex1: 3 })] });
+  expect(await found(input)).toEqual([]);
+  expect(await warned(input)).toEqual([expect.stringMatching(/CANNOT_BOND$/)]);
 });
 
 it('finds many faults at once', async () => {

@@ -337,6 +337,45 @@ describe('a ledger file that its gateway finds at its start', () => {
     expect(await during((ledger) => ledger.accept())).toBe(false);
   });
 
+  const sizes = [5, 60, 300].flatMap((before) =>
+    [5, 60, 700].map((after): [number, number] => [before, after]),
+  );
+  it.each(
+    sizes,
+  )('of %i keys, put back beside the log of a killed gateway that wrote %i more, loses no key in silence', async (before, after) => {
+    const keys = (count: number, from: number) =>
+      Array.from({ length: count }, (_, i) => `key ${(i + from) * 7919}`);
+    const [old, young] = [keys(before, 0), keys(after, before)];
+    await during(async (ledger) => {
+      for (const key of old) expect(await ledger.claim('p', key, 'h')).toBeNull();
+    });
+    const copy = readFileSync(file);
+    const killed = openLedger(`sqlite:${file}`, SECRETS);
+    for (const key of young) expect(await killed.claim('p', key, 'h')).toBeNull();
+    // What a kill leaves, in a folder of its own.
+    const left = join(folder, 'killed');
+    mkdirSync(left);
+    for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))
+      copyFileSync(join(folder, name), join(left, name));
+    await killed.close();
+    writeFileSync(join(left, 'gateway.db'), copy);
+    const isKnown = async (ledger: Ledger, key: string) =>
+      ledger.claim('p', key, 'h').then(
+        (entry) => entry !== null,
+        (error: unknown) => error instanceof LostLedgerError,
+      );
+    const reopen = async () => {
+      const ledger = openLedger(`sqlite:${join(left, 'gateway.db')}`, SECRETS);
+      try {
+        for (const key of [...old, ...young]) expect(await isKnown(ledger, key), key).toBe(true);
+      } finally {
+        await ledger.close();
+      }
+    };
+    // Either the log has all that the copy lacks, or the file is refused.
+    await reopen().catch((error: unknown) => expect(String(error)).toMatch(/is damaged .*accept-ledger/));
+  });
+
   it('is taken for what it is when the process ended between a write and its witness', async () => {
     await during(claim('before'));
     const putBack = ['-newest', '-newest-wal', '-newest-shm'].map((suffix) => {

@@ -1,5 +1,5 @@
 // The tables of the SQLite ledger.
-
+import { statSync } from 'node:fs';
 import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
@@ -62,9 +62,45 @@ const versionRow = z.object({ user_version: z.number() });
 const readVersion = (database: DatabaseSyncInstance): number =>
   versionRow.parse(database.prepare('PRAGMA user_version').get()).user_version;
 
-/** Opens or creates the database, synchronised at commit: a spent key survives a power cut. */
+const integrityRow = z.object({ integrity_check: z.string() });
+/** SQLite's codes for pages that do not fit together. */
+const DAMAGE_CODES: ReadonlySet<unknown> = new Set([11, 26]);
+
+/** What is wrong with the pages of a database; undefined where they fit together. */
+function findDamage(database: DatabaseSyncInstance): string | undefined {
+  try {
+    const found = integrityRow.parse(database.prepare('PRAGMA integrity_check(1)').get()).integrity_check;
+    return found === 'ok' ? undefined : found.replaceAll(/\s+/g, ' ');
+  } catch (error) {
+    if (error instanceof Error && 'errcode' in error && DAMAGE_CODES.has(error.errcode)) return error.message;
+    throw error;
+  }
+}
+
+/**
+ * Refuses a database whose write-ahead log is another one's: a copy was put back where a killed
+ * gateway had left its log. SQLite would mix their pages, and keys would be lost in silence.
+ *
+ * @throws Error
+ */
+function checkLog(database: DatabaseSyncInstance, file: string): void {
+  const damage = findDamage(database);
+  if (damage === undefined) return;
+  throw new Error(
+    `it is damaged (${damage}). If you have put a copy in its place, stop all gateways, put the copy back again, ` +
+      `delete ${file}-wal and ${file}-shm, and run \`foldatlas accept-ledger\` (docs/operators.md, Backup).`,
+  );
+}
+
+/**
+ * Opens or creates the database, synchronised at commit: a spent key survives a power cut.
+ *
+ * @throws Error that names the file, for one that is damaged or newer than this gateway
+ */
 export function openTables(file: string): DatabaseSyncInstance {
-  return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) =>
+  const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
+  return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) => {
+    if (log !== undefined && log.size > 0) checkLog(database, file);
     inTransaction(database, () => {
       const version = readVersion(database);
       if (version > VERSION)
@@ -76,8 +112,8 @@ export function openTables(file: string): DatabaseSyncInstance {
       if (version === VERSION) return;
       database.exec(TABLES + (version === 2 ? FROM_VERSION_2 : MARK));
       database.exec(`PRAGMA user_version = ${VERSION}`);
-    }),
-  );
+    });
+  });
 }
 
 /** Opens the tables of a file whose disk takes nothing; empty ones in memory where it has none. */
