@@ -17,7 +17,9 @@ export function findUrlFault(text: string, hosts: readonly string[]): string | n
   const { protocol, host, hostname, username, password } = new URL(text);
   if (protocol !== 'https:' && protocol !== 'http:') return 'does not begin with https://';
   if (username !== '' || password !== '') return 'has a user or a password';
-  if (!hosts.includes(host) && !hosts.includes(hostname)) return 'has a host that this gateway does not call';
+  // A host alone is its port 443; of this machine, where a receiver is tried, any port.
+  const isListed = hosts.includes(host) || (isLoopback(hostname) && hosts.includes(hostname));
+  if (!isListed) return 'has a host or port that this gateway does not call';
   if (isLoopback(hostname)) return null;
   if (protocol !== 'https:') return 'does not begin with https://';
   const literal = hostname.replace(/^\[|\]$/g, '');

@@ -238,7 +238,8 @@ describe('a webhook', () => {
 
 describe('an address that may not be notified', () => {
   const faults: readonly (readonly [url: string, message: RegExp])[] = [
-    ['https://elsewhere.example.org/', /has a host that this gateway does not call/],
+    ['https://elsewhere.example.org/', /has a host or port that this gateway does not call/],
+    ['https://hooks.example.org:22/', /has a host or port that this gateway does not call/],
     ['http://hooks.example.org/', /does not begin with https/],
     ['https://10.0.0.1/', /is not a public address/],
     ['https://user:secret@hooks.example.org/', /has a user or a password/],

@@ -15,8 +15,6 @@ const LETTERS_PER_CALL = 10_000;
 export const checkCost = ({ items }: SubmissionInput): number =>
   Math.ceil(inputWeight(items) / LETTERS_PER_CALL);
 
-const MAX_URL = 2000;
-
 /** The mistake in the address to notify; null without one. */
 function checkNotify({ services }: GatewayContext, url: string | null): Issue | null {
   if (url === null) return null;
@@ -28,7 +26,7 @@ function checkNotify({ services }: GatewayContext, url: string | null): Issue | 
       message: 'This gateway sends no webhooks.',
       hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
     };
-  const fault = url.length > MAX_URL ? `has more than ${MAX_URL} characters` : findUrlFault(url, hosts);
+  const fault = findUrlFault(url, hosts);
   if (fault === null) return null;
   return {
     path: 'notify.url',
