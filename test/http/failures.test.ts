@@ -276,8 +276,8 @@ describe('a subscription', () => {
 
 it('refuses parameters that an address does not have, and says which it has', async () => {
   for (const [path, known] of [
-    ['/batches/b1/scores.tsv?orderBy=PTM', 'none'],
-    ['/batches/b1/results.zip?first=5', 'none'],
+    ['/batches/b1/scores.tsv?first=5', '`orderBy`'],
+    ['/batches/b1/results.zip?first=5', '`best`, `orderBy`'],
     ['/tasks/b1-00000/structure.cif?pae=1&first=5', '`pae`'],
     ['/structures/12e9c9e4e2835c302e8ba615115edda3.pdb?Plddt=unit', '`plddt`'],
     ['/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png?size=9', 'none'],
