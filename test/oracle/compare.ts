@@ -3,7 +3,11 @@
 /** An answer of the gateway or of the reference. */
 export interface Answer {
   readonly data?: unknown;
-  readonly errors?: readonly { readonly message: string; readonly path?: readonly (string | number)[] }[];
+  readonly errors?: readonly {
+    readonly message: string;
+    readonly path?: readonly (string | number)[];
+    readonly extensions?: { readonly code?: unknown };
+  }[];
 }
 
 type Path = readonly (string | number)[];

@@ -54,6 +54,10 @@ export async function holdSession(
         const difference = answer && findDifference(answer, reference?.data);
         if (difference !== undefined) fail(difference);
         const [error] = answer?.errors ?? [];
+        const ownFault = answer?.errors?.find(
+          ({ extensions }) => extensions?.code === 'INTERNAL_SERVER_ERROR',
+        );
+        if (ownFault !== undefined) fail(`a fault of the gateway itself: ${JSON.stringify(ownFault)}`);
         if (fault === undefined && error !== undefined)
           fail(`an error although nothing failed: ${JSON.stringify(error)}`);
       }

@@ -88,7 +88,7 @@ export function relatedDocuments(
   const ownFields = (prefix: string) => selection(prefix, own);
   // A cluster's record has a short ranking of its representative, often without regions.
   const short = constant('features(first: 1) { value regions { start end } }');
-  const ofRepresentative = selection('r', weighted([2, own], [1, short], [1, constant('name')]));
+  const ofRepresentative = selection('r', weighted([2, own], [2, short], [1, constant('name')]));
   const below = (name: string, fields: fc.Arbitrary<string>): fc.Arbitrary<Field> =>
     fields.map((text) => (key) => `${key}: ${name} ${text}`);
 
@@ -146,7 +146,7 @@ export function relatedDocuments(
       2,
       withFields(hash, (one, text) => `node(id: "${globalId('Protein', one)}") { ... on Protein ${text} }`),
     ],
-    [4, withFields(hash, (one, text) => `cluster(hash: "${one}") ${text}`, clusterFields)],
+    [6, withFields(hash, (one, text) => `cluster(hash: "${one}") ${text}`, clusterFields)],
     [1, withFields(byAccession, (id, text) => `uniprotEntry(id: "${id}") { name protein ${text} }`)],
     [
       1,
