@@ -19,7 +19,6 @@ const EXCEPTIONS: Readonly<Record<string, string>> = {
   'PredictedAlignedError.block': 'No call: the cost is work of the gateway.',
   'Query.nodes': 'The Relay specification asks for it; an id that fails does so at its own place.',
   'Service.isSandbox': 'Null would be read as false, and structures of a sandbox are no predictions.',
-  'SimilarityHit.cluster': 'The search answers it: the call is made by fields of the cluster.',
   'SimilaritySearch.sharedFeatures': 'No call: the search has them, and the cost is the length of the list.',
   'Structure.text': 'No call of its own: the cost is the size of the value.',
   'Subscription.batchProgress': 'It has no siblings.',
