@@ -36,14 +36,14 @@ function createRunner(endpoint: URL, token: string | undefined): RunDocument {
   };
 }
 
-/** Messages of an agent, one a line. The library answers a line that is no JSON. */
-async function* readMessages(input: Readable): AsyncGenerator<string> {
+/** Messages of an agent, one a line, in bytes. The library answers a line that is no JSON. */
+async function* readMessages(input: Readable): AsyncGenerator<Buffer> {
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
     let read = line;
     try {
       read = JSON.stringify(withoutNulls(JSON.parse(line)));
     } catch {}
-    yield `${read}\n`;
+    yield Buffer.from(`${read}\n`);
   }
 }
 
