@@ -92,6 +92,9 @@ describe('what people paste', () => {
   it.each([
     'sp|P69905|HBA_HUMAN',
     '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens OX=9606 GN=HBA1',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha',
+    '>P69905 Hemoglobin',
+    '>AF-P69905-F1 Hemoglobin (HBA_HUMAN)',
     '"P69905",',
     '\u200b“P69905”',
     'P69905.2',
@@ -228,6 +231,8 @@ describe('what people paste', () => {
     ['sp|P69905|HBA_HUMAN_REVERSED', 'sp| |HBA_HUMAN_REVERSED', 'P69905'],
     ['sp|P69905|HBA_HUMAN R93C', 'sp| |HBA_HUMAN R93C', 'P69905'],
     ['>P69905 with R93C', 'with R93C', 'P69905'],
+    ['>P69905 Hemoglobin mutant', 'Hemoglobin mutant', 'P69905'],
+    ['>sp|P69905|HBA_HUMAN residues 25-54', 'sp| |HBA_HUMAN residues 25-54', 'P69905'],
     [
       '>P69905 Chain OS=Homo sapiens OX=9606 GN=HBA1 R93C',
       'Chain OS=Homo sapiens OX=9606 GN=HBA1 R9…',

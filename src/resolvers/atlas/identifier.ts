@@ -217,23 +217,40 @@ function isDescription(text: string): boolean {
   const behind = tags.join('').split(/\s+/);
   return (
     DESCRIPTION.test(text) &&
+    !/\bmutants?\b/i.test(name) &&
     !behind.some((word) => VARIANT.test(word)) &&
     !name.split(/\s+/).some((word) => /^\(?p\./.test(word))
   );
+}
+
+/** Words of a header that speak of another sequence than that of the entry. */
+const ALTERED =
+  /\b(?:mutants?|mutated|mutations?|variants?|truncat\w*|decoys?|revers\w*|shuffled|fragments?|isoforms?|residues?|chains?|deletions?|insertions?)\b/i;
+
+/** Whether the words behind the identifier of a FASTA header describe the protein that it names. */
+function describesWhole(text: string): boolean {
+  const words = text.split(/[\s()[\],;]+/);
+  const isOther = (word: string): boolean =>
+    VARIANT.test(word) || /^p\./.test(word) || PART_ID.test(word) || RESIDUE_RANGE.test(word);
+  const isNamed = (word: string): boolean => HASH.test(word) || readAccession(word) !== undefined;
+  return !ALTERED.test(text) && !words.some((word) => isOther(word) || isNamed(word));
 }
 
 /**
  * A text that is an identifier as a whole, in a form that a database or the gateway writes;
  * undefined for one that holds anything else.
  */
-function readWhole(text: string): Identifier | undefined {
+function readWhole(text: string, isHeader: boolean): Identifier | undefined {
   const plain = text
     .replace(/[.:]+$/, '')
     .replace(LABEL, '')
     // The title of a page of UniProt: `P69905 · HBA_HUMAN`.
     .replace(' · ', '|');
   const [word = '', description] = plain.split(/\s+(.*)/s);
-  if (description) return isDescription(description) ? readPipes(word) : undefined;
+  if (description)
+    return isDescription(description) || (isHeader && describesWhole(description))
+      ? readPipes(word)
+      : undefined;
   return readPipes(plain) ?? readAddress(plain);
 }
 
@@ -260,8 +277,9 @@ export function readIdentifier(requested: string): Identifier {
   if (HASH.test(record)) return { hash: record.toLowerCase() };
   const sequence = readSequence(record);
   if (sequence !== undefined) return sequence;
-  const text = record.startsWith('>') ? withoutEdges(record.slice(1)) : record;
-  const whole = text.length <= MAX_LENGTH ? readWhole(text) : undefined;
+  const isHeader = record.startsWith('>');
+  const text = isHeader ? withoutEdges(record.slice(1)) : record;
+  const whole = text.length <= MAX_LENGTH ? readWhole(text, isHeader) : undefined;
   if (whole !== undefined) return whole;
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
   const found = readWords(words) ?? readWords(text.slice(0, MAX_LENGTH).split(/[^A-Z\d]+/i));
