@@ -106,7 +106,7 @@ describe('clients/python/README.md', () => {
     const script = code.replace('.to_dataframe()', '.to_tsv()').replace(/^atlas\.pae.*$/m, '');
     writeFileSync(join(folder, 'shown.py'), script);
     const ran = await shell(
-      'mkdir -p python && cd python && cp ../designs.fasta . && python3 -B ../shown.py',
+      'mkdir -p python/designs && cd python && cp ../designs.fasta designs/ && python3 -B ../shown.py',
     );
     expect(ran.stderr).not.toMatch(/Traceback/);
     expect(ran.status).toBe(0);
