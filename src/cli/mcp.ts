@@ -1,8 +1,9 @@
 // foldatlas mcp: the tools of /mcp over standard input and output, for agents that start their
 // servers.
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
+import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';
 import { createServerFactory } from '../http/mcp/server.ts';
@@ -36,15 +37,69 @@ function createRunner(endpoint: URL, token: string | undefined): RunDocument {
   };
 }
 
-/** Messages of an agent, one a line, in bytes. The library answers a line that is no JSON. */
-async function* readMessages(input: Readable): AsyncGenerator<Buffer> {
-  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    let read = line;
-    try {
-      read = JSON.stringify(withoutNulls(JSON.parse(line)));
-    } catch {}
-    yield Buffer.from(`${read}\n`);
+/** Requests that the library has not answered yet. */
+class OpenRequests extends EventEmitter<{ answered: [] }> {
+  readonly #ids = new Set<unknown>();
+
+  read(message: unknown): void {
+    // A subscription is answered only when the connection ends.
+    if (isJSONRPCRequest(message) && message.method !== 'subscriptions/listen') this.#ids.add(message.id);
+    // A request that is cancelled is not answered.
+    if (isJSONRPCNotification(message) && message.method === 'notifications/cancelled')
+      this.answer(message.params?.requestId);
   }
+
+  answer(id: unknown): void {
+    if (this.#ids.delete(id)) this.emit('answered');
+  }
+
+  async allAnswered(): Promise<void> {
+    while (this.#ids.size > 0) await once(this, 'answered');
+  }
+}
+
+/** Standard input and output, which note each answer. */
+class AnsweringTransport extends StdioServerTransport {
+  readonly #open: OpenRequests;
+
+  constructor(messages: Readable, open: OpenRequests) {
+    super(messages);
+    this.#open = open;
+  }
+
+  override async send(message: JSONRPCMessage): Promise<void> {
+    try {
+      await super.send(message);
+    } finally {
+      if ('id' in message && !('method' in message)) this.#open.answer(message.id);
+    }
+  }
+}
+
+/**
+ * Messages of an agent, one a line, in bytes. The library answers a line that is no JSON, and drops
+ * the requests under way when its input ends: the end waits for their answers.
+ */
+async function* readMessages(input: Readable, open: OpenRequests): AsyncGenerator<Buffer> {
+  for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
+    let text = line;
+    try {
+      const message = withoutNulls(JSON.parse(line));
+      text = JSON.stringify(message);
+      open.read(message);
+    } catch {}
+    yield Buffer.from(`${text}\n`);
+  }
+  await open.allAnswered();
+}
+
+/** The endpoint of a gateway, of which the address may name `/graphql` or not. */
+function readEndpoint(address: string): URL {
+  const url = URL.canParse(address) ? new URL(address) : undefined;
+  if (url === undefined || !/^https?:$/.test(url.protocol))
+    throw new CliExit(EXIT.usage, '--url: give the address of a gateway, such as https://atlas.example.org.');
+  const base = url.pathname.replace(/\/+$/, '').replace(/\/graphql$/, '');
+  return new URL(`${base}/graphql`, url.origin);
 }
 
 export default command({
@@ -64,21 +119,16 @@ export default command({
     [EXIT.usage, 'the command line is wrong'],
   ],
   async run({ url = 'http://127.0.0.1:4000', mutations = false, 'token-file': tokenFile }, session) {
-    const base = `${url.replace(/\/+$/, '')}/`;
-    if (!URL.canParse(base) || !/^https?:$/.test(new URL(base).protocol))
-      throw new CliExit(
-        EXIT.usage,
-        '--url: give the address of a gateway, such as https://atlas.example.org.',
-      );
-    const run = createRunner(new URL('graphql', base), readToken(session, tokenFile));
+    const run = createRunner(readEndpoint(url), readToken(session, tokenFile));
     const createServer = createServerFactory(schema, {
       MCP_MUTATIONS: mutations,
       // Everybody may read the schema of the package.
       INTROSPECTION: true,
     });
-    const messages = Readable.from(readMessages(process.stdin));
+    const open = new OpenRequests();
+    const messages = Readable.from(readMessages(process.stdin, open));
     const closed = once(messages, 'close');
-    const transport = new StdioServerTransport(messages);
+    const transport = new AnsweringTransport(messages, open);
     const onerror = (error: Error) => session.say(error.message);
     const served = serveStdio(() => createServer(run), { transport, onerror });
     await closed;

@@ -125,6 +125,36 @@ describe('foldatlas mcp', () => {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
+  it.each([
+    '',
+    '/',
+    '/graphql',
+    '/graphql/',
+    '/graphql?query={x}#top',
+  ])('answers all that was asked before its input ends, at the address of the gateway with "%s"', async (path) => {
+    const initialize = {
+      ...{ jsonrpc: '2.0', id: 1, method: 'initialize' },
+      params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+    };
+    const ids = ['a', 'b', 3];
+    const calls = ids.map((id) => ({
+      ...{ jsonrpc: '2.0', id, method: 'tools/call' },
+      params: { name: 'lookup_proteins', arguments: { ids: ['INS_HUMAN'] } },
+    }));
+    // A request that is cancelled, and lines that are no messages, are not waited for.
+    const cancelled = [
+      { jsonrpc: '2.0', id: 'gone', method: 'tools/call', params: calls[0]?.params },
+      { jsonrpc: '2.0', method: 'notifications/cancelled', params: { requestId: 'gone' } },
+      { id: 'unanswered', method: 'tools/call' },
+    ];
+    const input = [initialize, ...calls, ...cancelled].map((line) => `${JSON.stringify(line)}\n`).join('');
+    const { code, out } = await run(['mcp', '--url', `${origin}${path}`], { input });
+    expect(code).toBe(0);
+    const answers = new Map<unknown, unknown>();
+    for (const line of out.trim().split('\n')) answers.set(at(JSON.parse(line), 'id'), JSON.parse(line));
+    for (const id of ids) expect(at(answers.get(id), 'result.structuredContent.rows.0.1')).toBe('FOUND');
+  });
+
   it('says what is wrong with its address, and with a gateway that is away', async () => {
     expect(await run(['mcp', '--url', 'atlas.test'])).toMatchObject({
       code: 64,
