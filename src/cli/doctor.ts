@@ -15,6 +15,7 @@ const EXITS: Readonly<Record<CheckStatus, number>> = {
   SKIPPED: EXIT.ok,
   CHANGED: EXIT.notAllGood,
   UNREACHABLE: EXIT.unreachable,
+  NOT_SEEN: EXIT.notAllGood,
 };
 
 /** The service of the configuration, or a sandbox of its own where there is none. */
@@ -54,11 +55,11 @@ export default command({
       'UPSTREAM_URL=https://api.example.org foldatlas doctor',
       'Examine a service; without UPSTREAM_URL, a sandbox',
     ],
-    ['foldatlas doctor --json | jq .status', 'OK, CHANGED or UNREACHABLE'],
+    ['foldatlas doctor --json | jq .status', 'OK, CHANGED, UNREACHABLE or NOT_SEEN'],
   ],
   exits: [
     [EXIT.ok, 'the service is as expected'],
-    [EXIT.notAllGood, 'something has changed'],
+    [EXIT.notAllGood, 'something has changed, or the token or the batch is refused'],
     [EXIT.unreachable, 'nothing changed, but something does not answer'],
     [EXIT.usage, 'the command line is wrong'],
     [EXIT.config, 'the configuration is wrong'],

@@ -6,7 +6,7 @@ import { plainLines } from '../plain-text.ts';
 /** Exit codes, the same for every command. */
 export const EXIT = {
   ok: 0,
-  /** The command ran and found that the service has changed. */
+  /** The command ran and found that the service has changed, or could not see all of it. */
   notAllGood: 1,
   /** The service or the store cannot be reached, or refuses. */
   unreachable: 2,

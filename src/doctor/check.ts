@@ -1,6 +1,6 @@
 // One check of the doctor: makes a call once, and compares its answer with what is expected.
 import type * as z from 'zod';
-import { UpstreamError } from '../upstream/errors.ts';
+import { isApiError, UpstreamError } from '../upstream/errors.ts';
 import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
 import { parseJsonBody } from '../upstream/http/validate-response.ts';
 import { type Difference, readStrictly } from './strict-reading.ts';
@@ -25,19 +25,22 @@ export interface Expected {
   readonly schema?: z.ZodType;
   /** Keys that a service may leave out. */
   readonly optional?: readonly string[];
+  /** What a 404 of the API says of the caller's own id: the service has not changed. */
+  readonly absent?: string;
   /** The setting that bridges a refusal of the input. */
   readonly setting?: string;
   /** Looks further into an answer with an expected status. */
   readonly examine?: (answer: Answer) => readonly Difference[] | Promise<readonly Difference[]>;
 }
 
-export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'SKIPPED';
+/** `NOT_SEEN`: the caller's token or batch is refused. `SKIPPED`: the caller gave none. */
+export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'NOT_SEEN' | 'SKIPPED';
 
 export interface Check {
   readonly name: string;
   readonly status: CheckStatus;
   readonly http?: number;
-  /** Why it was skipped or is unreachable. */
+  /** Why it was skipped, not seen or is unreachable. */
   readonly note?: string;
   readonly differences?: readonly Difference[];
   /** Paths of keys that are new: nothing is wrong. */
@@ -95,11 +98,13 @@ export async function checkCall(
     return { check: { name, status: 'SKIPPED', note: 'needs a token' } };
   try {
     const answer = await ask(up, call);
-    const { status: http, content } = answer;
+    const { status: http, content, body } = answer;
     if (http === 429 || http >= 500)
       return { check: { name, status: 'UNREACHABLE', http, note: 'no usable answer' } };
     if (call.api === 'batch' && (http === 401 || http === 403))
-      return { check: { name, status: 'SKIPPED', http, note: 'the token is refused' } };
+      return { check: { name, status: 'NOT_SEEN', http, note: 'the token is refused' } };
+    if (http === 404 && expected.absent !== undefined && isApiError(body))
+      return { check: { name, status: 'NOT_SEEN', http, note: expected.absent } };
     const compared = await compare(expected, answer);
     const status = compared.differences?.length === 0 ? 'OK' : 'CHANGED';
     const isExpected = (expected.statuses ?? [200]).includes(http);

@@ -38,7 +38,7 @@ async function checkPrefix(up: Upstream, api: Api): Promise<Check> {
 }
 
 /** The report has the first of these that a check has. */
-const ORDER = ['CHANGED', 'UNREACHABLE', 'OK', 'SKIPPED'] as const;
+const ORDER = ['CHANGED', 'UNREACHABLE', 'NOT_SEEN', 'OK', 'SKIPPED'] as const;
 
 /**
  * Examines a service. It never throws for what the service does.
@@ -75,6 +75,7 @@ const VERDICTS = {
   OK: 'The service is as the gateway expects it.',
   CHANGED: 'The service has changed.',
   UNREACHABLE: 'The service does not answer, or not everything.',
+  NOT_SEEN: 'Nothing that was seen has changed; the checks marked NOT_SEEN say what was not seen, and why.',
   SKIPPED: 'Nothing was checked.',
 } as const;
 

@@ -239,6 +239,7 @@ async function checkOwnBatch(
 ): Promise<void> {
   const own = { batch_id: batchId, include_responses: true, [listLimitField]: 1 };
   const page = await run('list, own batch', post('list', own), {
+    absent: 'there is no such batch for this token',
     setting: LIST_FIELDS,
     schema: wire.batchPage,
     optional: [

@@ -291,6 +291,41 @@ describe('a prefix', () => {
   });
 });
 
+it.each([
+  401, 403,
+])('reports a token that is refused with %i as not seen, not as expected', async (status) => {
+  proxy.change(
+    answers(/\/batch\/(?:list|status|cancel)$/, { status, body: Buffer.from('{"message":"Refused"}') }),
+  );
+  const report = await doctor(proxy.url, { batchId: 'mine' });
+  const unseen = report.checks.filter(({ status: state }) => state !== 'OK');
+  expect(new Set(unseen.map(({ status: state, note }) => `${state}: ${note}`))).toEqual(
+    new Set(['NOT_SEEN: the token is refused']),
+  );
+  expect(report.status).toBe('NOT_SEEN');
+  expect(reportText(report)).not.toContain('as the gateway expects it');
+});
+
+it('says that a batch does not exist for the token, not that the service has changed', async () => {
+  for (const batchId of ['nope', '00000000-0000-4000-8000-000000000000']) {
+    const report = await doctor(proxy.url, { batchId });
+    expect(report.checks.filter(({ status }) => status !== 'OK')).toEqual([
+      {
+        name: 'list, own batch',
+        status: 'NOT_SEEN',
+        http: 404,
+        note: 'there is no such batch for this token',
+      },
+    ]);
+    expect(report.status).toBe('NOT_SEEN');
+  }
+  // A bare 404 is no word of the API about the batch.
+  proxy.change((answer, { path, body }) => {
+    if (path.endsWith('/list') && body.includes('nope')) answer.body = Buffer.from('{"detail":"Not Found"}');
+  });
+  expect((await doctor(proxy.url, { batchId: 'nope' })).status).toBe('CHANGED');
+});
+
 it('a service that cannot be reached, or fails, is no changed one', async () => {
   expect((await doctor('http://127.0.0.1:9')).status).toBe('UNREACHABLE');
   proxy.change(answers(/\/clusters\//, { status: 503 }));
