@@ -24,9 +24,8 @@ export function searchTerms(text: string): string[] {
     .normalize('NFKD')
     .replace(/\p{M}+/gu, '')
     .toLowerCase()
-    .replace(/(\p{L}?)([α-ω])(?=(\p{L}?))/gu, (_, before: string, letter: string, after: string) =>
-      [before, before && ' ', GREEK[letter] ?? letter, after && ' '].join(''),
-    )
+    .replace(/(?<=\p{L})(?=[α-ω])|(?<=[α-ω])(?=\p{L})/gu, ' ')
+    .replace(/[α-ω]/g, (letter) => GREEK[letter] ?? letter)
     .split(/[^\p{L}\p{N}]+/u)
     .filter((word) => word !== '')
     .map(toSingular);
