@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { startSandbox } from '../sandbox/src/sandbox.ts';
 import { readConfig } from '../src/config.ts';
 import { createGateway } from '../src/gateway.ts';
-import { createHttpServer } from '../src/http/limits/http-server.ts';
+import { createHttpServer } from '../src/http/server/http-server.ts';
 import { openPort } from '../src/process/ports.ts';
 import { createLogger } from '../src/telemetry/log.ts';
 

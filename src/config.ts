@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import type * as z from 'zod';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
-import { readKeyFile } from './http/auth/api-keys.ts';
+import { readKeyFile } from './http/access/api-keys.ts';
 import { readManifest } from './http/graphql/operation-manifest.ts';
 import { isLoopback } from './upstream/http/public-address.ts';
 

@@ -5,7 +5,7 @@ import { type Contexts, createContexts } from './gateway/request-context.ts';
 import { createServices, type GatewayOptions, type SharedServices } from './gateway/services.ts';
 import { connectUpstream, toHostLimits, type UpstreamConnections } from './gateway/upstream.ts';
 import { openYoga } from './gateway/yoga.ts';
-import { type AccessControl, createAccessControl } from './http/access-control.ts';
+import { type AccessControl, createAccessControl } from './http/access/access-control.ts';
 import { mcpRoute } from './http/mcp/route.ts';
 import { createAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';

@@ -3,7 +3,7 @@
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../src/gateway.ts';
-import { createHttpServer } from '../src/http/limits/http-server.ts';
+import { createHttpServer } from '../src/http/server/http-server.ts';
 
 /** What node:http says of a connection, and Date; an answer of `gateway.fetch` has none of it. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);

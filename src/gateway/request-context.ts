@@ -2,9 +2,9 @@
 // per-request loaders.
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
-import type { Authenticator, Caller } from '../http/auth/authenticate.ts';
-import { isFederationRouter } from '../http/auth/shared-secrets.ts';
-import type { OpenLink } from '../http/auth/signed-links.ts';
+import type { Authenticator, Caller } from '../http/access/authenticate.ts';
+import { isFederationRouter } from '../http/access/shared-secrets.ts';
+import type { OpenLink } from '../http/access/signed-links.ts';
 import { httpError } from '../http/errors.ts';
 import { getExchange, identifyCaller } from '../http/exchange.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';

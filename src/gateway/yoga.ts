@@ -2,18 +2,21 @@
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
-import type { AccessControl } from '../http/access-control.ts';
+import type { AccessControl } from '../http/access/access-control.ts';
+import { createResponseCache, type ResponseCache } from '../http/cache/response-cache.ts';
 import { type AnswerGraphql, createGraphqlHandler } from '../http/graphql/graphql-handler.ts';
+import { type ClientErrors, createClientErrors } from '../http/graphql/plugins/client-errors.ts';
+import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/graphql/plugins/document-limits.ts';
+import { incrementalDelivery } from '../http/graphql/plugins/incremental-delivery.ts';
+import { useIntrospection } from '../http/graphql/plugins/introspection.ts';
+import {
+  createPersistedDocuments,
+  type PersistedDocuments,
+} from '../http/graphql/plugins/persisted-documents.ts';
+import { useSubscriptions } from '../http/graphql/plugins/subscriptions.ts';
+import { createOperationOpener, useExecution } from '../http/graphql/plugins/use-execution.ts';
+import { useReport } from '../http/graphql/plugins/use-report.ts';
 import { createHttpHandler, type HttpHandler } from '../http/handler.ts';
-import { type ClientErrors, createClientErrors } from '../http/plugins/client-errors.ts';
-import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/plugins/document-limits.ts';
-import { incrementalDelivery } from '../http/plugins/incremental-delivery.ts';
-import { useIntrospection } from '../http/plugins/introspection.ts';
-import { createPersistedDocuments, type PersistedDocuments } from '../http/plugins/persisted-documents.ts';
-import { useSubscriptions } from '../http/plugins/subscriptions.ts';
-import { createOperationOpener, useExecution } from '../http/plugins/use-execution.ts';
-import { useReport } from '../http/plugins/use-report.ts';
-import { createResponseCache, type ResponseCache } from '../http/response-cache.ts';
 import type { Route } from '../http/routes/route.ts';
 import { subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';

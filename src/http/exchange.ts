@@ -2,8 +2,8 @@
 import type { IncomingHttpHeaders, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { RequestRecord } from '../telemetry/request-record.ts';
-import type { AccessCheck } from './access-control.ts';
-import type { Caller } from './auth/authenticate.ts';
+import type { AccessCheck } from './access/access-control.ts';
+import type { Caller } from './access/authenticate.ts';
 
 /** A response before the headers that every response has. */
 export interface HttpResponse {

@@ -3,7 +3,7 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { METRICS_REFUSALS, refuseMetrics } from '../http/auth/shared-secrets.ts';
+import { METRICS_REFUSALS, refuseMetrics } from '../http/access/shared-secrets.ts';
 
 /** Length of the listen backlog. The system's limit may be lower; Node's default is 511. */
 const BACKLOG = 4096;

@@ -2,9 +2,9 @@
 import type { Server } from 'node:http';
 import type { Config } from '../config.ts';
 import { createGateway, type Gateway } from '../gateway.ts';
-import { createHttpServer } from '../http/limits/http-server.ts';
-import { MAX_ANONYMOUS_BODY_BYTES } from '../http/limits/read-body.ts';
-import { timeLimits } from '../http/limits/time-limits.ts';
+import { createHttpServer } from '../http/server/http-server.ts';
+import { MAX_ANONYMOUS_BODY_BYTES } from '../http/server/read-body.ts';
+import { timeLimits } from '../http/server/time-limits.ts';
 import { attachWebSocket, type SocketServer } from '../http/websocket/server.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Tracing } from '../telemetry/tracing.ts';

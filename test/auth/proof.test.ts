@@ -12,7 +12,7 @@ import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../src/gateway.ts';
-import { openApiKeys } from '../../src/http/auth/api-keys.ts';
+import { openApiKeys } from '../../src/http/access/api-keys.ts';
 import { answersOf, type Served, serve, submit, subscribe } from '../subscriptions/streams.ts';
 import { KNOWN, openGateway, run, until } from '../subscriptions/support.ts';
 import { type Answer, openWorld } from '../support.ts';

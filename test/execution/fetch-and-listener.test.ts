@@ -8,7 +8,7 @@ import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { createHttpServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/server/http-server.ts';
 import { runs } from '../property-runs.ts';
 import { testLogger } from '../record.ts';
 import { ask, until } from '../subscriptions/support.ts';

@@ -9,7 +9,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
-import { createHttpServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/server/http-server.ts';
 import { LazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../transport.ts';

@@ -3,7 +3,7 @@ import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
-import { createHttpServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/server/http-server.ts';
 import { fault } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 

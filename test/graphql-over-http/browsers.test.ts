@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';
-import { corsHeaders } from '../../src/http/response-headers.ts';
+import { corsHeaders } from '../../src/http/server/response-headers.ts';
 import { at, openWorld, type World } from '../support.ts';
 
 let world: World;

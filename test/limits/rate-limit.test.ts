@@ -1,6 +1,6 @@
 // Requests in a minute: counted by key, shared by replicas over Redis, and by each process alone while Redis is away.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { openRateLimiters, type RateLimiter } from '../../src/http/limits/rate-limit.ts';
+import { openRateLimiters, type RateLimiter } from '../../src/http/access/rate-limit.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 
 const unexpected = (error: unknown) => expect.unreachable(String(error));

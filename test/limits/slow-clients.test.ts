@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import type { RequestListener, Server } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { createHttpServer } from '../../src/http/limits/http-server.ts';
+import { createHttpServer } from '../../src/http/server/http-server.ts';
 
 let server: Server;
 afterEach(async () => {

@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
-import { timeLimits } from '../../src/http/limits/time-limits.ts';
+import { timeLimits } from '../../src/http/server/time-limits.ts';
 import { operationLimits } from '../../src/upstream/operations.ts';
 
 const limitsOf = (env: Record<string, string>) => {

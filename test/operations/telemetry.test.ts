@@ -4,7 +4,7 @@ import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
-import { refuseMetrics } from '../../src/http/auth/shared-secrets.ts';
+import { refuseMetrics } from '../../src/http/access/shared-secrets.ts';
 import { VERSION } from '../../src/package.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
 import { openTracing } from '../../src/telemetry/tracing.ts';

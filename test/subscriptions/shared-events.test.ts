@@ -1,7 +1,7 @@
 // Which answers to an event are shared between streams, and which are everybody's own.
 import { GraphQLSchema, parse } from 'graphql';
 import { expect, it } from 'vitest';
-import { executionKey, shareExecution } from '../../src/http/plugins/subscriptions.ts';
+import { executionKey, shareExecution } from '../../src/http/graphql/plugins/subscriptions.ts';
 
 const schema = new GraphQLSchema({});
 const document = parse('subscription { x }');

@@ -5,7 +5,7 @@ import { GraphQLError } from 'graphql';
 import type { YogaServerInstance } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
 import { type Exchange, type HttpResponse, setExchange } from '../exchange.ts';
-import type { ClientErrors } from '../plugins/client-errors.ts';
+import type { ClientErrors } from './plugins/client-errors.ts';
 import { readRequest } from './read-request.ts';
 import { createResultWriter, type Result } from './result-writer.ts';
 

@@ -7,8 +7,8 @@ import type { GraphQLParams } from 'graphql-yoga';
 import { isFields } from '../../upstream/json/is-fields.ts';
 import { httpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import { parseClientJson } from '../json-body.ts';
-import { isListed } from '../response-headers.ts';
+import { parseClientJson } from '../server/json-body.ts';
+import { isListed } from '../server/response-headers.ts';
 import { negotiateResponseType } from './media-type.ts';
 
 export interface RequestParams extends GraphQLParams {

@@ -12,7 +12,7 @@ import { MAX_TASKS } from '../../submission/check.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
-import { type ConcurrencyQuota, createConcurrencyQuota } from '../limits/concurrency-quota.ts';
+import { type ConcurrencyQuota, createConcurrencyQuota } from '../access/concurrency-quota.ts';
 import { listTasks, selectBest, toScored, writeBatchArchive } from './batch-archive.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { attachment, decodeId, textResponse } from './responses.ts';

@@ -6,7 +6,7 @@ import { excerpt } from '../../plain-text.ts';
 import { listOf } from '../../upstream/json/bounded-schemas.ts';
 import { httpError } from '../errors.ts';
 import { readBody } from '../exchange.ts';
-import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../json-body.ts';
+import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../server/json-body.ts';
 import type { RouteRequest } from './route.ts';
 
 const MAX_IDS = 50_000;

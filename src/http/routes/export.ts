@@ -14,11 +14,11 @@ import {
   tableLine,
 } from '../../lookups/protein-columns.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
+import type { RateLimitResult } from '../access/rate-limit.ts';
 import { httpError } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
+import { costError, estimateCost } from '../graphql/plugins/cost-limit.ts';
 import { isCrossSiteRequest } from '../graphql/read-request.ts';
-import type { RateLimitResult } from '../limits/rate-limit.ts';
-import { costError, estimateCost } from '../plugins/cost-limit.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
 import type { Fail, Route, RouteAnswer, RouteRequest } from './route.ts';

@@ -1,7 +1,7 @@
 // Monitoring: GET /health (the event loop runs), /ready (ready for traffic) and /metrics
 // (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
-import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../auth/shared-secrets.ts';
+import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../access/shared-secrets.ts';
 import { getExchange } from '../exchange.ts';
 import { textResponse } from './responses.ts';
 import type { Route } from './route.ts';

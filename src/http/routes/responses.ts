@@ -5,7 +5,7 @@ import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
-import { LINK_MINUTES } from '../auth/signed-links.ts';
+import { LINK_MINUTES } from '../access/signed-links.ts';
 import type { RouteAnswer } from './route.ts';
 
 type Headers = Readonly<Record<string, string>>;

@@ -6,7 +6,7 @@ import { StoreError } from '../../store/redis-connection.ts';
 import { STATUS_BY_CODE } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
 import { cancelSource, toBodyStream } from '../graphql/result-stream.ts';
-import { isMonitoring } from '../request-target.ts';
+import { isMonitoring } from '../server/request-target.ts';
 import type { RouteDescription } from './description.ts';
 import { textResponse } from './responses.ts';
 

@@ -11,7 +11,7 @@ import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import type { OpenLink } from '../auth/signed-links.ts';
+import type { OpenLink } from '../access/signed-links.ts';
 import {
   attachment,
   decodeId,

@@ -8,12 +8,12 @@ import type { WebSocket } from 'ws';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import type { AccessControl } from '../access-control.ts';
+import type { AccessControl } from '../access/access-control.ts';
 import { overloaded } from '../errors.ts';
 import { setExchange } from '../exchange.ts';
 import { toClientError } from '../graphql/http-result.ts';
+import { maskError, withErrorCode } from '../graphql/plugins/mask-error.ts';
 import { type RequestParams, readParams } from '../graphql/read-request.ts';
-import { maskError, withErrorCode } from '../plugins/mask-error.ts';
 import { operationHeaders, readAuthorization, toRequest } from './operation-request.ts';
 import { PATH } from './upgrade.ts';
 

@@ -7,7 +7,7 @@ import { CloseCode } from 'graphql-ws';
 import { useServer } from 'graphql-ws/use/ws';
 import { WebSocket, WebSocketServer } from 'ws';
 import { findExcess } from '../../upstream/json/json-bounds.ts';
-import { CLIENT_BOUNDS, excessText } from '../json-body.ts';
+import { CLIENT_BOUNDS, excessText } from '../server/json-body.ts';
 import {
   createSocketOperations,
   type Params,

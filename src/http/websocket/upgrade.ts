@@ -1,9 +1,9 @@
 // Requests to become a WebSocket: which are accepted, and how the others are refused.
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
-import { loopbackRefusal } from '../auth/loopback.ts';
-import { INVALID_TARGET, normalizeTarget, requestPath } from '../request-target.ts';
-import { isListed } from '../response-headers.ts';
+import { loopbackRefusal } from '../access/loopback.ts';
+import { INVALID_TARGET, normalizeTarget, requestPath } from '../server/request-target.ts';
+import { isListed } from '../server/response-headers.ts';
 
 /** Path that WebSockets are served at. */
 export const PATH = '/graphql';

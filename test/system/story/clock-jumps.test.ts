@@ -7,7 +7,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } 
 import { ManualClock } from '../../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
-import { openRateLimiters } from '../../../src/http/limits/rate-limit.ts';
+import { openRateLimiters } from '../../../src/http/access/rate-limit.ts';
 import { createStoreGuard } from '../../../src/store/cache/shared-cache.ts';
 import { openDocuments } from '../../../src/store/documents.ts';
 import { answersOf, submit, subscribe, TOKEN } from '../../subscriptions/streams.ts';

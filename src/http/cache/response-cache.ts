@@ -6,13 +6,13 @@ import { memoize2 } from '@graphql-tools/utils';
 import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../config.ts';
-import type { GatewayContext } from '../context.ts';
-import { createEtag } from '../etag.ts';
-import { REPORT_HEADER } from '../telemetry/request-record.ts';
-import { type Exchange, getExchange, type HttpResponse, type ShareableResponse } from './exchange.ts';
+import type { Config } from '../../config.ts';
+import type { GatewayContext } from '../../context.ts';
+import { createEtag } from '../../etag.ts';
+import { REPORT_HEADER } from '../../telemetry/request-record.ts';
+import { type Exchange, getExchange, type HttpResponse, type ShareableResponse } from '../exchange.ts';
+import { addVary } from '../server/response-headers.ts';
 import { publicLifetime } from './public-operations.ts';
-import { addVary } from './response-headers.ts';
 
 /**
  * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored.

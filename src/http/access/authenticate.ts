@@ -6,9 +6,9 @@ import { principalName } from '../../store/ledger/principals.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
-import type { RateLimiter } from '../limits/rate-limit.ts';
 import { openApiKeys } from './api-keys.ts';
 import { createJwtVerifier, InvalidTokenError } from './jwt.ts';
+import type { RateLimiter } from './rate-limit.ts';
 
 export interface Caller {
   /** The bearer token for the Batch API; undefined when the caller gave none. */

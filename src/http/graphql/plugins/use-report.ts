@@ -3,8 +3,8 @@
 import { mapAsyncIterator } from '@graphql-tools/utils';
 import { type ExecutionArgs, type ExecutionResult, getOperationAST } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { CallRecord } from '../../telemetry/upstream-calls.ts';
-import { getExchange } from '../exchange.ts';
+import type { CallRecord } from '../../../telemetry/upstream-calls.ts';
+import { getExchange } from '../../exchange.ts';
 
 export const useReport: Plugin = {
   onExecute: ({ args, context }) => recordOperation(args, context.request),

@@ -18,7 +18,7 @@ import {
   type SelectionSetNode,
   type ValueNode,
 } from 'graphql';
-import { publicField } from '../schema/field-options.ts';
+import { publicField } from '../../schema/field-options.ts';
 
 const DAY_SECONDS = 24 * 3600;
 

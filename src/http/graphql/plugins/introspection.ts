@@ -1,7 +1,7 @@
 // Limits what clients may read of the schema.
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { schema } from '../../resolvers/schema.ts';
+import { schema } from '../../../resolvers/schema.ts';
 
 /**
  * Shows clients the schema without `_service`, `_entities` and their types, for which code

@@ -2,16 +2,16 @@
 // shedding.
 import type { IncomingMessage } from 'node:http';
 import { GraphQLError } from 'graphql';
-import type { Config } from '../config.ts';
-import type { Logger } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import { type Authenticator, type Caller, createAuthenticator } from './auth/authenticate.ts';
-import { readClientAddress } from './auth/client-address.ts';
-import { getExchange } from './exchange.ts';
-import type { ConnectionMetrics } from './limits/http-server.ts';
-import { createLoadShedder, type LoadShedder } from './limits/load-shedding.ts';
-import { openRateLimiters, type RateLimitResult, rateLimitError } from './limits/rate-limit.ts';
+import type { Config } from '../../config.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { getExchange } from '../exchange.ts';
+import type { ConnectionMetrics } from '../server/http-server.ts';
+import { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts';
+import { readClientAddress } from './client-address.ts';
+import { createLoadShedder, type LoadShedder } from './load-shedding.ts';
+import { openRateLimiters, type RateLimitResult, rateLimitError } from './rate-limit.ts';
 
 /** Why a request is refused before it runs, as metrics name it. */
 export type RefusalReason = 'busy' | 'rate';

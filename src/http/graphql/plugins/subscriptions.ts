@@ -10,12 +10,12 @@ import {
   GraphQLError,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Config } from '../../config.ts';
-import type { GatewayContext } from '../../context.ts';
-import { httpError, rateLimited } from '../errors.ts';
-import { getExchange, identifyCaller } from '../exchange.ts';
-import { negotiateEventStreamType } from '../graphql/media-type.ts';
-import { createConcurrencyQuota } from '../limits/concurrency-quota.ts';
+import type { Config } from '../../../config.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { createConcurrencyQuota } from '../../access/concurrency-quota.ts';
+import { httpError, rateLimited } from '../../errors.ts';
+import { getExchange, identifyCaller } from '../../exchange.ts';
+import { negotiateEventStreamType } from '../media-type.ts';
 import { MAX_VARIABLE_ERRORS, type OpenOperation } from './use-execution.ts';
 
 type Results = AsyncIterable<ExecutionResult>;

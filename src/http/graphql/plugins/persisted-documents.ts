@@ -3,9 +3,9 @@
 import { useAPQ } from '@graphql-yoga/plugin-apq';
 import type { Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
-import type { Config } from '../../config.ts';
-import { httpError, persistedQueryNotFound } from '../errors.ts';
-import type { RequestParams } from '../graphql/read-request.ts';
+import type { Config } from '../../../config.ts';
+import { httpError, persistedQueryNotFound } from '../../errors.ts';
+import type { RequestParams } from '../read-request.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './document-limits.ts';
 
 const MAX_REGISTERED_CHARACTERS = 4_000_000;

@@ -2,9 +2,9 @@
 // refuses operations that may cost too much.
 import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Config } from '../../config.ts';
-import type { GatewayContext } from '../../context.ts';
-import { getExchange } from '../exchange.ts';
+import type { Config } from '../../../config.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { getExchange } from '../../exchange.ts';
 import { costError, estimateCost } from './cost-limit.ts';
 
 /**

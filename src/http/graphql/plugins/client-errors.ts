@@ -2,16 +2,16 @@
 // log line of its request.
 import { GraphQLError } from 'graphql';
 import { handleStreamOrSingleExecutionResult, type Plugin, type YogaInitialContext } from 'graphql-yoga';
-import { createLineLimiter } from '../../telemetry/line-limiter.ts';
-import type { Logger } from '../../telemetry/log.ts';
-import type { Metrics } from '../../telemetry/metrics.ts';
-import { type RequestRecord, requestLogFields } from '../../telemetry/request-record.ts';
-import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { asError, UpstreamError } from '../../upstream/errors.ts';
-import type { RefusalReason } from '../access-control.ts';
-import { getExchange } from '../exchange.ts';
-import type { ResultPart } from '../graphql/http-result.ts';
-import type { Result } from '../graphql/result-writer.ts';
+import { createLineLimiter } from '../../../telemetry/line-limiter.ts';
+import type { Logger } from '../../../telemetry/log.ts';
+import type { Metrics } from '../../../telemetry/metrics.ts';
+import { type RequestRecord, requestLogFields } from '../../../telemetry/request-record.ts';
+import type { Telemetry } from '../../../telemetry/telemetry.ts';
+import { asError, UpstreamError } from '../../../upstream/errors.ts';
+import type { RefusalReason } from '../../access/access-control.ts';
+import { getExchange } from '../../exchange.ts';
+import type { ResultPart } from '../http-result.ts';
+import type { Result } from '../result-writer.ts';
 import { findCause, maskError, withErrorCode } from './mask-error.ts';
 
 export interface ClientErrors {

@@ -12,8 +12,8 @@ import {
   typeFromAST,
   type VariableDefinitionNode,
 } from 'graphql';
-import type { Config } from '../../config.ts';
-import { PART_VALUES, type QueryCost, queryCost } from '../../schema/query-cost.ts';
+import type { Config } from '../../../config.ts';
+import { PART_VALUES, type QueryCost, queryCost } from '../../../schema/query-cost.ts';
 
 export type CostLimits = Pick<Config, 'MAX_QUERY_COST' | 'limits'>;
 

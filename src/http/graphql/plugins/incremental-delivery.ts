@@ -15,8 +15,8 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { getExchange } from '../exchange.ts';
-import { negotiateIncrementalType } from '../graphql/media-type.ts';
+import { getExchange } from '../../exchange.ts';
+import { negotiateIncrementalType } from '../media-type.ts';
 import { MAX_VARIABLE_ERRORS } from './use-execution.ts';
 
 export const incrementalDelivery = (): Plugin[] => [
