@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeFoldFile } from '../../src/structure/fold/files.ts';
 import { toLists, toMatrix } from '../../src/structure/fold/matrix.ts';
-import { type PaeRange, paeBlock, paeChainPairs } from '../../src/structure/fold/pae.ts';
+import { type PaeRange, paeBlock } from '../../src/structure/fold/pae.ts';
 import { readRaw } from '../../src/structure/fold/raw.ts';
 import type { FoldingResult } from '../../src/structure/fold/result.ts';
 import { readFold } from '../../src/upstream/folds/read-fold.ts';
@@ -14,7 +14,6 @@ const bytesOf = (value: unknown) => Buffer.from(JSON.stringify(value));
 const open = (value: unknown) => readFold(bytesOf(value));
 const matrixOf = (rows: unknown[]) => toMatrix(rows) ?? expect.fail('no matrix');
 const blockOf = ({ pae }: FoldingResult, range?: PaeRange) => pae && paeBlock(pae, range);
-const pairsOf = ({ pae, chains }: FoldingResult) => (pae === null ? [] : paeChainPairs(pae, chains));
 const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 
 test('chains have their tokens, kinds, sequences, hashes and means', async () => {
@@ -139,16 +138,6 @@ test('pair ipTM goes by chain id, and a matrix that does not fit says nothing', 
     const { chainPairs } = await open({ ...fold, pair_chains_iptm: matrix });
     expect(chainPairs.every(({ iptm }) => iptm === null)).toBe(true);
   }
-});
-
-test('mean PAE of chain pairs is the mean of their cells', async () => {
-  const fold = smallFold();
-  const pairs = pairsOf(await open(fold));
-  expect(pairs).toHaveLength(36);
-  const cells = fold.pae.slice(0, 3).flatMap((row) => row.slice(5, 7));
-  expect(pairs.find(({ a, b }) => a === 'A' && b === 'R')?.value).toBeCloseTo(
-    cells.reduce((sum, v) => sum + v, 0) / cells.length,
-  );
 });
 
 test('a PAE block is the mean of its cells, holds no more points than allowed and no step more than needed', () => {
@@ -283,7 +272,6 @@ test('whatever the result holds, it is opened and written without a throw', asyn
         const fold = smallFold();
         const read = await open({ ...fold, complex: { ...fold.complex, ...changed }, ...rest });
         blockOf(read);
-        pairsOf(read);
         expect(writeFoldFile(read, 'MMCIF').ok || !writeFoldFile(read, 'PDB').ok).toBe(true);
       },
     ),

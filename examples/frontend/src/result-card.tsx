@@ -21,9 +21,8 @@ const FoldResult = graphql(
           structure(format: MMCIF) { text url atomCount }
           resultUrl
           chains { id kind meanPlddt protein { hash name } }
-          chainPairs { a b iptm ipsae }
+          chainPairs { a b iptm ipsae meanPae }
           warnings
-          pae { chainPairs { a b meanPae } }
           ...PaeFields
         }
       }
@@ -38,7 +37,6 @@ export function ResultCard({ taskId }: { taskId: string }) {
   const [{ data, error, fetching }] = useQuery({ query: FoldResult, variables: { taskId } });
   if (fetching) return <Loading what="Reading the result" />;
   const result = data?.task?.result;
-  const errors = new Map(result?.pae?.chainPairs.map(({ a, b, meanPae }) => [`${a}-${b}`, meanPae]));
   return (
     <>
       <Failures error={error} />
@@ -99,11 +97,11 @@ export function ResultCard({ taskId }: { taskId: string }) {
               ))}
               {result.chainPairs
                 .filter(({ a, b }) => a !== b)
-                .map(({ a, b, iptm, ipsae }) => (
+                .map(({ a, b, iptm, ipsae, meanPae }) => (
                   <li key={`${a}-${b}`}>
                     {a}→{b} ipTM {iptm?.toFixed(2) ?? '–'}
                     {ipsae !== null && `, ipSAE ${ipsae.toFixed(2)}`}
-                    {errors.has(`${a}-${b}`) && `, ${errors.get(`${a}-${b}`)?.toFixed(1)} Å`}
+                    {meanPae !== null && `, ${meanPae.toFixed(1)} Å`}
                   </li>
                 ))}
             </ul>

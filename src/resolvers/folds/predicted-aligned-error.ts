@@ -1,18 +1,11 @@
-// PredictedAlignedError: blocks of the matrix of a fold result, and its means between chains.
+// PredictedAlignedError: blocks of the matrix of a fold result.
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { nonNull } from '../../schema/field-options.ts';
 import { badInput } from '../../schema/scalars.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { Matrix } from '../../structure/fold/matrix.ts';
-import {
-  type ChainPair,
-  type PaeBlock as PaeBlockRecord,
-  type PaeRange,
-  paeBlock,
-  paeChainPairs,
-} from '../../structure/fold/pae.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
+import { type PaeBlock as PaeBlockRecord, type PaeRange, paeBlock } from '../../structure/fold/pae.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
 import { loadFold } from './load-fold.ts';
 
@@ -27,15 +20,6 @@ function readBlock(pae: Matrix, range: PaeRange): PaeBlockRecord {
     throw error instanceof RangeError ? badInput(error.message) : error;
   }
 }
-
-const ChainPairPae = builder.objectRef<ChainPair>('ChainPairPae').implement({
-  description: 'The predicted aligned error between two chains.',
-  fields: (t) => ({
-    a: t.exposeString('a', nonNull('Id of the chain that is aligned, such as "A".')),
-    b: t.exposeString('b', nonNull('Id of the chain whose error it is, such as "B".')),
-    meanPae: t.exposeFloat('value', nonNull('Mean error of the tokens of `b`, in ångström, such as 7.4.')),
-  }),
-});
 
 const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement({
   description: 'A part of the matrix, each value the mean over `step` times `step` tokens.',
@@ -53,12 +37,7 @@ const PaeBlock = builder.objectRef<PaeBlockRecord>('PaeBlock').implement({
   }),
 });
 
-interface PaeShape {
-  readonly pae: Matrix;
-  readonly fold: FoldingResult;
-}
-
-export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlignedError').implement({
+export const PredictedAlignedError = builder.objectRef<Matrix>('PredictedAlignedError').implement({
   description:
     'Predicted aligned error: how far off, in ångström, a token (column) may be when the structure is ' +
     'aligned on another one (row). Where the upstream has a row for each atom of a ligand or modified ' +
@@ -66,9 +45,9 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
   fields: (t) => ({
     size: t.int({
       ...nonNull('Rows of the square matrix: tokens of the complex.'),
-      resolve: ({ pae }) => pae.rowCount,
+      resolve: ({ rowCount }) => rowCount,
     }),
-    max: t.float({ description: 'Largest error, in ångström.', resolve: ({ pae }) => pae.max }),
+    max: t.float({ description: 'Largest error, in ångström.', resolve: ({ max }) => max }),
     block: t.field({
       ...nonNull('A block of the matrix, averaged down to at most `maxPoints` values.'),
       type: PaeBlock,
@@ -88,21 +67,13 @@ export const PredictedAlignedError = builder.objectRef<PaeShape>('PredictedAlign
           description: 'Largest number of values to return, 1 to 1,000,000.',
         }),
       },
-      resolve: ({ pae }, args) => readBlock(pae, args),
-    }),
-    chainPairs: t.field({
-      type: [ChainPairPae],
-      nullable: false,
-      description:
-        'Mean error, in ångström, of the tokens of `b` when the structure is aligned on those of `a`.',
-      resolve: ({ pae, fold: { chains, misfits } }) => paeChainPairs(pae, checkPart(chains, misfits.chains)),
+      resolve: readBlock,
     }),
   }),
 });
 
 /** Null without a PAE. @throws UpstreamError UPSTREAM_DRIFT when its rows fit no token */
-export async function loadPae(ctx: GatewayContext, task: TaskShape): Promise<PaeShape | null> {
+export async function loadPae(ctx: GatewayContext, task: TaskShape): Promise<Matrix | null> {
   const fold = await loadFold(ctx, task);
-  const pae = checkPart(fold.pae, fold.misfits.pae);
-  return pae && { pae, fold };
+  return checkPart(fold.pae, fold.misfits.pae);
 }

@@ -1,5 +1,4 @@
-// Predicted aligned error in ångström: blocks averaged down to a size, and means between chains.
-import type { FoldedChain } from './chains.ts';
+// Predicted aligned error in ångström: blocks averaged down to a size.
 import { blockMean, type Matrix } from './matrix.ts';
 
 /** A part of the matrix; ends excluded, 0-based; a missing end is the size of the matrix. */
@@ -21,15 +20,6 @@ export interface PaeBlock {
   readonly step: number;
   readonly values: readonly (readonly (number | null)[])[];
 }
-
-/** A value of an ordered pair of chains. */
-export interface ChainPair {
-  readonly a: string;
-  readonly b: string;
-  readonly value: number;
-}
-
-type ChainTokens = Pick<FoldedChain, 'id' | 'tokenStart' | 'tokenEnd'>;
 
 /** Rows or columns, the end excluded. */
 type Band = readonly [start: number, end: number];
@@ -80,15 +70,3 @@ export function paeBlock(pae: Matrix, range: PaeRange = {}): PaeBlock {
   );
   return { rowStart, rowEnd, columnStart, columnEnd, step, values };
 }
-
-/**
- * Mean error of the tokens of `b` aligned on those of `a`, for all ordered pairs, a chain with
- * itself too.
- */
-export const paeChainPairs = (pae: Matrix, chains: readonly ChainTokens[]): ChainPair[] =>
-  chains.flatMap((a) =>
-    chains.flatMap((b) => {
-      const value = meanOrNull(pae, [a.tokenStart, a.tokenEnd], [b.tokenStart, b.tokenEnd]);
-      return value === null ? [] : [{ a: a.id, b: b.id, value }];
-    }),
-  );
