@@ -32,6 +32,19 @@ export const CASES: Readonly<Record<string, (kinds: ProteinKinds) => readonly St
       fault: { operation: 'cluster', kind: 'html', times: 1000 },
     },
   ],
+  'a cluster that its known record does not name, beside features of a record that fails': ({
+    representatives: [representative = ''],
+    unclustered: [alone = ''],
+  }) =>
+    [representative, alone].flatMap((hash) => [
+      { query: `{ protein(hash: "${hash}") { features(first: 1) { regions { start } } } }` },
+      ...['representativeHash', 'size'].map((field) => ({
+        query:
+          `{ a: proteins(hashes: ["${hash}"]) { featureValues(indices: [9471]) { residues(start: 0, end: 12) } } ` +
+          `b: protein(hash: "${hash}") { cluster { ${field} } } }`,
+        fault: { operation: 'protein' as const, kind: 'unavailable' as const, times: 1000 },
+      })),
+    ]),
   'structures that fail say so, the second time too': ({ members }) => [
     {
       query: `{ proteins(hashes: ${listOf(members)}) { hash plddt { mean } } }`,

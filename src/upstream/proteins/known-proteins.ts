@@ -59,8 +59,9 @@ export class KnownProteins {
     return this.#records.get(hash);
   }
 
-  hasFailed(hash: string): boolean {
-    return this.#failures.has(hash);
+  /** Whether a call failed that should have said this of a protein. */
+  hasFailed(hash: string, need: Need): boolean {
+    return this.#failures.get(hash)?.needs[need] !== undefined;
   }
 
   /** Adds what an answer said. */

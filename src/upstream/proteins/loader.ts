@@ -215,9 +215,10 @@ export function createProteinLoader(
    */
   async function completeCluster(hash: string, needs: RequiredParts): Promise<void> {
     const record = known.get(hash);
-    if (!record || !needsCluster(needs) || known.hasFailed(hash)) return;
+    if (!record || !needsCluster(needs)) return;
     const link = partValue(record.cluster);
-    if (link !== undefined && needs.cluster === true && link.info === undefined)
+    const isUntold = link !== undefined && link.info === undefined && !known.hasFailed(hash, 'cluster');
+    if (isUntold && needs.cluster === true)
       known.addUncached(hash, { ...emptyRecord(hash), cluster: { ...link, info: null } });
     if (record.cluster !== UNKNOWN || !record.namesNoCluster) return;
     const cluster = await clusters
