@@ -48,7 +48,7 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
 };
 
 /** The routes that serve what belongs to a batch. A new one has to be tried here. */
-const ROUTES = ['batch-archive.ts', 'batches.ts', 'task-files.ts', 'tasks.ts'];
+const ROUTES = ['batch-archive.ts', 'batches.ts', 'tasks.ts'];
 
 /** Whether a type leads to batches or tasks by any path of fields. */
 function reaches(type: GraphQLNamedType, seen = new Set<string>()): boolean {

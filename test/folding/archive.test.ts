@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createZipWriter } from '../../src/http/routes/zip-writer.ts';
+import { createZipWriter } from '../../src/structure/zip-writer.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein } from './bench.ts';
 
@@ -48,7 +48,7 @@ const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
 /** The files of a task without aligned errors, in their order. */
 const listFiles = (name: string): string[] => [
   ...[`${name}.json`, `${name}.cif`],
-  ...['summary_confidences', 'confidences'].map((kind) => `${kind}/${name}_${kind}.json`),
+  ...['confidences', 'summary_confidences'].map((kind) => `${kind}/${name}_${kind}.json`),
 ];
 const manifestOf = (files: Record<string, Uint8Array>): unknown => JSON.parse(text(files['manifest.json']));
 

@@ -1,4 +1,5 @@
 // Confidence files in the forms of AlphaFold 3 and AlphaFold DB: what stands in them, that they agree with structure.cif, how they are sent.
+import { extname } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { readCif } from '../structure/read-cif.ts';
@@ -289,5 +290,41 @@ describe('confidence files', () => {
     );
     const text = new TextDecoder().decode(files['confidences/complex_confidences.json']);
     expect(text).toBe(await (await get(0, 'confidences.json')).text());
+  });
+
+  it.each<[what: string, change: (result: Record<string, unknown>) => object]>([
+    ['nothing', () => ({})],
+    ['its errors', () => ({ pae: [[1]] })],
+    ['its pairs of chains', () => ({ pair_chains_iptm: [[7]] })],
+    ['its pTM', () => ({ ptm: 81 })],
+    ['its atoms', ({ complex }) => ({ complex: { ...(complex as object), atom_positions: [[1]] } })],
+    ['its chains', ({ complex }) => ({ complex: { ...(complex as object), chain_id: [0] } })],
+    ['its confidences', () => ({ plddt: [81] })],
+    ['its structure, which is not there', () => ({ complex: null })],
+  ])('are in the archive just where they have an address that answers: %s', async (_, change) => {
+    const raw = (await json(0, 'result.json')) as Record<string, unknown>;
+    const batchId = await bench.submit({ items: [COMPLEX] });
+    await bench.pass(120_000);
+    const response = { ...raw, ...change(raw) };
+    const fault = { operation: 'status', status: 200, body: { data: { status: 'done', response } } };
+    await bench.fault({ ...fault, times: 99 });
+    onTestFinished(
+      async () => void (await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' })),
+    );
+    const archive = await bench.download(`/batches/${batchId}/results.zip`);
+    const names = Object.keys(unzipSync(new Uint8Array(await archive.arrayBuffer())));
+    const { data } = await bench.ask(
+      'query($id: ID!) { batch(batchId: $id) { tasks { nodes { result { files { name url } } } } } }',
+      { id: batchId },
+    );
+    for (const file of listAt(data, 'batch.tasks.nodes.0.result.files')) {
+      const name = String(at(file, 'name'));
+      if (name === 'structure.pdb' || name === 'embeddings.npz') continue;
+      const entry = /^(result|structure)/.test(name) ? `complex${extname(name)}` : `complex_${name}`;
+      const answer = await bench.download(String(at(file, 'url')));
+      await answer.arrayBuffer();
+      const isArchived = names.some((one) => one.split('/').at(-1) === entry);
+      expect([name, answer.status === 200]).toEqual([name, isArchived]);
+    }
   });
 });

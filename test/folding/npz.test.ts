@@ -1,8 +1,8 @@
 // The NumPy archive: read back by its format, byte for byte.
 import { unzipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
-import { npz } from '../../src/http/routes/npz.ts';
 import { toMatrix } from '../../src/structure/fold/matrix.ts';
+import { npz } from '../../src/structure/fold/npz.ts';
 
 function matrix(rows: unknown[]) {
   const read = toMatrix(rows);

@@ -1,24 +1,23 @@
 // The archive of a batch: results and structures of its finished tasks, the table of scores, and a
 // manifest of what is in it.
+import { extname } from 'node:path';
 import type { GatewayContext } from '../../context.ts';
 import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
 import { fileNames } from '../../resolvers/folds/file-names.ts';
 import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
 import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
+import { TASK_FILES, type TaskFile } from '../../resolvers/folds/task-files.ts';
 import { orderTasks } from '../../resolvers/folds/task-order.ts';
 import { findInput, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
 import type { TaskErrorShape, TaskOrderName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { writeFoldFile } from '../../structure/fold/files.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
+import { createZipWriter } from '../../structure/zip-writer.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult, untrustedPart } from '../../upstream/folds/fold-errors.ts';
-import type { FoldResults } from '../../upstream/folds/fold-results.ts';
+import type { FoldResults, WholeResult } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import { encodePieces } from './responses.ts';
-import { createZipWriter } from './zip-writer.ts';
 
 /** Results that are read ahead of the one that is being written. */
 const READ_AHEAD = 1;
@@ -71,32 +70,55 @@ export interface ArchiveSource extends Pick<Upstream, 'onFailure'> {
   readonly folds: FoldResults;
 }
 
+type ArchivedFile = readonly [name: string, content: Uint8Array];
+
 /** A task in the archive. */
 interface ArchivedTask {
   readonly task: ListedTask;
-  readonly files: readonly (readonly [name: string, content: Uint8Array])[];
+  readonly files: readonly ArchivedFile[];
   readonly scores: TaskScores | string | undefined;
   readonly problem: string | null;
 }
 
-const CONFIDENCES_LEFT_OUT = 'Its confidence files are left out.';
+/** Each kind of confidence file has a folder of its own, so that no names meet. */
+const entryName = (itemName: string, { name, suffix }: TaskFile): string =>
+  suffix === undefined
+    ? `${itemName}${extname(name)}`
+    : `${suffix.slice(1)}/${itemName}${suffix}${extname(name)}`;
 
-/** The confidence files of a task, each kind in a folder of its own, so that no names meet. */
-async function confidenceFiles(
-  fold: FoldingResult,
-  name: string,
-): Promise<(readonly [name: string, content: Uint8Array])[]> {
-  const kinds = { confidences: writeConfidences(fold), pae: writePae(fold) };
-  const files: (readonly [string, Uint8Array])[] = [
-    [`summary_confidences/${name}_summary_confidences.json`, Buffer.from(writeSummary(fold))],
-  ];
-  for (const [kind, written] of Object.entries(kinds)) {
-    if (!written.ok) continue;
-    const pieces: Uint8Array[] = [];
-    for await (const piece of encodePieces(written.pieces)) pieces.push(piece);
-    files.push([`${kind}/${name}_${kind}.json`, Buffer.concat(pieces)]);
+/** The bytes of a file, or why there is none. @throws UpstreamError for one that cannot be trusted */
+async function fileBytes(
+  { bytes, fold }: WholeResult,
+  { write }: TaskFile,
+  bonds: readonly DeclaredBond[],
+): Promise<Uint8Array | string> {
+  const content = write === undefined ? bytes : await write(fold, { bonds });
+  if (typeof content === 'string' || content instanceof Uint8Array) return content;
+  const pieces: Uint8Array[] = [];
+  for await (const piece of encodePieces(content)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/** The files of a result, and why the first that should be there is left out. */
+async function writeFiles(
+  fold: WholeResult,
+  itemName: string,
+  bonds: readonly DeclaredBond[],
+): Promise<Pick<ArchivedTask, 'files' | 'problem'>> {
+  const files: ArchivedFile[] = [];
+  let problem: string | null = null;
+  for (const file of TASK_FILES.filter(({ isArchived }) => isArchived)) {
+    try {
+      const content = await fileBytes(fold, file, bonds);
+      if (typeof content !== 'string') files.push([entryName(itemName, file), content]);
+      // Not every result has confidences; a structure is what it is for.
+      else if (file.name === 'structure.cif') problem ??= content;
+    } catch (error) {
+      if (!(error instanceof UpstreamError)) throw error;
+      problem ??= `${error.message} ${file.name} is left out.`;
+    }
   }
-  return files;
+  return { files, problem };
 }
 
 /** Reads the files of a task. Never rejects: the manifest says what failed. */
@@ -118,18 +140,10 @@ async function readTask(
       onFailure?.(missingResult());
       return failed('The task is done, and there is no result.');
     }
-    const { bytes, fold, scores } = whole;
+    const { fold, scores } = whole;
     const untrusted = typeof scores === 'string' ? scores : Object.values(fold.misfits).find(Boolean);
     if (untrusted != null) onFailure?.(untrustedPart(untrusted));
-    const cif = writeFoldFile(fold, 'MMCIF', task.declaredBonds);
-    const result = [`${file}.json`, bytes] as const;
-    if (!cif.ok) return { task, files: [result], scores, problem: cif.reason };
-    const structure = [`${file}.cif`, new TextEncoder().encode(cif.text)] as const;
-    const misfit = fold.misfits.pae ?? fold.misfits.chainPairs;
-    if (misfit !== null)
-      return { task, files: [result, structure], scores, problem: `${misfit} ${CONFIDENCES_LEFT_OUT}` };
-    const files = [result, structure, ...(await confidenceFiles(fold, file))];
-    return { task, files, scores, problem: null };
+    return { task, scores, ...(await writeFiles(whole, file, task.declaredBonds)) };
   } catch (error) {
     if (!(error instanceof UpstreamError)) throw error;
     onFailure?.(error);

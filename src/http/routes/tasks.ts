@@ -1,17 +1,20 @@
 // GET /tasks/{taskId}/result.json, structure.cif, structure.pdb, confidences.json,
 // summary_confidences.json, pae.json, embeddings.npz: files of a finished task, with the caller's
 // token, named after its item. Expired upstream signatures are renewed.
+import { extname } from 'node:path';
 import type { GatewayContext } from '../../context.ts';
 import { createEtag, matchesIfNoneMatch } from '../../etag.ts';
 import { VERSION } from '../../package.ts';
 import { loadTask } from '../../resolvers/folds/load-task.ts';
-import { findItem, listDeclaredBonds, TASK_FILES, taskFilePath } from '../../resolvers/folds/task-shape.ts';
+import { TASK_FILES, type TaskFile, taskFilePath } from '../../resolvers/folds/task-files.ts';
+import { findItem, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
 import type { TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../access/signed-links.ts';
+import { NO_LINK, NOT_MODIFIED, type Parameter, RANGES, type RouteDescription } from './description.ts';
 import {
   attachment,
   decodeId,
@@ -25,7 +28,6 @@ import {
   textResponse,
 } from './responses.ts';
 import type { Route, RouteAnswer } from './route.ts';
-import { describeTaskFiles, FILES, type TaskFileName } from './task-files.ts';
 
 /** Why there is no file, by the state of the task. */
 const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
@@ -35,16 +37,15 @@ const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
   CANCELLED: [409, 'The task was cancelled; there is no result.'],
 };
 
-/** The headers that every file has; the browser saves it under the `name` of its item. */
+/** The headers that every file has; the browser saves it under the name of its item. */
 function fileHeaders(
-  name: string,
-  file: TaskFileName,
+  itemName: string,
+  { name, type, suffix = '' }: TaskFile,
   access: Readonly<Record<string, string>>,
 ): Record<string, string> {
-  const { type, suffix = '' } = FILES[file];
   return {
     'content-type': type.startsWith('chemical/') ? `${type}; charset=utf-8` : type,
-    'content-disposition': attachment(`${name}${suffix}`, file.slice(file.lastIndexOf('.') + 1)),
+    'content-disposition': attachment(`${itemName}${suffix}`, extname(name).slice(1)),
     'accept-ranges': 'bytes',
     ...access,
   };
@@ -87,9 +88,9 @@ const NO_RESULT = 'The task has no result.';
 function sendPieces(
   { request, headers }: FileSource,
   pieces: Iterable<string>,
-  { file, bytes }: { readonly file: TaskFileName; readonly bytes: Uint8Array },
+  { file, bytes }: { readonly file: TaskFile; readonly bytes: Uint8Array },
 ): RouteAnswer {
-  const etag = `${createEtag(bytes).slice(0, -1)}-${VERSION}-${file}"`;
+  const etag = `${createEtag(bytes).slice(0, -1)}-${VERSION}-${file.name}"`;
   const described = { ...headers, 'accept-ranges': 'none', etag };
   return matchesIfNoneMatch(request.headers.get('if-none-match'), etag)
     ? new Response(null, { status: 304, headers: described })
@@ -97,9 +98,9 @@ function sendPieces(
 }
 
 /** A file of a task that is done. */
-async function taskFile(source: FileSource, file: TaskFileName): Promise<RouteAnswer> {
+async function taskFile(source: FileSource, file: TaskFile): Promise<RouteAnswer> {
   const { ctx, request, taskId, headers, item } = source;
-  const { write } = FILES[file];
+  const { write } = file;
   if (write === undefined) return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const whole = await openFolds(source, ctx.upstream).read(taskId);
@@ -131,7 +132,7 @@ async function answer(
   ctx: GatewayContext,
   request: Request,
   taskId: string,
-  file: TaskFileName,
+  file: TaskFile,
 ): Promise<RouteAnswer> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
@@ -159,7 +160,7 @@ async function linkedFile(
   { ctx, claim }: Exclude<ReturnType<OpenLink>, string | null>,
   request: Request,
   taskId: string,
-  file: TaskFileName,
+  file: TaskFile,
 ): Promise<RouteAnswer> {
   if (claim.url === null) return refuseLink('invalid');
   const place = await ctx.submissions.findTask(taskId).catch(() => null);
@@ -174,7 +175,32 @@ async function linkedFile(
   }
 }
 
-const FILE_NAMES = TASK_FILES.map((file) => file.replace('.', '\\.')).join('|');
+const FILE_NAMES = TASK_FILES.map(({ name }) => name.replace('.', '\\.')).join('|');
+
+const PAE: Parameter = {
+  description: 'Adds the PAE of each pair of residues of polymers; such a file has no ranges.',
+  example: '1',
+  schema: { enum: ['1'] },
+};
+const REFUSALS = {
+  404: 'There is no such task for this key, or no such file.',
+  409: 'There is no result (yet).',
+  410: 'The result has expired.',
+};
+
+/** Describes the files, with a key and by a signed link. */
+function describeFiles(): Record<string, RouteDescription> {
+  const described: Record<string, RouteDescription> = {};
+  for (const { name, summary, type, isStreamed } of TASK_FILES) {
+    const hasPae = name === 'structure.cif';
+    const common = { summary, type, query: hasPae ? { pae: PAE } : {} };
+    const wrong = hasPae ? { 400: 'A wrong parameter.' } : {};
+    const others = { ...NOT_MODIFIED, ...(isStreamed ? {} : RANGES), ...wrong, ...REFUSALS };
+    described[`/tasks/{taskId}/${name}`] = { ...common, isPrivate: true, others };
+    described[`/signed/{signature}/tasks/{taskId}/${name}`] = { ...common, others: { ...wrong, ...NO_LINK } };
+  }
+  return described;
+}
 
 /**
  * The routes.
@@ -186,14 +212,14 @@ export const taskRoutes = (
   openLink: OpenLink,
 ): Route => ({
   path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILE_NAMES})$`),
-  described: describeTaskFiles(),
+  described: describeFiles(),
   async answer({ request, url, parts: [signature, taskId = '', name] }) {
     const id = decodeId(taskId);
-    const file = TASK_FILES.find((one) => one === name);
+    const file = TASK_FILES.find((one) => one.name === name);
     if (id === null || file === undefined) return textResponse(400, 'The task id cannot be read.');
     const pae = url.searchParams.get('pae') ?? '1';
-    if (file === 'structure.cif' && pae !== '1') return textResponse(400, '`pae` is 1, or left out.');
-    const link = openLink(request, signature, taskFilePath(id, file));
+    if (file.name === 'structure.cif' && pae !== '1') return textResponse(400, '`pae` is 1, or left out.');
+    const link = openLink(request, signature, taskFilePath(id, file.name));
     if (link === null) return answer(await open(request), request, id, file);
     return typeof link === 'string' ? refuseLink(link) : linkedFile(link, request, id, file);
   },

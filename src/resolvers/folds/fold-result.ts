@@ -25,7 +25,8 @@ import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPair, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
-import { findItem, listDeclaredBonds, TASK_FILES } from './task-shape.ts';
+import { TASK_FILES } from './task-files.ts';
+import { findItem, listDeclaredBonds } from './task-shape.ts';
 
 async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
   const mean = await loadMeanPlddt(ctx, task, await loadScores(ctx, task));
@@ -78,7 +79,7 @@ const DOWNLOAD: FieldCost = { shared: { download: 1 } };
 
 interface FoldFileShape {
   readonly task: TaskShape;
-  readonly name: (typeof TASK_FILES)[number];
+  readonly name: string;
 }
 
 const FoldFile = builder.objectRef<FoldFileShape>('FoldFile').implement({
@@ -124,7 +125,7 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
           'writes them, errors as AlphaFold DB has them, embeddings.',
       ),
       type: [FoldFile],
-      resolve: (task) => TASK_FILES.map((name) => ({ task, name })),
+      resolve: (task) => TASK_FILES.map(({ name }) => ({ task, name })),
     }),
     model: t.string({
       cost: DOWNLOAD,

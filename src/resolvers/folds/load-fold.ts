@@ -5,7 +5,7 @@ import type { TaskShape } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart, missingResult } from '../../upstream/folds/fold-errors.ts';
-import { taskFilePath } from './task-shape.ts';
+import { taskFilePath } from './task-files.ts';
 
 type TaskId = Pick<TaskShape, 'taskId'>;
 

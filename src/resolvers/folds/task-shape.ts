@@ -107,13 +107,3 @@ export const findItem = (ctx: GatewayContext, task: TaskPlace): Promise<LedgerIt
 /** The bonds that an item declares. */
 export const listDeclaredBonds = (item: LedgerItem | null): readonly DeclaredBond[] =>
   item?.chains.flatMap(({ bonds = [] }) => bonds) ?? [];
-
-/** The files of a finished task at the gateway. */
-export const TASK_FILES = [
-  ...['result.json', 'structure.cif', 'structure.pdb'],
-  ...['confidences.json', 'summary_confidences.json', 'pae.json', 'embeddings.npz'],
-] as const;
-
-/** The path of a file of a task at the gateway. */
-export const taskFilePath = (taskId: string, file: string): string =>
-  `/tasks/${encodeURIComponent(taskId)}/${file}`;

@@ -1,26 +1,26 @@
-// The files of a folded task: how each is described, and how it is written from the result.
-import { TASK_FILES } from '../../resolvers/folds/task-shape.ts';
+// The files of a folded task, in one table: how each is called and described, and how it is written
+// from the result. `FoldResult.files`, the routes of files and the archive of a batch read it.
 import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
 import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
 import { writeFoldFile, writeMmcifWithPae } from '../../structure/fold/files.ts';
+import { npz } from '../../structure/fold/npz.ts';
 import type { FoldingResult } from '../../structure/fold/result.ts';
 import { checkPart } from '../../upstream/folds/fold-errors.ts';
-import { NO_LINK, NOT_MODIFIED, type Parameter, RANGES, type RouteDescription } from './description.ts';
-import { npz } from './npz.ts';
 
-export type TaskFileName = (typeof TASK_FILES)[number];
+/** Bytes, pieces of text, or a sentence that says why the result has no such file. */
+export type FileContent = Uint8Array | Iterable<string> | string;
 
-/** Bytes, pieces of text, or a sentence when the result cannot be written so. */
-type FileContent = Uint8Array | Iterable<string> | string;
-
-interface WriteOptions {
+export interface WriteOptions {
+  /** Bonds that the submission declares. */
   readonly bonds: readonly DeclaredBond[];
   /** Whether mmCIF gets the PAE of each pair of residues. */
-  readonly isWithPae: boolean;
+  readonly isWithPae?: boolean;
 }
 
 /** A kind of file. */
 export interface TaskFile {
+  /** The last part of its path. */
+  readonly name: string;
   readonly summary: string;
   /** Media type. */
   readonly type: string;
@@ -28,6 +28,8 @@ export interface TaskFile {
   readonly suffix?: string;
   /** Whether it is sent while it is written: such a file has no ranges. */
   readonly isStreamed?: boolean;
+  /** Whether the archive of a batch holds it. */
+  readonly isArchived?: boolean;
   /**
    * Writes the file; absent for the result itself.
    *
@@ -49,45 +51,60 @@ function writeStructure(fold: FoldingResult, format: 'PDB' | 'MMCIF', { bonds }:
 const checkPae = (fold: FoldingResult): FoldingResult =>
   checkPart(fold, fold.misfits.pae ?? fold.misfits.chains);
 
-/** The files by their names. */
-export const FILES: Readonly<Record<TaskFileName, TaskFile>> = {
-  'result.json': { summary: 'The result of a fold as the service sends it', type: 'application/json' },
-  'structure.cif': {
+/** The files of a folded task, in the order in which they are listed. */
+export const TASK_FILES: readonly TaskFile[] = [
+  {
+    name: 'result.json',
+    summary: 'The result of a fold as the service sends it',
+    type: 'application/json',
+    isArchived: true,
+  },
+  {
+    name: 'structure.cif',
     summary: 'The structure of a fold as mmCIF',
     type: 'chemical/x-mmcif',
+    isArchived: true,
     write(fold, options) {
-      if (!options.isWithPae) return writeStructure(fold, 'MMCIF', options);
+      if (options.isWithPae !== true) return writeStructure(fold, 'MMCIF', options);
       const checked = checkPart(fold, fold.misfits.pae ?? fold.misfits.structure);
       return toContent(writeMmcifWithPae(checked, options.bonds));
     },
   },
-  'structure.pdb': {
+  {
+    name: 'structure.pdb',
     summary: 'The structure of a fold as PDB',
     type: 'chemical/x-pdb',
     write: (fold, options) => writeStructure(fold, 'PDB', options),
   },
-  'confidences.json': {
+  {
+    name: 'confidences.json',
     summary: 'Confidences of a fold as AlphaFold 3 writes them',
     type: 'application/json',
     suffix: '_confidences',
     isStreamed: true,
+    isArchived: true,
     write: (fold) => toContent(writeConfidences(checkPart(checkPae(fold), fold.misfits.structure))),
   },
-  'summary_confidences.json': {
+  {
+    name: 'summary_confidences.json',
     summary: 'Scores of a fold as AlphaFold 3 writes them',
     type: 'application/json',
     suffix: '_summary_confidences',
+    isArchived: true,
     write: (fold) =>
       new TextEncoder().encode(writeSummary(checkPart(checkPae(fold), fold.misfits.chainPairs))),
   },
-  'pae.json': {
+  {
+    name: 'pae.json',
     summary: 'The PAE of a fold of one chain as AlphaFold DB has it',
     type: 'application/json',
     suffix: '_pae',
     isStreamed: true,
+    isArchived: true,
     write: (fold) => toContent(writePae(checkPae(fold))),
   },
-  'embeddings.npz': {
+  {
+    name: 'embeddings.npz',
     summary: 'The embeddings of a fold as NumPy arrays',
     type: 'application/zip',
     write({ misfits, embeddings }) {
@@ -97,30 +114,8 @@ export const FILES: Readonly<Record<TaskFileName, TaskFile>> = {
       return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
     },
   },
-};
+];
 
-const PAE: Parameter = {
-  description: 'Adds the PAE of each pair of residues of polymers; such a file has no ranges.',
-  example: '1',
-  schema: { enum: ['1'] },
-};
-const NO_RESULT = {
-  404: 'There is no such task for this key, or no such file.',
-  409: 'There is no result (yet).',
-  410: 'The result has expired.',
-};
-
-/** Describes the files, with a key and by a signed link. */
-export function describeTaskFiles(): Record<string, RouteDescription> {
-  const described: Record<string, RouteDescription> = {};
-  for (const file of TASK_FILES) {
-    const { summary, type, isStreamed } = FILES[file];
-    const hasPae = file === 'structure.cif';
-    const common = { summary, type, query: hasPae ? { pae: PAE } : {} };
-    const wrong = hasPae ? { 400: 'A wrong parameter.' } : {};
-    const others = { ...NOT_MODIFIED, ...(isStreamed ? {} : RANGES), ...wrong, ...NO_RESULT };
-    described[`/tasks/{taskId}/${file}`] = { ...common, isPrivate: true, others };
-    described[`/signed/{signature}/tasks/{taskId}/${file}`] = { ...common, others: { ...wrong, ...NO_LINK } };
-  }
-  return described;
-}
+/** The path of a file of a task at the gateway. */
+export const taskFilePath = (taskId: string, file: string): string =>
+  `/tasks/${encodeURIComponent(taskId)}/${file}`;

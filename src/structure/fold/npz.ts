@@ -1,7 +1,8 @@
 // Matrices as an archive of NumPy: one .npy file of 32-bit floats for each, uncompressed, because
 // embeddings do not shrink.
-import type { Matrix } from '../../structure/fold/matrix.ts';
-import { createZipWriter } from './zip-writer.ts';
+
+import { createZipWriter } from '../zip-writer.ts';
+import type { Matrix } from './matrix.ts';
 
 /** A matrix in NumPy format 1.0: a header padded to 64 bytes, then the values row by row. */
 function npy({ rowCount, columnCount, cells }: Matrix): Uint8Array {
