@@ -2,11 +2,11 @@
 // once.
 import { readFileSync } from 'node:fs';
 import type * as z from 'zod';
+import { readKeyFile } from './config/api-keys.ts';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
+import { isLoopback } from './config/loopback.ts';
+import { readManifest } from './config/operation-manifest.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
-import { readKeyFile } from './http/access/api-keys.ts';
-import { readManifest } from './http/graphql/operation-manifest.ts';
-import { isLoopback } from './upstream/http/public-address.ts';
 
 /** The names of all settings. */
 export const SETTINGS: readonly string[] = Object.keys(variables.shape);

@@ -1,7 +1,7 @@
 // The environment variables of the gateway: their defaults and bounds, and how mistakes in their
 // names are found.
 import * as z from 'zod';
-import { checkKey, readKey } from '../http/access/api-keys.ts';
+import { checkKey, readKey } from './api-keys.ts';
 
 /**
  * Whether two texts differ by one letter that is wrong, missing or too many, by two swapped, or by

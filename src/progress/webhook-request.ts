@@ -1,10 +1,10 @@
 // Sends a webhook once, signed as https://www.standardwebhooks.com says.
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
+import { isLoopback } from '../config/loopback.ts';
 import { USER_AGENT } from '../package.ts';
 import { faultName, parseRetryAfter } from '../upstream/errors.ts';
 import type { ServiceConnections } from '../upstream/http/connections.ts';
-import { isLoopback } from '../upstream/http/public-address.ts';
 import { discard, headerValue } from '../upstream/http/response-body.ts';
 
 export interface WebhookMessage {

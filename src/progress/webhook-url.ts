@@ -1,6 +1,7 @@
 // Which addresses webhooks may go to: hosts of WEBHOOK_HOSTS, over https, at public addresses.
 import { isIP } from 'node:net';
-import { isLoopback, isPublicAddress } from '../upstream/http/public-address.ts';
+import { isLoopback } from '../config/loopback.ts';
+import { isPublicAddress } from '../upstream/http/public-address.ts';
 
 const MAX_URL_LENGTH = 2048;
 

@@ -1,4 +1,6 @@
-// The input of submitFold, which checkFold takes, too; src/submission checks it.
+// The input of submitFold, which checkFold takes, too. Its fields are checked against the types of
+// src/submission, which reads it.
+import type { SubmissionInput } from '../submission/input.ts';
 import { builder } from './builder.ts';
 
 const ModificationInput = builder.inputType('ModificationInput', {
@@ -164,3 +166,8 @@ export const SubmitFoldInput = builder.inputType('SubmitFoldInput', {
     }),
   }),
 });
+
+type Identical<A, B> = (<T>() => T extends A ? 1 : 2) extends <T>() => T extends B ? 1 : 2 ? true : false;
+
+// Compiles only while the fields above are exactly those that src/submission reads.
+true satisfies Identical<typeof SubmitFoldInput.$inferInput, SubmissionInput>;

@@ -1,6 +1,7 @@
 // Reads covalent bonds: names of atoms become the indices that the service counts by.
 import { type AtomReader, createAtomReader, type ResidueAtoms } from './atom-names.ts';
-import type { BondInput, Chain } from './submission.ts';
+import type { BondInput } from './input.ts';
+import type { Chain } from './submission.ts';
 
 /** One atom of a bond. */
 export interface BondAtom {

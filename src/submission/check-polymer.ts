@@ -1,9 +1,10 @@
 // Checks a polymer: its letters and its modifications.
 import { findResidue } from '../structure/residues.ts';
 import { checkCcd } from './check-ligand.ts';
+import type { Modification } from './input.ts';
 import type { AddIssue, ItemIssues } from './issues.ts';
 import { findInvalidLetters, findParentResidue, LETTERS } from './polymers.ts';
-import type { Modification, Polymer, PolymerType } from './submission.ts';
+import type { Polymer, PolymerType } from './submission.ts';
 
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
 const UNKNOWN_NAMES: Readonly<Record<PolymerType, string>> = {

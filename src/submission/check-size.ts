@@ -1,7 +1,8 @@
 // Looks at the sizes of an input before it is read: each list and each text has a maximum, so that
 // an input that is refused for its size costs little.
+
+import type { SubmissionInput } from './input.ts';
 import type { AddIssue } from './issues.ts';
-import type { SubmissionInput } from './submission.ts';
 
 type ItemInput = SubmissionInput['items'][number];
 type Texts = readonly string[] | null | undefined;

@@ -4,10 +4,11 @@ import type { Bond } from './bonds.ts';
 import { checkChains } from './check-chains.ts';
 import { checkReferences } from './check-references.ts';
 import { checkSizes } from './check-size.ts';
+import type { SubmissionInput } from './input.ts';
 import { type AddIssue, createAddIssue, type Issue, quote } from './issues.ts';
 import { type ItemMeasure, measureItem } from './measure.ts';
 import { type SmilesSyntax, scanSmiles } from './smiles.ts';
-import { readEnvelope, readSubmission, type Submission, type SubmissionInput } from './submission.ts';
+import { readEnvelope, readSubmission, type Submission } from './submission.ts';
 import { itemText } from './wire-body.ts';
 
 /** Limits of a submission (spec, section Limits). */

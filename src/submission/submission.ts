@@ -1,20 +1,16 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts checks it.
-import type { SubmitFoldInput } from '../schema/submit-input.ts';
 import { type Bond, readBonds } from './bonds.ts';
+import type {
+  ChainInput,
+  Distogram,
+  ItemInput,
+  Modification,
+  Pocket,
+  PolymerInput,
+  SubmissionInput,
+} from './input.ts';
 import { type PastedSequence, readPastedSequence, splitHeader } from './pasted-text.ts';
-
-/** The input of a client (`SubmitFoldInput`). */
-export type SubmissionInput = typeof SubmitFoldInput.$inferInput;
-type ItemInput = SubmissionInput['items'][number];
-type ChainInput = ItemInput['chains'][number];
-type PolymerInput = NonNullable<ChainInput['protein']>;
-
-type Entry<K extends 'covalentBonds' | 'distogramConditioning'> = NonNullable<ItemInput[K]>[number];
-export type Modification = NonNullable<PolymerInput['modifications']>[number];
-export type BondInput = Entry<'covalentBonds'>;
-export type Pocket = NonNullable<ItemInput['pocket']>;
-export type Distogram = Entry<'distogramConditioning'>;
 
 /** The polymers, by the name of their input field, which is also their wire name. */
 export type PolymerType = 'protein' | 'rna' | 'dna';

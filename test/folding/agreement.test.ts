@@ -5,8 +5,9 @@ import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
 import { defaultLimits } from '../../sandbox/src/limits.ts';
 import { checkSubmission } from '../../src/submission/check.ts';
+import type { SubmissionInput } from '../../src/submission/input.ts';
 import type { Issue } from '../../src/submission/issues.ts';
-import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
+import { readSubmission } from '../../src/submission/submission.ts';
 import { wireBody } from '../../src/submission/wire-body.ts';
 
 const MODEL = 'foldmodel2-2026-05-cutoff-2025';

@@ -1,6 +1,6 @@
 // Arbitrary submissions for property tests: right ones, small, with every kind of chain and reference.
 import fc from 'fast-check';
-import type { SubmissionInput } from '../../src/submission/submission.ts';
+import type { SubmissionInput } from '../../src/submission/input.ts';
 
 const letters = (alphabet: string, maxLength = 30) =>
   fc.array(fc.constantFrom(...alphabet), { minLength: 2, maxLength }).map((list) => list.join(''));

@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { readSubmission, type SubmissionInput } from '../../src/submission/submission.ts';
+import type { SubmissionInput } from '../../src/submission/input.ts';
+import { readSubmission } from '../../src/submission/submission.ts';
 import { submissionHash, wireBody } from '../../src/submission/wire-body.ts';
 import { rightInput } from './inputs.ts';
 

@@ -2,7 +2,7 @@
 // name to this machine and then send same-origin requests (DNS rebinding), and a proxy connects for
 // anybody.
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback } from '../../upstream/http/public-address.ts';
+import { isLoopback } from '../../config/loopback.ts';
 
 /** Headers that proxies, tunnels and CDNs add, in lower case. */
 const FORWARDING = /^(?:forwarded|via|cdn-loop)$|^x-forwarded|(?:real|client|connecting)-ip$/;

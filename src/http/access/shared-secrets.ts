@@ -2,7 +2,7 @@
 // without one in production, from loopback only; the federation router with FEDERATION_TOKEN.
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback } from '../../upstream/http/public-address.ts';
+import { isLoopback } from '../../config/loopback.ts';
 import { forwardingHeader } from './loopback.ts';
 
 export interface MetricsAccess {

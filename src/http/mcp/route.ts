@@ -4,11 +4,11 @@
 import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
 import type { GraphQLSchema } from 'graphql';
 import { readAtMost } from '../../async/read-at-most.ts';
+import { isLoopback } from '../../config/loopback.ts';
 import type { Config } from '../../config.ts';
 import { excerpt } from '../../plain-text.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
-import { isLoopback } from '../../upstream/http/public-address.ts';
 import { httpError } from '../errors.ts';
 import { type Exchange, getExchange, readBody } from '../exchange.ts';
 import type { AnswerGraphql } from '../graphql/graphql-handler.ts';

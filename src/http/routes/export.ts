@@ -13,11 +13,12 @@ import {
   tableHeader,
   tableLine,
 } from '../../lookups/protein-columns.ts';
+import { estimateCost } from '../../schema/estimate-cost.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
 import type { RateLimitResult } from '../access/rate-limit.ts';
 import { httpError } from '../errors.ts';
 import { getExchange } from '../exchange.ts';
-import { costError, estimateCost } from '../graphql/plugins/cost-limit.ts';
+import { costError } from '../graphql/plugins/cost-limit.ts';
 import { isCrossSiteRequest } from '../graphql/read-request.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';

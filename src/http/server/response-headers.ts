@@ -2,7 +2,7 @@
 // referrer, Content-Security-Policy), and CORS: which other origins may read responses, never with
 // cookies.
 import type { IncomingHttpHeaders } from 'node:http';
-import { isLoopback } from '../../upstream/http/public-address.ts';
+import { isLoopback } from '../../config/loopback.ts';
 
 /** Names in lower case. */
 type Headers = Record<string, string>;

@@ -8,8 +8,8 @@ import { InputChain } from '../../schema/task.ts';
 import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
 import type { BondAtom } from '../../submission/bonds.ts';
 import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
+import type { SubmissionInput } from '../../submission/input.ts';
 import type { Issue } from '../../submission/issues.ts';
-import type { SubmissionInput } from '../../submission/submission.ts';
 import { submissionHash } from '../../submission/wire-body.ts';
 import { type CheckedInput, checkCost, checkInput, reserveWebhook } from './check-input.ts';
 

@@ -1,6 +1,5 @@
-// Which addresses are public, by IANA's registries of special-purpose addresses, and which are of
-// this machine.
-import { BlockList, isIP, isIPv4, isIPv6 } from 'node:net';
+// Which addresses are public, by IANA's registries of special-purpose addresses.
+import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
 const SPECIAL_IPV4: readonly (readonly [network: string, bits: number])[] = [
   ['0.0.0.0', 8], // this network
@@ -57,22 +56,4 @@ export function isPublicAddress(address: string): boolean {
   if (!isIPv6(address) || address.includes('%')) return false;
   const inner = embeddedIpv4(address);
   return inner === undefined ? !ipv6.check(address, 'ipv6') : !ipv4.check(inner, 'ipv4');
-}
-
-const LOOPBACK = new BlockList();
-LOOPBACK.addSubnet('127.0.0.0', 8, 'ipv4');
-LOOPBACK.addAddress('::1', 'ipv6');
-
-/**
- * Whether a text is `localhost` or a loopback address. Any other name is not, whatever it begins
- * with: `127.0.0.1.example.org` may resolve to any machine.
- *
- * @param host - a host name without its port, or an address, IPv6 with or without brackets
- */
-export function isLoopback(host: string | undefined): boolean {
-  if (host === undefined) return false;
-  if (host.toLowerCase() === 'localhost') return true;
-  const address = /^\[(.*)\]$/.exec(host)?.[1] ?? host;
-  const family = isIP(address);
-  return family !== 0 && LOOPBACK.check(address, family === 6 ? 'ipv6' : 'ipv4');
 }

@@ -4,8 +4,9 @@ import type { ExecutionArgs } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../../config.ts';
 import type { GatewayContext } from '../../../context.ts';
+import { estimateCost } from '../../../schema/estimate-cost.ts';
 import { getExchange } from '../../exchange.ts';
-import { costError, estimateCost } from './cost-limit.ts';
+import { costError } from './cost-limit.ts';
 
 /**
  * Opens the context of an operation.
