@@ -208,6 +208,16 @@ class CommandLine(unittest.TestCase):
         _, out, _ = self.run_command("lookup", "-", "--ndjson", stdin="P01308")
         self.assertEqual(json.loads(out)["hash"], INSULIN)
 
+    def test_lookup_takes_identifiers_and_files_as_words(self):
+        self.write("ids.txt", "ACTA_HUMAN\n")
+        self.write("P69905", "P68871 # a file, whatever it is called\n")
+        code, out, _ = self.run_command("lookup", "P01308", "P12345.2", "ids.txt", "insulin?,INS_HUMAN", "P69905")
+        asked = [line.split("\t")[0] for line in out.splitlines()[1:]]
+        self.assertEqual((code, asked), (0, ["P01308", "P12345.2", "ACTA_HUMAN", "insulin?", "INS_HUMAN", "P68871"]))
+        for word in ("missing.txt", "missing/ids", self.folder):
+            code, out, err = self.run_command("lookup", word)
+            self.assertEqual((code, out), (64, ""), err)
+
     def test_lookup_ends_when_its_reader_has_enough(self):
         process = self.start("lookup", "-")
         process.stdin.write("P01308\n" * 3000)

@@ -78,6 +78,15 @@ class Files(Folder):
         self.assertIn("its results would have the names of those of", said)
         self.assertTrue(twice in said)
 
+    def test_a_warning_that_many_files_share_is_told_once(self):
+        for number in range(30):
+            self.write("d%d.json" % number, json.dumps({**ALPHAFOLD, "name": "job %d" % number, "modelSeeds": [number]}))
+        self.write("other.json", json.dumps({**ALPHAFOLD, "modelSeeds": [1, 2]}))
+        warnings = read_input(self.designs).warnings
+        first = os.path.join(self.designs, "d0.json")
+        self.assertEqual([warning.split("; ")[0] for warning in warnings],
+                         [first + " and 29 more: 1 seeds left out", os.path.join(self.designs, "other.json") + ": 2 seeds left out"])
+
     def test_names_that_only_differ_in_case_are_told(self):
         for first, second in (("a.yaml", "A.yaml"), ("x.yaml", "x.yml"), ("s.yaml", "ſ.yaml"), ("one/d.yaml", "two/d.yaml")):
             files = [self.write(first, BOLTZ), self.write(second, BOLTZ)]
@@ -331,6 +340,28 @@ class Screens(Folder):
         code, _, err = self.run_command("watch", self.out)
         self.assertEqual(code, 0, err)
         self.assertIn("2005/2005", err)
+
+    def test_progress_counts_the_batches_behind_the_one_that_is_followed(self):
+        batches = [self.atlas.submit(self.items[n : n + 1]) for n in range(3)]
+        done = {one: 0 for one in batches}
+
+        def counts(handler, variables):
+            if self.is_away:
+                return answer(b"<html>", 502, "text/html")(handler)
+            done[variables["batchId"]] += 1
+            number = done[variables["batchId"]]
+            found = {"total": 9, "queued": 9 - number, "inProgress": 0, "done": number, "failed": 0, "cancelled": 0}
+            return answer({"data": {"batch": {"counts": found}}})(handler)
+
+        def watch(handler, variables):
+            self.is_away = variables["batchId"] == batches[1]
+            events(progress(False, 0), progress(False, 0), progress(True, 1))(handler)
+
+        self.gateway.counts, self.gateway.watch, self.is_away = counts, watch, False
+        with patch("foldatlas.client.COUNTS_SECONDS", 0):
+            seen = [event["counts"]["done"] for event in self.atlas.watch(batches)]
+        # Of the batches behind, one more is done at each look; while the gateway is away, nothing is lost.
+        self.assertEqual(seen, [4, 6, 9, 5, 5, 6, 2, 2, 3])
 
     def test_files_of_later_batches_have_names_of_their_own(self):
         first, second = self.atlas.submit(self.items[:2]), self.atlas.submit([*self.items[:1], *self.items[3:4]])

@@ -173,10 +173,10 @@ class WrongShapes(unittest.TestCase):
                             parse_input(json.dumps(replaced(document, path, value)), "file.json")
                         except InputError as error:
                             refused += 1
-                            said = str(error)
-                            self.assertLess(len(said), 400)
-                            if path and name != "own":
-                                self.assert_names_the_place(said, path, value)
+                            for said in error.issues or [str(error)]:
+                                self.assertLess(len(said), 400)
+                                if path and name != "own":
+                                    self.assert_names_the_place(said, path, value)
                             continue
                         read += 1
                         self.assert_same_molecule(document, path, value)
@@ -203,8 +203,34 @@ class WrongShapes(unittest.TestCase):
                     with self.subTest(name, path=place(path)), self.assertRaises(InputError):
                         parse_input(json.dumps(changed), "file.json")
 
+    def test_mistakes_in_several_places_are_all_told_once_and_no_more_than_ten(self):
+        wrong = [7, {"X": 1}]
+        for name, document in DOCUMENTS.items():
+            # By the dialect a format is known: a wrong one ends the reading.
+            leaves = [path for path in nodes(document) if not isinstance(at(document, path), (dict, list)) and path[-1] != "dialect"]
+            for value in wrong:
+                for first, second in zip(leaves, leaves[3:]):
+                    with self.subTest(name, first=place(first), second=place(second), value=value):
+                        alone = [self.mistakes(replaced(document, path, value)) for path in (first, second)]
+                        both = self.mistakes(replaced(replaced(document, first, value), second, value))
+                        self.assertLessEqual(set(both), {line for lines in alone for line in lines})
+                        if all(len(lines) == 1 and "this must be" in lines[0] for lines in alone):
+                            self.assertEqual(len(both), 2)
+        job = {"name": "x", "modelSeeds": [1], "sequences": [{"protein": {"id": 7, "sequence": 1}}]}
+        self.assertEqual([line.split(":")[0] for line in self.mistakes([job, job])],
+                         ["[%d].sequences[0].protein.%s" % (n, key) for n in (0, 1) for key in ("id", "sequence")])
+        many = self.mistakes([{"chains": [{"protein": {"sequence": 1}}]}] * 1000)
+        self.assertEqual((len(many), many[9].split(":")[0]), (10, "[9].chains[0].protein.sequence"))
+
+    def mistakes(self, document):
+        try:
+            parse_input(json.dumps(document), "file.json")
+            return []
+        except InputError as error:
+            return error.issues or [str(error)]
+
     def test_the_same_shapes_from_python_are_refused_before_they_are_sent(self):
-        for items in ("GIV", {"chains": []}, [["GIV"]], [{"chains": {}}], [{"chains": [{"ligand": {"ccd": "ATP"}}]}], [None]):
+        for items in (None, 7, "GIV", {"chains": []}, [["GIV"]], [{"chains": {}}], [{"chains": [{"ligand": {"ccd": "ATP"}}]}], [None]):
             with self.subTest(items), self.assertRaises(InputError):
                 make_submission(items, {})
 
@@ -288,6 +314,17 @@ class Examples(unittest.TestCase):
         self.refuse('name,sequence\na,"%s\n' % ("G" * 200_000), "cannot be read as a table", "x.csv")
         self.refuse("name,kind,value\na,,GIV\n", "Line 2: an empty cell is no kind", "x.csv")
         self.refuse("name,kind,value\na\n", "Line 2", "x.csv")
+        self.refuse('name,sequence\na,GIV\n\nb,"GIV\nc,GIV\nd,GIV\n', "Line 4: a quote is opened and never closed", "x.csv")
+        self.refuse('name,sequence\na,"GIV\nb,"GIV"\n', "Line 2 cannot be read as a table", "x.csv")
+        self.refuse('name,"sequence\na,GIV\n', "Line 1: a quote", "x.csv")
+        self.refuse('name,sequence\n"a\nb",GIV,x\n\nc,GIV,x\n', "Line 2 has more cells than the table has columns.\nLine 5 has", "x.csv")
+        self.assertEqual(parse_input('name\tsequence\n5" b\tGIV\n', "x.tsv").items[0]["name"], '5" b')
+
+    def test_text_before_the_first_header_of_fasta_is_a_sentence(self):
+        for text, name in (("GIVEQ\n", "-"), ("GIVEQ", "x.fasta"), ("; a comment\n>a\nGIV\n", "x.txt"), ("GIV\nEQC*\n>b\nGIV\n", "x.fa"), ("GIV:FVN", "-"), ("a: 1", "x.faa")):
+            with self.subTest(text):
+                self.refuse(text, "before the first header", name)
+        self.refuse(">a|protein:dna\nG\n>b|ccd\nATP\n>c\nGIV\n", "There are 2 mistakes", "x.fasta")
 
     def test_protenix_names_its_copies_and_counts_from_1(self):
         (item,) = parse_input(json.dumps(PROTENIX)).items

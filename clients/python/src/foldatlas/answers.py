@@ -6,7 +6,7 @@ from typing import Any, Dict, Optional, Sequence
 
 from . import documents
 from .errors import InputError
-from .shapes import Check, Node, list_of, object_of
+from .shapes import Check, Mistakes, Node, list_of, object_of
 from .trust import UntrustedAnswer, is_hash, is_id
 
 
@@ -141,7 +141,9 @@ def check_answer(document: str, data: Optional[Dict[str, Any]], is_whole: bool) 
     check = SHAPES.get(document)
     if check is None or (not is_whole and all(value is None for value in (data or {}).values())):
         return
+    mistakes = Mistakes(1)
+    mistakes.read(lambda: check(Node(data, "", mistakes)))
     try:
-        check(Node(data))
+        mistakes.finish()
     except InputError as error:
         raise UntrustedAnswer(str(error)) from None

@@ -22,7 +22,7 @@ from .inputs import MAX_INPUT_BYTES, FoldInput, decode_input, parse_input
 from .journal import JOURNAL_FILE, Journal
 from .parts import check_parts, send_parts
 from .ranking import ORDERS
-from .report import describe_issue
+from .report import describe_alike, describe_issue
 from .saver import plain_file_name
 from .screen import read_input
 from .submission import make_submission, plain_submission
@@ -40,7 +40,7 @@ EXIT_CODES = """exit codes:
   1    the command ran, with failed tasks or errors in an answer
   2    the gateway cannot be reached, or the service refuses
   64   the command line is wrong, or a file cannot be read or written
-  65   the content of a file is wrong: every mistake is listed, nothing was sent
+  65   the content of a file is wrong: its mistakes are listed, nothing was sent
   130  interrupted; a batch goes on, and the command to take it up is printed
 
 The token is in FOLDATLAS_TOKEN or --token-file, the gateway in FOLDATLAS_URL or --url.
@@ -112,8 +112,8 @@ def make_parser() -> argparse.ArgumentParser:
         command.add_argument("--token-file", metavar="FILE", help="file with the bearer token")
         return command
 
-    lookup = add("lookup", run_lookup, "Look up proteins, in the order given, gaps shown", "foldatlas lookup ids.txt > proteins.tsv")
-    lookup.add_argument("file", help="identifiers between white space or commas, or FASTA; - for standard input")
+    lookup = add("lookup", run_lookup, "Look up proteins, in the order given, gaps shown", "foldatlas lookup P01308 INS_HUMAN")
+    lookup.add_argument("words", nargs="+", metavar="ID|FILE", help="hashes, accessions, entry names or sequences; or files of them, between white space or commas, or FASTA; - for standard input")
     form = lookup.add_mutually_exclusive_group()
     form.add_argument("--tsv", action="store_true", help="a table, tabs between columns (the default)")
     form.add_argument("--ndjson", action="store_true", help="one JSON object a line")
@@ -196,7 +196,7 @@ def _open(file: str) -> TextIO:
     try:
         return open(file, encoding="utf-8-sig")
     except OSError as error:
-        raise Ending(USAGE, "%s\nText itself goes to standard input: echo P01308 | foldatlas lookup -" % error) from None
+        raise Ending(USAGE, str(error)) from None
 
 
 def _read_input(files: List[str]) -> FoldInput:
@@ -257,21 +257,34 @@ def read_identifiers(lines: Iterator[str]) -> Iterator[str]:
         yield "\n".join(record)
 
 
+#: A word that can only be the name of a file: a mistyped one is not looked up.
+_FILE_NAME = re.compile(r".*[/\\].*|.*\.[A-Za-z]\w*")
+
+
+def _identifiers(words: List[str]) -> Iterator[str]:
+    """The identifiers that the words are, or that stand in the files of these names."""
+    for word in words:
+        if word != "-" and not os.path.exists(word) and not _FILE_NAME.fullmatch(word):
+            yield from read_identifiers(iter([word]))
+            continue
+        with _open(word) as stream:
+            try:
+                yield from read_identifiers(stream)
+            except UnicodeDecodeError:
+                raise Ending(DATA, "%s is no UTF-8 text. Save it as UTF-8." % word) from None
+
+
 def run_lookup(args: Any, terminal: Terminal) -> int:
     client = _client(args, terminal)
     done, found, lost = 0, 0, 0
-    with _open(args.file) as stream:
-        try:
-            for row in client.iter_lookup(read_identifiers(stream)):
-                if done == 0 and not args.ndjson:
-                    out(Table(LOOKUP_COLUMNS).to_tsv())
-                done += 1
-                found += row["status"] == "FOUND"
-                lost += row["status"] == "UNAVAILABLE"
-                out(json.dumps(row) + "\n" if args.ndjson else Table(LOOKUP_COLUMNS, [row]).to_tsv().split("\n", 1)[1])
-                terminal.live("%d looked up, %d found" % (done, found))
-        except UnicodeDecodeError:
-            raise Ending(DATA, "The list is no UTF-8 text. Save it as UTF-8.") from None
+    for row in client.iter_lookup(_identifiers(args.words)):
+        if done == 0 and not args.ndjson:
+            out(Table(LOOKUP_COLUMNS).to_tsv())
+        done += 1
+        found += row["status"] == "FOUND"
+        lost += row["status"] == "UNAVAILABLE"
+        out(json.dumps(row) + "\n" if args.ndjson else Table(LOOKUP_COLUMNS, [row]).to_tsv().split("\n", 1)[1])
+        terminal.live("%d looked up, %d found" % (done, found))
     if done == 0 and not args.ndjson:
         out(Table(LOOKUP_COLUMNS).to_tsv())
     terminal.say("%d looked up: %d found, %d not found, %d unavailable." % (done, found, done - found - lost, lost))
@@ -334,7 +347,7 @@ def _options(args: Any) -> Dict[str, Any]:
 def run_check(args: Any, terminal: Terminal) -> int:
     made = _fold_input(args, terminal)
     check = check_parts(_client(args, terminal), plain_submission(made, _options(args)), made)
-    say_some(terminal, ["warning: " + describe_issue(one) for one in check["warnings"]])
+    say_some(terminal, ["warning: " + line for line in describe_alike(check["warnings"])])
     for issue in check["issues"]:
         terminal.say(describe_issue(issue))
     out(price_text(check) + "\n")

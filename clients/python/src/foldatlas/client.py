@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import time
 from concurrent.futures import ThreadPoolExecutor
 from typing import Any, Callable, Dict, Iterable, Iterator, List, Mapping, Optional, Sequence, Set, Union
 
@@ -13,7 +14,8 @@ from .inputs import FoldInput
 from .journal import Journal
 from .parts import check_parts, failed_items, send_parts, split_submission
 from .ranking import merge_rankings, read_order
-from .report import describe_issue, translate_issue
+from .report import describe_alike, describe_issue, translate_issue
+from .shapes import describe
 from .submission import Items, make_submission, plain_submission, submission_key
 from .table import Row, Table
 from .text import plain_text
@@ -25,6 +27,8 @@ LOOKUP_SIZE = 200
 PROTEINS_SIZE = 100
 #: Values of one request for a block of PAE.
 PAE_POINTS = 250_000
+#: How old the counts of batches may be that are not followed yet.
+COUNTS_SECONDS = 5.0
 #: No complex that can be folded is larger.
 MAX_TOKENS = 100_000
 
@@ -90,7 +94,7 @@ class FoldAtlas:
 
     def iter_lookup(self, ids: Iterable[str]) -> Iterator[Row]:
         """The rows of `lookup` while they are looked up, for lists of any length."""
-        for part in _chunks((str(one) for one in _each(ids)), LOOKUP_SIZE):
+        for part in _chunks(_each(ids, "ids"), LOOKUP_SIZE):
             data, errors = self.transport.read(documents.LOOKUP, {"ids": part})
             results = (data or {}).get("lookup")
             if results is not None and len(results) != len(part):
@@ -106,7 +110,7 @@ class FoldAtlas:
         `features` is a list of (index, label, value) of the ten strongest SAE features.
         """
         rows: List[Row] = []
-        for part in _chunks(_each(hashes), PROTEINS_SIZE):
+        for part in _chunks(_each(hashes, "hashes"), PROTEINS_SIZE):
             found = self.transport.query(documents.PROTEINS, {"hashes": part})["proteins"]
             if len(found) != len(part):
                 raise UntrustedAnswer("%d hashes have %d proteins." % (len(part), len(found)))
@@ -248,7 +252,7 @@ class FoldAtlas:
             error = FoldAtlasError.from_error(errors[0] if errors else {})
             raise InputError(str(error)) if error.code == "BAD_USER_INPUT" else error
         if ended["__typename"] == "FoldSubmitted":
-            warnings = [describe_issue(one, source, first) for one in ended["warnings"]]
+            warnings = describe_alike([translate_issue(one, source, first) for one in ended["warnings"]])
             return {"batch_id": ended["batch"]["batchId"], "replayed": ended["replayed"], "warnings": warnings}
         raise _refusal(ended, source, first)
 
@@ -282,15 +286,20 @@ class FoldAtlas:
         return self._watch_all(_each_batch(batches))
 
     def _watch_all(self, batches: Sequence[str], patience: Optional[Patience] = None) -> Iterator[Dict[str, Any]]:
-        """Follows the batches one after the other; the counts are those of all."""
+        """Follows the batches one after the other; the counts are those of all, read now and then of those behind."""
         counts: List[Mapping[str, int]] = [{} for _ in batches]
         read = self.transport.read if patience is None else self.transport.read_patiently
         for place, batch_id in enumerate(batches[1:], 1):
             counts[place] = self._counts(batch_id, read)
+        counted = time.monotonic()
         for place, batch_id in enumerate(batches):
             is_last = place == len(batches) - 1
             for event in self._watch(batch_id, patience):
                 counts[place] = event["counts"]
+                if not is_last and time.monotonic() >= counted + COUNTS_SECONDS:
+                    for behind in range(place + 1, len(batches)):
+                        counts[behind] = self._counts_or(counts[behind], batches[behind])
+                    counted = time.monotonic()
                 total = {name: sum(one.get(name, 0) for one in counts) for name in event["counts"]}
                 seconds = event["seconds_left"] if is_last else None
                 yield {**event, "counts": total, "seconds_left": seconds, "final": event["final"] and is_last}
@@ -324,6 +333,13 @@ class FoldAtlas:
                 raise broken
             patience = patience or Patience(self.transport.say)
             patience.wait(broken)
+
+    def _counts_or(self, before: Mapping[str, int], batch_id: str) -> Mapping[str, int]:
+        """The same, asked once; those of before while the gateway is away."""
+        try:
+            return self._counts(batch_id, self.transport.ask) or before
+        except FoldAtlasError:
+            return before
 
     def _counts(self, batch_id: str, read: Read) -> Mapping[str, int]:
         """How many tasks are in each state; empty where that cannot be read at present."""
@@ -531,7 +547,7 @@ class FoldAtlas:
 
 def _each_batch(batches: Batches) -> List[str]:
     """The ids, each once."""
-    found = list(dict.fromkeys(_each(batches)))
+    found = list(dict.fromkeys(_each(batches, "batches")))
     if not found:
         raise InputError("Name at least one batch.")
     return found
@@ -550,9 +566,16 @@ def _batch_row(batch: Mapping[str, Any], failure: Optional[Mapping[str, Any]]) -
     }
 
 
-def _each(values: Union[str, Iterable[str]]) -> Iterable[str]:
-    """A text is one value, not its letters."""
-    return [values] if isinstance(values, str) else values
+def _each(values: Union[str, Iterable[str]], name: str) -> Iterator[str]:
+    """The texts of a list; a text is one value, not its letters. Raises InputError for anything else."""
+    if isinstance(values, str):
+        values = [values]
+    if isinstance(values, Mapping) or not isinstance(values, Iterable):
+        raise InputError("%s: this must be a text or a list of texts, not %s." % (name, describe(values)))
+    for place, value in enumerate(values):
+        if not isinstance(value, str):
+            raise InputError("%s[%d]: this must be a text, not %s." % (name, place, describe(value)))
+        yield value
 
 
 def _chunks(values: Iterable[str], size: int) -> Iterator[List[str]]:

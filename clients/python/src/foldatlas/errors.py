@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any, Dict, List, Mapping, Optional
+from typing import Any, Dict, List, Mapping, Optional, Sequence
 
 from .text import plain_text
 
@@ -67,3 +67,11 @@ class Refusal(FoldAtlasError):
     def __init__(self, kind: str, message: str, extensions: Optional[Mapping[str, Any]] = None) -> None:
         super().__init__(message, extensions)
         self.kind = plain_text(kind)
+
+
+def join_mistakes(lines: Sequence[str], is_cut: bool = False) -> InputError:
+    """One exception for all mistakes of a file. `is_cut` where there may be more."""
+    if len(lines) == 1:
+        return InputError(lines[0])
+    count = "The first %d mistakes are told" if is_cut else "There are %d mistakes"
+    return InputError((count + "; nothing was sent.") % len(lines), list(lines))

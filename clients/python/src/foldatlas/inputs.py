@@ -12,7 +12,9 @@ import json
 import os
 import re
 from dataclasses import dataclass, field
-from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple, Union
+from functools import partial
+from itertools import zip_longest
+from typing import Any, Dict, Iterator, List, Mapping, Optional, Sequence, Tuple, Union
 
 from .alphafold import ALPHAFOLD_KEYS, read_alphafold, read_server_job
 from .boltz import read_boltz
@@ -20,7 +22,7 @@ from .draft import POLYMERS, Draft
 from .errors import InputError
 from .own import check_own
 from .protenix import SERVER_KINDS, read_protenix
-from .shapes import MAX_SHOWN_CHARACTERS, Node, describe
+from .shapes import MAX_SHOWN_CHARACTERS, Mistakes, Node, describe
 
 Item = Dict[str, Any]
 
@@ -28,6 +30,11 @@ KINDS = ("protein", "rna", "dna", "smiles", "ccd")
 LIGANDS = ("smiles", "ccd")
 _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 
+
+FASTA_ENDINGS = (".fasta", ".fa", ".faa", ".fna", ".fas")
+DOCUMENT_ENDINGS = (".yaml", ".yml", ".json")
+#: Lines of letters alone: no other format is read from a text without a colon or a bracket.
+_BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]*[A-Za-z*]\s*")
 
 #: Alignments and templates inside files of AlphaFold 3 are large.
 MAX_INPUT_BYTES = 256 * 1024 * 1024
@@ -77,10 +84,10 @@ def parse_input(text: str, name: str = "input") -> FoldInput:
     if plain.startswith(">"):
         return parse_fasta(plain)
     if ending in (".csv", ".tsv"):
-        try:
-            return parse_table(text, "\t" if ending == ".tsv" else ",")
-        except csv.Error as error:
-            raise InputError("%s cannot be read as a table: %s." % (name, error)) from None
+        return parse_table(text, "\t" if ending == ".tsv" else ",")
+    is_bare = ending not in DOCUMENT_ENDINGS and _BARE_SEQUENCE.fullmatch(plain)
+    if is_bare or ending in FASTA_ENDINGS or re.search(r"^>", plain, re.MULTILINE):
+        raise InputError("%s: something stands before the first header. Begin with a line such as `>name`, and the sequence behind it." % name)
     return parse_document(_load(text, name), os.path.splitext(os.path.basename(name))[0])
 
 
@@ -181,23 +188,27 @@ def parse_fasta(text: str) -> FoldInput:
     complexes = _one_complex(records)
     if complexes is not None:
         return complexes
-    items: List[Item] = []
-    for head, body in records:
-        name, kinds = _kinds(head)
-        # A SMILES has colons of its own.
-        sequences = [body] if kinds == ["smiles"] else body.split(":")
-        if len(kinds) == 1:
-            kinds = kinds * len(sequences)
-        if len(kinds) != len(sequences):
-            raise InputError("%s has %d chains and %d kinds." % (name or "A record", len(sequences), len(kinds)))
-        if set(kinds) <= set(LIGANDS):
-            raise InputError(
-                "%s is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "
-                "complex an id and a kind, as in `>A|protein` and `>B|ccd`." % (name or "A record")
-            )
-        chains = [chain(kind, sequence.rstrip("*")) for kind, sequence in zip(kinds, sequences)]
-        items.append({**({"name": name} if name else {}), "chains": chains})
+    mistakes = Mistakes()
+    items = [mistakes.read(partial(_fasta_item, head, body)) for head, body in records]
+    mistakes.finish()
     return FoldInput(items)
+
+
+def _fasta_item(head: str, body: str) -> Item:
+    name, kinds = _kinds(head)
+    # A SMILES has colons of its own.
+    sequences = [body] if kinds == ["smiles"] else body.split(":")
+    if len(kinds) == 1:
+        kinds = kinds * len(sequences)
+    if len(kinds) != len(sequences):
+        raise InputError("%s has %d chains and %d kinds." % (name or "A record", len(sequences), len(kinds)))
+    if set(kinds) <= set(LIGANDS):
+        raise InputError(
+            "%s is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "
+            "complex an id and a kind, as in `>A|protein` and `>B|ccd`." % (name or "A record")
+        )
+    chains = [chain(kind, sequence.rstrip("*")) for kind, sequence in zip(kinds, sequences)]
+    return {**({"name": name} if name else {}), "chains": chains}
 
 
 _BOLTZ = re.compile(r"^(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|[^|]*)?$", re.IGNORECASE)
@@ -243,10 +254,8 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     columns `name`, `kind` and `value` has a row for each chain instead; rows with the same name are
     one complex.
     """
-    reader = csv.DictReader(io.StringIO(text.lstrip("\ufeff")), delimiter=delimiter, restkey="\0more")
-    columns = [(column or "").strip().lower() for column in reader.fieldnames or []]
-    reader.fieldnames = columns
-    is_long = {"name", "kind", "value"} <= set(columns)
+    lines = _table_lines(text.lstrip("\ufeff"), delimiter)
+    columns = [column.strip().lower() for column in next(lines, (1, []))[1]]
     unknown = [one for one in columns if one not in ("name", "kind", "value") and not _COLUMN.match(one)]
     if unknown or len(set(columns)) != len(columns):
         raise InputError(
@@ -254,36 +263,61 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
             % (", ".join(unknown) or "have the same name twice and", ", ".join(("sequence",) + KINDS))
         )
     items: Dict[str, Item] = {}
-    for line, row in enumerate(reader, 2):
-        if "\0more" in row:
-            raise InputError("Line %d has more cells than the table has columns." % line)
-        cells = {key: (value or "").strip() for key, value in row.items()}
-        if not any(cells.values()):
-            continue
-        name = cells.get("name", "")
-        if is_long:
-            item = items.setdefault(name or "\0%d" % line, {**({"name": name} if name else {}), "chains": []})
-            if cells["kind"].lower() not in KINDS:
-                raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
-            item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
-            continue
-        chains = [
-            chain(kind, value)
-            for column in columns
-            if (match := _COLUMN.match(column)) and cells[column]
-            for kind in ["protein" if match[1] == "sequence" else match[1]]
-            for value in (cells[column].split(":") if kind in POLYMERS else [cells[column]])
-        ]
-        items["\0%d" % line] = {**({"name": name} if name else {}), "chains": chains}
+    mistakes = Mistakes()
+    for line, row in lines:
+        mistakes.read(partial(_add_row, items, columns, line, row))
+    mistakes.finish()
     return FoldInput(list(items.values()))
+
+
+def _table_lines(text: str, delimiter: str) -> Iterator[Tuple[int, List[str]]]:
+    """Rows with the number of the line where each begins. Raises InputError with that of a quote that stays open."""
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    while True:
+        first = reader.line_num + 1
+        try:
+            row = next(reader)
+        except StopIteration:
+            return
+        except csv.Error as error:
+            if str(error) == "unexpected end of data":
+                raise InputError("Line %d: a quote is opened and never closed." % first) from None
+            raise InputError("Line %d cannot be read as a table: %s." % (first, error)) from None
+        if row:
+            yield first, row
+
+
+def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Sequence[str]) -> None:
+    """Adds the item of a row, or a chain to it."""
+    if len(row) > len(columns):
+        raise InputError("Line %d has more cells than the table has columns." % line)
+    cells = {column: value.strip() for column, value in zip_longest(columns, row, fillvalue="")}
+    if not any(cells.values()):
+        return
+    name = cells.get("name", "")
+    named = {"name": name} if name else {}
+    if {"name", "kind", "value"} <= set(columns):
+        if cells["kind"].lower() not in KINDS:
+            raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
+        item = items.setdefault(name or "\0%d" % line, {**named, "chains": []})
+        item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
+        return
+    chains = [
+        chain(kind, value)
+        for column in columns
+        if (match := _COLUMN.match(column)) and cells[column]
+        for kind in ["protein" if match[1] == "sequence" else match[1]]
+        for value in (cells[column].split(":") if kind in POLYMERS else [cells[column]])
+    ]
+    items["\0%d" % line] = {**named, "chains": chains}
 
 
 def parse_document(document: Any, name: str = "input") -> FoldInput:
     """A document as JSON or YAML gives it: our own form, AlphaFold 3, its Server, Protenix or Boltz."""
     if isinstance(document, list) and document and all(_is_job(one) for one in document):
-        return _join([_read_job(Node(job, "[%d]" % index), name) for index, job in enumerate(document)])
+        return _read_jobs([("[%d]" % index, job) for index, job in enumerate(document)], name)
     if isinstance(document, dict) and "sequences" in document:
-        return _join([_read_job(Node(document), name)])
+        return _read_jobs([("", document)], name)
     if isinstance(document, list) and document:
         check_own(document)
         return FoldInput(list(document))
@@ -298,6 +332,14 @@ def parse_document(document: Any, name: str = "input") -> FoldInput:
 
 def _is_job(document: Any) -> bool:
     return isinstance(document, dict) and "sequences" in document
+
+
+def _read_jobs(jobs: Sequence[Tuple[str, Any]], name: str) -> FoldInput:
+    """Items of other programs' jobs. Raises InputError with the mistakes of all of them."""
+    mistakes = Mistakes()
+    drafts = [mistakes.read(partial(_read_job, Node(job, place, mistakes), name)) for place, job in jobs]
+    mistakes.finish()
+    return _join(drafts)
 
 
 def _read_job(job: Node, name: str) -> Draft:

@@ -34,8 +34,9 @@ _DISTOGRAM = object_of({"chainId": _TEXT, "distogram": list_of(_row)}, {})
 def _chain(node: Node) -> None:
     kind, value = node.only_field()
     if kind not in _CHAINS:
-        node.fail("`%s` is no kind of chain: use %s." % (kind, ", ".join(_CHAINS)))
-    _CHAINS[kind](value)
+        node.note("`%s` is no kind of chain: use %s." % (kind, ", ".join(_CHAINS)))
+    else:
+        _CHAINS[kind](value)
 
 
 _ITEM = object_of(
@@ -57,8 +58,8 @@ _SUBMISSION = object_of(
 
 
 def check_own(document: Union[Dict[str, Any], list]) -> None:
-    """Checks a submission, or a list of items. Raises InputError with the place of the first wrong shape."""
-    if isinstance(document, list):
-        list_of(_ITEM)(Node(document))
-    else:
-        _SUBMISSION(Node(document))
+    """Checks a submission, or a list of items. Raises InputError with the places of all wrong shapes."""
+    node = Node(document)
+    check = list_of(_ITEM) if isinstance(document, list) else _SUBMISSION
+    node.mistakes.read(lambda: check(node))
+    node.mistakes.finish()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import Any, Dict, List, Mapping, Optional, Tuple
+from typing import Any, Dict, List, Mapping, Optional, Sequence, Tuple
 
 from .inputs import FoldInput
 from .text import plain_text
@@ -16,6 +16,17 @@ def describe_issue(issue: Issue, source: Optional[FoldInput] = None, first: int 
     """One line: the place, what is wrong, and what would be right. `first` as for `translate_issue`."""
     told = translate_issue(issue, source, first)
     return plain_text("%s: %s %s" % (told["path"], told["message"], told.get("hint") or "")).rstrip()
+
+
+def describe_alike(issues: Sequence[Issue]) -> List[str]:
+    """One line for all issues with the same sentence, with the first place and how many more there are."""
+    alike: Dict[Tuple[Any, Any], List[Issue]] = {}
+    for issue in issues:
+        alike.setdefault((issue["message"], issue.get("hint")), []).append(issue)
+    return [
+        describe_issue({**same[0], "path": "%s and %d more" % (same[0]["path"], len(same) - 1)} if len(same) > 1 else same[0])
+        for same in alike.values()
+    ]
 
 
 def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -> Dict[str, Any]:

@@ -7,13 +7,13 @@ import re
 from typing import Dict, List, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
-from .inputs import FoldInput, Item, read_file
+from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, FoldInput, Item, read_file
 from .journal import JOURNAL_FILE
 from .saver import fold_case, plain_file_name
 
 Path = Union[str, "os.PathLike[str]"]
 
-ENDINGS = (".fasta", ".fa", ".faa", ".fna", ".fas", ".yaml", ".yml", ".json", ".csv", ".tsv")
+ENDINGS = (*FASTA_ENDINGS, *DOCUMENT_ENDINGS, ".csv", ".tsv")
 #: The gateway takes no longer names.
 MAX_NAME_CHARACTERS = 200
 MAX_TOLD_NAMES = 5
@@ -77,6 +77,7 @@ def _read_files(files: Sequence[str]) -> FoldInput:
     owners: Dict[str, str] = {}
     problems: List[str] = []
     seen: Dict[str, str] = {}
+    warnings: Dict[str, List[str]] = {}
     for file in files:
         real = os.path.realpath(file)
         if real in seen:
@@ -94,14 +95,18 @@ def _read_files(files: Sequence[str]) -> FoldInput:
                 raise InputError("%s must be the same as in %s. Give it once, outside the files." % (keys, first_file))
             names = _item_names(file, one.items)
         except InputError as error:
-            problems += ["%s: %s" % (file, line) for line in _without_path(str(error), file).split("\n") if line]
+            lines = error.issues or _without_path(str(error), file).split("\n")
+            problems += ["%s: %s" % (file, line) for line in lines if line]
             continue
         first = len(made.items)
         made.files.append((file, first))
         for place, where in one.places.items():
             number, _, rest = place[len("items.") :].partition(".")
             made.places["items.%d%s" % (first + int(number), "." + rest if rest else "")] = where
-        made.warnings += ["%s: %s" % (file, warning) for warning in one.warnings]
+        for warning in one.warnings:
+            # Names inside files are not those of the items.
+            own = one.items[0].get("name") if len(one.items) == 1 else None
+            warnings.setdefault(_without_path(warning, own) if own else warning, []).append(file)
         made.items += [{**item, "name": name} for item, name in zip(one.items, names)]
         for name in {fold_case(plain_file_name(name)): name for name in names}:
             if name in owners:
@@ -111,7 +116,12 @@ def _read_files(files: Sequence[str]) -> FoldInput:
         count = "There are %d mistakes" % len(problems) if len(problems) > 1 else "There is a mistake"
         raise InputError("%s in the files; nothing was sent." % count, problems)
     made.options = dict(options or {})
+    made.warnings += ["%s: %s" % (_some_files(named), warning) for warning, named in warnings.items()]
     return made
+
+
+def _some_files(files: Sequence[str]) -> str:
+    return files[0] if len(files) == 1 else "%s and %d more" % (files[0], len(files) - 1)
 
 
 def _without_path(message: str, file: str) -> str:

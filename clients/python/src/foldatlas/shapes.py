@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from typing import Any, Callable, Dict, List, NoReturn, Optional, Sequence, Tuple
 
-from .errors import InputError
+from .errors import InputError, join_mistakes
 
 #: GraphQL has no larger whole numbers.
 MAX_INTEGER = 2**31 - 1
 MAX_SHOWN_CHARACTERS = 40
+#: The last mistake of a file that is told.
+MAX_MISTAKES = 10
 
 
 def describe(value: Any) -> str:
@@ -28,38 +30,98 @@ def describe(value: Any) -> str:
     return "a list" if isinstance(value, list) else "a %s" % type(value).__name__
 
 
-class Node:
-    """A value and its place, such as `sequences[2].ligand.ccdCodes`. Places count from 0, as in JSON paths."""
+class Mistakes:
+    """Mistakes of a document, each once, in the order in which they are found. The last of `limit` ends the reading."""
 
-    def __init__(self, value: Any, place: str = "") -> None:
+    def __init__(self, limit: int = MAX_MISTAKES) -> None:
+        self.lines: List[str] = []
+        self._limit = limit
+
+    def note(self, line: str) -> None:
+        if line not in self.lines:
+            self.lines.append(line)
+        if len(self.lines) >= self._limit:
+            raise _Enough
+
+    def read(self, reader: Callable[[], Any]) -> Any:
+        """What a reader returns; what ends it becomes one more mistake."""
+        try:
+            return reader()
+        except _Enough:
+            return None
+        except InputError as error:
+            if len(self.lines) < self._limit and str(error) not in self.lines:
+                self.lines.append(str(error))
+
+    def finish(self) -> None:
+        """Raises InputError with all mistakes, if there are some."""
+        if self.lines:
+            raise join_mistakes(self.lines, len(self.lines) >= self._limit)
+
+
+class _Enough(InputError):
+    """Ends a reader of which the mistakes are noted already."""
+
+    def __init__(self) -> None:
+        super().__init__("")
+
+
+class Node:
+    """A value and its place, such as `sequences[2].ligand.ccdCodes`. Places count from 0, as in JSON paths.
+
+    A value of a wrong shape is noted among `mistakes`, and reading goes on with an empty one.
+    """
+
+    def __init__(self, value: Any, place: str = "", mistakes: Optional[Mistakes] = None) -> None:
         self.value = value
         self.place = place
+        self.mistakes = Mistakes() if mistakes is None else mistakes
+        #: Whether a mistake of it is noted: whatever else is wrong with it may follow from that.
+        self.is_told = False
 
     def fail(self, sentence: str) -> NoReturn:
-        raise InputError("%s: %s" % (self.place or "The document", sentence))
+        """Ends the reading of the document, where nothing can stand in for the value."""
+        if self.is_told:
+            raise _Enough
+        raise InputError(self._line(sentence))
+
+    def note(self, sentence: str) -> None:
+        """Notes a mistake, after which the reading goes on."""
+        if not self.is_told:
+            self.is_told = True
+            self.mistakes.note(self._line(sentence))
+
+    def _line(self, sentence: str) -> str:
+        return "%s: %s" % (self.place or "The document", sentence)
+
+    def _child(self, value: Any, place: str) -> "Node":
+        return Node(value, place, self.mistakes)
 
     def fields(self, known: Sequence[str]) -> "Fields":
         """An object in which nothing else may stand: what is not read could change the molecule."""
         if not isinstance(self.value, dict):
-            self.fail("this must be an object, not %s." % describe(self.value))
+            self.note("this must be an object, not %s." % describe(self.value))
+            return Fields({}, self)
         for key in self.value:
             if key not in known:
-                self.fail("it has `%s`, which is not understood. Take it out if the fold is right without it." % key)
-        return Fields(self.value, self.place)
+                sentence = "it has `%s`, which is not understood. Take it out if the fold is right without it." % key
+                self.mistakes.note(self._line(sentence))
+        return Fields(self.value, self)
 
     def only_field(self) -> Tuple[str, "Node"]:
         """The key and the value of an object that has one, as entries of `sequences` have."""
         if not isinstance(self.value, dict) or len(self.value) != 1:
             self.fail("this must be an object with one key, such as `protein`, not %s." % describe(self.value))
         ((key, value),) = self.value.items()
-        return key, Node(value, "%s.%s" % (self.place, key))
+        return key, self._child(value, "%s.%s" % (self.place, key))
 
     def items(self, minimum: int = 0) -> List["Node"]:
         if not isinstance(self.value, list):
-            self.fail("this must be a list, not %s." % describe(self.value))
+            self.note("this must be a list, not %s." % describe(self.value))
+            return []
         if len(self.value) < minimum:
-            self.fail("the list is empty.")
-        return [Node(value, "%s[%d]" % (self.place, index)) for index, value in enumerate(self.value)]
+            self.note("the list is empty.")
+        return [self._child(value, "%s[%d]" % (self.place, index)) for index, value in enumerate(self.value)]
 
     def exactly(self, size: int, meaning: str) -> List["Node"]:
         found = self.items()
@@ -70,11 +132,13 @@ class Node:
     def text(self) -> str:
         if isinstance(self.value, str):
             if any("\ud800" <= char <= "\udfff" for char in self.value):
-                self.fail("this has half a character in it.")
+                self.note("this has half a character in it.")
             return self.value
         if isinstance(self.value, (list, dict)):
-            self.fail("this must be a text, not %s. Quote it if it is one." % describe(self.value))
-        self.fail('this must be a text, and is read as %s. Quote it, such as "017" or "NO".' % describe(self.value))
+            self.note("this must be a text, not %s. Quote it if it is one." % describe(self.value))
+        else:
+            self.note('this must be a text, and is read as %s. Quote it, such as "017" or "NO".' % describe(self.value))
+        return ""
 
     def texts(self) -> List[str]:
         return [one.text() for one in self.items(1)]
@@ -88,37 +152,44 @@ class Node:
         if isinstance(self.value, int) and not isinstance(self.value, bool) and minimum <= self.value <= maximum:
             return self.value
         upper = "" if maximum == MAX_INTEGER else " to %d" % maximum
-        self.fail("this must be a whole number from %d%s, not %s." % (minimum, upper, describe(self.value)))
+        self.note("this must be a whole number from %d%s, not %s." % (minimum, upper, describe(self.value)))
+        return minimum
 
     def number(self) -> float:
         if isinstance(self.value, (int, float)) and not isinstance(self.value, bool):
             return self.value
-        self.fail("this must be a number, not %s." % describe(self.value))
+        self.note("this must be a number, not %s." % describe(self.value))
+        return 0
 
     def boolean(self) -> bool:
         if isinstance(self.value, bool):
             return self.value
-        self.fail("this must be true or false, not %s." % describe(self.value))
+        self.note("this must be true or false, not %s." % describe(self.value))
+        return False
 
 
 class Fields:
     """The fields of an object. One that is null counts as left out."""
 
-    def __init__(self, value: Dict[str, Any], place: str) -> None:
+    def __init__(self, value: Dict[str, Any], owner: Node) -> None:
         self._value = value
-        self._place = place
+        self._owner = owner
 
-    def _at(self, key: str) -> str:
-        return "%s.%s" % (self._place, key) if self._place else key
+    def _node(self, value: Any, key: str) -> Node:
+        place = self._owner.place
+        return Node(value, "%s.%s" % (place, key) if place else key, self._owner.mistakes)
 
     def find(self, key: str) -> Optional[Node]:
         value = self._value.get(key)
-        return None if value is None else Node(value, self._at(key))
+        return None if value is None else self._node(value, key)
 
     def require(self, key: str) -> Node:
         found = self.find(key)
         if found is None:
-            Node(None, self._at(key)).fail("this is missing or null. Give it, in quotes if it is a text.")
+            found = self._node(None, key)
+            if not self._owner.is_told:
+                found.note("this is missing or null. Give it, in quotes if it is a text.")
+            found.is_told = True
         return found
 
     def is_given(self, key: str) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from typing import Any, Dict, Mapping, Optional, Sequence, Union
+from typing import Any, Dict, Iterable, Mapping, Optional, Sequence, Union
 
 from .errors import InputError
 from .inputs import FoldInput
@@ -24,7 +24,7 @@ def plain_submission(items: Items, options: Mapping[str, Any]) -> Dict[str, Any]
     given = {name: value for name, value in options.items() if value is not None}
     if isinstance(items, FoldInput):
         return {**items.options, "items": items.items, **given}
-    if isinstance(items, (str, Mapping)):
+    if isinstance(items, (str, Mapping)) or not isinstance(items, Iterable):
         raise InputError("Give a list of items, or what read_input returns.")
     plain = [dict(item) if isinstance(item, Mapping) else item for item in items]
     check_own(plain)
