@@ -38,7 +38,8 @@ export interface Services {
   readonly ledger: Ledger;
   /** Shared progress of watched batches. */
   readonly live: ProgressHub;
-  readonly webhooks: Webhooks;
+  /** Null where webhooks are off. */
+  readonly webhooks: Webhooks | null;
   /**
    * Single-flight: requests that need scores of one batch at the same time read each result once.
    */

@@ -143,7 +143,7 @@ export function createContexts(sources: ContextSources): Contexts {
   function open(request: Request, caller: Caller): GatewayContext {
     const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
     const { address, record } = getExchange(request);
-    services.webhooks.resume(caller.principal, caller.identity, caller.token);
+    services.webhooks?.resume(caller.principal, caller.identity, caller.token);
     // For a request that came over no connection, nothing tells when the last byte has gone.
     if (address !== undefined) record.onEnd.push(limit.end);
     return new RequestContext(sources, request, caller, limit.signal);

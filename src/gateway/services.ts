@@ -94,16 +94,19 @@ export function createServices(
     onError: onDocumentError,
     ...(pace === undefined ? {} : { pace }),
   });
-  const webhooks = createWebhooks({
-    ...{ documents, live, onError: onDocumentError, onReport: telemetry.webhookTried },
-    openUpstream: (token, caller) =>
-      connections.openUpstream(randomUUID(), token, undefined, undefined, caller),
-    gatewayKey: config.UPSTREAM_API_KEY,
-    formerNames: (identity) => formerNames(secrets, identity),
-    hosts: config.WEBHOOK_HOSTS,
-    secrets: config.WEBHOOK_SECRET,
-    ...(webhookTimes === undefined ? {} : { times: webhookTimes }),
-  });
+  const webhooks =
+    config.WEBHOOK_HOSTS.length === 0
+      ? null
+      : createWebhooks({
+          ...{ documents, live, onError: onDocumentError, onReport: telemetry.webhookTried },
+          openUpstream: (token, caller) =>
+            connections.openUpstream(randomUUID(), token, undefined, undefined, caller),
+          gatewayKey: config.UPSTREAM_API_KEY,
+          formerNames: (identity) => formerNames(secrets, identity),
+          hosts: config.WEBHOOK_HOSTS,
+          secrets: config.WEBHOOK_SECRET,
+          ...(webhookTimes === undefined ? {} : { times: webhookTimes }),
+        });
   const submitting = createPendingWork();
   const services: Services = {
     config,
@@ -126,12 +129,12 @@ export function createServices(
     formerNames: (identity) => formerNames(secrets, identity),
     movePrincipal: createPrincipalMover(ledger, secrets),
     endStreams() {
-      void webhooks.close();
+      void webhooks?.close();
       void live.close();
     },
     async closeStores() {
       await submitting.ended();
-      await webhooks.close();
+      await webhooks?.close();
       await live.close();
       await ledger.close();
       await documents.close();

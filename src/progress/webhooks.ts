@@ -1,31 +1,26 @@
-// Notifies the address that came with a submission when its batch ends, at least once. What is to
-// be sent is stored, without a token: after a restart it goes on with the gateway's own key, else
-// with the caller's token from its next request.
+// The queue of webhooks: each notifies the address that came with a submission when its batch ends,
+// at least once. One replica at a time works on a webhook, by a lease. After a restart it goes on
+// with the gateway's own key, else with the caller's token from its next request.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createPendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease, type Lease } from '../store/lease.ts';
-import type { WebhookReport } from '../telemetry/telemetry.ts';
-import { readCounts, toBatchStatus } from '../upstream/folds/batch-states.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
-import type { BatchPage } from '../upstream/wire.ts';
-import { parseTime } from '../upstream/wire-values.ts';
-import { delayMs } from './poll-schedule.ts';
-import type { ProgressHub } from './progress-hub.ts';
-import { sendWebhook } from './webhook-request.ts';
-import { findUrlFault } from './webhook-url.ts';
+import { createWebhookStep, type DeliveryDependencies, type DeliveryTimes } from './webhook-delivery.ts';
+import {
+  ANONYMOUS,
+  createWebhookStore,
+  ownerPrefixes,
+  readPrincipal,
+  type WebhookOwner,
+} from './webhook-store.ts';
 
-export interface WebhookTimes {
+export interface WebhookTimes extends DeliveryTimes {
   /** Between a submission and the first poll. */
   readonly firstPollMs: number;
   /** Between two looks at the store for what another replica has left. */
   readonly sweepMs: number;
-  /** How long a receiver may take to answer. */
-  readonly timeoutMs: number;
-  /** Before each further try. */
-  readonly retryMs: readonly number[];
 }
 
 const MINUTE_MS = 60_000;
@@ -41,30 +36,10 @@ const defaultWebhookTimes: WebhookTimes = {
 
 /** A replica that does not renew its lease for longer has ended. */
 const LEASE_MS = 60_000;
-/** Lifetime after the submission, and after each try. Results are gone by then. */
-const RETENTION_MS = 31 * 24 * HOUR_MS;
 /** Each polls the service until its batch ends. */
 export const MAX_PENDING_WEBHOOKS = 100;
 /** Callers whose tokens may wait for the first sweep, or for a lease of another replica. */
 const MAX_TOKENS = 10_000;
-/** Between two tries to write to a store that fails. */
-const WRITE_PAUSE_MS = 5_000;
-
-const PREFIX = 'webhook/1/';
-/** Callers without a token are one caller for the service too. */
-const ANONYMOUS = 'anonymous';
-
-/** What is stored of a webhook. */
-interface PendingWebhook {
-  readonly id: string;
-  readonly batchId: string;
-  readonly url: string;
-  /** What to send; null while the batch has not ended. */
-  readonly body: string | null;
-  readonly failedTries: number;
-  /** When the next try is due. Milliseconds since the epoch. */
-  readonly dueAt: number;
-}
 
 /** The work for a webhook in this replica. */
 interface Run {
@@ -72,28 +47,14 @@ interface Run {
   readonly lease: Lease;
 }
 
-export interface WebhookDependencies {
+export interface WebhookDependencies extends DeliveryDependencies {
   readonly documents: DocumentStore;
-  readonly live: ProgressHub;
-  /** Opens the service for work without a request. */
-  readonly openUpstream: (token: string | undefined, principal: string) => Upstream;
   /** UPSTREAM_API_KEY, with which any replica may poll for any caller. */
   readonly gatewayKey: string | undefined;
   /** The names of a caller under former secrets. */
   readonly formerNames: (identity: string | null) => readonly string[];
-  /** WEBHOOK_HOSTS; webhooks are off without any. */
-  readonly hosts: readonly string[];
-  readonly secrets: readonly string[];
   readonly times?: WebhookTimes;
-  readonly onReport: (report: WebhookReport) => void;
   readonly onError: (error: unknown) => void;
-}
-
-/** A caller as webhooks know it. */
-export interface WebhookOwner {
-  readonly principal: string | null;
-  /** The names of the principal under former secrets, whose webhooks stay under these. */
-  readonly formerNames: readonly string[];
 }
 
 export interface WebhookOrder {
@@ -130,26 +91,13 @@ export interface Webhooks {
   close(): Promise<void>;
 }
 
-const toIsoTime = (text: string | null | undefined): string | null => parseTime(text)?.toISOString() ?? null;
-
-function webhookBody(batchId: string, page: BatchPage): string {
-  const data = {
-    batchId,
-    status: toBatchStatus(page),
-    counts: readCounts(page.counts),
-    resultsExpireAt: toIsoTime(page.results_expire_at),
-  };
-  return JSON.stringify({ type: 'batch.ended', timestamp: new Date().toISOString(), data });
-}
-
-const readPrincipal = (key: string): string => key.split('/')[2] ?? ANONYMOUS;
-
 export function createWebhooks({
   times = defaultWebhookTimes,
   ...dependencies
 }: WebhookDependencies): Webhooks {
-  const { documents, live, openUpstream, gatewayKey, hosts, secrets, onReport, onError } = dependencies;
-  const { formerNames } = dependencies;
+  const { documents, gatewayKey, formerNames, onError } = dependencies;
+  const store = createWebhookStore(documents, onError);
+  const step = createWebhookStep(dependencies, times);
   const work = createPendingWork();
   /** Webhooks of this replica, by their keys. */
   const running = new Map<string, Run>();
@@ -164,87 +112,14 @@ export function createWebhooks({
   let hasSwept = false;
   let isClosed = false;
 
-  /** Writes the rest of a webhook, however long the store takes: nothing is sent again for it. */
-  async function write(key: string, pending: PendingWebhook | null, signal: AbortSignal): Promise<void> {
-    for (;;) {
-      try {
-        const options = { lifetimeMs: pending === null ? 0 : RETENTION_MS, isListed: true };
-        await documents.put(key, pending === null ? '' : JSON.stringify(pending), options);
-        return;
-      } catch (error) {
-        onError(error);
-        await sleep(WRITE_PAUSE_MS, undefined, { signal, ref: false });
-      }
-    }
-  }
-
-  /** @returns the batch when it has ended; null when it cannot be read */
-  async function awaitEnd(
-    { batchId }: PendingWebhook,
-    principal: string,
-    token: string | undefined,
-    signal: AbortSignal,
-  ): Promise<BatchPage | null> {
-    const upstream = openUpstream(token, principal);
-    const owned = principal === ANONYMOUS ? null : principal;
-    for await (const event of live.watch(owned, batchId, { upstream, signal, hasTasks: false }))
-      if (event.kind === 'progress' && event.final) return event.page;
-    signal.throwIfAborted();
-    return null;
-  }
-
-  /** @returns what is left to do; null when that was the last try */
-  function retryLater(
-    pending: PendingWebhook,
-    reason: string,
-    isFinal = false,
-    retryAfterSeconds?: number,
-  ): PendingWebhook | null {
-    const { id, url, failedTries } = pending;
-    const interval = isFinal ? undefined : times.retryMs[failedTries];
-    const outcome = interval === undefined ? 'failed' : 'retried';
-    onReport({ outcome, webhookId: id, host: new URL(url).host, reason });
-    if (interval === undefined) return null;
-    const dueAt = Date.now() + delayMs(interval, Math.random(), retryAfterSeconds);
-    return { ...pending, failedTries: failedTries + 1, dueAt };
-  }
-
-  /** @returns what is left to do; null when it is delivered, or never will be */
-  async function trySending(
-    pending: PendingWebhook,
-    body: string,
-    principal: string,
-    signal: AbortSignal,
-  ): Promise<PendingWebhook | null> {
-    const { id, url } = pending;
-    // WEBHOOK_HOSTS may be shorter since the submission.
-    const fault = findUrlFault(url, hosts);
-    if (fault !== null) return retryLater(pending, `the address ${fault}`, true);
-    const { connections } = openUpstream(undefined, principal);
-    const { timeoutMs } = times;
-    const outcome = await sendWebhook({ id, url, body }, { connections, secrets, timeoutMs, signal });
-    if (outcome.kind === 'failed')
-      return retryLater(pending, outcome.reason, outcome.isFinal, outcome.retryAfterSeconds);
-    onReport({ outcome: 'delivered', webhookId: id, host: new URL(url).host });
-    return null;
-  }
-
-  /** Polls until the batch ends, then sends until the receiver accepts. */
+  /** Does what is left of a webhook, step by step, each when it is due. */
   async function deliver(key: string, token: string | undefined, signal: AbortSignal): Promise<void> {
-    const principal = readPrincipal(key);
-    const stored = await documents.get(key);
-    let pending = stored === null || stored === 'same' ? null : (JSON.parse(stored.text) as PendingWebhook);
+    const options = { principal: readPrincipal(key), token, signal };
+    let pending = await store.read(key);
     while (pending !== null) {
       await sleep(Math.max(0, pending.dueAt - Date.now()), undefined, { signal, ref: false });
-      const { body } = pending;
-      if (body === null) {
-        const page: BatchPage | null = await awaitEnd(pending, principal, token, signal);
-        pending =
-          page === null
-            ? retryLater(pending, 'the batch cannot be read')
-            : { ...pending, body: webhookBody(pending.batchId, page), failedTries: 0, dueAt: Date.now() };
-      } else pending = await trySending(pending, body, principal, signal);
-      await write(key, pending, signal);
+      pending = await step(pending, options);
+      await store.update(key, pending, signal);
     }
   }
 
@@ -272,7 +147,7 @@ export function createWebhooks({
   /** Renews leases, and takes over what another replica or an earlier process has left. */
   async function sweep(): Promise<void> {
     const mine = [...running];
-    const keys = new Set(await documents.keys(PREFIX));
+    const keys = new Set(await store.keys());
     for (const [key, run] of mine) {
       if (run.stopping.signal.aborted) continue;
       if (!keys.has(key) || !(await run.lease.claim())) run.stopping.abort();
@@ -296,29 +171,19 @@ export function createWebhooks({
         sweeping = undefined;
       });
   };
-  const timer = hosts.length === 0 ? undefined : setInterval(sweepInBackground, times.sweepMs).unref();
-
-  const prefixesOf = ({ principal, formerNames: former }: WebhookOwner): string[] =>
-    [principal ?? ANONYMOUS, ...former].map((name) => `${PREFIX}${name}/`);
+  const timer = setInterval(sweepInBackground, times.sweepMs).unref();
 
   async function add(key: string, { url, batchId, token }: WebhookOrder): Promise<void> {
-    const pending: PendingWebhook = {
-      id: `msg_${randomUUID()}`,
-      batchId,
-      url,
-      body: null,
-      failedTries: 0,
-      dueAt: Date.now() + times.firstPollMs,
-    };
-    await documents.put(key, JSON.stringify(pending), { lifetimeMs: RETENTION_MS, isListed: true });
+    const dueAt = Date.now() + times.firstPollMs;
+    await store.add(key, { id: `msg_${randomUUID()}`, batchId, url, body: null, failedTries: 0, dueAt });
     startInBackground(key, token);
   }
 
   return {
     async reserve(owner) {
-      const prefixes = prefixesOf(owner);
+      const prefixes = ownerPrefixes(owner);
       // A store that fails says so when the webhook is added.
-      const stored = await Promise.all(prefixes.map((prefix) => documents.keys(prefix).catch(() => [])));
+      const stored = await Promise.all(prefixes.map((prefix) => store.keys(prefix).catch(() => [])));
       const own = [...taken].filter((key) => prefixes.some((prefix) => key.startsWith(prefix)));
       if (new Set([...stored.flat(), ...own]).size >= MAX_PENDING_WEBHOOKS) return null;
       const place = `${prefixes[0]} ${randomUUID()}`;
@@ -337,15 +202,14 @@ export function createWebhooks({
       };
     },
     async isPending(owner, batchId, url) {
-      for (const prefix of prefixesOf(owner)) {
-        const stored = await documents.get(`${prefix}${batchId}`);
-        if (stored !== null && stored !== 'same')
-          return (JSON.parse(stored.text) as PendingWebhook).url === url;
+      for (const prefix of ownerPrefixes(owner)) {
+        const pending = await store.read(`${prefix}${batchId}`);
+        if (pending !== null) return pending.url === url;
       }
       return false;
     },
     resume(principal, identity, token) {
-      if (principal === null || token === undefined || gatewayKey !== undefined || hosts.length === 0) return;
+      if (principal === null || token === undefined || gatewayKey !== undefined) return;
       if (!isFirstSweepBegun) sweepInBackground();
       isFirstSweepBegun = true;
       if (hasSwept && others.size === 0) return;

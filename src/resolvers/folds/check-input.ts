@@ -16,18 +16,18 @@ const LETTERS_PER_CALL = 10_000;
 export const checkCost = ({ items }: SubmissionInput): number =>
   Math.ceil(inputWeight(items) / LETTERS_PER_CALL);
 
+const NOTIFY_OFF: Issue = {
+  path: 'notify',
+  code: 'NOTIFY_OFF',
+  message: 'This gateway sends no webhooks.',
+  hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
+};
+
 /** The mistake in the address to notify; null without one. */
 function checkNotify({ services }: GatewayContext, url: string | null): Issue | null {
   if (url === null) return null;
-  const { WEBHOOK_HOSTS: hosts } = services.config;
-  if (hosts.length === 0)
-    return {
-      path: 'notify',
-      code: 'NOTIFY_OFF',
-      message: 'This gateway sends no webhooks.',
-      hint: 'Leave `notify` out and watch batchProgress, or ask the operator for WEBHOOK_HOSTS.',
-    };
-  const fault = findUrlFault(url, hosts);
+  if (services.webhooks === null) return NOTIFY_OFF;
+  const fault = findUrlFault(url, services.config.WEBHOOK_HOSTS);
   if (fault === null) return null;
   return {
     path: 'notify.url',
@@ -51,8 +51,11 @@ export const webhookOwner = ({ principal, submissions: { formerNames } }: Gatewa
 });
 
 /** Takes the place of a webhook. @returns the issue where the caller has no place left */
-export const reserveWebhook = async (ctx: GatewayContext): Promise<WebhookPlace | Issue> =>
-  (await ctx.services.webhooks.reserve(webhookOwner(ctx))) ?? TOO_MANY_WEBHOOKS;
+export async function reserveWebhook(ctx: GatewayContext): Promise<WebhookPlace | Issue> {
+  const { webhooks } = ctx.services;
+  if (webhooks === null) return NOTIFY_OFF;
+  return (await webhooks.reserve(webhookOwner(ctx))) ?? TOO_MANY_WEBHOOKS;
+}
 
 export interface CheckedInput {
   readonly submission: Submission;

@@ -99,7 +99,7 @@ async function withNotifyWarning(
   if (result.kind !== 'FoldSubmitted' || url === null) return result;
   const { services, requestId } = ctx;
   const isPending = await services.webhooks
-    .isPending(webhookOwner(ctx), result.batch.batchId, url)
+    ?.isPending(webhookOwner(ctx), result.batch.batchId, url)
     .catch((error: unknown) => {
       services.storeFailed('documents', error, requestId);
       return false;
