@@ -48,9 +48,9 @@ class RequestContext implements GatewayContext {
   readonly clientSignal;
   readonly #sources: ContextSources;
   readonly #request: Request;
-  readonly #loaders: Loaders;
   readonly #identity: string | null;
   #hostUrl: string | undefined;
+  #loaders: Loaders | undefined;
   #submissions: GatewayContext['submissions'] | undefined;
   #owned: GatewayContext['owned'] | undefined;
   #batches: GatewayContext['batches'] | undefined;
@@ -58,7 +58,7 @@ class RequestContext implements GatewayContext {
 
   /** @param signal - aborted when the time is up, or when the client has left */
   constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
-    const { services, loaders, openUpstream } = sources;
+    const { services, openUpstream } = sources;
     const { token, principal, identity } = caller;
     const { record, address } = getExchange(request);
     if (record.isReported) record.report ??= createCallRecord();
@@ -72,7 +72,6 @@ class RequestContext implements GatewayContext {
     this.clientSignal = request.signal;
     // A caller without a token is its address.
     this.upstream = openUpstream(record.requestId, token, signal, record, principal ?? address);
-    this.#loaders = loaders(this.upstream);
   }
   async fresh(): Promise<() => GatewayContext> {
     const request = this.#request;
@@ -98,20 +97,24 @@ class RequestContext implements GatewayContext {
   get dependsOnHost() {
     return this.#hostUrl !== undefined;
   }
+  get #reads(): Loaders {
+    this.#loaders ??= this.#sources.loaders(this.upstream);
+    return this.#loaders;
+  }
   get proteins() {
-    return this.#loaders.proteins;
+    return this.#reads.proteins;
   }
   get clusters() {
-    return this.#loaders.clusters;
+    return this.#reads.clusters;
   }
   get features() {
-    return this.#loaders.features;
+    return this.#reads.features;
   }
   get searches() {
-    return this.#loaders.searches;
+    return this.#reads.searches;
   }
   get uniprot() {
-    return this.#loaders.uniprot;
+    return this.#reads.uniprot;
   }
   get submissions() {
     const { ledger, config } = this.services;

@@ -21,7 +21,10 @@ import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
-import { createLoaderFactory, type Loaders } from '../upstream/reads/loaders.ts';
+import { createAtlasCaches } from '../upstream/reads/caches.ts';
+import { openCatalogue } from '../upstream/reads/catalogue.ts';
+import { type Loaders, RequestLoaders } from '../upstream/reads/loaders.ts';
+import { createThumbnails } from '../upstream/reads/thumbnails.ts';
 import { withoutCredentials } from '../upstream/settings.ts';
 import type { UpstreamConnections } from './upstream.ts';
 
@@ -79,7 +82,7 @@ export function createServices(
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
   const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
-  const reads = createLoaderFactory({
+  const caches = createAtlasCaches({
     recordSeconds: config.CACHE_RECORDS_SECONDS,
     store,
     onError: onCacheError,
@@ -112,8 +115,8 @@ export function createServices(
     config,
     log,
     upstream: { url: withoutCredentials(upstreamUrl), isSandbox, checkSandbox },
-    catalogue: reads.catalogue,
-    thumbnails: reads.thumbnails,
+    catalogue: openCatalogue(caches.catalogue),
+    thumbnails: createThumbnails(caches.thumbnails),
     ledger,
     live,
     webhooks,
@@ -125,7 +128,7 @@ export function createServices(
   };
   return {
     services,
-    loaders: reads.loaders,
+    loaders: (up) => new RequestLoaders(up, caches),
     formerNames: (identity) => formerNames(secrets, identity),
     movePrincipal: createPrincipalMover(ledger, secrets),
     endStreams() {

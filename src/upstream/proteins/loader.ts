@@ -57,10 +57,8 @@ export interface ProteinLoaderDependencies {
   readonly singleFlight: SingleFlight;
 }
 
-interface Clusters {
-  /** The record of a cluster; null for a hash that represents none. */
-  load(representative: string): Promise<{ readonly record: ClusterRecord } | null>;
-}
+/** Loads the record of a cluster; null for a hash that represents none. */
+type LoadCluster = (representative: string) => Promise<{ readonly record: ClusterRecord } | null>;
 
 interface ProteinRequest {
   readonly hashes: readonly string[];
@@ -77,7 +75,7 @@ interface RunningBatch {
 export function createProteinLoader(
   up: Upstream,
   { cache, singleFlight }: ProteinLoaderDependencies,
-  clusters: Clusters,
+  loadCluster: LoadCluster,
 ): ProteinLoader {
   const limitBulk = createConcurrencyLimit(BULK_IN_FLIGHT);
   const limitRecords = createConcurrencyLimit(RECORDS_IN_FLIGHT);
@@ -221,9 +219,10 @@ export function createProteinLoader(
     if (isUntold && needs.cluster === true)
       known.addUncached(hash, { ...emptyRecord(hash), cluster: { ...link, info: null } });
     if (record.cluster !== UNKNOWN || !record.namesNoCluster) return;
-    const cluster = await clusters
-      .load(hash)
-      .then((found) => found && { representative: hash, info: found.record }, asError);
+    const cluster = await loadCluster(hash).then(
+      (found) => found && { representative: hash, info: found.record },
+      asError,
+    );
     const update = { ...emptyRecord(hash), cluster };
     if (cluster === null || cluster instanceof Error) known.addUncached(hash, update);
     else known.add(hash, update);
