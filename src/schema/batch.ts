@@ -1,5 +1,5 @@
 // The Batch type with the fields that List answers: all of a request share one call.
-// resolvers/folds/batch.ts has the others.
+// resolvers/folds/batches/batch.ts has the others.
 import type { BatchAnswer } from '../upstream/folds/batch-reader.ts';
 import {
   countSettled,

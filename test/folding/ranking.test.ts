@@ -1,8 +1,8 @@
 // 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
-import { fileNames } from '../../src/resolvers/folds/file-names.ts';
-import { scoreTable } from '../../src/resolvers/folds/score-table.ts';
+import { fileNames } from '../../src/resolvers/folds/results/file-names.ts';
+import { scoreTable } from '../../src/resolvers/folds/scores/score-table.ts';
 import { at, listAt } from '../support.ts';
 import { type Bench, openBench, tiny } from './bench.ts';
 

@@ -2,13 +2,13 @@
 // manifest of what is in it.
 import { extname } from 'node:path';
 import type { GatewayContext } from '../../context.ts';
-import type { PlacedTask } from '../../resolvers/folds/all-tasks.ts';
-import { fileNames } from '../../resolvers/folds/file-names.ts';
-import { loadStatus, loadTaskError } from '../../resolvers/folds/load-task.ts';
-import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/score-table.ts';
-import { TASK_FILES, type TaskFile } from '../../resolvers/folds/task-files.ts';
-import { orderTasks } from '../../resolvers/folds/task-order.ts';
-import { findInput, listDeclaredBonds } from '../../resolvers/folds/task-shape.ts';
+import { fileNames } from '../../resolvers/folds/results/file-names.ts';
+import { TASK_FILES, type TaskFile } from '../../resolvers/folds/results/task-files.ts';
+import { roundedScores, type ScoredTask, scoreTable } from '../../resolvers/folds/scores/score-table.ts';
+import { orderTasks } from '../../resolvers/folds/scores/task-order.ts';
+import type { PlacedTask } from '../../resolvers/folds/tasks/all-tasks.ts';
+import { loadStatus, loadTaskError } from '../../resolvers/folds/tasks/load-task.ts';
+import { findInput, listDeclaredBonds } from '../../resolvers/folds/tasks/task-shape.ts';
 import type { TaskErrorShape, TaskOrderName } from '../../schema/task.ts';
 import type { TaskScores } from '../../store/ledger/ledger.ts';
 import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';

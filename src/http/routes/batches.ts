@@ -3,10 +3,10 @@
 // a manifest, written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
-import { readAllTasks } from '../../resolvers/folds/all-tasks.ts';
-import { loadAllScores } from '../../resolvers/folds/batch-scores.ts';
-import { scoreTable } from '../../resolvers/folds/score-table.ts';
-import { isTaskOrder, TASK_ORDERS } from '../../resolvers/folds/task-order.ts';
+import { loadAllScores } from '../../resolvers/folds/scores/batch-scores.ts';
+import { scoreTable } from '../../resolvers/folds/scores/score-table.ts';
+import { isTaskOrder, TASK_ORDERS } from '../../resolvers/folds/scores/task-order.ts';
+import { readAllTasks } from '../../resolvers/folds/tasks/all-tasks.ts';
 import type { TaskOrderName } from '../../schema/task.ts';
 import { MAX_TASKS } from '../../submission/check.ts';
 import { createBatchReader } from '../../upstream/folds/batch-reader.ts';

@@ -18,8 +18,8 @@ import { requiredParts } from '../atlas/look-ahead.ts';
 import { findEntry } from '../atlas/uniprot.ts';
 import { findBulkLookup } from '../bulk-lookup.ts';
 import { FIND_CLUSTER } from '../costs.ts';
-import { loadBatch } from '../folds/batch.ts';
-import { loadTask } from '../folds/load-task.ts';
+import { loadBatch } from '../folds/batches/batch.ts';
+import { loadTask } from '../folds/tasks/load-task.ts';
 
 export interface ObjectType<Shape extends object> {
   /** The field that names an object; the global id holds the same. */

@@ -1,15 +1,15 @@
 // Task.scores: the scalar scores of a fold, which the ledger stores longer than the service stores
 // the result.
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
-import { Task, type TaskShape } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { asError } from '../../upstream/errors.ts';
-import { ChainPair } from './folded-chain.ts';
-import { loadMeanPlddt, loadScores } from './load-fold.ts';
-import { hasResult } from './load-task.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { scaleArg, scalePlddt } from '../../../schema/plddt.ts';
+import { Task, type TaskShape } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
+import { asError } from '../../../upstream/errors.ts';
+import { ChainPair } from '../results/folded-chain.ts';
+import { loadMeanPlddt, loadScores } from '../results/load-fold.ts';
+import { hasResult } from '../tasks/load-task.ts';
 
 interface FoldScoresShape extends TaskScores {
   readonly task: TaskShape;

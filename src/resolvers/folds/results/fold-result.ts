@@ -1,32 +1,32 @@
 // FoldResult, the result of a task: downloaded once in a request when a field needs it. Scalar
 // scores come from the ledger once they were read.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { Plddt, type PlddtShape } from '../../schema/plddt.ts';
-import type { FieldCost } from '../../schema/query-cost.ts';
-import { badInput } from '../../schema/scalars.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { Plddt, type PlddtShape } from '../../../schema/plddt.ts';
+import type { FieldCost } from '../../../schema/query-cost.ts';
+import { badInput } from '../../../schema/scalars.ts';
 import {
   type LoadedStructure,
   Structure,
   StructureFormat,
   type StructureShape,
-} from '../../schema/structure.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { writeFoldFile } from '../../structure/fold/files.ts';
-import { readRaw } from '../../structure/fold/raw.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
-import { selectsFileText } from '../atlas/look-ahead.ts';
-import { FILE_ENDINGS } from '../atlas/structure.ts';
+} from '../../../schema/structure.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import type { DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
+import { writeFoldFile } from '../../../structure/fold/files.ts';
+import { readRaw } from '../../../structure/fold/raw.ts';
+import type { FoldingResult } from '../../../structure/fold/result.ts';
+import { checkPart } from '../../../upstream/folds/fold-errors.ts';
+import { selectsFileText } from '../../atlas/look-ahead.ts';
+import { FILE_ENDINGS } from '../../atlas/structure.ts';
+import { findItem, listDeclaredBonds } from '../tasks/task-shape.ts';
 import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPair, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
 import { TASK_FILES } from './task-files.ts';
-import { findItem, listDeclaredBonds } from './task-shape.ts';
 
 async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
   const mean = await loadMeanPlddt(ctx, task, await loadScores(ctx, task));

@@ -1,14 +1,20 @@
 // The tasks of a batch: pages of List with cursors that are positions in them, or a ranking of all.
 import * as z from 'zod';
-import type { GatewayContext } from '../../context.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import { indexInBatch } from '../../store/ledger/submissions.ts';
-import { LARGEST_LIST_PAGE } from '../../upstream/batch.ts';
-import { readCounts } from '../../upstream/folds/batch-states.ts';
-import { type ItemsRequest, repeatedPage } from '../../upstream/folds/list-items.ts';
-import { connectionPage, LARGEST_PAGE, readCursor, readPageSize, writeCursor } from '../relay/connection.ts';
-import { needsAllTasks, rankedPage, type TaskListArgs } from './ranked-tasks.ts';
-import { toTasks } from './task-shape.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import { indexInBatch } from '../../../store/ledger/submissions.ts';
+import { LARGEST_LIST_PAGE } from '../../../upstream/batch.ts';
+import { readCounts } from '../../../upstream/folds/batch-states.ts';
+import { type ItemsRequest, repeatedPage } from '../../../upstream/folds/list-items.ts';
+import {
+  connectionPage,
+  LARGEST_PAGE,
+  readCursor,
+  readPageSize,
+  writeCursor,
+} from '../../relay/connection.ts';
+import { needsAllTasks, rankedPage, type TaskListArgs } from '../scores/ranked-tasks.ts';
+import { toTasks } from '../tasks/task-shape.ts';
 
 const DEFAULT_PAGE = 100;
 

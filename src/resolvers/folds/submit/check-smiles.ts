@@ -2,10 +2,10 @@
 // first SMILES. What it finds are warnings; so is a check that takes too long.
 import { LRUCache } from 'lru-cache';
 import type { Tinypool } from 'tinypool';
-import { createAddIssue, type Issue } from '../../submission/issues.ts';
-import type { SmilesRemark } from '../../submission/smiles-worker.ts';
-import type { Submission } from '../../submission/submission.ts';
-import { openPool, workerFile } from '../../upstream/json/worker-pool.ts';
+import { createAddIssue, type Issue } from '../../../submission/issues.ts';
+import type { SmilesRemark } from '../../../submission/smiles-worker.ts';
+import type { Submission } from '../../../submission/submission.ts';
+import { openPool, workerFile } from '../../../upstream/json/worker-pool.ts';
 
 /** Openchemlib may never end on a molecule, and the first check loads it. */
 const TIME_LIMIT_MS = 5_000;

@@ -1,12 +1,12 @@
 // The scores of all done tasks of a batch. They are read once from each result and stored, so that
 // only the first ranking of a batch downloads.
-import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
-import type { GatewayContext } from '../../context.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { MAX_TASKS } from '../../submission/check.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
-import { missingResult, RefusedResultError } from '../../upstream/folds/fold-errors.ts';
+import { createConcurrencyLimit } from '../../../async/concurrency-limit.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
+import { MAX_TASKS } from '../../../submission/check.ts';
+import { UpstreamError } from '../../../upstream/errors.ts';
+import { missingResult, RefusedResultError } from '../../../upstream/folds/fold-errors.ts';
 
 /** Calls that read the scores of all tasks: Status and a download for each. */
 export const SCORE_CALLS = 2 * MAX_TASKS;

@@ -1,13 +1,13 @@
 // Records a paid batch in the ledger, and tries again for two minutes where the store fails.
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayContext } from '../../context.ts';
-import type { LedgerChain } from '../../store/ledger/ledger.ts';
-import { NotReplicatedError } from '../../store/ledger/replication.ts';
-import type { DeclaredAtom, DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import type { BondAtom } from '../../submission/bonds.ts';
-import type { ItemCheck } from '../../submission/check.ts';
-import type { Issue } from '../../submission/issues.ts';
-import type { Submitted } from '../../upstream/wire.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { LedgerChain } from '../../../store/ledger/ledger.ts';
+import { NotReplicatedError } from '../../../store/ledger/replication.ts';
+import type { DeclaredAtom, DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
+import type { BondAtom } from '../../../submission/bonds.ts';
+import type { ItemCheck } from '../../../submission/check.ts';
+import type { Issue } from '../../../submission/issues.ts';
+import type { Submitted } from '../../../upstream/wire.ts';
 import type { CheckedInput } from './check-input.ts';
 
 /** The longest pause between attempts to record a batch: all take two minutes. */

@@ -1,20 +1,20 @@
 // Resolvers of Batch: name and time from the ledger, tasks from List.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape, LIST } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { Task, TaskOrder, type TaskShape, TaskStatus } from '../../schema/task.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
-import type { BatchAnswer } from '../../upstream/folds/batch-reader.ts';
-import type { ItemsRequest } from '../../upstream/folds/list-items.ts';
-import { parseTime } from '../../upstream/wire-values.ts';
-import { emptyPage } from '../relay/connection.ts';
-import { selectedFields } from '../selection.ts';
-import { LIST_CALLS } from './all-tasks.ts';
-import { SCORE_CALLS } from './batch-scores.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { Batch, type BatchShape, LIST } from '../../../schema/batch.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { Task, TaskOrder, type TaskShape, TaskStatus } from '../../../schema/task.ts';
+import { UpstreamError } from '../../../upstream/errors.ts';
+import type { BatchAnswer } from '../../../upstream/folds/batch-reader.ts';
+import type { ItemsRequest } from '../../../upstream/folds/list-items.ts';
+import { parseTime } from '../../../upstream/wire-values.ts';
+import { emptyPage } from '../../relay/connection.ts';
+import { selectedFields } from '../../selection.ts';
+import { SCORE_CALLS } from '../scores/batch-scores.ts';
+import { needsAllTasks, needsScores, type TaskListArgs } from '../scores/ranked-tasks.ts';
+import { LIST_CALLS } from '../tasks/all-tasks.ts';
 import { firstRequest, tasksPage } from './batch-tasks.ts';
-import { needsAllTasks, needsScores, type TaskListArgs } from './ranked-tasks.ts';
 
 /** A batch that the upstream has deleted. */
 const DELETED: BatchAnswer = { status: '', counts: {} };

@@ -1,8 +1,8 @@
 // The table of scores of a batch.
-import { type Cell, tableRow } from '../../plain-text.ts';
-import type { TaskOrderName, TaskStatusName } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import type { NamedTask } from './file-names.ts';
+import { type Cell, tableRow } from '../../../plain-text.ts';
+import type { TaskOrderName, TaskStatusName } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
+import type { NamedTask } from '../results/file-names.ts';
 import { orderTasks } from './task-order.ts';
 
 export interface ScoredTask extends NamedTask {

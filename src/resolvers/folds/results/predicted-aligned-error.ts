@@ -1,12 +1,12 @@
 // PredictedAlignedError: blocks of the matrix of a fold result.
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { badInput } from '../../schema/scalars.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import type { Matrix } from '../../structure/fold/matrix.ts';
-import { type PaeBlock as PaeBlockRecord, type PaeRange, paeBlock } from '../../structure/fold/pae.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { badInput } from '../../../schema/scalars.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import type { Matrix } from '../../../structure/fold/matrix.ts';
+import { type PaeBlock as PaeBlockRecord, type PaeRange, paeBlock } from '../../../structure/fold/pae.ts';
+import { checkPart } from '../../../upstream/folds/fold-errors.ts';
 import { loadFold } from './load-fold.ts';
 
 const MAX_POINTS = 1_000_000;

@@ -1,16 +1,16 @@
 // batchProgress: an event is the batch after a poll, and the tasks that changed since the previous
 // event. All subscribers of a batch share one poller.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GatewayContext } from '../../context.ts';
-import type { BatchProgressEvent } from '../../progress/progress-events.ts';
-import { Batch } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { notFoundError } from '../../schema/problem.ts';
-import { Task } from '../../schema/task.ts';
-import { UpstreamError } from '../../upstream/errors.ts';
-import { selectedFields } from '../selection.ts';
-import { toTasks } from './task-shape.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { BatchProgressEvent } from '../../../progress/progress-events.ts';
+import { Batch } from '../../../schema/batch.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { notFoundError } from '../../../schema/problem.ts';
+import { Task } from '../../../schema/task.ts';
+import { UpstreamError } from '../../../upstream/errors.ts';
+import { selectedFields } from '../../selection.ts';
+import { toTasks } from '../tasks/task-shape.ts';
 
 type BatchProgressShape = Extract<BatchProgressEvent, { readonly kind: 'progress' }> & {
   readonly batchId: string;

@@ -1,13 +1,13 @@
 // Normalises and checks the input of submitFold and checkFold, and tells what the check costs.
-import type { GatewayContext } from '../../context.ts';
-import { findUrlFault } from '../../progress/webhook-url.ts';
-import { MAX_PENDING_WEBHOOKS, type WebhookPlace } from '../../progress/webhooks.ts';
-import { readAndCheck, type SubmissionCheck } from '../../submission/check.ts';
-import type { SubmissionInput } from '../../submission/input.ts';
-import { inputWeight } from '../../submission/input-weight.ts';
-import type { Issue } from '../../submission/issues.ts';
-import type { Submission } from '../../submission/submission.ts';
-import { submissionHash } from '../../submission/wire-body.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { findUrlFault } from '../../../progress/webhook-url.ts';
+import { MAX_PENDING_WEBHOOKS, type WebhookPlace } from '../../../progress/webhooks.ts';
+import { readAndCheck, type SubmissionCheck } from '../../../submission/check.ts';
+import type { SubmissionInput } from '../../../submission/input.ts';
+import { inputWeight } from '../../../submission/input-weight.ts';
+import type { Issue } from '../../../submission/issues.ts';
+import type { Submission } from '../../../submission/submission.ts';
+import { submissionHash } from '../../../submission/wire-body.ts';
 import { checkSmiles } from './check-smiles.ts';
 
 /** Letters whose check costs as much as an upstream call. */

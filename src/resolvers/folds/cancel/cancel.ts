@@ -1,19 +1,19 @@
 // cancelBatch and cancelTask.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { NotFound, notFound, Problem, type ProblemShape, Refused } from '../../schema/problem.ts';
-import { Task } from '../../schema/task.ts';
-import { type CancelEnding, cancel } from '../../upstream/batch.ts';
-import { asError, UpstreamError } from '../../upstream/errors.ts';
-import { readCounts } from '../../upstream/folds/batch-states.ts';
-import { selectedFields } from '../selection.ts';
-import { loadBatch, toBatch } from './batch.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { Batch, type BatchShape } from '../../../schema/batch.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { NotFound, notFound, Problem, type ProblemShape, Refused } from '../../../schema/problem.ts';
+import { Task } from '../../../schema/task.ts';
+import { type CancelEnding, cancel } from '../../../upstream/batch.ts';
+import { asError, UpstreamError } from '../../../upstream/errors.ts';
+import { readCounts } from '../../../upstream/folds/batch-states.ts';
+import { selectedFields } from '../../selection.ts';
+import { loadBatch, toBatch } from '../batches/batch.ts';
+import { toRefusedProblem } from '../refusal.ts';
+import { loadTask } from '../tasks/load-task.ts';
 import { type CancelTarget, countCancelled, readStateBefore, type StateBefore } from './cancel-count.ts';
-import { loadTask } from './load-task.ts';
-import { toRefusedProblem } from './refusal.ts';
 
 interface CancelledShape {
   readonly kind: 'Cancelled';

@@ -1,17 +1,17 @@
 // The chains of a fold result, their proteins in the Atlas, and the scores of their pairs.
 import type { GraphQLResolveInfo } from 'graphql';
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { scaleArg, scalePlddt } from '../../schema/plddt.ts';
-import { Protein } from '../../schema/protein.ts';
-import { ChainKind } from '../../schema/task.ts';
-import type { FoldedChain as FoldedChainRecord } from '../../structure/fold/chains.ts';
-import type { ChainPairScores } from '../../structure/fold/interface-scores.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
-import { findProtein } from '../atlas/load-protein.ts';
-import { requiredParts } from '../atlas/look-ahead.ts';
-import { proteinLink } from '../costs.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { scaleArg, scalePlddt } from '../../../schema/plddt.ts';
+import { Protein } from '../../../schema/protein.ts';
+import { ChainKind } from '../../../schema/task.ts';
+import type { FoldedChain as FoldedChainRecord } from '../../../structure/fold/chains.ts';
+import type { ChainPairScores } from '../../../structure/fold/interface-scores.ts';
+import { checkPart } from '../../../upstream/folds/fold-errors.ts';
+import { findProtein } from '../../atlas/load-protein.ts';
+import { requiredParts } from '../../atlas/look-ahead.ts';
+import { proteinLink } from '../../costs.ts';
 
 export const chainProteinField = {
   type: Protein,

@@ -1,11 +1,11 @@
 // The files of a folded task, in one table: how each is called and described, and how it is written
 // from the result. `FoldResult.files`, the routes of files and the archive of a batch read it.
-import { writeConfidences, writePae, writeSummary } from '../../structure/fold/confidence-files.ts';
-import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { writeFoldFile, writeMmcifWithPae } from '../../structure/fold/files.ts';
-import { npz } from '../../structure/fold/npz.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
+import { writeConfidences, writePae, writeSummary } from '../../../structure/fold/confidence-files.ts';
+import type { DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
+import { writeFoldFile, writeMmcifWithPae } from '../../../structure/fold/files.ts';
+import { npz } from '../../../structure/fold/npz.ts';
+import type { FoldingResult } from '../../../structure/fold/result.ts';
+import { checkPart } from '../../../upstream/folds/fold-errors.ts';
 
 /** Bytes, pieces of text, or a sentence that says why the result has no such file. */
 export type FileContent = Uint8Array | Iterable<string> | string;

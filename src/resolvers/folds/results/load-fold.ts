@@ -1,10 +1,10 @@
 // Loads the result of a task that has one: the whole JSON, its scores, its addresses at the
 // gateway.
-import type { GatewayContext } from '../../context.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
-import { checkPart, missingResult } from '../../upstream/folds/fold-errors.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
+import type { FoldingResult } from '../../../structure/fold/result.ts';
+import { checkPart, missingResult } from '../../../upstream/folds/fold-errors.ts';
 import { taskFilePath } from './task-files.ts';
 
 type TaskId = Pick<TaskShape, 'taskId'>;

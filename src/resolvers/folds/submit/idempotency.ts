@@ -1,10 +1,10 @@
 // Submits at most once for an idempotency key: the first request sends, all others get its result.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { GatewayContext } from '../../context.ts';
-import { notSent } from '../../schema/problem.ts';
-import { KEY_LEASE_MS, type KeyEntry } from '../../store/ledger/ledger.ts';
-import { LostLedgerError, WrongSecretError } from '../../store/ledger/mark.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { notSent } from '../../../schema/problem.ts';
+import { KEY_LEASE_MS, type KeyEntry } from '../../../store/ledger/ledger.ts';
+import { LostLedgerError, WrongSecretError } from '../../../store/ledger/mark.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
 const RENEW_MS = KEY_LEASE_MS / 3;

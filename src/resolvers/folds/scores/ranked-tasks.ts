@@ -1,16 +1,16 @@
 // A page of all tasks of a batch, filtered by states and scores, ordered by name or by score. Tasks
 // change their state between two requests, so a cursor is a place in the order of all tasks.
 import * as z from 'zod';
-import type { GatewayContext } from '../../context.ts';
-import { badInput } from '../../schema/scalars.ts';
-import type { TaskOrderName, TaskStatusName } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
-import { connectionPage, readCursor, writeCursor } from '../relay/connection.ts';
-import { type PlacedTask, readAllTasks } from './all-tasks.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { badInput } from '../../../schema/scalars.ts';
+import type { TaskOrderName, TaskStatusName } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
+import { connectionPage, readCursor, writeCursor } from '../../relay/connection.ts';
+import { type PlacedTask, readAllTasks } from '../tasks/all-tasks.ts';
+import { loadStatus } from '../tasks/load-task.ts';
+import { findTaskName } from '../tasks/task-shape.ts';
 import { loadAllScores, type ScoresById } from './batch-scores.ts';
-import { loadStatus } from './load-task.ts';
 import { compareSortKeys, SORT_KEYS, type SortKey } from './task-order.ts';
-import { findTaskName } from './task-shape.ts';
 
 export interface TaskListArgs {
   readonly statuses?: readonly TaskStatusName[] | null | undefined;

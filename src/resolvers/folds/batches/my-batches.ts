@@ -1,10 +1,10 @@
 // myBatches: the submissions of the caller, from the ledger, because the service cannot list them.
 import { GraphQLError } from 'graphql';
 import * as z from 'zod';
-import type { GatewayContext } from '../../context.ts';
-import { Batch } from '../../schema/batch.ts';
-import { builder, pageArgs } from '../../schema/builder.ts';
-import type { BatchPosition } from '../../store/ledger/ledger.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { Batch } from '../../../schema/batch.ts';
+import { builder, pageArgs } from '../../../schema/builder.ts';
+import type { BatchPosition } from '../../../store/ledger/ledger.ts';
 import {
   connectionPage,
   type PageArgs,
@@ -12,7 +12,7 @@ import {
   readCursor,
   readPageSize,
   writeCursor,
-} from '../relay/connection.ts';
+} from '../../relay/connection.ts';
 import { toBatch } from './batch.ts';
 
 const position = z.strictObject({ submittedAt: z.int(), batchId: z.string() });

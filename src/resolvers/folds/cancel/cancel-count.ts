@@ -1,13 +1,13 @@
 // How many tasks a cancellation ended. Where the answer of the service does not say, the states
 // before and after show it.
-import type { GatewayContext } from '../../context.ts';
+import type { GatewayContext } from '../../../context.ts';
 import {
   readCounts,
   type TaskCounts,
   type TaskStateName,
   toTaskState,
-} from '../../upstream/folds/batch-states.ts';
-import { drifted } from '../../upstream/http/validate-response.ts';
+} from '../../../upstream/folds/batch-states.ts';
+import { drifted } from '../../../upstream/http/validate-response.ts';
 
 export interface CancelTarget {
   readonly what: 'batch' | 'task';

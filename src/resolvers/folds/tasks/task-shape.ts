@@ -1,12 +1,12 @@
 // Converts tasks of List and Status to the Task of the schema, and finds their items in the ledger.
-import type { GatewayContext } from '../../context.ts';
-import type { TaskErrorShape, TaskShape } from '../../schema/task.ts';
-import type { LedgerItem } from '../../store/ledger/ledger.ts';
-import { indexInBatch } from '../../store/ledger/submissions.ts';
-import type { DeclaredBond } from '../../structure/fold/declared-bonds.ts';
-import { readCounts, type TaskStateName, toTaskState } from '../../upstream/folds/batch-states.ts';
-import type { BatchPage, ListItem, TaskErrorRecord } from '../../upstream/wire.ts';
-import { parseTime } from '../../upstream/wire-values.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskErrorShape, TaskShape } from '../../../schema/task.ts';
+import type { LedgerItem } from '../../../store/ledger/ledger.ts';
+import { indexInBatch } from '../../../store/ledger/submissions.ts';
+import type { DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
+import { readCounts, type TaskStateName, toTaskState } from '../../../upstream/folds/batch-states.ts';
+import type { BatchPage, ListItem, TaskErrorRecord } from '../../../upstream/wire.ts';
+import { parseTime } from '../../../upstream/wire-values.ts';
 
 function toTaskError(state: TaskStateName, error: TaskErrorRecord | null | undefined): TaskErrorShape | null {
   if (error) return { code: error.code ?? null, message: error.message, raw: error.raw };

@@ -1,8 +1,8 @@
 // All tasks of a batch, by List.
-import type { GatewayContext } from '../../context.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import { listPages } from '../../upstream/batch.ts';
-import type { BatchPage } from '../../upstream/wire.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import { listPages } from '../../../upstream/batch.ts';
+import type { BatchPage } from '../../../upstream/wire.ts';
 import { toTasks } from './task-shape.ts';
 
 /** List calls that read all tasks: two full pages, and one more that may be empty. */

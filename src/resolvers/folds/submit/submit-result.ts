@@ -1,8 +1,8 @@
 // The results of submitFold.
-import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { Batch, type BatchShape } from '../../../schema/batch.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
 import {
   InputIssue,
   InvalidInput,
@@ -10,9 +10,9 @@ import {
   type ProblemShape,
   Refused,
   UPSTREAM_REQUEST_ID,
-} from '../../schema/problem.ts';
-import type { Issue } from '../../submission/issues.ts';
-import { loadBatch, toBatch } from './batch.ts';
+} from '../../../schema/problem.ts';
+import type { Issue } from '../../../submission/issues.ts';
+import { loadBatch, toBatch } from '../batches/batch.ts';
 
 /** The batch is queued, by this or an earlier request with the same key. */
 interface FoldSubmittedShape {

@@ -1,12 +1,12 @@
 // Finds a task by its id, and asks Status for what List does not say of one.
-import type { GatewayContext } from '../../context.ts';
-import type { TaskErrorShape, TaskShape, TaskStatusName } from '../../schema/task.ts';
-import type { TaskPosition } from '../../store/ledger/submissions.ts';
-import { type Enveloped, listPages } from '../../upstream/batch.ts';
-import { asError, UpstreamError } from '../../upstream/errors.ts';
-import { missingResult } from '../../upstream/folds/fold-errors.ts';
-import type { TaskStatus as StatusAnswer } from '../../upstream/wire.ts';
-import { parseTime } from '../../upstream/wire-values.ts';
+import type { GatewayContext } from '../../../context.ts';
+import type { TaskErrorShape, TaskShape, TaskStatusName } from '../../../schema/task.ts';
+import type { TaskPosition } from '../../../store/ledger/submissions.ts';
+import { type Enveloped, listPages } from '../../../upstream/batch.ts';
+import { asError, UpstreamError } from '../../../upstream/errors.ts';
+import { missingResult } from '../../../upstream/folds/fold-errors.ts';
+import type { TaskStatus as StatusAnswer } from '../../../upstream/wire.ts';
+import { parseTime } from '../../../upstream/wire-values.ts';
 import { toTask, toTasks } from './task-shape.ts';
 
 /** Reads Status of a task; null for an unknown one, and the error of an expired result. */

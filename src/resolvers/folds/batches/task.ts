@@ -1,9 +1,9 @@
 // Resolvers of Task: batch, name and chains from the ledger, result and artifacts from Status.
-import type { GatewayContext } from '../../context.ts';
-import { Batch, type BatchShape } from '../../schema/batch.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import type { FieldCost } from '../../schema/query-cost.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { Batch, type BatchShape } from '../../../schema/batch.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import type { FieldCost } from '../../../schema/query-cost.ts';
 import {
   Artifact,
   type ArtifactShape,
@@ -12,15 +12,15 @@ import {
   TaskError,
   type TaskShape,
   TaskStatus,
-} from '../../schema/task.ts';
-import { signedUrl } from '../../upstream/http/download.ts';
-import { validate } from '../../upstream/http/validate-response.ts';
-import { artifacts as artifactUrls } from '../../upstream/wire.ts';
+} from '../../../schema/task.ts';
+import { signedUrl } from '../../../upstream/http/download.ts';
+import { validate } from '../../../upstream/http/validate-response.ts';
+import { artifacts as artifactUrls } from '../../../upstream/wire.ts';
+import { FoldResult } from '../results/fold-result.ts';
+import { chainProteinField } from '../results/folded-chain.ts';
+import { findStatus, hasResult, loadStatus, loadTask, loadTaskError } from '../tasks/load-task.ts';
+import { findInput, findTaskName } from '../tasks/task-shape.ts';
 import { loadBatch, toBatch } from './batch.ts';
-import { FoldResult } from './fold-result.ts';
-import { chainProteinField } from './folded-chain.ts';
-import { findStatus, hasResult, loadStatus, loadTask, loadTaskError } from './load-task.ts';
-import { findInput, findTaskName } from './task-shape.ts';
 
 /** Fields that share one Status call. */
 const STATUS: FieldCost = { shared: { status: 1 } };

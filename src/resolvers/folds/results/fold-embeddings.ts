@@ -1,11 +1,11 @@
 // FoldEmbeddings: the shapes of the embeddings of a fold result, and their address.
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import type { TaskShape } from '../../schema/task.ts';
-import type { Matrix } from '../../structure/fold/matrix.ts';
-import type { FoldingResult } from '../../structure/fold/result.ts';
-import { checkPart } from '../../upstream/folds/fold-errors.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import type { TaskShape } from '../../../schema/task.ts';
+import type { Matrix } from '../../../structure/fold/matrix.ts';
+import type { FoldingResult } from '../../../structure/fold/result.ts';
+import { checkPart } from '../../../upstream/folds/fold-errors.ts';
 import { fileUrl, loadFold, signFileUrl } from './load-fold.ts';
 
 interface EmbeddingsShape {

@@ -1,6 +1,6 @@
 // The orders of tasks: in a list, in the table of scores and in the archive of results.
-import type { TaskOrderName } from '../../schema/task.ts';
-import type { TaskScores } from '../../store/ledger/ledger.ts';
+import type { TaskOrderName } from '../../../schema/task.ts';
+import type { TaskScores } from '../../../store/ledger/ledger.ts';
 
 export type SortKey = readonly (number | string | null)[];
 

@@ -1,16 +1,16 @@
 // checkFold: a dry run of submitFold that also looks the input up in the ledger.
-import type { GatewayContext } from '../../context.ts';
-import { builder } from '../../schema/builder.ts';
-import { nonNull } from '../../schema/field-options.ts';
-import { InputIssue } from '../../schema/problem.ts';
-import { SubmitFoldInput } from '../../schema/submit-input.ts';
-import { InputChain } from '../../schema/task.ts';
-import type { EarlierSubmission } from '../../store/ledger/ledger.ts';
-import type { BondAtom } from '../../submission/bonds.ts';
-import type { ItemCheck, SubmissionCheck } from '../../submission/check.ts';
-import type { SubmissionInput } from '../../submission/input.ts';
-import type { Issue } from '../../submission/issues.ts';
-import { submissionHash } from '../../submission/wire-body.ts';
+import type { GatewayContext } from '../../../context.ts';
+import { builder } from '../../../schema/builder.ts';
+import { nonNull } from '../../../schema/field-options.ts';
+import { InputIssue } from '../../../schema/problem.ts';
+import { SubmitFoldInput } from '../../../schema/submit-input.ts';
+import { InputChain } from '../../../schema/task.ts';
+import type { EarlierSubmission } from '../../../store/ledger/ledger.ts';
+import type { BondAtom } from '../../../submission/bonds.ts';
+import type { ItemCheck, SubmissionCheck } from '../../../submission/check.ts';
+import type { SubmissionInput } from '../../../submission/input.ts';
+import type { Issue } from '../../../submission/issues.ts';
+import { submissionHash } from '../../../submission/wire-body.ts';
 import { type CheckedInput, checkCost, checkInput, reserveWebhook } from './check-input.ts';
 
 /** Largest Int. No valid submission comes near it, but a dry run also measures invalid ones. */
