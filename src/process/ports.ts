@@ -11,7 +11,13 @@ const BACKLOG = 4096;
  * How often unused connections are closed while others are still answered. A proxy sends its
  * request at once, so a connection without one by then has none on its way.
  */
-const IDLE_MS = 200;
+const IDLE_MS = 500;
+/** For how long no connection comes before the listener is closed. */
+const QUIET_MS = 3;
+/** How long the turn of the event loop may take in which the listener is closed. */
+const SHORT_TURN_MS = 0.2;
+/** How long a stop waits at most for such a moment. */
+const MAX_ACCEPT_MS = 1_000;
 
 export interface OpenPort {
   readonly url: string;
@@ -29,6 +35,36 @@ const toListenError = (error: NodeJS.ErrnoException, host: string, port: number)
       : `Cannot listen on ${host}:${port}: ${error.message}`,
   );
 
+/**
+ * Accepts the connections that wait for the event loop, of which Node accepts one in a turn. The
+ * system resets those that wait when the listener is closed, so this returns when none has come for
+ * a moment. Their requests are read later, which keeps the turns short and the clients waiting.
+ *
+ * @returns lets the requests be read
+ */
+async function acceptWaiting(server: Server): Promise<() => void> {
+  const accepted: Socket[] = [];
+  const begun = performance.now();
+  let last = begun;
+  const hold = (socket: Socket) => {
+    accepted.push(socket);
+    last = performance.now();
+    // Its first read has begun by then, and has brought nothing yet.
+    process.nextTick(() => socket.pause());
+  };
+  server.on('connection', hold);
+  for (let now = begun, turn = Number.POSITIVE_INFINITY; now - begun < MAX_ACCEPT_MS; ) {
+    if (now - last >= QUIET_MS && turn < SHORT_TURN_MS) break;
+    await nextTurn();
+    turn = performance.now() - now;
+    now += turn;
+  }
+  server.off('connection', hold);
+  return () => {
+    for (const socket of accepted) socket.resume();
+  };
+}
+
 /** Listens. @throws Error with a sentence on why it cannot */
 export async function openPort(server: Server, port: number, host: string): Promise<OpenPort> {
   const sockets = new Set<Socket>();
@@ -44,10 +80,13 @@ export async function openPort(server: Server, port: number, host: string): Prom
   return {
     url: `http://${address.includes(':') ? `[${address}]` : address}:${given}`,
     async close(milliseconds) {
-      // Connections that wait for the event loop are accepted first: the system would reset them.
-      await nextTurn();
+      const resume = await acceptWaiting(server);
       const closed = new Promise<void>((resolve) => server.close(() => resolve()));
-      const idle = setInterval(() => {
+      resume();
+      const idle = setInterval(async () => {
+        // Requests that came while the event loop was busy are read first.
+        await nextTurn();
+        await nextTurn();
         server.closeIdleConnections();
         // Browsers and load balancers open connections before they need them. Node counts them as
         // busy.

@@ -3,10 +3,10 @@ import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { fileURLToPath } from 'node:url';
-import { expect, it, onTestFinished } from 'vitest';
-import { startSandbox } from '../../../sandbox/src/sandbox.ts';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../../src/config.ts';
-import { serve } from '../../../src/process/serve.ts';
+import { type Served, serve } from '../../../src/process/serve.ts';
 import { testLogger } from '../../record.ts';
 
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
@@ -51,45 +51,71 @@ it('ends at once on a second signal later on', async () => {
   expect((await run(signalledTwice(1000)))[0]).toBe(130);
 });
 
-it('closes connections without a request at once, also those that never sent one, and answers what is under way', async () => {
-  const sandbox = await startSandbox({ size: 'small' });
-  onTestFinished(() => sandbox.close());
-  const served = await serve({
-    config: readConfig({
-      STORE_URL: 'memory:',
-      PORT: '0',
-      SHUTDOWN_SECONDS: '3600',
-      REQUEST_BODY_SECONDS: '3600',
-    }),
-    upstreamUrl: sandbox.url,
-    sandbox: true,
-    log: testLogger(),
+describe('a gateway that is told to stop', () => {
+  let sandbox: Sandbox;
+  beforeAll(async () => {
+    sandbox = await startSandbox({ size: 'small' });
   });
-  const dial = async () => {
-    const socket = connect(Number(new URL(served.url).port), '127.0.0.1');
+  afterAll(() => sandbox.close());
+
+  const start = () =>
+    serve({
+      config: readConfig({
+        STORE_URL: 'memory:',
+        PORT: '0',
+        SHUTDOWN_SECONDS: '3600',
+        REQUEST_BODY_SECONDS: '3600',
+      }),
+      upstreamUrl: sandbox.url,
+      sandbox: true,
+      log: testLogger(),
+    });
+
+  /** Begins to connect. */
+  function dial({ url }: Served, request = '') {
+    const socket = connect(Number(new URL(url).port), '127.0.0.1');
     let text = '';
     socket.on('data', (chunk) => {
       text += String(chunk);
     });
     socket.on('error', () => undefined);
-    await once(socket, 'connect');
-    return { socket, closed: once(socket, 'close'), text: () => text };
-  };
-  const [unused, idle, busy] = [await dial(), await dial(), await dial()];
-  idle.socket.write('GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n');
-  await once(idle.socket, 'data');
-  const body = JSON.stringify({ query: '{ __typename }' });
-  busy.socket.write(
-    'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
-      `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
-  );
-  // The server has read the beginning of it.
-  await fetch(`${served.url}/health`, { headers: { connection: 'close' } });
-  const stopped = served.stop();
-  await Promise.all([unused.closed, idle.closed]);
-  busy.socket.write(body.slice(5));
-  await stopped;
-  expect(unused.text()).toBe('');
-  expect(idle.text()).toContain('HTTP/1.1 200');
-  expect(busy.text()).toContain('HTTP/1.1 200');
-}, 20_000);
+    socket.write(request);
+    return {
+      socket,
+      connected: once(socket, 'connect'),
+      closed: once(socket, 'close'),
+      text: () => text,
+    };
+  }
+  const HEALTH = 'GET /health HTTP/1.1\r\nHost: localhost\r\n\r\n';
+
+  it('closes connections without a request at once, also those that never sent one, and answers what is under way', async () => {
+    const served = await start();
+    const [unused, idle, busy] = [dial(served), dial(served, HEALTH), dial(served)];
+    await Promise.all([unused, busy].map(({ connected }) => connected));
+    await once(idle.socket, 'data');
+    const body = JSON.stringify({ query: '{ __typename }' });
+    busy.socket.write(
+      'POST /graphql HTTP/1.1\r\nHost: localhost\r\nContent-Type: application/json\r\n' +
+        `Content-Length: ${body.length}\r\n\r\n${body.slice(0, 5)}`,
+    );
+    // The server has read the beginning of it.
+    await fetch(`${served.url}/health`, { headers: { connection: 'close' } });
+    const stopped = served.stop();
+    await Promise.all([unused.closed, idle.closed]);
+    busy.socket.write(body.slice(5));
+    await stopped;
+    expect(unused.text()).toBe('');
+    expect(idle.text()).toContain('HTTP/1.1 200');
+    expect(busy.text()).toContain('HTTP/1.1 200');
+  }, 20_000);
+
+  it('answers every connection that waits for the event loop, and refuses later ones', async () => {
+    const served = await start();
+    const waiting = Array.from({ length: 50 }, () => dial(served, HEALTH));
+    await served.stop();
+    await Promise.all(waiting.map(({ closed }) => closed));
+    expect(waiting.map(({ text }) => text().slice(0, 12))).toEqual(waiting.map(() => 'HTTP/1.1 200'));
+    await expect(fetch(served.url)).rejects.toThrow();
+  });
+});
