@@ -3,6 +3,8 @@
 import {
   type CallToolResult,
   McpServer,
+  ProtocolError,
+  ProtocolErrorCode,
   ResourceTemplate,
   type StandardSchemaWithJSON,
   type ToolAnnotations,
@@ -11,21 +13,20 @@ import { type GraphQLSchema, Kind, parse, printType } from 'graphql';
 import * as z from 'zod';
 import { VERSION } from '../../package.ts';
 import { excerpt } from '../../plain-text.ts';
-import { outputSchema } from './output-schema.ts';
+import { isFields } from '../../upstream/json/is-fields.ts';
 import { ToolError, toFailure, toJsonText, toResult } from './tool-result.ts';
 import { loadContent, type RunDocument, TOOLS, type Tool } from './tools.ts';
 
 const INSTRUCTIONS =
   'FoldAtlas reads a catalogue of proteins (the Atlas) and folds proteins. Identifiers may be hashes, UniProt accessions, ' +
   'entry names or sequences. Positions are 0-based, pLDDT runs from 0 to 100, pTM and ipTM from 0 to 1, distances are in ' +
-  'ångström. Before you fold, run check_fold and tell the user what it costs.';
+  'ångström; numbers are rounded. Before you fold, run check_fold and tell the user what it costs.';
 
 /** Shown to a model that may not submit. */
 const MUTATIONS_OFF =
   'Submitting and cancelling are off for agents here; the operator turns them on with MCP_MUTATIONS=1.';
 
-const NULLS =
-  'null means that the service was asked and has none. What could not be loaded is null as well, and `problems` says why.';
+const NULLS = 'null means none, or not loaded: then `problems` says why.';
 
 const READS: ToolAnnotations = { readOnlyHint: true, openWorldHint: true };
 /** An idempotency key makes a repeated submission free. */
@@ -51,7 +52,25 @@ const MAX_SHOWN_ISSUES = 5;
 
 const MISSING = /^Invalid input: expected (.+), received undefined$/;
 
-/** The same schema, by which no arguments are none; of its mistakes the first, each short: the library joins all into one text. */
+/** What a listed schema leaves out: a model reads it with every task, and the arguments are checked anyway. */
+const isLeftOut = (key: string, value: unknown): boolean =>
+  key === '$schema' ||
+  key === 'maxItems' ||
+  (key === 'additionalProperties' && value === false) ||
+  ((key === 'minimum' || key === 'maximum') && Math.abs(Number(value)) === Number.MAX_SAFE_INTEGER);
+
+/** A JSON Schema without what costs a model more than it tells. */
+function shortSchema(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(shortSchema);
+  if (!isFields(value)) return value;
+  return Object.fromEntries(
+    Object.entries(value).flatMap(([key, member]) =>
+      isLeftOut(key, member) ? [] : [[key, shortSchema(member)]],
+    ),
+  );
+}
+
+/** The same schema, listed in short, by which no arguments are none; of its mistakes the first, each short: the library joins all into one text. */
 function withShortIssues<Output>(
   schema: StandardSchemaWithJSON<unknown, Output>,
 ): StandardSchemaWithJSON<unknown, Output> {
@@ -59,6 +78,13 @@ function withShortIssues<Output>(
   return {
     '~standard': {
       ...standard,
+      jsonSchema: {
+        ...standard.jsonSchema,
+        input: (options) => ({
+          ...Object(shortSchema(standard.jsonSchema.input(options))),
+          additionalProperties: false,
+        }),
+      },
       async validate(value = {}) {
         const { issues, ...read } = await standard.validate(value);
         if (issues === undefined) return read as { value: Output };
@@ -73,13 +99,12 @@ function withShortIssues<Output>(
 }
 
 /** The settings of a tool for the library. */
-function describeTool(tool: Tool, schema: GraphQLSchema) {
-  const { title, description, input, document, table, isMutation } = tool;
+function describeTool(tool: Tool) {
+  const { title, description, input, isMutation } = tool;
   return {
     title,
     description: `${description} ${NULLS}`,
     inputSchema: withShortIssues(input),
-    outputSchema: table?.output ?? outputSchema(schema, document),
     annotations: isMutation === true ? SUBMITS : READS,
   };
 }
@@ -125,6 +150,8 @@ const addGraphqlTool = (server: McpServer, run: RunDocument, mutations: boolean)
       }),
   );
 
+const invalidParams = (message: string) => new ProtocolError(ProtocolErrorCode.InvalidParams, message);
+
 const SCHEMA_URI = 'foldatlas://schema';
 
 /** Returns a function that adds the GraphQL schema to a server, as its types. */
@@ -135,7 +162,7 @@ function createSchemaResources(schema: GraphQLSchema, isShown: boolean): (server
   );
   const metadata = { mimeType: 'text/plain' };
   function toResource({ href: uri }: URL, text: string) {
-    if (!isShown) throw new Error('The schema is not shown here, because introspection is off.');
+    if (!isShown) throw invalidParams('The schema is not shown here, because introspection is off.');
     return { contents: [{ uri, ...metadata, text }] };
   }
   return (server) => {
@@ -156,7 +183,7 @@ function createSchemaResources(schema: GraphQLSchema, isShown: boolean): (server
       (uri, { type: name }) => {
         const type = types.get(String(name));
         if (type === undefined)
-          throw new Error(`There is no type ${excerpt(String(name))}; ${SCHEMA_URI} lists all.`);
+          throw invalidParams(`There is no type ${excerpt(String(name))}; ${SCHEMA_URI} lists all.`);
         return toResource(uri, printType(type));
       },
     );
@@ -174,7 +201,7 @@ export interface ToolSettings {
 /**
  * Returns a function that makes servers.
  *
- * @param schema - as clients see it; gives the tools the types of their results
+ * @param schema - as clients see it; the resources show its types
  */
 export function createServerFactory(
   schema: GraphQLSchema,
@@ -182,7 +209,7 @@ export function createServerFactory(
 ): (run: RunDocument) => McpServer {
   const tools = TOOLS.filter(({ isMutation }) => mutations || isMutation !== true).map((tool) => ({
     tool,
-    config: describeTool(tool, schema),
+    config: describeTool(tool),
   }));
   const addSchema = createSchemaResources(schema, isSchemaShown);
   const info = { name: 'foldatlas', title: 'FoldAtlas', version: VERSION };

@@ -57,8 +57,12 @@ export const toJsonText = (answer: GraphqlAnswer): CallToolResult =>
     'Select fewer fields, or page with `first` and `after`.',
   );
 
-/** A copy of a value with plain texts, of which long ones are cut; `notes` gets a sentence for each. */
-function cutTexts(value: unknown, notes: string[], name = ''): unknown {
+/** A number as web pages show it, with three digits at least: a model pays for each of them. */
+const rounded = (value: number): number =>
+  Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
+
+/** A copy of a value with rounded numbers and plain texts, of which long ones are cut; `notes` gets a sentence for each. */
+function toPlainValue(value: unknown, notes: string[], name = ''): unknown {
   if (typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS) {
     notes.push(
       `\`${name}\` is cut to ${MAX_TEXT_CHARACTERS} of ${value.length} characters; /export.tsv and the files have all of it.`,
@@ -66,10 +70,11 @@ function cutTexts(value: unknown, notes: string[], name = ''): unknown {
     return plainLines(value.slice(0, MAX_TEXT_CHARACTERS));
   }
   if (typeof value === 'string') return plainLines(value);
-  if (Array.isArray(value)) return value.map((item) => cutTexts(item, notes, name));
+  if (typeof value === 'number') return Number.isInteger(value) ? value : rounded(value);
+  if (Array.isArray(value)) return value.map((item) => toPlainValue(item, notes, name));
   if (!isFields(value)) return value;
   return Object.fromEntries(
-    Object.entries(value).map(([key, item]) => [plainLines(key), cutTexts(item, notes, key)]),
+    Object.entries(value).map(([key, item]) => [plainLines(key), toPlainValue(item, notes, key)]),
   );
 }
 
@@ -100,7 +105,7 @@ export function toResult(
 ): CallToolResult {
   const notes: string[] = [];
   const cut = {
-    ...Object(cutTexts(content, notes)),
+    ...Object(toPlainValue(content, notes)),
     ...(problems.length === 0 ? {} : { problems: problems.map(plainLines) }),
   };
   const lists = [list].flat().map((path) => ({ path, items: findList(cut, path) }));

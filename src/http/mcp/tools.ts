@@ -25,10 +25,7 @@ export interface Tool extends ResultOptions {
   /** Makes the variables from what `input` gives, by a document of its own. */
   readonly prepare?: (given: Fields, run: RunDocument) => Promise<Fields>;
   /** In place of the root field. */
-  readonly table?: {
-    readonly output: StandardSchemaWithJSON<unknown, Fields>;
-    readonly read: (answer: GraphqlAnswer, variables: Fields) => Fields;
-  };
+  readonly readTable?: (answer: GraphqlAnswer, variables: Fields) => Fields;
   /** Whether it costs: such a tool is there only with MCP_MUTATIONS. */
   readonly isMutation?: boolean;
 }
@@ -96,7 +93,9 @@ function readRoot(answer: GraphqlAnswer, absent: string): Fields {
   const [found]: unknown[] = Array.isArray(root) ? root : [root];
   if (!isFields(found) || found.protein === null) {
     const { problem } = Object(found);
-    throw new ToolError(isFields(problem) ? problemText(problem) : toSentences(answer).join('\n') || absent);
+    const text = isFields(problem) ? problemText(problem) : toSentences(answer).join('\n') || absent;
+    // A list of one is the tool's single `id`.
+    throw new ToolError(text.replaceAll('`ids[0]`', '`id`'));
   }
   if ('message' in found) throw new ToolError(problemText(found));
   return found;
@@ -104,13 +103,13 @@ function readRoot(answer: GraphqlAnswer, absent: string): Fields {
 
 /** Runs the document of a tool. @throws ToolError for an answer without the wanted */
 export async function loadContent(
-  { document, absent, prepare, table }: Tool,
+  { document, absent, prepare, readTable }: Tool,
   given: Fields,
   run: RunDocument,
 ): Promise<{ readonly content: Fields; readonly problems: readonly string[] }> {
   const variables = (await prepare?.(given, run)) ?? given;
   const answer = await run(document, variables);
-  if (table !== undefined) return { content: table.read(answer, variables), problems: [] };
+  if (readTable !== undefined) return { content: readTable(answer, variables), problems: [] };
   return { content: readRoot(answer, absent), problems: toSentences(answer) };
 }
 
@@ -139,18 +138,11 @@ export const TOOLS: readonly Tool[] = [
     absent: 'Nothing was looked up.',
     list: 'rows',
     askMore: 'Look up the other identifiers in another call.',
-    table: {
-      output: z.object({
-        columns: z.array(z.string()),
-        rows: z.array(z.array(z.union([z.string(), z.number(), z.null()]))),
-        more: z.string().optional(),
-      }),
-      read(answer, { ids }) {
-        if (answer.data?.lookup == null || !Array.isArray(ids))
-          throw new ToolError(toSentences(answer).join('\n'));
-        const rows = readRows(ids, answer).map((row) => LOOKUP_COLUMNS.map((column) => column.read(row)));
-        return { columns: LOOKUP_COLUMNS.map(({ name }) => name), rows };
-      },
+    readTable(answer, { ids }) {
+      if (answer.data?.lookup == null || !Array.isArray(ids))
+        throw new ToolError(toSentences(answer).join('\n'));
+      const rows = readRows(ids, answer).map((row) => LOOKUP_COLUMNS.map((column) => column.read(row)));
+      return { columns: LOOKUP_COLUMNS.map(({ name }) => name), rows };
     },
   },
   {

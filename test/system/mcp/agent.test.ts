@@ -50,12 +50,29 @@ const TRANSPORTS: readonly [string, () => Transport, 'auto' | 'legacy'][] = [
   ['/mcp', overHttp, 'auto'],
 ];
 
+/** A token of a language model is about four bytes of such text. */
+const BYTES_A_TOKEN = 4;
+const MAX_TOKENS_OF_TASK = 7_000;
+
 describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
-  it('finds a dark cluster near insulin, folds a variant, and ranks', async () => {
+  it('finds a dark cluster near insulin, folds a variant, and ranks, within 7,000 tokens', async () => {
     const client = await connect(open(), mode);
-    const call = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
+    // What its model reads and writes: instructions and tools once, then arguments and results.
+    let bytes = 0;
+    const count = (text: unknown) => {
+      bytes += Buffer.byteLength(typeof text === 'string' ? text : JSON.stringify(text));
+    };
+    count(client.getInstructions() ?? '');
+    count((await client.listTools()).tools);
+    const ask = async (tool: string, args: Record<string, unknown>): Promise<CallToolResult> => {
       const result: CallToolResult = await client.callTool({ name: tool, arguments: args });
       expect(result.isError ?? false, resultText(result)).toBe(false);
+      return result;
+    };
+    const call = async (tool: string, args: Record<string, unknown>): Promise<unknown> => {
+      const result = await ask(tool, args);
+      count({ name: tool, arguments: args });
+      count(resultText(result));
       return result.structuredContent;
     };
 
@@ -82,7 +99,8 @@ describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
     expect(await call('submit_fold', submission)).toMatchObject({ replayed: true });
 
     const batchId = at(sent, 'batch.batchId');
-    const readStatus = async () => at(await call('batch_status', { batchId }), 'status');
+    // A slow machine makes it ask more often, which is not counted.
+    const readStatus = async () => at((await ask('batch_status', { batchId })).structuredContent, 'status');
     let status = await readStatus();
     for (; status === 'IN_PROGRESS'; status = await readStatus()) await sleep(200);
     expect(status).toBe('DONE');
@@ -95,6 +113,7 @@ describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
       headers: { authorization: `Bearer ${TOKEN}` },
     });
     expect(await file.text()).toContain('_atom_site');
+    expect(Math.ceil(bytes / BYTES_A_TOKEN)).toBeLessThan(MAX_TOKENS_OF_TASK);
     await client.close();
   });
 });
@@ -123,6 +142,38 @@ describe('foldatlas mcp', () => {
     expect([code, err]).toEqual([0, '']);
     for (const line of out.trim().split('\n').filter(Boolean))
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
+  });
+
+  it('takes null as left out, in arguments and in params', async () => {
+    const call = (given: unknown, more: Record<string, unknown> = {}) => ({
+      method: 'tools/call',
+      params: { name: 'search_features', arguments: given, ...more },
+    });
+    const messages = [
+      {
+        method: 'initialize',
+        params: { protocolVersion: '2025-11-25', capabilities: {}, clientInfo: { name: 'x', version: '1' } },
+      },
+      { method: 'tools/list', params: null },
+      { method: 'tools/list' },
+      call({ indices: [7, 8], search: null, first: null, after: null }),
+      call({ indices: [7, 8] }),
+      call(null, { _meta: null }),
+      call({}),
+    ];
+    const input = messages.map((message, id) => `${JSON.stringify({ jsonrpc: '2.0', id, ...message })}\n`);
+    const { code, out } = await run(['mcp', '--url', origin], { input: input.join('') });
+    expect(code).toBe(0);
+    const results: unknown[] = [];
+    for (const line of out.trim().split('\n')) {
+      const answer: unknown = JSON.parse(line);
+      results[Number(at(answer, 'id'))] = at(answer, 'result');
+    }
+    for (const first of [1, 3, 5]) {
+      expect(results[first]).toBeDefined();
+      expect(results[first]).not.toHaveProperty('isError');
+      expect(results[first]).toEqual(results[first + 1]);
+    }
   });
 
   it.each([
