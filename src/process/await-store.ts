@@ -3,6 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { isRedis } from '../config/variables.ts';
 import { type Config, ConfigError } from '../config.ts';
 import { WrongSecretError } from '../store/ledger/mark.ts';
+import { UnusableStoreError } from '../store/unusable-store.ts';
 import type { Logger } from '../telemetry/log.ts';
 
 /** How long the start waits for a store, and between two attempts. */
@@ -18,8 +19,8 @@ const isRefused = (error: unknown): boolean =>
 /**
  * Tries `work` again and again while a store on another machine does not answer.
  *
- * @throws ConfigError for a ledger of another secret, at once; the last failure where the store
- *   refuses this user or has not answered in time
+ * @throws at once: ConfigError for a ledger of another secret, and what a store says that answers;
+ *   the last failure of one that has not answered in time
  */
 export async function awaitStore<T>(
   { LEDGER_URL }: Pick<Config, 'LEDGER_URL'>,
@@ -33,7 +34,9 @@ export async function awaitStore<T>(
       return await work();
     } catch (error) {
       if (error instanceof WrongSecretError) throw new ConfigError([`GATEWAY_SECRET: ${error.message}`]);
-      if (!isRedis(LEDGER_URL) || isRefused(error) || performance.now() >= end) throw error;
+      // A store that has lost its past has answered.
+      const isAnswer = isRefused(error) || error instanceof UnusableStoreError;
+      if (isAnswer || !isRedis(LEDGER_URL) || performance.now() >= end) throw error;
       if (!isLogged) log.warn({ error }, 'waiting for the store');
       await sleep(PAUSE_MS);
     }

@@ -5,6 +5,7 @@ import { once } from 'node:events';
 import { createRequire } from 'node:module';
 import type { RedisClientType } from '@redis/client';
 import { withTimeout } from '../async/deadline.ts';
+import { OperationalError } from '../async/operational-error.ts';
 import type { StoreUsage } from './ledger/ledger.ts';
 
 /** Milliseconds that a command may take, connecting included. */
@@ -16,7 +17,7 @@ const MAX_RECONNECT_MS = 2_000;
 const MAX_QUEUED_COMMANDS = 10_000;
 
 /** A store that does not answer, or refuses. Its message is for operators: it names the place. */
-export class StoreError extends Error {}
+export class StoreError extends OperationalError {}
 
 export interface RedisConnection {
   /**
@@ -101,7 +102,7 @@ export function openRedis(
 
   function onFault(error: unknown): void {
     if (isClosed) return;
-    if (fault === undefined) onError(new Error(`The store ${place} is lost: ${reasonText(error)}`));
+    if (fault === undefined) onError(new StoreError(`The store ${place} is lost: ${reasonText(error)}`));
     fault = error;
   }
   function connect(): void {

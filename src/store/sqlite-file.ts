@@ -1,11 +1,20 @@
 // SQLite databases, in files that only the gateway's user may read: they hold labels, hashes and
 // keys.
-import { chmodSync, closeSync, existsSync, mkdirSync, openSync, statSync } from 'node:fs';
+import {
+  accessSync,
+  chmodSync,
+  closeSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  openSync,
+  statSync,
+} from 'node:fs';
 import { dirname } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { type DatabaseSyncInstance, openSqlite, type StatementSyncInstance } from './sqlite.ts';
-import { UnwritableDiskError } from './unusable-store.ts';
+import { DamagedStoreError, UnusableStoreError, UnwritableDiskError } from './unusable-store.ts';
 
 const FOLDER_MODE = 0o700;
 const FILE_MODE = 0o600;
@@ -44,14 +53,46 @@ export function makePrivateFolder(file: string): void {
   }
 }
 
-/** Error codes for a disk that is full or read-only; extended codes of SQLite end with these. */
-const DISK_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EROFS', 'EDQUOT', 'EFBIG']);
-const SQLITE_DISK_CODES: ReadonlySet<number> = new Set([8, 10, 13, 14]);
+/**
+ * Creates a file where there is none. One that is there is not opened: to close it would free the
+ * locks that SQLite holds on it for this process, and another process would delete its log.
+ */
+function createFile(file: string): void {
+  if (existsSync(file)) accessSync(file, constants.W_OK);
+  else closeSync(openSync(file, 'a', FILE_MODE));
+}
 
+/** Error codes for a disk that is full or read-only. */
+const DISK_CODES: ReadonlySet<unknown> = new Set(['ENOSPC', 'EROFS', 'EDQUOT', 'EFBIG', 'EIO']);
+/** Primary result codes of SQLite; extended ones end with these. */
+const SQLITE_ERROR = 1;
+const SQLITE_BUSY = 5;
+const SQLITE_CORRUPT = 11;
+const SQLITE_NOTADB = 26;
+/** READONLY, IOERR, FULL, CANTOPEN. */
+const SQLITE_DISK_CODES: ReadonlySet<number | undefined> = new Set([8, 10, 13, 14]);
+
+const sqliteCode = (error: unknown): number | undefined =>
+  error instanceof Error && 'errcode' in error && typeof error.errcode === 'number'
+    ? error.errcode & 0xff
+    : undefined;
+
+/** Whether a disk is full, read-only or broken. */
 export const isDiskError = (error: unknown): boolean =>
-  error instanceof Error &&
-  (('code' in error && DISK_CODES.has(error.code)) ||
-    ('errcode' in error && typeof error.errcode === 'number' && SQLITE_DISK_CODES.has(error.errcode & 0xff)));
+  SQLITE_DISK_CODES.has(sqliteCode(error)) ||
+  (error instanceof Error && 'code' in error && DISK_CODES.has(error.code));
+
+/** Whether pages of a database do not fit together, or it is none. */
+export const isDamage = (error: unknown): boolean =>
+  sqliteCode(error) === SQLITE_CORRUPT || sqliteCode(error) === SQLITE_NOTADB;
+
+/** The failure of a statement on an open database, as the state of the store that it shows. */
+export function toStoreFailure(error: unknown): unknown {
+  if (isDiskError(error)) return new UnwritableDiskError(error);
+  // Every statement was right when the database was opened, so its tables are gone since.
+  const isDamaged = isDamage(error) || sqliteCode(error) === SQLITE_ERROR;
+  return isDamaged && error instanceof Error ? new DamagedStoreError(error.message, error) : error;
+}
 
 /**
  * Opens a database with a write-ahead log. Its file, created first where it is missing, and the
@@ -61,7 +102,7 @@ export const isDiskError = (error: unknown): boolean =>
  * @param options.busyMs - how long a statement waits for another process
  * @param options.synchronous - what a commit waits for: FULL survives a power cut
  * @param makeTables - what is made in it where it is missing
- * @throws UnwritableDiskError where the disk is full or read-only; Error that names the file
+ * @throws UnwritableDiskError, DamagedStoreError, or another Error that names the file
  */
 export function openDatabase(
   file: string,
@@ -72,7 +113,7 @@ export function openDatabase(
   try {
     if (file !== ':memory:') {
       makePrivateFolder(file);
-      closeSync(openSync(file, 'a', FILE_MODE));
+      createFile(file);
       for (const suffix of SUFFIXES) restrict(`${file}${suffix}`);
     }
     database = openSqlite(file);
@@ -86,16 +127,18 @@ export function openDatabase(
     // SQLite says what is wrong, not where.
     const reason = error instanceof Error ? error.message : String(error);
     const failure = new Error(`The database ${file} cannot be opened: ${reason}`, { cause: error });
-    throw isDiskError(error) ? new UnwritableDiskError(failure) : failure;
+    if (isDiskError(error)) throw new UnwritableDiskError(failure, true);
+    if (isDamage(error)) throw new DamagedStoreError(reason, failure);
+    throw error instanceof DamagedStoreError ? new DamagedStoreError(error.damage, failure) : failure;
   }
 }
 
-/** Opens a store in a file, or in memory where the disk is full or read-only. */
+/** Opens a store in a file, or in memory where the file cannot be used. */
 export function orInMemory<T>(file: string, makeStore: (file: string) => T): T {
   try {
     return makeStore(file);
   } catch (error) {
-    if (error instanceof UnwritableDiskError) return makeStore(':memory:');
+    if (error instanceof UnusableStoreError) return makeStore(':memory:');
     throw error;
   }
 }
@@ -125,17 +168,18 @@ export function inTransaction<T>(database: DatabaseSyncInstance, work: () => T):
   }
 }
 
-const SQLITE_BUSY = 5;
 const RETRY_MS = 50;
 const MAX_WAIT_MS = 10_000;
 
-const isBusy = (error: unknown): boolean =>
-  error instanceof Error && 'errcode' in error && error.errcode === SQLITE_BUSY;
-
 type SqlValue = string | number | null;
 
-/** Reads and writes of an open database. Each statement is prepared once. */
+/**
+ * Reads and writes of an open database. Each statement is prepared once. A failure of the disk or of
+ * the database is thrown as UnusableStoreError, and is the state of the store from then on.
+ */
 export interface SqliteStore {
+  /** Damage stays; a disk that takes nothing is a fault until a write succeeds. */
+  readonly fault: UnusableStoreError | undefined;
   /** The first row; undefined when there is none. */
   get(sql: string, ...values: SqlValue[]): unknown;
   all(sql: string, ...values: SqlValue[]): unknown[];
@@ -157,6 +201,17 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
   // Waiting inside SQLite would stop the event loop.
   database.exec('PRAGMA busy_timeout = 0');
 
+  let fault: UnusableStoreError | undefined;
+
+  function attempt<T>(action: () => T): T {
+    try {
+      return action();
+    } catch (error) {
+      const failure = toStoreFailure(error);
+      if (failure instanceof UnusableStoreError && !(fault instanceof DamagedStoreError)) fault = failure;
+      throw failure;
+    }
+  }
   function prepared(sql: string): StatementSyncInstance {
     const statement = statements.get(sql) ?? database.prepare(sql);
     statements.set(sql, statement);
@@ -164,16 +219,23 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
   }
 
   return {
-    get: (sql, ...values) => prepared(sql).get(...values),
-    all: (sql, ...values) => prepared(sql).all(...values),
-    run: (sql, ...values) => Number(prepared(sql).run(...values).changes),
+    get fault() {
+      return fault;
+    },
+    get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
+    all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
+    run(sql, ...values) {
+      const changes = attempt(() => Number(prepared(sql).run(...values).changes));
+      if (fault instanceof UnwritableDiskError) fault = undefined;
+      return changes;
+    },
     async write(work) {
       const until = performance.now() + MAX_WAIT_MS;
       for (;;) {
         try {
-          return inTransaction(database, work);
+          return attempt(() => inTransaction(database, work));
         } catch (error) {
-          if (!isBusy(error) || performance.now() >= until) throw error;
+          if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= until) throw error;
         }
         await sleep(RETRY_MS);
       }

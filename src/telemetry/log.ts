@@ -1,13 +1,23 @@
 // The logger: pino, with JSON lines in production and readable ones otherwise. Error texts, which
 // the upstream or a library may have written, lose tokens, signed URLs and sequences here.
 import { destination, type LevelWithSilent, type Logger, pino, stdSerializers } from 'pino';
+import { OperationalError } from '../async/operational-error.ts';
 import { redact } from './redact.ts';
 
 export type { Logger };
 
+/** The message of an error, and those of its causes that say something else. */
+function messages(error: Error): string {
+  const { message, cause } = error;
+  const rest = cause instanceof Error ? messages(cause) : '';
+  return message.includes(rest) ? message : `${message} (${rest})`;
+}
+
 /** An error as text with its causes, without what it may quote of requests and answers. */
-const errorText = (error: unknown): string =>
-  redact(error instanceof Error ? stdSerializers.err(error).stack : String(error));
+function errorText(error: unknown): string {
+  if (error instanceof OperationalError) return redact(messages(error));
+  return redact(error instanceof Error ? stdSerializers.err(error).stack : String(error));
+}
 
 /** One JSON line as a person reads it: time, level, message, fields. */
 function readable(line: string): string {

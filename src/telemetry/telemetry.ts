@@ -26,6 +26,7 @@ import {
   ATTR_GRAPHQL_OPERATION_NAME,
   ATTR_GRAPHQL_OPERATION_TYPE,
 } from '@opentelemetry/semantic-conventions/incubating';
+import { OperationalError } from '../async/operational-error.ts';
 import { createLineLimiter } from './line-limiter.ts';
 import type { Logger } from './log.ts';
 import type { Metrics } from './metrics.ts';
@@ -81,6 +82,8 @@ const QUIET_ROUTES = new Set(['/health', '/ready', '/metrics']);
 /** Paths of drifts that metrics tell apart: keys of maps come from the service. */
 const MAX_DRIFT_PATHS = 200;
 
+const STORE_LOG_INTERVAL_MS = 60_000;
+
 /** The method of an HTTP request: an operation over WebSocket began with the GET of its upgrade. */
 function toSpanMethod(method: string): string {
   if (method === 'WS') return 'GET';
@@ -102,6 +105,8 @@ export function createTelemetry(
   tracer: SpanTracer = nonRecordingTracer,
 ): Telemetry {
   const driftPaths = new Set<string>();
+  /** A store stays as it is for minutes, and everything that asks it fails alike. */
+  const limitStoreLines = createLineLimiter(STORE_LOG_INTERVAL_MS);
   let inFlight = 0;
 
   /**
@@ -281,8 +286,11 @@ export function createTelemetry(
     },
     storeFailed(store, error, requestId) {
       observe(() => metrics.storeErrors.inc({ store }));
-      if (store === 'cache') log.warn({ requestId, error }, 'cache bypassed');
-      else log.error({ requestId, error }, `store: ${store}`);
+      const state = error instanceof OperationalError ? error.constructor.name : String(error);
+      const failures = limitStoreLines(`${store} ${state}`);
+      if (failures === 0) return;
+      if (store === 'cache') log.warn({ requestId, failures, error }, 'cache bypassed');
+      else log.error({ requestId, failures, error }, `store: ${store}`);
     },
   };
 }

@@ -8,12 +8,13 @@ import {
   type LedgerItem,
   RETENTION_MS,
 } from '../../src/store/ledger/ledger.ts';
-import { LostLedgerError, WrongSecretError } from '../../src/store/ledger/mark.ts';
+import { WrongSecretError } from '../../src/store/ledger/mark.ts';
 import {
   createPrincipalMover,
   type LedgerSecrets,
   principalName,
 } from '../../src/store/ledger/principals.ts';
+import { LostLedgerError } from '../../src/store/unusable-store.ts';
 import { expectLinear, GROWTH } from '../cpu-time.ts';
 
 export const SECRETS = { current: 'a secret of this test' };

@@ -2,9 +2,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { KeyEntry, Ledger } from '../../src/store/ledger/ledger.ts';
-import { LostLedgerError } from '../../src/store/ledger/mark.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { NotReplicatedError } from '../../src/store/ledger/replication.ts';
+import { LostLedgerError } from '../../src/store/unusable-store.ts';
 import { until } from '../subscriptions/support.ts';
 import { batchOf, SECRETS } from './ledger-contract.ts';
 import { NO_REDIS, openRedisPair, type RedisPair } from './redis-place.ts';

@@ -2,6 +2,7 @@
 // (mark.ts), and each write raises the newest time of that mark. A store has the commands, and
 // answers batches, items and scores as the JSON that it stores.
 import type * as z from 'zod';
+import type { DamagedStoreError } from '../unusable-store.ts';
 import { type KeyEntry, type Ledger, ledgerBatch, ledgerItem, taskScores } from './ledger.ts';
 import { createMarkCheck, type ExpectedMark, type MarkStore, replacedFileError } from './mark.ts';
 import type { LedgerSecrets } from './principals.ts';
@@ -37,6 +38,8 @@ export interface LedgerStore extends Omit<Ledger, Stored | Ruled>, MarkStore {
   batches(...page: Parameters<Ledger['batches']>): Promise<{ total: number; batches: string[] }>;
   /** In the order of the ids. */
   scores(principal: string, taskIds: readonly string[]): Promise<(string | null)[]>;
+  /** The damage that a command has met; undefined where none has. */
+  damage?(): DamagedStoreError | undefined;
   /** Whether another file stands where that of this ledger was. */
   isReplaced?(): boolean;
   /** Opens the mark of that file. */
@@ -62,7 +65,13 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
   const mark = createMarkCheck(secrets);
   const isReplaced = (): boolean => store.isReplaced?.() === true;
 
+  function refuseDamaged(): void {
+    const damage = store.damage?.();
+    if (damage !== undefined) throw damage;
+  }
+
   async function check(): Promise<void> {
+    refuseDamaged();
     if (!isReplaced()) return mark.check(store);
     // The new file is marked as well, for the gateways that start on it.
     const replacement = store.openReplacement?.();
@@ -89,9 +98,10 @@ export function createLedger(store: LedgerStore, secrets: LedgerSecrets): Ledger
   return {
     ...store,
     check,
-    isLost: () => mark.isLost || isReplaced(),
+    isLost: () => mark.isLost || isReplaced() || store.damage?.() !== undefined,
     accept: () => mark.accept(store),
     async claim(...asked) {
+      refuseDamaged();
       const claimed = await tryClaim(...asked);
       if (claimed !== 'unexpected mark') return claimed;
       await check();

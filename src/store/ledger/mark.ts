@@ -3,15 +3,12 @@
 // it does not have: in both cases an idempotency key that was paid before would be paid again.
 import { randomUUID } from 'node:crypto';
 import * as z from 'zod';
-import { UnusableStoreError } from '../unusable-store.ts';
+import { LostLedgerError, UnusableStoreError } from '../unusable-store.ts';
 import { RETENTION_MS } from './ledger.ts';
 import { formerSecrets, type LedgerSecrets, principalName } from './principals.ts';
 
 /** The ledger was written with a secret that this gateway does not have. */
 export class WrongSecretError extends UnusableStoreError {}
-
-/** The ledger has lost what it knew. */
-export class LostLedgerError extends UnusableStoreError {}
 
 /** What stands beside a ledger, so that a new or an older one in its place is noticed. */
 export interface Witness {
@@ -142,7 +139,7 @@ export interface MarkCheck {
 }
 
 /** The loss that a mark shows to a gateway or a witness that knew another state of the ledger. */
-function findLoss(mark: Mark | null, newest: number, known: Witness): Mark['lost'] {
+export function findLoss(mark: Mark | null, newest: number, known: Witness): Mark['lost'] {
   const { id } = known;
   if (mark === null) return { id, loss: 'EMPTY' };
   if (mark.replaces.includes(id)) return undefined;

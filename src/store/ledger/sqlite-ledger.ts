@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { createSqliteStore, type SqliteStore } from '../sqlite-file.ts';
-import { UnwritableDiskError } from '../unusable-store.ts';
+import { DamagedStoreError, UnusableStoreError } from '../unusable-store.ts';
 import { createLedger, type LedgerStore } from './create-ledger.ts';
 import {
   bestEntry,
@@ -17,6 +17,7 @@ import {
   RETENTION_MS,
 } from './ledger.ts';
 import { type ExpectedMark, MAX_AHEAD_MS, type MarkStore, readMarkText } from './mark.ts';
+import { createOverwriteCheck } from './overwrite-check.ts';
 import type { LedgerSecrets } from './principals.ts';
 import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 import { openWitness, type WitnessFile } from './witness-file.ts';
@@ -64,22 +65,29 @@ function createMarkStore(
   witness: WitnessFile | undefined,
 ): MarkStore & { readonly keepWitness: () => Promise<void> } {
   const readRow = () => markRow.parse(sql.get('SELECT text, newest FROM mark'));
+  async function keepWitness(): Promise<void> {
+    if (witness === undefined) return;
+    // Under the lock of the ledger: processes that share it write one after the other.
+    await sql.write(() => {
+      const { text, newest } = readRow();
+      const mark = text === null ? null : readMarkText(text);
+      if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest });
+    });
+  }
+  /** Writes what is there: a disk that took nothing may take it again. */
+  async function tryDisk(): Promise<void> {
+    await sql.write(() => sql.run('UPDATE mark SET newest = newest'));
+    await keepWitness();
+  }
   return {
     async readMark() {
+      if (sql.fault !== undefined || witness?.fault !== undefined) await tryDisk();
       // The witness first: it is never newer than a ledger that is read after it.
       const witnessed = witness?.read();
       const stored = { ...readRow(), isDurable: true, hasReplicas: false, now: now() };
       return witnessed === undefined ? stored : { ...stored, witness: witnessed };
     },
-    async keepWitness() {
-      if (witness === undefined) return;
-      // Under the lock of the ledger: processes that share it write one after the other.
-      await sql.write(() => {
-        const { text, newest } = readRow();
-        const mark = text === null ? null : readMarkText(text);
-        if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest });
-      });
-    },
+    keepWitness,
     replaceMark: (expected, next, resets) =>
       sql.write(() => {
         const newest = resets ? '?' : 'max(newest + 1, ?)';
@@ -131,8 +139,8 @@ function createPruner(sql: SqliteStore, now: () => number, signal: AbortSignal):
 }
 
 /**
- * Opens the ledger in a file. Where its disk is full or read-only, what the file holds can be read,
- * and everything else fails.
+ * Opens the ledger in a file. Where that cannot be used, because its disk is full or its pages are
+ * damaged, what can be read of it is read, and everything else fails.
  *
  * @param file - a path, or ':memory:'
  * @param now - milliseconds since the epoch
@@ -142,12 +150,13 @@ export function openSqliteLedger(file: string, secrets: LedgerSecrets, now: () =
     const witness = file === ':memory:' ? undefined : openWitness(file);
     return createLedger(createLedgerStore(openTables(file), file, now, witness), secrets);
   } catch (error) {
-    if (!(error instanceof UnwritableDiskError)) throw error;
+    if (!(error instanceof UnusableStoreError)) throw error;
     const fail = () => Promise.reject(error);
     const writes = { claim: fail, renew: fail, release: fail, record: fail, recordUnknown: fail };
     const others = { check: fail, accept: fail, rename: fail, saveScores: fail };
+    const isLost = () => error instanceof DamagedStoreError;
     const readable = createLedger(createLedgerStore(openReadOnlyTables(file), file, now, undefined), secrets);
-    return { ...readable, ...writes, ...others };
+    return { ...readable, ...writes, ...others, isLost };
   }
 }
 
@@ -164,6 +173,18 @@ function createLedgerStore(
   const prune = createPruner(sql, now, closing.signal);
   void prune();
   const markStore = createMarkStore(sql, now, witness);
+  const findOverwrite = file === ':memory:' ? () => undefined : createOverwriteCheck(file);
+  findOverwrite();
+  let damageFound: DamagedStoreError | undefined;
+
+  /** Looks for damage. What is found stays, and is witnessed: also the next start finds a loss. */
+  function damage(): DamagedStoreError | undefined {
+    if (damageFound !== undefined) return damageFound;
+    const faults = [isReplaced() ? undefined : findOverwrite(), sql.fault, witness?.fault];
+    damageFound = faults.find((fault) => fault instanceof DamagedStoreError);
+    if (damageFound !== undefined) witness?.writeLoss();
+    return damageFound;
+  }
 
   const isAsExpected = ({ text, leastNewest }: ExpectedMark): boolean => {
     const stored = markRow.parse(sql.get('SELECT text, newest FROM mark'));
@@ -224,6 +245,7 @@ function createLedgerStore(
 
   return {
     ...markStore,
+    damage,
     isReplaced,
     openReplacement() {
       const other = createSqliteStore(openTables(file));
@@ -321,6 +343,8 @@ function createLedgerStore(
     },
     async close() {
       closing.abort();
+      // SQLite writes its log into the file now, whatever that is.
+      damage();
       sql.close();
       witness?.close();
     },

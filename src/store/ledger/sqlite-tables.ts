@@ -2,7 +2,8 @@
 import { statSync } from 'node:fs';
 import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';
-import { inTransaction, openDatabase, openReadOnly } from '../sqlite-file.ts';
+import { inTransaction, isDamage, openDatabase, openReadOnly } from '../sqlite-file.ts';
+import { DamagedStoreError } from '../unusable-store.ts';
 
 /** Counts up when the tables change. */
 const VERSION = 3;
@@ -63,8 +64,6 @@ const readVersion = (database: DatabaseSyncInstance): number =>
   versionRow.parse(database.prepare('PRAGMA user_version').get()).user_version;
 
 const integrityRow = z.object({ integrity_check: z.string() });
-/** SQLite's codes for pages that do not fit together. */
-const DAMAGE_CODES: ReadonlySet<unknown> = new Set([11, 26]);
 
 /** What is wrong with the pages of a database; undefined where they fit together. */
 function findDamage(database: DatabaseSyncInstance): string | undefined {
@@ -72,7 +71,7 @@ function findDamage(database: DatabaseSyncInstance): string | undefined {
     const found = integrityRow.parse(database.prepare('PRAGMA integrity_check(1)').get()).integrity_check;
     return found === 'ok' ? undefined : found.replaceAll(/\s+/g, ' ');
   } catch (error) {
-    if (error instanceof Error && 'errcode' in error && DAMAGE_CODES.has(error.errcode)) return error.message;
+    if (isDamage(error) && error instanceof Error) return error.message;
     throw error;
   }
 }
@@ -81,26 +80,23 @@ function findDamage(database: DatabaseSyncInstance): string | undefined {
  * Refuses a database whose write-ahead log is another one's: a copy was put back where a killed
  * gateway had left its log. SQLite would mix their pages, and keys would be lost in silence.
  *
- * @throws Error
+ * @throws DamagedStoreError
  */
-function checkLog(database: DatabaseSyncInstance, file: string): void {
+function checkLog(database: DatabaseSyncInstance): void {
   const damage = findDamage(database);
-  if (damage === undefined) return;
-  throw new Error(
-    `it is damaged (${damage}). If you have put a copy in its place, stop all gateways, put the copy back again, ` +
-      `delete ${file}-wal and ${file}-shm, and run \`foldatlas accept-ledger\` (docs/operators.md, Backup).`,
-  );
+  if (damage !== undefined) throw new DamagedStoreError(damage);
 }
 
 /**
  * Opens or creates the database, synchronised at commit: a spent key survives a power cut.
  *
- * @throws Error that names the file, for one that is damaged or newer than this gateway
+ * @throws UnusableStoreError for a full disk or a damaged file; Error that names the file, for one
+ *   that is newer than this gateway
  */
 export function openTables(file: string): DatabaseSyncInstance {
   const log = statSync(`${file}-wal`, { throwIfNoEntry: false });
   return openDatabase(file, { busyMs: 10_000, synchronous: 'FULL' }, (database) => {
-    if (log !== undefined && log.size > 0) checkLog(database, file);
+    if (log !== undefined && log.size > 0) checkLog(database);
     inTransaction(database, () => {
       const version = readVersion(database);
       if (version > VERSION)
@@ -116,14 +112,14 @@ export function openTables(file: string): DatabaseSyncInstance {
   });
 }
 
-/** Opens the tables of a file whose disk takes nothing; empty ones in memory where it has none. */
+/** Opens the tables of a file that cannot be used as far as they can be read, else empty ones. */
 export function openReadOnlyTables(file: string): DatabaseSyncInstance {
   try {
     const database = openReadOnly(file);
     if (readVersion(database) === VERSION) return database;
     database.close();
   } catch {
-    // There is no file yet.
+    // There is no file yet, or it is damaged.
   }
   return openTables(':memory:');
 }

@@ -11,6 +11,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, it } from 'vitest';
 import { awaitStore } from '../../../src/process/await-store.ts';
 import { openLedger } from '../../../src/store/ledger/open-ledger.ts';
+import { LostLedgerError } from '../../../src/store/unusable-store.ts';
 import { createLogger } from '../../../src/telemetry/log.ts';
 import { endWithFile } from '../../child-processes.ts';
 import { protein } from '../../folding/bench.ts';
@@ -194,6 +195,17 @@ describe('a process', () => {
     const waiting = awaitStore({ LEDGER_URL: place.url }, createLogger('silent', true), ledger.check, 600);
     await expect(waiting).rejects.toThrow(`The store ${place.url} failed: connect ECONNREFUSED`);
     await ledger.close();
+  });
+
+  it('does not wait for a store that has lost its past', async () => {
+    let checks = 0;
+    const check = async () => {
+      checks += 1;
+      throw new LostLedgerError('lost');
+    };
+    const waiting = awaitStore({ LEDGER_URL: 'redis://ledger' }, createLogger('silent', true), check, 600);
+    await expect(waiting).rejects.toThrow('lost');
+    expect(checks).toBe(1);
   });
 
   it.skipIf(NO_REDIS)('that its Redis refuses does not wait for it', async () => {

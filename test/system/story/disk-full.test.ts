@@ -60,6 +60,9 @@ describe('a full disk', () => {
     const known = await batchIds(server);
     for (const { batchId } of kept) expect(known).toContain(batchId);
 
+    const full = await fetch(`${server.url}/ready`);
+    expect([full.status, await full.text()]).toEqual([503, expect.stringContaining('full or read-only')]);
+
     // It is started again on the full disk: what can be read is answered, and nothing is sent that could be paid twice.
     expect(await server.end('SIGTERM')).toBe(0);
     server = await startServer(env(), { largestFileKibibytes: 0 });

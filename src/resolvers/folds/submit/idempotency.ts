@@ -4,7 +4,8 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../../context.ts';
 import { notSent } from '../../../schema/problem.ts';
 import { KEY_LEASE_MS, type KeyEntry } from '../../../store/ledger/ledger.ts';
-import { LostLedgerError, WrongSecretError } from '../../../store/ledger/mark.ts';
+import { WrongSecretError } from '../../../store/ledger/mark.ts';
+import { LostLedgerError } from '../../../store/unusable-store.ts';
 import { type SubmitFoldResultShape, submittedBefore, unknownOutcome } from './submit-result.ts';
 
 const RENEW_MS = KEY_LEASE_MS / 3;
