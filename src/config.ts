@@ -6,6 +6,7 @@ import { readKeyFile } from './config/api-keys.ts';
 import { DEFAULT_LIMITS, type GatewayLimits } from './config/limits.ts';
 import { isLoopback } from './config/loopback.ts';
 import { readManifest } from './config/operation-manifest.ts';
+import { readTraceSettings } from './config/traces.ts';
 import { isRedis, misspelt, secret, variables } from './config/variables.ts';
 
 /** The names of all settings. */
@@ -33,6 +34,8 @@ export interface Config extends Settings {
   readonly keyForLoopback: boolean;
   /** Variables of the embedded sandbox, which reads them itself. */
   readonly sandbox: Readonly<Record<string, string>>;
+  /** Whether traces are sent. */
+  readonly tracesOn: boolean;
   /** One sentence for each variable that has no effect though it may be meant to have one. */
   readonly warnings: readonly string[];
 }
@@ -215,6 +218,7 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
     throw new ConfigError(problems);
   }
   const v = parsed.data;
+  const traces = readTraceSettings(given);
   const { gatewaySecret, listedOperations } = readFiles(v, problems);
   const ways = proofSettings(v);
   const ledger = v.LEDGER_URL ?? v.STORE_URL;
@@ -239,6 +243,11 @@ export function readConfig(env: Readonly<Record<string, string | undefined>>): C
         name.startsWith('SANDBOX_') && value !== undefined ? [[name, value]] : [],
       ),
     ),
-    warnings: [...misspelt(Object.keys(given), SETTINGS), ...proxySettings(Object.keys(given))],
+    tracesOn: traces.isOn,
+    warnings: [
+      ...misspelt(Object.keys(given), SETTINGS),
+      ...proxySettings(Object.keys(given)),
+      ...traces.warnings,
+    ],
   };
 }

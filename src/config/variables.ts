@@ -221,7 +221,7 @@ export const variables = z.object({
     .optional(),
   METRICS_PORT: whole(0, 65_535).optional(),
   SHUTDOWN_SECONDS: whole(0, 3600).default(25),
-  // Checked where it is used: one that is wrong costs the traces, not the gateway.
+  // `readTraceSettings` checks it: one that is wrong costs the traces, not the gateway.
   OTEL_EXPORTER_OTLP_ENDPOINT: z.string().optional(),
   NODE_ENV: z
     .string()

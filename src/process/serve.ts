@@ -40,14 +40,13 @@ export const attachSockets = (server: Server, gateway: Gateway, config: Config, 
   });
 
 /** Opens the tracer; a gateway whose tracer cannot be set up goes on without one. */
-async function startTracing(endpoint: string | undefined, log: Logger): Promise<Tracing | undefined> {
-  if (endpoint === undefined) return undefined;
-  const onError = (error: unknown) => log.warn({ error }, 'traces were not sent');
+async function startTracing(config: Config, log: Logger): Promise<Tracing | undefined> {
+  if (!config.tracesOn) return undefined;
   try {
     const { openTracing } = await import('../telemetry/tracing.ts');
-    return openTracing({ endpoint, onError });
+    return openTracing((problem) => log.warn(problem));
   } catch (error) {
-    log.warn({ error }, 'the tracer cannot be set up (OTEL_EXPORTER_OTLP_ENDPOINT); no traces are sent');
+    log.warn({ error }, 'the tracer cannot be set up; no traces are sent');
     return undefined;
   }
 }
@@ -59,7 +58,7 @@ async function startTracing(endpoint: string | undefined, log: Logger): Promise<
  */
 export async function serve(options: ServeOptions): Promise<Served> {
   const { config, log, ...rest } = options;
-  const tracing = await startTracing(config.OTEL_EXPORTER_OTLP_ENDPOINT, log);
+  const tracing = await startTracing(config, log);
   const gateway = createGateway({ config, log, tracing, ...rest });
   const { silence, answer } = timeLimits(config);
   const server = createHttpServer(gateway, { socketTimeoutMs: silence, answerTimeoutMs: answer });

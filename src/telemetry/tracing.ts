@@ -1,19 +1,14 @@
 // Traces sent by OTLP over HTTP. This file is imported only when that is configured: the SDK of
 // OpenTelemetry is large.
+import { DiagLogLevel, diag } from '@opentelemetry/api';
 import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
 import { detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, NodeTracerProvider, type SpanExporter } from '@opentelemetry/sdk-trace-node';
 import { ATTR_SERVICE_NAME, ATTR_SERVICE_VERSION } from '@opentelemetry/semantic-conventions';
 import { withTimeout } from '../async/deadline.ts';
 import { VERSION } from '../package.ts';
+import { redact } from './redact.ts';
 import type { SpanTracer } from './trace-context.ts';
-
-export interface TracingOptions {
-  /** Where the collector is; `/v1/traces` is added. */
-  readonly endpoint: string;
-  /** Called when sending spans begins to fail: once until it succeeds again. */
-  readonly onError: (error: unknown) => void;
-}
 
 export interface Tracing {
   readonly tracer: SpanTracer;
@@ -24,14 +19,18 @@ export interface Tracing {
 /** How long the end of the process waits for the collector. */
 const LAST_SEND_MS = 3_000;
 
+/** Why spans were not taken, in a line. A failed connection to several addresses has no message. */
+const reason = (error: (Error & { code?: unknown }) | undefined): string =>
+  redact(error?.message || String(error?.code ?? 'the collector did not take them'));
+
 /** Wraps an exporter to report its failures, which OpenTelemetry writes only to its own logger. */
-function reportFailures(exporter: SpanExporter, onError: (error: unknown) => void): SpanExporter {
+function reportFailures(exporter: SpanExporter, warn: (problem: string) => void): SpanExporter {
   let isFailing = false;
   return {
     export(spans, done) {
       exporter.export(spans, (result) => {
         const hasFailed = result.code !== 0;
-        if (hasFailed && !isFailing) onError(result.error ?? 'the collector did not take them');
+        if (hasFailed && !isFailing) warn(`traces were not sent: ${reason(result.error)}`);
         isFailing = hasFailed;
         done(result);
       });
@@ -41,20 +40,34 @@ function reportFailures(exporter: SpanExporter, onError: (error: unknown) => voi
 }
 
 /**
- * OpenTelemetry's own environment variables set the name, sampling, headers and batches.
+ * OpenTelemetry reads its own environment variables: address, headers, name, sampling, batches and
+ * limits.
  *
- * @throws Error for an endpoint that is no http(s) URL, and what OpenTelemetry throws
+ * @param warn - receives a sentence for each variable that is wrong, and one when sending spans
+ *   begins to fail
+ * @throws what OpenTelemetry throws
  */
-export function openTracing({ endpoint, onError }: TracingOptions): Tracing {
-  if (!/^https?:$/.test(new URL(endpoint).protocol))
-    throw new Error('OTEL_EXPORTER_OTLP_ENDPOINT must be an http(s) URL');
-  const exporter = new OTLPTraceExporter({ url: `${endpoint.replace(/\/+$/, '')}/v1/traces` });
+export function openTracing(warn: (problem: string) => void): Tracing {
+  const ignore = () => undefined;
+  const tell = (text: string) => warn(redact(text));
+  const logger = { error: tell, warn: tell, info: ignore, debug: ignore, verbose: ignore };
+  diag.setLogger(logger, { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true });
+  try {
+    return createTracing(warn);
+  } finally {
+    // Later on it would write each failure of the exporter, with a stack.
+    diag.disable();
+  }
+}
+
+function createTracing(warn: (problem: string) => void): Tracing {
+  const exporter = new OTLPTraceExporter();
   const provider = new NodeTracerProvider({
     resource: resourceFromAttributes({
       [ATTR_SERVICE_NAME]: 'foldatlas',
       [ATTR_SERVICE_VERSION]: VERSION,
     }).merge(detectResources({ detectors: [envDetector] })),
-    spanProcessors: [new BatchSpanProcessor(reportFailures(exporter, onError))],
+    spanProcessors: [new BatchSpanProcessor(reportFailures(exporter, warn))],
   });
   return {
     tracer: provider.getTracer('foldatlas', VERSION),

@@ -1,7 +1,11 @@
 // An OpenTelemetry collector on loopback that keeps the spans it is sent (OTLP over HTTP, JSON).
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { buffer } from 'node:stream/consumers';
+import { gunzipSync } from 'node:zlib';
+import { vi } from 'vitest';
 import { z } from 'zod';
+import { openTracing, type Tracing } from '../../src/telemetry/tracing.ts';
 
 const attribute = z.object({
   key: z.string(),
@@ -41,8 +45,8 @@ export async function openCollector(): Promise<Collector> {
   const spans: SentSpan[] = [];
   const bodies: string[] = [];
   const server = createServer(async (request, response) => {
-    let body = '';
-    for await (const chunk of request) body += String(chunk);
+    const bytes = await buffer(request);
+    const body = String(request.headers['content-encoding'] === 'gzip' ? gunzipSync(bytes) : bytes);
     bodies.push(`${request.url} ${JSON.stringify(request.headers)} ${body}`);
     for (const { scopeSpans } of sent.parse(JSON.parse(body)).resourceSpans)
       spans.push(...scopeSpans.flatMap((scope) => scope.spans));
@@ -59,4 +63,19 @@ export async function openCollector(): Promise<Collector> {
         server.closeAllConnections();
       }),
   };
+}
+
+/** Opens a tracer with OpenTelemetry's variables, which it reads from the environment once. */
+export function openTracingTo(
+  url: string,
+  env: Readonly<Record<string, string>> = {},
+  warn: (problem: string) => void = () => undefined,
+): Tracing {
+  for (const [name, value] of Object.entries({ OTEL_EXPORTER_OTLP_ENDPOINT: url, ...env }))
+    vi.stubEnv(name, value);
+  try {
+    return openTracing(warn);
+  } finally {
+    vi.unstubAllEnvs();
+  }
 }

@@ -6,11 +6,11 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { redact } from '../../src/telemetry/redact.ts';
-import { openTracing, type Tracing } from '../../src/telemetry/tracing.ts';
+import type { Tracing } from '../../src/telemetry/tracing.ts';
 import { leaksIn } from '../leaks.ts';
 import { testLogger } from '../record.ts';
 import { reached } from '../transport.ts';
-import { type Collector, openCollector } from './collector.ts';
+import { type Collector, openCollector, openTracingTo } from './collector.ts';
 
 const TOKEN = 'tok-canary-7f3a9b1c5d';
 const SIGNATURE = 'c4n4ry51gn4tur3';
@@ -64,12 +64,7 @@ beforeAll(async () => {
   });
   await new Promise<void>((resolve) => upstream.listen(0, '127.0.0.1', resolve));
   collector = await openCollector();
-  tracing = openTracing({
-    endpoint: collector.url,
-    onError: (error) => {
-      throw error;
-    },
-  });
+  tracing = openTracingTo(collector.url, {}, (problem) => expect.fail(problem));
   gateway = reached(
     createGateway({
       config: readConfig({ STORE_URL: 'memory:', REQUEST_TIMEOUT_MS: '3000', MAX_CONCURRENT_REQUESTS: '0' }),

@@ -7,10 +7,9 @@ import { createGateway } from '../../src/gateway.ts';
 import { refuseMetrics } from '../../src/http/access/shared-secrets.ts';
 import { VERSION } from '../../src/package.ts';
 import { readTraceparent } from '../../src/telemetry/trace-context.ts';
-import { openTracing } from '../../src/telemetry/tracing.ts';
 import { recorded, testLogger } from '../record.ts';
 import { at, openWorld, type World } from '../support.ts';
-import { openCollector } from './collector.ts';
+import { openCollector, openTracingTo } from './collector.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
 const CARD = `query ProteinCard { uniprotEntry(id: "P01308") { name } protein(hash: "${INSULIN}") { ptm } }`;
@@ -124,27 +123,18 @@ describe('a trace', () => {
     await new Promise<void>((resolve) => refusing.listen(0, '127.0.0.1', resolve));
     const { port } = refusing.address() as { port: number };
     const errors: unknown[] = [];
-    const tracing = openTracing({
-      endpoint: `http://127.0.0.1:${port}`,
-      onError: (error) => errors.push(error),
-    });
+    const tracing = openTracingTo(`http://127.0.0.1:${port}`, {}, (problem) => errors.push(problem));
     for (let i = 0; i < 1000; i++) tracing.tracer.startSpan('step').end();
     // While it runs, not only when it ends.
     await expect.poll(() => errors).toHaveLength(1);
     await tracing.close();
     refusing.close();
-    expect(errors).toEqual([expect.objectContaining({ message: 'Not Found', code: 404 })]);
+    expect(errors).toEqual(['traces were not sent: Not Found']);
   });
 
   it('is sent to a collector: a span for the request, one below it for each upstream call', async () => {
     const collector = await openCollector();
-    // OpenTelemetry reads its own variables.
-    vi.stubEnv('OTEL_SERVICE_NAME', 'tested');
-    onTestFinished(() => void vi.unstubAllEnvs());
-    const tracing = openTracing({
-      endpoint: collector.url,
-      onError: () => undefined,
-    });
+    const tracing = openTracingTo(collector.url, { OTEL_SERVICE_NAME: 'tested' });
     const gateway = recorded(
       createGateway({
         config: readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0' }),
@@ -201,7 +191,7 @@ describe('a trace', () => {
 
   it('says why a call or a request failed, and never which file was asked for', async () => {
     const collector = await openCollector();
-    const tracing = openTracing({ endpoint: collector.url, onError: () => undefined });
+    const tracing = openTracingTo(collector.url);
     const gateway = recorded(
       createGateway({
         config: readConfig({ STORE_URL: 'memory:', MAX_CONCURRENT_REQUESTS: '0' }),
