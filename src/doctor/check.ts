@@ -25,15 +25,17 @@ export interface Expected {
   readonly schema?: z.ZodType;
   /** Keys that a service may leave out. */
   readonly optional?: readonly string[];
-  /** What a 404 of the API says of the caller's own id: the service has not changed. */
+  /** Of a call with an id that the caller gave: what a 404 says of it. */
   readonly absent?: string;
+  /** The same call with nothing but this id: where this is refused as well, the id is. */
+  readonly bare?: FreeCall;
   /** The setting that bridges a refusal of the input. */
   readonly setting?: string;
   /** Looks further into an answer with an expected status. */
   readonly examine?: (answer: Answer) => readonly Difference[] | Promise<readonly Difference[]>;
 }
 
-/** `NOT_SEEN`: the caller's token or batch is refused. `SKIPPED`: the caller gave none. */
+/** `NOT_SEEN`: the caller asked for it, but token or batch is refused or missing. `SKIPPED`: the caller gave none. */
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'NOT_SEEN' | 'SKIPPED';
 
 export interface Check {
@@ -66,6 +68,8 @@ export function unreachable(name: string, error: unknown): Check {
   return { name, status: 'UNREACHABLE', note: error.failure.code };
 }
 
+const isRefused = (status: number): boolean => status === 400 || status === 422;
+
 async function compare(
   { statuses = [200], schema, optional = [], setting, examine }: Expected,
   answer: Answer,
@@ -73,7 +77,7 @@ async function compare(
   const { status, contentType, content } = answer;
   if (!statuses.includes(status)) {
     const other = { path: 'HTTP status', expected: statuses.join(' or '), seen: String(status) };
-    return { differences: [status === 400 || status === 422 ? { ...other, setting } : other] };
+    return { differences: [isRefused(status) ? { ...other, setting } : other] };
   }
   const own = (await examine?.(answer)) ?? [];
   if (schema === undefined || status >= 300) return { differences: own };
@@ -95,7 +99,9 @@ export async function checkCall(
   expected: Expected,
 ): Promise<{ readonly check: Check; readonly content?: unknown }> {
   if (call.api === 'batch' && up.token === undefined)
-    return { check: { name, status: 'SKIPPED', note: 'needs a token' } };
+    return {
+      check: { name, status: expected.absent === undefined ? 'SKIPPED' : 'NOT_SEEN', note: 'needs a token' },
+    };
   try {
     const answer = await ask(up, call);
     const { status: http, content, body } = answer;
@@ -105,6 +111,8 @@ export async function checkCall(
       return { check: { name, status: 'NOT_SEEN', http, note: 'the token is refused' } };
     if (http === 404 && expected.absent !== undefined && isApiError(body))
       return { check: { name, status: 'NOT_SEEN', http, note: expected.absent } };
+    if (isRefused(http) && expected.bare !== undefined && isRefused((await ask(up, expected.bare)).status))
+      return { check: { name, status: 'NOT_SEEN', http, note: 'the id is refused' } };
     const compared = await compare(expected, answer);
     const status = compared.differences?.length === 0 ? 'OK' : 'CHANGED';
     const isExpected = (expected.statuses ?? [200]).includes(http);

@@ -240,6 +240,7 @@ async function checkOwnBatch(
   const own = { batch_id: batchId, include_responses: true, [listLimitField]: 1 };
   const page = await run('list, own batch', post('list', own), {
     absent: 'there is no such batch for this token',
+    bare: post('list', { batch_id: batchId, include_responses: false }),
     setting: LIST_FIELDS,
     schema: wire.batchPage,
     optional: [

@@ -306,6 +306,35 @@ it.each([
   expect(reportText(report)).not.toContain('as the gateway expects it');
 });
 
+it('says that a batch was not seen without a token', async () => {
+  const report = await doctor(proxy.url, { token: null, batchId: 'mine' });
+  expect(report.checks.filter(({ status }) => status === 'NOT_SEEN')).toEqual([
+    { name: 'list, own batch', status: 'NOT_SEEN', note: 'needs a token' },
+  ]);
+  expect(report.status).toBe('NOT_SEEN');
+});
+
+it.each([
+  400, 422,
+])('says that the id of a batch is refused with %i, unless a field beside it is', async (status) => {
+  const refuse = (isWrong: (body: string) => boolean) =>
+    proxy.change((answer, { path, body }) => {
+      if (!path.endsWith('/list') || !isWrong(body)) return;
+      answer.status = status;
+      answer.body = Buffer.from('{"message":"batch_id: Invalid"}');
+    });
+  refuse((body) => body.includes('"mine"'));
+  const report = await doctor(proxy.url, { batchId: 'mine' });
+  expect(report.checks.filter(({ status: state }) => state !== 'OK')).toEqual([
+    { name: 'list, own batch', status: 'NOT_SEEN', http: status, note: 'the id is refused' },
+  ]);
+  refuse((body) => body.includes('"limit"'));
+  const changed = (await doctor(proxy.url, { batchId: 'mine' })).checks.find(
+    ({ name }) => name === 'list, own batch',
+  );
+  expect(changed).toMatchObject({ status: 'CHANGED', differences: [{ setting: 'UPSTREAM_LIST_FIELDS' }] });
+});
+
 it('says that a batch does not exist for the token, not that the service has changed', async () => {
   for (const batchId of ['nope', '00000000-0000-4000-8000-000000000000']) {
     const report = await doctor(proxy.url, { batchId });
