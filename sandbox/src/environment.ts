@@ -67,7 +67,7 @@ function readWire(data: z.output<typeof variables>) {
   return { problems: result.error.issues.map(({ path, message }) => `${variableOf(path[0])}: ${message}`) };
 }
 
-/** The options for `startSandbox`, and whether the clock stands still; or the problems, one line each. */
+/** The options for `startSandbox`, whether the clock stands still, and a warning for each name that is no setting; or the problems. */
 export function readEnvironment(env: Record<string, string | undefined>) {
   const result = variables.safeParse(env);
   if (!result.success)
@@ -80,7 +80,11 @@ export function readEnvironment(env: Record<string, string | undefined>) {
     };
   const reading = readWire(data);
   if ('problems' in reading) return { problems: reading.problems };
+  const strange = Object.keys(env).filter(
+    (name) => name.startsWith('SANDBOX_') && !Object.hasOwn(variables.shape, name),
+  );
   return {
+    warnings: strange.map((name) => `${name}: there is no such setting, so it has no effect`),
     options: {
       wire: reading.wire,
       host: data.SANDBOX_HOST,

@@ -1,9 +1,29 @@
 #!/usr/bin/env node
 // The sandbox by itself: `npm run sandbox`. Reads the SANDBOX_* environment, starts, says loudly what it is, and ends
 // cleanly on a signal. It must not know anything that an option of startSandbox does not say.
+import { existsSync, realpathSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
 import { ManualClock } from './clock.ts';
 import { readEnvironment } from './environment.ts';
 import { startSandbox } from './sandbox.ts';
+
+const HELP = `A stand-in of the protein service: its folds are made-up geometry, no predictions.
+
+USAGE foldatlas-sandbox
+
+It listens at http://127.0.0.1:4010 and stores its state in .data/sandbox. Settings are the SANDBOX_* of the environment;
+README.md of this package lists them.
+`;
+
+// A program that imports this file has read its own command line.
+const [, program = '', ...words] = process.argv;
+if (existsSync(program) && realpathSync(program) === fileURLToPath(import.meta.url) && words.length > 0) {
+  const isHelp = words.some((word) => word === '--help' || word === '-h');
+  if (isHelp) console.log(HELP);
+  else
+    console.error(`foldatlas-sandbox takes no arguments: ${words.join(' ')}. See foldatlas-sandbox --help.`);
+  process.exit(isHelp ? 0 : 2);
+}
 
 const reading = readEnvironment(process.env);
 if ('problems' in reading) {
@@ -12,6 +32,7 @@ if ('problems' in reading) {
   process.exit(78);
 }
 
+for (const warning of reading.warnings) console.error(warning);
 const { manualClock, ...options } = reading.options;
 const sandbox = await startSandbox({
   ...options,

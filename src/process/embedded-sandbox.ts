@@ -4,18 +4,21 @@
 import type * as Sandbox from 'foldatlas-sandbox/sandbox';
 import { type Config, ConfigError } from '../config.ts';
 
+const INSTALL = 'npm install foldatlas-sandbox (in a checkout: npm ci && npm run build)';
+const NOT_INSTALLED = {
+  main: `The sandbox is not installed: ${INSTALL}`,
+  sandbox: `UPSTREAM_URL: set the address of the service, or install the sandbox, which stands in for it: ${INSTALL}`,
+};
+
 /** Node runs no TypeScript of a package, so a gateway that runs from source takes the source. */
-const load = (name: 'main' | 'sandbox') =>
+const load = (name: keyof typeof NOT_INSTALLED) =>
   import(
     import.meta.url.endsWith('.ts')
       ? new URL(`../../sandbox/src/${name}.ts`, import.meta.url).href
       : `foldatlas-sandbox/${name}`
   ).catch(async (error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'ERR_MODULE_NOT_FOUND')) throw error;
-    throw new ConfigError([
-      'UPSTREAM_URL: set the address of the service. The sandbox, which would stand in for it, is not ' +
-        'installed (package foldatlas-sandbox; in a checkout: npm ci && npm run build)',
-    ]);
+    throw new ConfigError([NOT_INSTALLED[name]]);
   });
 
 /** The gateway's prefixes, models and field names. */
@@ -45,6 +48,7 @@ export async function startEmbeddedSandbox(
   const { readOptions, startSandboxThread }: typeof Sandbox = await load('sandbox');
   const reading = await readOptions({ SANDBOX_PORT: '0', ...config.sandbox });
   if ('problems' in reading) throw new ConfigError(reading.problems);
+  for (const warning of reading.warnings) more?.onProgress?.(warning);
   const { manualClock: _manualClock, wire, ...options } = reading.options;
   return startSandboxThread({ ...options, wire: { ...wire, ...wireOptions(config) }, ...more }).catch(
     (error: unknown) => {

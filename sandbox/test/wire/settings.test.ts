@@ -186,3 +186,9 @@ describe('settings that do not go together', () => {
     });
   });
 });
+
+it('tells names that are no setting', () => {
+  expect(readEnvironment({ SANDBOX_SEEED: '1', SANDBOX_SIZE: 'small', SANDBOXED: '1' })).toMatchObject({
+    warnings: ['SANDBOX_SEEED: there is no such setting, so it has no effect'],
+  });
+});
