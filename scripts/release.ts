@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
-import { missingFields, prepareRelease, readManifest, registryName } from './release/prepare.ts';
+import { completeLinks } from './release/package-links.ts';
+import { missingFields, prepareRelease, readManifest, registryName, webAddress } from './release/prepare.ts';
 
 const ROOT = fileURLToPath(new URL('..', import.meta.url));
 const TODAY = new Date().toISOString().slice(0, 10);
@@ -82,6 +83,8 @@ function make(root: string, python: string | undefined): void {
   rmSync(out, { recursive: true, force: true });
   mkdirSync(out, { recursive: true });
   run(root, process.execPath, ['scripts/build.js']);
+  const { version, repository } = readManifest(root);
+  completeLinks(root, repository && `${webAddress(repository.url)}/blob/v${version}`);
   run(root, 'npm', [
     'pack',
     '--workspaces',
@@ -159,18 +162,21 @@ if (options.prepare) {
 } else {
   const found = findPython();
   const obstacles = findObstacles(ROOT, found);
-  const root = isDry ? copyCheckout() : ROOT;
+  const root = copyCheckout();
   const changed = prepareRelease(root, TODAY);
   if (changed.length > 0) obstacles.push(`--prepare changes ${changed.join(', ')}.`);
   for (const obstacle of obstacles) say(`Not ready to publish: ${obstacle}`);
-  if (!isDry && obstacles.length > 0) process.exit(1);
+  if (!isDry && obstacles.length > 0) {
+    rmSync(root, { recursive: true });
+    process.exit(1);
+  }
   try {
     make(root, found?.python);
     for (const [command, ...args] of publishCommands(root, found?.python ?? 'python3'))
       if (!isDry || (options.images && args[0] === 'build')) run(root, command, args);
       else say(`would run: ${[command, ...args].join(' ')}`);
   } finally {
-    if (isDry) rmSync(root, { recursive: true });
+    rmSync(root, { recursive: true });
   }
   say(`Everything is in ${out}.`);
 }
