@@ -3,6 +3,7 @@ import { spawn, spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
 import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -102,7 +103,7 @@ describe.skipIf(NO_NGINX)('the proxy', () => {
   });
 
   /** Sends one request with a body of 200 kB. @returns the status of its answer, or why there is none */
-  const send = (padding: string): Promise<unknown> =>
+  const send = (padding: string): Promise<string> =>
     fetch(url, {
       method: 'POST',
       headers: { 'content-type': 'application/json' },
@@ -138,6 +139,27 @@ describe.skipIf(NO_NGINX)('the proxy', () => {
     isOver = true;
     await Promise.all(senders);
     expect(Object.fromEntries(answers), faults).toEqual({ [ANSWER]: count() });
+  });
+
+  it('sends a GET that one gateway has no room for to the other, and never a POST', async () => {
+    const [, host] = HOSTS;
+    await gateways[1]?.end('SIGTERM');
+    let refused = 0;
+    const full = createServer((request, response) => {
+      refused += 1;
+      request.resume();
+      response.writeHead(503, { 'retry-after': '1', connection: 'close' }).end();
+    }).listen(port, host);
+    await once(full, 'listening');
+    const get = `${url}?query=${encodeURIComponent('{ limits { maxItems } }')}`;
+    while (refused < 3) expect((await fetch(get)).status).toBe(200);
+    const before = refused;
+    const answers = new Set<string>();
+    while (refused < before + 3) answers.add((await send('')).slice(0, 3));
+    expect([...answers].sort()).toEqual(['200', '503']);
+    full.close();
+    await once(full, 'close');
+    gateways[1] = await startGateway(host);
   });
 
   it('passes the parts of an answer on', async () => {
