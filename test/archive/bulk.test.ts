@@ -171,16 +171,16 @@ function perResidue(residues: number): string {
   return `{"indices": [[${list((i) => Math.floor(i / 64))}], [${list((i) => (i * 37) % 16384)}]], "values": [${list((i) => (i % 997) / 331)}]}`;
 }
 
-test('500 proteins with activations along the sequence, a few of them huge, do not hold the loop', async () => {
+test('200 proteins with activations along the sequence, a few of them huge, do not hold the loop', async () => {
   const [small, huge] = [perResidue(30), perResidue(2000)];
-  const all = Array.from({ length: 500 }, (_, i) => {
+  const all = Array.from({ length: 200 }, (_, i) => {
     const hash = String(i).padStart(32, '0');
-    return `"${hash}": {"protein_level": {"indices": [1], "values": [2]}, "per_residue": ${i % 50 === 0 ? huge : small}}`;
+    return `"${hash}": {"protein_level": {"indices": [1], "values": [2]}, "per_residue": ${i % 40 === 0 ? huge : small}}`;
   });
   const bytes = zipSync({ 'features.json': strToU8(`{${all.join(',\n')}}`) }, { level: 1 });
   const read = () => readBulkArchive(bytes, { rows: { top: 0, indices: [37] } });
   const result = await read();
-  expect(result.features.size).toBe(500);
+  expect(result.features.size).toBe(200);
   expect(result.features.get('0'.repeat(32))?.rows?.get(37)?.residues).toHaveLength(8);
   await expectShortTurns(read, 0.2);
 });

@@ -162,7 +162,7 @@ function documentOf(g: fc.GeneratorValue): Drawn {
 const drawn = fc.gen().map(documentOf);
 
 /** Queries drawn for each dialect. */
-const RUNS = runs(40);
+const RUNS = runs(12);
 
 describe.each(['plain', 'rich'] as const)('the cost of a query to a service that is %s', (dialect) => {
   let world: World;

@@ -1,4 +1,4 @@
-// Crowds: 2,000 watchers of 50 batches cost the upstream what 50 do; a reader that stops delays no other and costs
+// Crowds: 1,000 watchers of 50 batches cost the upstream what 50 do; a reader that stops delays no other and costs
 // nothing; replicas that share a store poll once between them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
@@ -48,9 +48,9 @@ beforeEach(() => {
 });
 afterEach(() => gateway.close());
 
-describe('2,000 watchers on 50 batches', () => {
+describe('1,000 watchers on 50 batches', () => {
   it('cause the upstream calls of 50, and all see the end', { timeout: 300_000 }, async () => {
-    // Signs of life for 2,000 clients three times a second would be most of what is measured here.
+    // Signs of life for 1,000 clients three times a second would be most of what is measured here.
     gateway = openGateway(sandbox.url, MANY, { first: 500, slowest: 1000 }, undefined, 12_000);
     const ids: string[] = [];
     for (let i = 0; i < 50; i += 1) ids.push(await submit(gateway, 3));
@@ -74,7 +74,7 @@ describe('2,000 watchers on 50 batches', () => {
       }
     };
     const watching: Promise<void>[] = [];
-    while (watching.length < 2000) {
+    while (watching.length < 1000) {
       watching.push(watchOne(ids[watching.length % 50] ?? ''));
       // A hundred come at once: however long all take, none of them waits too long for its connection.
       if (watching.length % 100 === 0)
@@ -87,13 +87,13 @@ describe('2,000 watchers on 50 batches', () => {
     const heap = process.memoryUsage().heapUsed - before;
     const metrics = await (await gateway.fetch(new Request('http://gateway.test/metrics'))).text();
     expect(metrics).toMatch(/^foldatlas_pollers 50$/m);
-    expect(metrics).toMatch(/^foldatlas_watchers 2000$/m);
+    expect(metrics).toMatch(/^foldatlas_watchers 1000$/m);
     const running = run(clock, 10);
     onTestFinished(running.stop);
     await Promise.all(watching);
     running.stop();
     const milliseconds = Date.now() - started;
-    expect(finals).toBe(2000);
+    expect(finals).toBe(1000);
     expect(sequences.every(Boolean)).toBe(true);
     // What 50 watchers cause at most: a poll an interval (jitter shortens it by a fifth), and a page of items for each event.
     const perBatch = new Map<string, { counts: number; items: number }>();
@@ -106,10 +106,10 @@ describe('2,000 watchers on 50 batches', () => {
       expect(counts).toBeLessThanOrEqual(Math.ceil(milliseconds / 400) + 1);
       expect(items).toBeLessThanOrEqual(counts);
     }
-    // Streams, requests and contexts of 2,000 clients included.
-    expect(heap / 2000).toBeLessThan(200 * 1024);
+    // Streams, requests and contexts of 1,000 clients included.
+    expect(heap / 1000).toBeLessThan(200 * 1024);
     process.stdout.write(
-      `2,000 watchers, 50 batches: ${lists.length} List calls, ${events} events, ${milliseconds} ms, CPU ${Math.round(spent())} ms, heap ${Math.round(heap / 2000 / 1024)} KiB a watcher\n`,
+      `1,000 watchers, 50 batches: ${lists.length} List calls, ${events} events, ${milliseconds} ms, CPU ${Math.round(spent())} ms, heap ${Math.round(heap / 1000 / 1024)} KiB a watcher\n`,
     );
   });
 });

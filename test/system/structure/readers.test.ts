@@ -17,6 +17,7 @@ import type { DeclaredBond } from '../../../src/structure/fold/declared-bonds.ts
 import { writeFoldFile, writeMmcifWithPae } from '../../../src/structure/fold/files.ts';
 import { readFoldingResult } from '../../../src/structure/fold/result.ts';
 import { pdbToMmcif } from '../../../src/structure/pdb-to-mmcif.ts';
+import { runs } from '../../property-runs.ts';
 import { largeFold } from '../../structure/fold.ts';
 import { oddInput } from '../../structure/odd-input.ts';
 import { readCif } from '../../structure/read-cif.ts';
@@ -319,7 +320,7 @@ describe.skipIf(MISSING)('files of structures', () => {
   });
 
   it('keep what was sent of odd inputs', async () => {
-    const cases = fc.sample(oddInput, { numRuns: 60, seed: 51 });
+    const cases = fc.sample(oddInput, { numRuns: runs(20), seed: 51 });
     const paths = cases.flatMap((result, k) => save(`odd${k}`, result));
     const read = await tell(paths);
     for (const [k, result] of cases.entries())
