@@ -11,7 +11,7 @@ import { createAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
 import { batchRoutes } from './http/routes/batches.ts';
 import { bulkRoute } from './http/routes/bulk.ts';
-import { exportRoute } from './http/routes/export.ts';
+import { exportRoutes } from './http/routes/export.ts';
 import {
   CHECK_MS,
   healthRoute,
@@ -210,7 +210,7 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     taskRoutes(openContext, openLink),
     batchRoutes(openContext),
     bulkRoute(openContext),
-    exportRoute({
+    ...exportRoutes({
       schema,
       config,
       open: openContext,

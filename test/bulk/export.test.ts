@@ -55,6 +55,39 @@ describe('an export', () => {
     expect(Object.keys(world.counts()).sort()).toEqual(['bulk', 'bulkJob', 'download']);
   });
 
+  it('of up to 100 identifiers is an address, which a spreadsheet reads', async () => {
+    const get = (search: string, init: RequestInit = {}) =>
+      world.gateway.fetch(new Request(`http://gateway.test/export.tsv?${search}`, init));
+    const ids = ['P01308', 'INS_HUMAN', 'no, identifier', INSULIN];
+    const list = await cellsOf(await send('/export.tsv?columns=name', ids.join('\n')));
+    expect(await cellsOf(await get(`columns=name&ids=${encodeURIComponent(ids.join(','))}`))).toEqual(list);
+    expect(await cellsOf(await get(`columns=name&${ids.map((id) => `ids=${id}`).join('&')}`))).toEqual(list);
+    expect(list.map(([requested]) => requested)).toEqual([
+      ...['requested', 'P01308', 'INS_HUMAN', 'no', 'identifier', INSULIN],
+    ]);
+    const hashes = Array.from({ length: 101 }, (_, i) => unknownHash(i));
+    expect(await linesOf(await get(`ids=${hashes.slice(1).join()}`))).toHaveLength(101);
+    world.forget();
+    for (const [search, said] of [
+      [`ids=${hashes.join()}`, 'at most 100'],
+      [`ids=${'P01308+'.repeat(1500)}`, 'at most 100'],
+      ['', 'empty'],
+      ['ids=', 'empty'],
+      ['ids=%23P01308', 'empty'],
+      ['ids=P01308&columns=colour', 'no column'],
+      ['id=P01308', 'takes `ids`, `columns`'],
+    ] as const) {
+      const refused = await get(search);
+      expect([search.slice(0, 20), refused.status]).toEqual([search.slice(0, 20), 400]);
+      expect(await refused.text()).toContain(said);
+    }
+    const head = await get('ids=P01308', { method: 'HEAD' });
+    expect([head.status, await head.text()]).toEqual([200, '']);
+    const foreign = { 'sec-fetch-site': 'cross-site', 'sec-fetch-mode': 'no-cors' };
+    expect((await get('ids=P01308', { headers: foreign })).status).toBe(403);
+    expect(world.counts().bulk ?? 0).toBeLessThanOrEqual(1);
+  });
+
   it('reads identifiers of all kinds, one or several on a line, and shows what each came to', async () => {
     const { data } = await world.query(`{ protein(hash: "${HBA}") { sequence } }`);
     const sequence = String(at(data, 'protein.sequence'));
@@ -131,7 +164,7 @@ ${unknownHash(1)}\n${sequence}\n`;
   });
 
   it.each([
-    ['GET', '/export.tsv', undefined, {}, 405, /by POST/],
+    ['DELETE', '/export.tsv', undefined, {}, 405, /by POST/],
     ['POST', '/export.tsv', '', {}, 400, /empty/],
     ['POST', '/export.tsv', ' ,;\n# P01308', {}, 400, /empty/],
     ['POST', '/export.tsv?columns=hash,colour', 'P01308', {}, 400, /no column "colour".*requested, status/],

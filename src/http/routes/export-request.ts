@@ -10,6 +10,8 @@ import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../server/json-body.ts
 import type { RouteRequest } from './route.ts';
 
 const MAX_IDS = 50_000;
+/** Identifiers in an address, which proxies cut at some kilobytes. */
+const MAX_IDS_OF_ADDRESS = 100;
 /** Columns of every table, which explain its gaps. */
 const REQUIRED = ['requested', 'status', 'problem'];
 /** Columns that one bulk call brings for 500 proteins. */
@@ -63,19 +65,35 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   );
 }
 
+/** @throws GraphQLError (400) */
+function readAddress(url: URL): string[] {
+  const ids = readIdentifierList(url.searchParams.getAll('ids').join('\n'), MAX_IDS_OF_ADDRESS);
+  if (ids.length > MAX_IDS_OF_ADDRESS)
+    throw httpError(
+      400,
+      `An address takes at most ${MAX_IDS_OF_ADDRESS} identifiers. Send more as the body of a POST.`,
+    );
+  return ids;
+}
+
 /**
- * Reads the list and the columns.
+ * Reads the list and the columns: of a GET from its address.
  *
  * @throws GraphQLError (400, 413, 415) that says what is wrong with it
  */
 export function readExportRequest({ request, url }: RouteRequest): ExportRequest {
+  const columns = url.searchParams.get('columns')?.split(',');
+  if (request.method !== 'POST') {
+    const ids = readAddress(url);
+    checkCount(ids.length);
+    return { ids, columns: readColumns(columns ?? DEFAULT) };
+  }
   if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
   const bytes = readBody(request);
   const text = readUtf8(bytes, 'The list');
   const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
   const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
-  const names = body.columns ?? url.searchParams.get('columns')?.split(',') ?? DEFAULT;
   checkCount(body.ids.length);
-  return { ids: body.ids, columns: readColumns(names) };
+  return { ids: body.ids, columns: readColumns(body.columns ?? columns ?? DEFAULT) };
 }

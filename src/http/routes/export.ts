@@ -1,5 +1,5 @@
-// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500
-// looked up at a time. The answer begins with the first 500; a failure after that cuts the
+// /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked up
+// at a time. A POST has the list as its body, a GET a short one in its address. The answer begins with the first 500; a failure after that cuts the
 // connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
@@ -39,6 +39,16 @@ const COLUMNS: Parameter = {
   example: 'hash,name',
   schema: { type: 'string' },
 };
+
+const describeRead = (type: string): RouteDescription => ({
+  summary: 'A line for each of up to 100 identifiers, in their order',
+  type,
+  query: {
+    ids: { description: 'Identifiers, separated by commas.', example: 'P01308', schema: { type: 'string' } },
+    columns: COLUMNS,
+  },
+  others: { 400: 'There are no identifiers, or more than 100.' },
+});
 
 const describeExport = (type: string): RouteDescription => ({
   summary: 'A line for each of up to 50,000 identifiers, in their order',
@@ -151,12 +161,22 @@ async function answer(
   };
 }
 
-export const exportRoute = (sources: ExportSources): Route => ({
-  path: /^\/export\.(tsv|ndjson)$/,
-  method: 'POST',
-  described: {
-    '/export.tsv': describeExport(TYPES.tsv),
-    '/export.ndjson': describeExport(TYPES.ndjson),
-  },
-  answer: (asked) => answer(sources, asked, asked.parts[0] === 'ndjson' ? 'ndjson' : 'tsv'),
-});
+/** An export of a list in the body, and one of some identifiers in the address, which spreadsheets can read. */
+export function exportRoutes(sources: ExportSources): readonly Route[] {
+  const shared = {
+    path: /^\/export\.(tsv|ndjson)$/,
+    answer: (asked: RouteRequest) => answer(sources, asked, asked.parts[0] === 'ndjson' ? 'ndjson' : 'tsv'),
+  };
+  const describeBoth = (describe: (type: string) => RouteDescription) => ({
+    '/export.tsv': describe(TYPES.tsv),
+    '/export.ndjson': describe(TYPES.ndjson),
+  });
+  return [
+    {
+      ...shared,
+      takes: ({ method }) => method === 'GET' || method === 'HEAD',
+      described: describeBoth(describeRead),
+    },
+    { ...shared, method: 'POST', described: describeBoth(describeExport) },
+  ];
+}

@@ -78,15 +78,15 @@ function describePath(
 const OWN = { '/openapi.json': { summary: 'This description', type: 'application/json' } };
 
 /** Descriptions by path and method. */
-const describePaths = (routes: readonly Pick<Route, 'described' | 'method'>[]): object =>
-  Object.fromEntries(
-    routes.flatMap(({ described = {}, method }) =>
-      Object.entries(described).map(([path, description]) => [
-        path,
-        { [method === 'POST' ? 'post' : 'get']: describePath(path, description) },
-      ]),
-    ),
-  );
+function describePaths(routes: readonly Pick<Route, 'described' | 'method'>[]): object {
+  const paths: Record<string, object> = {};
+  for (const { described = {}, method } of routes)
+    for (const [path, description] of Object.entries(described)) {
+      const name = method === 'POST' ? 'post' : 'get';
+      paths[path] = { ...paths[path], [name]: describePath(path, description) };
+    }
+  return paths;
+}
 
 /** @param routes - of this gateway; those without a description are left out */
 export function openapiRoute(routes: readonly Route[], publicUrl: string | undefined): Route {
