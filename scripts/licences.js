@@ -113,6 +113,14 @@ export function bundledPackages(root, metafile) {
   return [...packages.values()].sort(byName);
 }
 
+/** Data in both builds that is no package: scripts/component-atoms.ts makes their tables from it. */
+const DICTIONARY = `The Chemical Component Dictionary of the wwPDB, 2022-04 (CC0-1.0)
+
+Names, elements and order of atoms come from the Chemical Component Dictionary of the Worldwide Protein
+Data Bank (https://www.wwpdb.org/data/ccd). Data files of the PDB archive are available under the CC0 1.0
+Universal (CC0 1.0) Public Domain Dedication (https://creativecommons.org/publicdomain/zero/1.0/).
+`;
+
 /** What THIRD_PARTY_LICENSES.txt says. A text that several packages share stands once. */
 export function printLicences(packages) {
   const sharing = new Map();
@@ -123,9 +131,8 @@ export function printLicences(packages) {
       [name, version, `(${licence})`].join(' ').replace('  ', ' '),
     ]);
   }
-  return Array.from(sharing, ([text, names]) => `${names.join('\n')}\n\n${text}\n`).join(
-    `\n${'='.repeat(80)}\n\n`,
-  );
+  const sections = Array.from(sharing, ([text, names]) => `${names.join('\n')}\n\n${text}\n`);
+  return [...sections, DICTIONARY].join(`\n${'='.repeat(80)}\n\n`);
 }
 
 /** The packages that npm installs beside a workspace, as package-lock.json has them. */

@@ -36,7 +36,10 @@ function packagesOfBuild(folder: string): string[] {
 /** Each package of THIRD_PARTY_LICENSES.txt with its text. */
 function licencesOfBuild(folder: string): Map<string, string> {
   const texts = new Map<string, string>();
-  for (const section of read(folder, 'THIRD_PARTY_LICENSES.txt').split(`\n${'='.repeat(80)}\n\n`)) {
+  const sections = read(folder, 'THIRD_PARTY_LICENSES.txt').split(`\n${'='.repeat(80)}\n\n`);
+  // The last one is data that is no package.
+  expect(sections.pop()).toContain('Chemical Component Dictionary of the wwPDB');
+  for (const section of sections) {
     const end = section.indexOf('\n\n');
     for (const line of section.slice(0, end).split('\n'))
       texts.set(line.replace(/ .*/, ''), section.slice(end).trim());

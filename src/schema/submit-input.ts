@@ -58,7 +58,7 @@ const ChainInput = builder.inputType('ChainInput', {
 const CovalentBondInput = builder.inputType('CovalentBondInput', {
   description:
     'A bond between two atoms, each by its index or its name; all indices are 0-based. Names are known for ' +
-    'standard residues, common monosaccharides and ions.',
+    'standard and common modified residues, sugars, cofactors and ions.',
   fields: (t) => ({
     chainId1: t.string({ required: true, description: 'Chain of the first atom, such as "A".' }),
     residueIndex1: t.int({ required: true, description: 'Its residue in that chain, such as 41.' }),

@@ -9,7 +9,7 @@ export interface BondAtom {
   readonly residueIndex: number;
   /** Index of a heavy atom of the residue; null when it is not given and its name has none. */
   readonly atomIndex: number | null;
-  /** The name that was given, in upper case. */
+  /** The name that was given, in upper case; for a name from before 2008 today's. */
   readonly givenName: string | null;
   /** Atoms of its residue; undefined where the gateway does not know them. */
   readonly residue: ResidueAtoms | undefined;
@@ -44,7 +44,8 @@ function readEnd(
   const chain = byId.get(chainId);
   const residue = chain && atoms.read(chain, residueIndex);
   // Forms send an empty text for what is left out.
-  const givenName = name?.trim().toUpperCase().replaceAll('*', "'") || null;
+  const written = name?.trim().toUpperCase().replaceAll('*', "'") || null;
+  const givenName = (written && residue?.formerNames.get(written)) ?? written;
   const found = givenName === null ? -1 : (residue?.names?.indexOf(givenName) ?? -1);
   const atomIndex = index ?? (found < 0 ? null : found);
   return { chainId, residueIndex, atomIndex, givenName, residue };

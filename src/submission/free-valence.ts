@@ -2,6 +2,7 @@
 // alkyl carbons, which do not leave. Known for standard residues, nucleotides and sugars; other
 // components are not judged.
 import { isMetal } from '../structure/elements.ts';
+import { isStandardResidue } from './atom-names.ts';
 import type { BondAtom } from './bonds.ts';
 import type { Chain } from './submission.ts';
 
@@ -37,6 +38,7 @@ function isClosedInProtein(component: string, name: string, isLast: boolean): bo
 function isClosed({ residue, residueIndex, atomIndex }: BondAtom, chain: Chain): boolean {
   const name = residue?.names?.[atomIndex ?? -1];
   if (residue?.component == null || name === undefined) return false;
+  if (chain.type !== 'ligand' && !isStandardResidue(residue.component)) return false;
   if (chain.type === 'protein') {
     const isFirstProline = residueIndex === 0 && name === 'N';
     const isLast = residueIndex === chain.sequence.length - 1;
@@ -47,9 +49,9 @@ function isClosed({ residue, residueIndex, atomIndex }: BondAtom, chain: Chain):
     const isInChain = (name === "O3'" && hasNext) || (name === "O5'" && residueIndex > 0);
     return isInChain || has(CLOSED_IN_NUCLEOTIDES, name);
   }
-  // Sugars are the ligands with an atom that leaves: their carbons bond where it left.
-  const { leaving, elements } = residue;
-  return leaving.length > 0 && elements[atomIndex ?? -1] === 'C' && !leaving.map(toAnomeric).includes(name);
+  // Carbons of sugars bond where an atom left.
+  const { isSugar, leaving, elements } = residue;
+  return isSugar && elements[atomIndex ?? -1] === 'C' && !leaving.map(toAnomeric).includes(name);
 }
 
 /**

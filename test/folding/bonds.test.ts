@@ -16,7 +16,21 @@ const CHAINS = [
   { ligand: { ids: ['S'], smiles: 'C=CC(=O)Nc1ccccc1' } },
   { ligand: { ids: ['T'], ccd: ['ATP'] } },
   { ligand: { ids: ['Z'], ccd: ['ZN'] } },
-  { protein: { ids: ['M'], sequence: 'GS', modifications: [{ position: 1, ccd: 'SEP' }] } },
+  {
+    protein: {
+      ids: ['M'],
+      sequence: 'GSGKM',
+      modifications: [
+        { position: 1, ccd: 'SEP' },
+        { position: 3, ccd: 'CRK' },
+        { position: 4, ccd: 'MSE' },
+      ],
+    },
+  },
+  { rna: { ids: ['N'], sequence: 'GC', modifications: [{ position: 1, ccd: 'OMC' }] } },
+  { ligand: { ids: ['H'], ccd: ['HEM'] } },
+  { ligand: { ids: ['P'], ccd: ['PLP'] } },
+  { ligand: { ids: ['U'], ccd: ['ZZ9'] } },
 ];
 type End = readonly [chain: string, residue: number, atom: string | number | null];
 const toBond = ([one, two]: readonly [End, End]) => {
@@ -65,12 +79,22 @@ describe('an atom of a bond', () => {
     ['of another sugar', ['L', 2, 6], { component: 'BMA', atomIndex: 6, atomName: 'O2', element: 'O' }],
     ['of an ion', ['Z', 0, 'ZN'], { component: 'ZN', atomIndex: 0, atomName: 'ZN', element: 'Zn' }],
     ['of a SMILES', ['S', 0, 3], { component: null, atomIndex: 3, atomName: null, element: 'O' }],
+    ['of a cofactor', ['T', 0, 'PA'], { component: 'ATP', atomIndex: 8, atomName: 'PA', element: 'P' }],
     [
-      'of a ligand in another order',
+      'of a cofactor by index',
       ['T', 0, 3],
-      { component: null, atomIndex: 3, atomName: null, element: null },
+      { component: 'ATP', atomIndex: 3, atomName: 'O3G', element: 'O' },
     ],
-    ['of a modified residue', ['M', 1, 5], { component: null, atomIndex: 5, atomName: null, element: null }],
+    ['of a haem', ['H', 0, 'CAB'], { component: 'HEM', atomIndex: 19, atomName: 'CAB', element: 'C' }],
+    ['of the iron of a haem', ['H', 0, 'FE'], { component: 'HEM', atomIndex: 42, element: 'Fe' }],
+    ['behind an atom of a cofactor that leaves', ['P', 0, 'C5A'], { component: 'PLP', atomIndex: 9 }],
+    ['of a modified residue', ['M', 1, 'P'], { component: 'SEP', atomIndex: 6, atomName: 'P', element: 'P' }],
+    ['of a modified residue at the end', ['M', 4, 'SE'], { component: 'MSE', atomIndex: 6, element: 'Se' }],
+    ['of a modified nucleotide', ['N', 1, 'CM2'], { component: 'OMC', atomIndex: 11, element: 'C' }],
+    ['by the name of a phosphate from before 2008', ['R', 1, 'O1P'], { atomIndex: 1, atomName: 'OP1' }],
+    ["by such a name where it is today's", ['M', 1, 'O1P'], { atomIndex: 7, atomName: 'O1P' }],
+    ['of a component that the gateway does not know', ['U', 0, 3], { component: null, atomName: null }],
+    ['of a modified residue that it does not know', ['M', 3, 5], { component: null, atomName: null }],
   ])('%s', async (_, end, expected) => {
     const found = await check(toInput([end, ['A', 2, 'NZ']]));
     expect(at(found, 'issues')).toEqual([]);
@@ -90,11 +114,17 @@ describe('an atom of a bond', () => {
     ['that leaves', ['L', 0, 'O1'], '"O1" of NAG leaves when the component is bonded.'],
     [
       'of a ligand whose order is not known',
-      ['T', 0, 'PA'],
+      ['U', 0, 'PA'],
       'The gateway does not know the index of "PA" in this residue. Give atomIndex1. Heavy atoms count from 0',
     ],
     ['of a SMILES', ['S', 0, 'C1'], 'Give atomIndex1. It has 0 C, 1 C, 2 C, 3 O, 4 N'],
-    ['of a modified residue', ['M', 1, 'OG'], 'The gateway does not know the index of "OG"'],
+    ['of an unknown modified residue', ['M', 3, 'OG'], 'The gateway does not know the index of "OG"'],
+    [
+      'that a modified residue does not have',
+      ['M', 1, 'SG'],
+      'SEP has no heavy atom "SG". It has 0 N, 1 CA, 2 CB',
+    ],
+    ['that leaves a cofactor', ['P', 0, 'O4A'], '"O4A" of PLP leaves when the component is bonded.'],
   ])('is a mistake by a name %s', async (_, end, text) => {
     const found = await check(toInput([end, ['A', 2, 'NZ']]));
     const [issue, ...more] = listAt(found, 'issues');
@@ -160,6 +190,9 @@ describe('an atom of a bond', () => {
     { dna: { ids: ['D'], sequence: 'GC' } },
     { ligand: { ids: ['L'], ccd: ['NAG'] } },
     { ligand: { ids: ['Z'], ccd: ['ZN'] } },
+    { ligand: { ids: ['P'], ccd: ['PLP'] } },
+    { ligand: { ids: ['G'], ccd: ['GLU'] } },
+    { protein: { ids: ['X'], sequence: 'GSG', modifications: [{ position: 1, ccd: 'DHA' }] } },
   ];
   const checkValence = async (one: End, two: End) => {
     const items = [{ chains: VALENCES, covalentBonds: [toBond([one, two])] }];
@@ -230,6 +263,9 @@ describe('an atom of a bond', () => {
     ['mannosylated tryptophan', ['A', 5, 'CD1'], SUGAR],
     ['a methylated guanine', ['D', 0, 'O6'], SUGAR],
     ['cysteine on cytosine', ['D', 1, 'C6'], ['A', 6, 'SG']],
+    ['an aldehyde of a cofactor', ['P', 0, 'C4A'], ['A', 3, 'NZ']],
+    ['dehydroalanine', ['X', 1, 'CB'], SUGAR],
+    ['a free amino acid', ['G', 0, 'C'], ['A', 3, 'NZ']],
     ['a ring closed by both ends', ['A', 0, 'N'], ['A', 7, 'C']],
   ])('has no warning for %s', async (_, one, two) => {
     expect(await checkValence(one, two)).toEqual([]);

@@ -51,7 +51,7 @@ function polymerTokens(input: PolymerInput, salt: number): Token[] {
 }
 
 function ligandAtoms(code: string, seed: number, isBonded: boolean): readonly FoldAtom[] {
-  if (code === 'HEM') return buildHaem();
+  if (code === 'HEM') return arranged(code, buildHaem(), isBonded);
   const known = component(code);
   if (!known) throw new LigandError(`the component "${code}" is not in the sandbox's table: send its SMILES`);
   return arranged(code, buildLigand(known.smiles, seed, known.names), isBonded);

@@ -2,6 +2,7 @@
  * Common chemical components: SMILES, with the component dictionary's atom names in SMILES order. Data only; haem
  * has a file of its own, and a component that is not here is sent as SMILES instead.
  */
+import { COMPONENT_ATOMS } from './component-atoms.ts';
 
 export interface Component {
   smiles: string;
@@ -152,28 +153,29 @@ const TABLE: readonly Row[] = [
   ['PLM', 'CCCCCCCCCCCCCCCC(=O)O', 'CG CF CE CD CC CB CA C9 C8 C7 C6 C5 C4 C3 C2 C1 O1 O2'],
 ];
 
-/** Monosaccharides in the order of their dictionary entries; the atom that leaves when they are bonded is marked. */
-const HEXOSE = 'C1 C2 C3 C4 C5 C6 O1* O2 O3 O4 O5 O6';
-const ENTRIES: Readonly<Record<string, string>> = {
-  NAG: 'C1 C2 C3 C4 C5 C6 C7 C8 N2 O1* O3 O4 O5 O6 O7',
-  NDG: 'C1 C2 C3 C4 C5 C6 C7 C8 O5 O3 O4 O6 O7 N2 O1*',
-  ...{ MAN: HEXOSE, BMA: HEXOSE, GAL: HEXOSE, GLA: HEXOSE, GLC: HEXOSE },
-  BGC: 'C2 C3 C4 C5 C6 C1 O1* O2 O3 O4 O5 O6',
-  FUC: 'C1 C2 C3 C4 C5 C6 O1* O2 O3 O4 O5',
-  XYS: 'C1 C2 C3 C4 C5 O1* O2 O3 O4 O5',
-  SIA: 'C1 C2 C3 C4 C5 C6 C7 C8 C9 C10 C11 N5 O1A O1B O2* O4 O6 O7 O8 O9 O10',
-};
+/** By component: its atoms in the order of its entry, as `place`; those that leave when it is bonded. */
+const ENTRIES = new Map(
+  COMPONENT_ATOMS.trim()
+    .split('\n')
+    .map((line) => {
+      const [code = '', ...atoms] = line.replace('+', '').split(' ');
+      const names = atoms.map((atom) => atom.replace(/[:=*].*/, ''));
+      const places = new Map(names.map((name, place) => [name, place]));
+      return [code, { places, leaving: names.filter((_, k) => atoms[k]?.endsWith('*')) }] as const;
+    }),
+);
 
-/** Atoms as the component has them: in the order of its entry, and without what leaves a bonded one. */
+/** Atoms in the order of their component's entry, and without what leaves a bonded one; others come last. */
 export function arranged<T extends { readonly name: string }>(
   code: string,
   atoms: readonly T[],
   isBonded: boolean,
 ): readonly T[] {
-  const entry = ENTRIES[code];
+  const entry = ENTRIES.get(code);
   if (entry === undefined) return atoms;
-  const names = entry.split(' ').filter((name) => !(isBonded && name.endsWith('*')));
-  return names.flatMap((name) => atoms.filter((atom) => atom.name === name.replace('*', '')));
+  const place = ({ name }: T): number => entry.places.get(name) ?? entry.places.size;
+  const staying = isBonded ? atoms.filter(({ name }) => !entry.leaving.includes(name)) : atoms;
+  return staying.toSorted((one, other) => place(one) - place(other));
 }
 
 const BY_CODE = new Map<string, Component>(

@@ -4,6 +4,7 @@
  * are there under the given name. Knows one residue.
  */
 import { add, distance, place, scale, sub, type Vec } from '../structure/vector.ts';
+import { arranged } from './components.ts';
 import { centreOf, type FoldAtom, type Token } from './model.ts';
 
 /** The group on an oxygen: its atom, and three oxygens staggered about the bond. */
@@ -100,7 +101,7 @@ export function modify(token: Token, code: string): Token {
     const [old = '', heavier] = (row[0] ?? '').split('>');
     return heavier === undefined ? added(list, row) : replaced(list, old, heavier, Number(row[1]));
   }, token.atoms);
-  return { ...renamed, atoms };
+  return { ...renamed, atoms: [...arranged(name, atoms, false)] };
 }
 
 /** Every code that the table holds, with the residue or nucleotide it modifies. */
