@@ -3,7 +3,7 @@ import { findResidue } from '../structure/residues.ts';
 import { checkCcd } from './check-ligand.ts';
 import type { Modification } from './input.ts';
 import type { AddIssue, ItemIssues } from './issues.ts';
-import { findInvalidLetters, findParentResidue, LETTERS } from './polymers.ts';
+import { findInvalidLetters, findParentResidue, LETTERS, OTHER_ACID } from './polymers.ts';
 import type { Polymer, PolymerType } from './submission.ts';
 
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
@@ -15,9 +15,12 @@ const UNKNOWN_NAMES: Readonly<Record<PolymerType, string>> = {
 
 const NEAREST: Readonly<Record<string, string>> = { B: 'D or N', Z: 'E or Q', J: 'L or I', U: 'C', O: 'K' };
 
+const OTHER_ACID_HINTS: Readonly<Record<string, string>> = {
+  T: 'T is a letter of DNA: write U, or give the chain as dna. A methylated U is the modification 5MU of a U.',
+  U: 'U is a letter of RNA: write T, or give the chain as rna. A deoxyuridine is the modification DU of a T.',
+};
+
 function suggestLetter(type: PolymerType, letter: string): string {
-  if (type === 'rna' && letter === 'T') return 'T is a letter of DNA: write U, or give the chain as dna.';
-  if (type === 'dna' && letter === 'U') return 'U is a letter of RNA: write T, or give the chain as rna.';
   const nearest = type === 'protein' ? NEAREST[letter] : undefined;
   return nearest === undefined
     ? `The letters that name one residue are ${LETTERS[type]}.`
@@ -29,12 +32,14 @@ function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: I
   if (bad.count > 0) {
     const character = String.fromCodePoint(sequence.codePointAt(bad.first) ?? 0);
     const more = bad.count === 1 ? '' : `, and ${bad.count - 1} more characters are not`;
+    const isOther = character === OTHER_ACID[type];
     wrong(
       at,
-      'BAD_LETTER',
+      isOther ? 'OTHER_KIND' : 'BAD_LETTER',
       `${JSON.stringify(character)} at position ${bad.first} (0-based) is not a letter of ${NAMES[type]} ` +
         `sequence${more}.`,
-      `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN_NAMES[type]}.`,
+      (isOther ? OTHER_ACID_HINTS[character] : undefined) ??
+        `The letters that name one residue are ${LETTERS[type]}; other letters are taken as ${UNKNOWN_NAMES[type]}.`,
     );
   }
   if (unknown.count > 0) {

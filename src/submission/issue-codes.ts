@@ -43,7 +43,7 @@ export const ISSUE_CODES = {
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
   NOT_REMEMBERED:
     'The batch is queued, but the gateway could not store it yet; it tries again for two minutes.',
-  OTHER_KIND: 'The FASTA header names another kind of chain than the input does.',
+  OTHER_KIND: 'The FASTA header, or a letter, is that of another kind of chain than the input names.',
   OUT_OF_RANGE: 'A number below or above what is allowed.',
   POSITION_LOOKS_ONE_BASED: 'A position that fits if positions are counted from 1; they are counted from 0.',
   POSITION_OUT_OF_RANGE: 'A position behind the end of the sequence.',

@@ -16,12 +16,18 @@ const OTHER_LETTERS: Readonly<Record<PolymerType, RegExp>> = {
   dna: /[^ACGT]/,
 };
 
+/** The letter that only the other nucleic acid has: as an unknown nucleotide it is never meant. */
+export const OTHER_ACID: Readonly<Record<PolymerType, string>> = { protein: '', rna: 'T', dna: 'U' };
+
 /**
  * Letters of a sequence that name no residue. The service takes them as unknown residues; it
  * refuses other characters.
  */
 export interface InvalidLetters {
-  /** Number of characters that are no letters, and the 0-based position of the first. */
+  /**
+   * Number of characters that are no letters, or of the other nucleic acid, and the 0-based
+   * position of the first.
+   */
   readonly wrong: { readonly count: number; readonly first: number };
   /** Number of letters taken as unknown, the position of the first, and the letters. */
   readonly unknown: { readonly count: number; readonly first: number; readonly letters: string };
@@ -35,16 +41,16 @@ const CODE_A = 65;
 export function findInvalidLetters(type: PolymerType, sequence: string): InvalidLetters {
   const start = sequence.search(OTHER_LETTERS[type]);
   if (start < 0) return NO_INVALID;
-  const isPlain = Uint8Array.from({ length: 26 }, (_, k) =>
-    LETTERS[type].includes(String.fromCharCode(CODE_A + k)) ? 1 : 0,
-  );
+  const places = (letters: string): Uint8Array =>
+    Uint8Array.from({ length: 26 }, (_, k) => (letters.includes(String.fromCharCode(CODE_A + k)) ? 1 : 0));
+  const [isPlain, isOther] = [places(LETTERS[type]), places(OTHER_ACID[type])];
   const seen = new Uint8Array(26);
   const wrong = { ...NONE };
   const unknown = { ...NONE };
   for (let at = start; at < sequence.length; at++) {
     const letter = sequence.charCodeAt(at) - CODE_A;
     if (isPlain[letter] !== 1) {
-      const kind = letter >= 0 && letter < 26 ? unknown : wrong;
+      const kind = letter >= 0 && letter < 26 && isOther[letter] === 0 ? unknown : wrong;
       if (kind === unknown) seen[letter] = 1;
       if (kind.count === 0) kind.first = at;
       kind.count += 1;

@@ -77,8 +77,8 @@ const input: fc.Arbitrary<SubmissionInput> = fc.record({
   model: maybe(fc.constantFrom(MODEL, 'other')),
 });
 
-/** Rules of the gateway that the service does not have: SMILES are only read there when folded, and it never sees a FASTA text. */
-const STRICTER = new Set(['BAD_SMILES', 'SEVERAL_SEQUENCES']);
+/** Rules of the gateway that the service does not have: SMILES are only read there when folded, it never sees a FASTA text, and takes T in RNA as N. */
+const STRICTER = new Set(['BAD_SMILES', 'SEVERAL_SEQUENCES', 'OTHER_KIND']);
 const isStricter = ({ code }: Issue): boolean => STRICTER.has(code);
 
 describe('the dry run and the service', () => {

@@ -157,6 +157,9 @@ describe('a single fault', () => {
       'items.0.chains.0.protein.sequence BAD_LETTER',
     ],
     ['a gap', chain({ dna: { sequence: 'AC-GT' } }), 'items.0.chains.0.dna.sequence BAD_LETTER'],
+    ['DNA as RNA', chain({ rna: { sequence: 'ACGT' } }), 'items.0.chains.0.rna.sequence OTHER_KIND'],
+    ['RNA as DNA', chain({ dna: { sequence: 'acgu' } }), 'items.0.chains.0.dna.sequence OTHER_KIND'],
+    ['one T in RNA', chain({ rna: { sequence: 'ACGUNT' } }), 'items.0.chains.0.rna.sequence OTHER_KIND'],
     ['no codes in the list', chain({ ligand: { ccd: [] } }), 'items.0.chains.0.ligand LIGAND_EMPTY'],
     [
       'a ragged distogram',
@@ -343,8 +346,6 @@ describe('a warning', () => {
       chain({ protein: { sequence: 'GIVE', modifications: [{ position: 2, ccd: 'SEP' }] } }),
       'items.0.chains.0.protein.modifications.0.position UNUSUAL_MODIFICATION',
     ],
-    ['DNA as RNA', chain({ rna: { sequence: 'ACGT' } }), 'items.0.chains.0.rna.sequence UNKNOWN_RESIDUE'],
-    ['RNA as DNA', chain({ dna: { sequence: 'ACGU' } }), 'items.0.chains.0.dna.sequence UNKNOWN_RESIDUE'],
     [
       'no ids in the list',
       chain({ protein: { sequence: 'GIV', ids: [] } }),
