@@ -93,7 +93,9 @@ class Library(unittest.TestCase):
         ((path, message, _),) = found(boltz)
         self.assertEqual(path, "sequences[0].protein.modifications[0].position")
         self.assertEqual(message, "Position 99 is outside the chain, which has 21. Positions count from 1.")
-        bonded = {**job, "bondedAtomPairs": [[["A", 6, "SG"], ["L", 1, "PA"]], [["A", 22, "N"], ["B", 1, "CA"]]]}
+        self.assertEqual(found({**job, "bondedAtomPairs": [[["A", 6, "SG"], ["L", 1, "PG"]]]}), [])
+        job["sequences"].append({"ligand": {"id": "M", "ccdCodes": ["ZZ9"]}})
+        bonded = {**job, "bondedAtomPairs": [[["A", 6, "SG"], ["M", 1, "PA"]], [["A", 22, "N"], ["B", 1, "CA"]]]}
         issues = dict((path, (message, hint)) for path, message, hint in found(bonded))
         self.assertEqual(
             sorted(issues),

@@ -326,6 +326,14 @@ class Examples(unittest.TestCase):
                 self.refuse(text, "before the first header", name)
         self.refuse(">a|protein:dna\nG\n>b|ccd\nATP\n>c\nGIV\n", "There are 2 mistakes", "x.fasta")
 
+    def test_a_version_that_is_not_read_is_a_sentence(self):
+        for document, newest, said in ((ALPHAFOLD, 4, "versions 1 to 4 are"), (SERVER[0], 1, "version 1 is"), (BOLTZ, 1, "version 1 is")):
+            for version in (newest, None):
+                self.assertTrue(parse_input(json.dumps({**document, "version": version})).items)
+            for version in (0, newest + 1, 9, 10**30, -1, "1", 1.0, True, [1], {}):
+                with self.subTest(said, version=version):
+                    self.refuse(json.dumps({**document, "version": version}), "version: %s read, not " % said)
+
     def test_protenix_names_its_copies_and_counts_from_1(self):
         (item,) = parse_input(json.dumps(PROTENIX)).items
         self.assertEqual([one for chain in item["chains"] for value in chain.values() for one in value["ids"]], list("ABCDEF"))

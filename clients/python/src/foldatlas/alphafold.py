@@ -6,10 +6,11 @@ import re
 from typing import Optional, Sequence
 
 from .draft import MAX_COPIES, POLYMERS, Atom, Draft, read_modifications
-from .shapes import Node
+from .shapes import Node, check_version
 
 #: Keys by which a file is one of AlphaFold 3; no other format has them.
 ALPHAFOLD_KEYS = ("modelSeeds", "dialect", "bondedAtomPairs", "userCCD", "userCCDPath")
+NEWEST_VERSION = 4
 _TOP = ("name", "sequences", "version", *ALPHAFOLD_KEYS)
 _ALIGNMENTS = ("unpairedMsa", "unpairedMsaPath", "pairedMsa", "pairedMsaPath", "templates")
 
@@ -21,6 +22,7 @@ def modification_names(kind: str) -> Sequence[str]:
 
 def read_alphafold(document: Node, name: str) -> Draft:
     top = document.fields(_TOP)
+    check_version(top.find("version"), NEWEST_VERSION)
     given = top.find("name")
     draft = Draft(given.text() if given else name, document.place)
     dialect = top.find("dialect")
@@ -68,6 +70,7 @@ def _items(node: Optional[Node]) -> Sequence[Node]:
 
 def read_server_job(job: Node, name: str) -> Draft:
     top = job.fields(("name", "modelSeeds", "sequences", "dialect", "version"))
+    check_version(top.find("version"), 1)
     given = top.find("name")
     draft = Draft(given.text() if given else name, job.place)
     if top.is_given("modelSeeds"):

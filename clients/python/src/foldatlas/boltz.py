@@ -4,12 +4,13 @@ from __future__ import annotations
 
 from .alphafold import read_atom
 from .draft import POLYMERS, Atom, Draft, read_modifications
-from .shapes import Node
+from .shapes import Node, check_version
 
 
 def read_boltz(document: Node, name: str) -> Draft:
     draft = Draft(name, document.place)
     top = document.fields(("version", "sequences", "constraints", "templates", "properties"))
+    check_version(top.find("version"), 1)
     for key in ("templates", "properties"):
         if top.is_given(key):
             draft.leave_out(key)

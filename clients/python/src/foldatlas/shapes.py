@@ -168,6 +168,14 @@ class Node:
         return False
 
 
+def check_version(version: Optional[Node], newest: int) -> None:
+    """Refuses a version that is not read here: its words may mean another molecule."""
+    if version is None or (type(version.value) is int and 1 <= version.value <= newest):
+        return
+    read = "version 1 is" if newest == 1 else "versions 1 to %d are" % newest
+    version.note("%s read, not %s. Write the item in one of them, or in our own form." % (read, describe(version.value)))
+
+
 class Fields:
     """The fields of an object. One that is null counts as left out."""
 
