@@ -34,8 +34,8 @@ function atomLine(serial: number, chain: ModelChain, residue: ModelResidue, atom
   ].join('');
 }
 
-/** Why the columns are too narrow; undefined when they are not. */
-function findLimit({ chains }: StructureModel): string | undefined {
+/** Why the columns are too narrow for a structure; undefined when they are not. */
+export function findPdbLimit({ chains }: StructureModel): string | undefined {
   const residues = chains.flatMap((chain) => chain.residues);
   const polymers = chains.filter(({ kind }) => kind !== 'ligand').length;
   const atoms = residues.reduce((sum, residue) => sum + residue.atoms.length, 0) + polymers;
@@ -189,10 +189,8 @@ function bondLines(pairs: readonly AtomPair[], serials: ReadonlyMap<ModelAtom, n
     });
 }
 
-/** Writes the file, or says why the format cannot hold the structure. */
-export function writePdb(model: StructureModel): StructureFile {
-  const reason = findLimit(model);
-  if (reason !== undefined) return { ok: false, reason };
+/** Writes the file of a structure that is within the limits of the format. */
+export function writePdb(model: StructureModel): StructureFile & { ok: true } {
   const polymers = model.chains.filter(({ kind }) => kind !== 'ligand');
   const remarks = [
     ...model.warnings.flatMap(wrap).map((line) => `REMARK   1 ${line}`),

@@ -27,6 +27,18 @@ const ITEMS = [
   },
 ];
 const TOKENS = INSULIN_A.length + 1 + 6;
+const FILES = [
+  ...['result.json', 'structure.cif', 'structure.pdb', 'confidences.json', 'summary_confidences.json'],
+  ...['pae.json', 'embeddings.npz'],
+];
+
+function withLongNames(complex: unknown): unknown {
+  const names = { '0': 'LONG', '1': 'LONGER', '2': 'LONGEST' };
+  return {
+    ...(complex as object),
+    metadata: { ...(at(complex, 'metadata') as object), chain_lookup: names },
+  };
+}
 
 let bench: Bench;
 let id: string;
@@ -301,7 +313,10 @@ describe('confidence files', () => {
     ['its chains', ({ complex }) => ({ complex: { ...(complex as object), chain_id: [0] } })],
     ['its confidences', () => ({ plddt: [81] })],
     ['its structure, which is not there', () => ({ complex: null })],
-  ])('are in the archive just where they have an address that answers: %s', async (_, change) => {
+    ['its errors, which are not there', () => ({ pae: null })],
+    ['its chains, which have long names', ({ complex }) => ({ complex: withLongNames(complex) })],
+    ['its embeddings, which are there', ({ pae }) => ({ output_embedding_sequence: pae })],
+  ])('are listed, and in the archive, just where their addresses answer: %s', async (_, change) => {
     const raw = (await json(0, 'result.json')) as Record<string, unknown>;
     const batchId = await bench.submit({ items: [COMPLEX] });
     await bench.pass(120_000);
@@ -317,12 +332,16 @@ describe('confidence files', () => {
       'query($id: ID!) { batch(batchId: $id) { tasks { nodes { result { files { name url } } } } } }',
       { id: batchId },
     );
-    for (const file of listAt(data, 'batch.tasks.nodes.0.result.files')) {
-      const name = String(at(file, 'name'));
+    const listed = new Map(
+      listAt(data, 'batch.tasks.nodes.0.result.files').map((file) => [at(file, 'name'), at(file, 'url')]),
+    );
+    for (const name of FILES) {
+      const url = String(listed.get('result.json')).replace('result.json', name);
+      const answer = await bench.download(String(listed.get(name) ?? url));
+      await answer.arrayBuffer();
+      expect([name, listed.has(name)]).toEqual([name, answer.status === 200]);
       if (name === 'structure.pdb' || name === 'embeddings.npz') continue;
       const entry = /^(result|structure)/.test(name) ? `complex${extname(name)}` : `complex_${name}`;
-      const answer = await bench.download(String(at(file, 'url')));
-      await answer.arrayBuffer();
       const isArchived = names.some((one) => one.split('/').at(-1) === entry);
       expect([name, answer.status === 200]).toEqual([name, isArchived]);
     }

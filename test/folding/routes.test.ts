@@ -72,6 +72,26 @@ describe('result.json', () => {
     expect(Number(beyond.headers.get('content-length'))).toBe(0);
   });
 
+  it('announces ranges just where it answers them, as its service does', async () => {
+    const announced = async () => {
+      const whole = await get('result.json');
+      await whole.text();
+      const part = await get('result.json', { range: 'bytes=0-9' });
+      return [whole.headers.get('accept-ranges'), part.status, (await part.text()).length];
+    };
+    expect(await announced()).toEqual(['bytes', 206, 10]);
+    await bench.fault({ operation: 'download', status: 200, body: json, times: 2 });
+    expect(await announced()).toEqual([null, 200, json.length]);
+    for (const file of ['structure.cif', 'structure.cif?pae=1', 'structure.pdb', 'confidences.json']) {
+      const whole = await get(file);
+      await whole.arrayBuffer();
+      const part = await get(file, { range: 'bytes=0-9' });
+      await part.arrayBuffer();
+      const hasRanges = whole.headers.get('accept-ranges') === 'bytes';
+      expect([file, part.status]).toEqual([file, hasRanges ? 206 : whole.status]);
+    }
+  });
+
   it('is not sent again to a client that has it', async () => {
     const whole = await get('result.json');
     await whole.text();

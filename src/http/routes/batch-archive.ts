@@ -89,11 +89,13 @@ const entryName = (itemName: string, { name, suffix }: TaskFile): string =>
 /** The bytes of a file, or why there is none. @throws UpstreamError for one that cannot be trusted */
 async function fileBytes(
   { bytes, fold }: WholeResult,
-  { write }: TaskFile,
+  { open }: TaskFile,
   bonds: readonly DeclaredBond[],
 ): Promise<Uint8Array | string> {
-  const content = write === undefined ? bytes : await write(fold, { bonds });
-  if (typeof content === 'string' || content instanceof Uint8Array) return content;
+  const opened = open === undefined ? () => bytes : open(fold, { bonds });
+  if (typeof opened === 'string') return opened;
+  const content = await opened();
+  if (content instanceof Uint8Array) return content;
   const pieces: Uint8Array[] = [];
   for await (const piece of encodePieces(content)) pieces.push(piece);
   return Buffer.concat(pieces);

@@ -36,8 +36,14 @@ export const rangeHeaders = ({ method, headers }: Request): Record<string, strin
 /** Headers of the service that describe the bytes of a file. */
 const DESCRIBING = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
 
-/** A file of the service, streamed; without a body where the service sends none of the file. */
-export function forwardFile(answer: StreamedResponse, headers: Headers): RouteAnswer {
+/**
+ * A file of the service, streamed; without a body where the service sends none of the file. Whether
+ * it has ranges is for the service to say.
+ */
+export function forwardFile(
+  answer: StreamedResponse,
+  { 'accept-ranges': _, ...headers }: Headers,
+): RouteAnswer {
   const { status, body } = answer;
   const described = { ...pickHeaders((name) => answer.headers[name], DESCRIBING), ...headers };
   if (status !== 304 && status !== 416) return { status, headers: described, body };

@@ -100,15 +100,16 @@ function sendPieces(
 /** A file of a task that is done. */
 async function taskFile(source: FileSource, file: TaskFile): Promise<RouteAnswer> {
   const { ctx, request, taskId, headers, item } = source;
-  const { write } = file;
-  if (write === undefined) return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
+  const { open } = file;
+  if (open === undefined) return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const whole = await openFolds(source, ctx.upstream).read(taskId);
   if (whole === null) return textResponse(404, NO_RESULT);
   const { bytes, fold } = whole;
   const isWithPae = new URL(request.url).searchParams.has('pae');
-  const content = await write(fold, { bonds: listDeclaredBonds(item), isWithPae });
-  if (typeof content === 'string') return textResponse(404, content);
+  const opened = open(fold, { bonds: listDeclaredBonds(item), isWithPae });
+  if (typeof opened === 'string') return textResponse(404, opened);
+  const content = await opened();
   return content instanceof Uint8Array
     ? sendContent(request, content, headers)
     : sendPieces(source, content, { file, bytes });

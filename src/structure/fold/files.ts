@@ -1,7 +1,7 @@
 // Structure files of a folding result.
 import { writeMmcif } from '../mmcif.ts';
 import type { ModelAtom, ModelResidue, StructureFile, StructureModel } from '../model.ts';
-import { writePdb } from '../pdb-text.ts';
+import { findPdbLimit, writePdb } from '../pdb-text.ts';
 import { findResidue } from '../residues.ts';
 import { type ConfidenceFile, joinPieces, NO_PAE } from './confidence-files.ts';
 import { type DeclaredBond, findDeclaredPairs } from './declared-bonds.ts';
@@ -111,19 +111,32 @@ function readModel(fold: FoldingResult, declared: readonly DeclaredBond[]): Stru
   return toStructureModel(fold, complex, declared);
 }
 
+/** The file of a structure before it is written, or why the format cannot hold it. */
+type OpenFile =
+  | { readonly ok: true; readonly write: () => StructureFile & { ok: true } }
+  | { readonly ok: false; readonly reason: string };
+
 /**
- * Writes the structure of a result, or says why the format cannot hold it.
+ * Opens the structure of a result as a file.
  *
  * @param declared - the bonds of its submission, which are written whatever their length
  */
-export function writeFoldFile(
+export function openFoldFile(
   fold: FoldingResult,
   format: 'PDB' | 'MMCIF',
   declared: readonly DeclaredBond[] = [],
-): StructureFile {
+): OpenFile {
   const model = readModel(fold, declared);
   if (typeof model === 'string') return { ok: false, reason: model };
-  return format === 'PDB' ? writePdb(model) : writeMmcif(model);
+  const reason = format === 'PDB' ? findPdbLimit(model) : undefined;
+  if (reason !== undefined) return { ok: false, reason };
+  return { ok: true, write: () => (format === 'PDB' ? writePdb(model) : writeMmcif(model)) };
+}
+
+/** Writes the structure of a result, or says why the format cannot hold it. */
+export function writeFoldFile(...args: Parameters<typeof openFoldFile>): StructureFile {
+  const file = openFoldFile(...args);
+  return file.ok ? file.write() : file;
 }
 
 function* withPairs(model: StructureModel, pae: Matrix): Generator<string> {

@@ -26,7 +26,7 @@ import { FoldEmbeddings, loadEmbeddings } from './fold-embeddings.ts';
 import { ChainPair, FoldedChain } from './folded-chain.ts';
 import { fileUrl, loadFold, loadMeanPlddt, loadScores, signFileUrl } from './load-fold.ts';
 import { loadPae, PredictedAlignedError } from './predicted-aligned-error.ts';
-import { TASK_FILES } from './task-files.ts';
+import { listFiles } from './task-files.ts';
 
 async function loadPlddt(ctx: GatewayContext, task: TaskShape): Promise<PlddtShape | null> {
   const mean = await loadMeanPlddt(ctx, task, await loadScores(ctx, task));
@@ -87,7 +87,7 @@ const FoldFile = builder.objectRef<FoldFileShape>('FoldFile').implement({
   fields: (t) => ({
     name: t.exposeString('name', nonNull('Its name, such as "confidences.json".')),
     url: t.field({
-      ...nonNull('Its address, which needs your token; 404 where the result does not have what it holds.'),
+      ...nonNull('Its address, which needs your token.'),
       type: 'URL',
       resolve: ({ task, name }, _, ctx) => fileUrl(ctx, task, name),
     }),
@@ -120,12 +120,14 @@ export const FoldResult = builder.objectRef<TaskShape>('FoldResult').implement({
       resolve: (task, _, ctx) => signFileUrl(ctx, task, 'result.json'),
     }),
     files: t.field({
-      ...nonNull(
-        'All files that the gateway makes of the result: the JSON, structures, confidences as AlphaFold 3 ' +
-          'writes them, errors as AlphaFold DB has them, embeddings.',
-      ),
+      cost: DOWNLOAD,
+      semanticNonNull: true,
+      description:
+        'The files that the gateway can make of this result: the JSON, structures, confidences as AlphaFold 3 ' +
+        'writes them, errors of a single chain as AlphaFold DB has them, embeddings. Null only with an error.',
       type: [FoldFile],
-      resolve: (task) => TASK_FILES.map(({ name }) => ({ task, name })),
+      resolve: async (task, _, ctx) =>
+        listFiles(await loadFold(ctx, task)).map(({ name }) => ({ task, name })),
     }),
     model: t.string({
       cost: DOWNLOAD,

@@ -2,13 +2,17 @@
 // from the result. `FoldResult.files`, the routes of files and the archive of a batch read it.
 import { writeConfidences, writePae, writeSummary } from '../../../structure/fold/confidence-files.ts';
 import type { DeclaredBond } from '../../../structure/fold/declared-bonds.ts';
-import { writeFoldFile, writeMmcifWithPae } from '../../../structure/fold/files.ts';
+import { openFoldFile, writeMmcifWithPae } from '../../../structure/fold/files.ts';
 import { npz } from '../../../structure/fold/npz.ts';
 import type { FoldingResult } from '../../../structure/fold/result.ts';
+import { UpstreamError } from '../../../upstream/errors.ts';
 import { checkPart } from '../../../upstream/folds/fold-errors.ts';
 
-/** Bytes, pieces of text, or a sentence that says why the result has no such file. */
-export type FileContent = Uint8Array | Iterable<string> | string;
+/** Bytes, or pieces of text. */
+export type FileContent = Uint8Array | Iterable<string>;
+
+/** Writes a file, or says in a sentence why the result has no such file. */
+type FileWriter = (() => FileContent | Promise<FileContent>) | string;
 
 export interface WriteOptions {
   /** Bonds that the submission declares. */
@@ -31,21 +35,21 @@ export interface TaskFile {
   /** Whether the archive of a batch holds it. */
   readonly isArchived?: boolean;
   /**
-   * Writes the file; absent for the result itself.
+   * Opens the file; absent for the result itself.
    *
    * @throws UpstreamError UPSTREAM_DRIFT when what it holds cannot be trusted
    */
-  readonly write?: (fold: FoldingResult, options: WriteOptions) => FileContent | Promise<FileContent>;
+  readonly open?: (fold: FoldingResult, options: WriteOptions) => FileWriter;
 }
 
-const toContent = (
+const toWriter = (
   written: { readonly ok: true; readonly pieces: Iterable<string> } | { readonly ok: false; reason: string },
-): FileContent => (written.ok ? written.pieces : written.reason);
+): FileWriter => (written.ok ? () => written.pieces : written.reason);
 
-function writeStructure(fold: FoldingResult, format: 'PDB' | 'MMCIF', { bonds }: WriteOptions): FileContent {
-  const written = checkPart(writeFoldFile(fold, format, bonds), fold.misfits.structure);
-  if (written.ok) return new TextEncoder().encode(written.text);
-  return format === 'PDB' ? `${written.reason} structure.cif holds it.` : written.reason;
+function openStructure(fold: FoldingResult, format: 'PDB' | 'MMCIF', { bonds }: WriteOptions): FileWriter {
+  const file = checkPart(openFoldFile(fold, format, bonds), fold.misfits.structure);
+  if (file.ok) return () => new TextEncoder().encode(file.write().text);
+  return format === 'PDB' ? `${file.reason} structure.cif holds it.` : file.reason;
 }
 
 const checkPae = (fold: FoldingResult): FoldingResult =>
@@ -64,17 +68,17 @@ export const TASK_FILES: readonly TaskFile[] = [
     summary: 'The structure of a fold as mmCIF',
     type: 'chemical/x-mmcif',
     isArchived: true,
-    write(fold, options) {
-      if (options.isWithPae !== true) return writeStructure(fold, 'MMCIF', options);
+    open(fold, options) {
+      if (options.isWithPae !== true) return openStructure(fold, 'MMCIF', options);
       const checked = checkPart(fold, fold.misfits.pae ?? fold.misfits.structure);
-      return toContent(writeMmcifWithPae(checked, options.bonds));
+      return toWriter(writeMmcifWithPae(checked, options.bonds));
     },
   },
   {
     name: 'structure.pdb',
     summary: 'The structure of a fold as PDB',
     type: 'chemical/x-pdb',
-    write: (fold, options) => writeStructure(fold, 'PDB', options),
+    open: (fold, options) => openStructure(fold, 'PDB', options),
   },
   {
     name: 'confidences.json',
@@ -83,7 +87,7 @@ export const TASK_FILES: readonly TaskFile[] = [
     suffix: '_confidences',
     isStreamed: true,
     isArchived: true,
-    write: (fold) => toContent(writeConfidences(checkPart(checkPae(fold), fold.misfits.structure))),
+    open: (fold) => toWriter(writeConfidences(checkPart(checkPae(fold), fold.misfits.structure))),
   },
   {
     name: 'summary_confidences.json',
@@ -91,8 +95,10 @@ export const TASK_FILES: readonly TaskFile[] = [
     type: 'application/json',
     suffix: '_summary_confidences',
     isArchived: true,
-    write: (fold) =>
-      new TextEncoder().encode(writeSummary(checkPart(checkPae(fold), fold.misfits.chainPairs))),
+    open(fold) {
+      const checked = checkPart(checkPae(fold), fold.misfits.chainPairs);
+      return () => new TextEncoder().encode(writeSummary(checked));
+    },
   },
   {
     name: 'pae.json',
@@ -101,20 +107,33 @@ export const TASK_FILES: readonly TaskFile[] = [
     suffix: '_pae',
     isStreamed: true,
     isArchived: true,
-    write: (fold) => toContent(writePae(checkPae(fold))),
+    open: (fold) => toWriter(writePae(checkPae(fold))),
   },
   {
     name: 'embeddings.npz',
     summary: 'The embeddings of a fold as NumPy arrays',
     type: 'application/zip',
-    write({ misfits, embeddings }) {
+    open({ misfits, embeddings }) {
       if (misfits.embeddings !== null) return `${misfits.embeddings} result.json holds them as they came.`;
       if (embeddings === null) return 'The result has no embeddings; they are made with includeEmbeddings.';
       const { sequence, pair } = embeddings;
-      return npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
+      return () => npz({ ...(sequence && { sequence }), ...(pair && { pair_pooled: pair }) });
     },
   },
 ];
+
+function isThere({ open }: TaskFile, fold: FoldingResult): boolean {
+  try {
+    return typeof open?.(fold, { bonds: [] }) !== 'string';
+  } catch (error) {
+    if (error instanceof UpstreamError) return false;
+    throw error;
+  }
+}
+
+/** The files that a result has: those whose addresses answer. */
+export const listFiles = (fold: FoldingResult): readonly TaskFile[] =>
+  TASK_FILES.filter((file) => isThere(file, fold));
 
 /** The path of a file of a task at the gateway. */
 export const taskFilePath = (taskId: string, file: string): string =>
