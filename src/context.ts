@@ -1,5 +1,6 @@
 // The request context that resolvers are given: the caller, its service client and loaders, and the
 // services of the process. gateway/request-context.ts creates one for each request.
+import type { Clock } from './async/clock.ts';
 import type { PendingWork } from './async/pending-work.ts';
 import type { SingleFlight } from './async/single-flight.ts';
 import type { Config } from './config.ts';
@@ -22,6 +23,7 @@ import type { Thumbnails } from './upstream/reads/thumbnails.ts';
 /** Shared by all requests of a process. */
 export interface Services {
   readonly config: Config;
+  readonly clock: Clock;
   readonly upstream: {
     /** Its address without credentials. */
     readonly url: string;

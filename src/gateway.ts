@@ -77,7 +77,7 @@ export function createGateway(given: GatewayOptions): Gateway {
   const options = { ...given, config };
   const { log } = options;
   const examples = readExamples();
-  const limiters = createHostLimiters(toHostLimits(config, options.breaker));
+  const limiters = createHostLimiters(toHostLimits(config, options.breaker), options.clock);
   const metrics = createMetrics({
     pollers: () => services.live.pollers,
     watchers: () => services.live.watchers,

@@ -2,6 +2,7 @@
 // `AbortSignal.timeout`: its timer cannot be cleared, and Node 20 may collect one that only
 // `AbortSignal.any` refers to before it fires.
 import { setMaxListeners } from 'node:events';
+import { type Clock, systemClock } from './clock.ts';
 
 /** A time limit joined with a caller's signal. */
 export interface Deadline {
@@ -11,7 +12,11 @@ export interface Deadline {
   end(): void;
 }
 
-export function startDeadline(caller: AbortSignal, milliseconds: number): Deadline {
+export function startDeadline(
+  caller: AbortSignal,
+  milliseconds: number,
+  clock: Clock = systemClock,
+): Deadline {
   const controller = new AbortController();
   const { signal } = controller;
   // All calls of a request listen to the same signal.
@@ -21,12 +26,13 @@ export function startDeadline(caller: AbortSignal, milliseconds: number): Deadli
     end();
     controller.abort(caller.reason);
   }
-  const timer = setTimeout(() => {
+  function timeOut(): void {
     end();
     controller.abort(new DOMException('The operation was aborted due to timeout', 'TimeoutError'));
-  }, milliseconds).unref();
+  }
+  const clear = clock.after(milliseconds, timeOut, { ref: false });
   function end(): void {
-    clearTimeout(timer);
+    clear();
     caller.removeEventListener('abort', abort);
   }
   if (caller.aborted) abort();

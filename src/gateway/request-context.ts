@@ -82,7 +82,7 @@ class RequestContext implements GatewayContext {
         this.#sources,
         request,
         caller,
-        startDeadline(request.signal, REQUEST_TIMEOUT_MS).signal,
+        startDeadline(request.signal, REQUEST_TIMEOUT_MS, this.services.clock).signal,
       );
   }
   get isRouter() {
@@ -144,7 +144,7 @@ export function createContexts(sources: ContextSources): Contexts {
   const { services, telemetry } = sources;
 
   function open(request: Request, caller: Caller): GatewayContext {
-    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS);
+    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, services.clock);
     const { address, record } = getExchange(request);
     services.webhooks?.resume(caller.principal, caller.identity, caller.token);
     // For a request that came over no connection, nothing tells when the last byte has gone.

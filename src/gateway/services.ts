@@ -1,6 +1,7 @@
 // The services that all requests of a gateway share: stores, read caches, batch progress, webhooks
 // and bulk look-ups; and the options of a gateway besides its configuration.
 import { randomUUID } from 'node:crypto';
+import { type Clock, systemClock } from '../async/clock.ts';
 import { createPendingWork } from '../async/pending-work.ts';
 import { createSingleFlight } from '../async/single-flight.ts';
 import type { GatewayLimits } from '../config/limits.ts';
@@ -20,6 +21,7 @@ import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
 import type { BreakerRules } from '../upstream/http/breaker.ts';
+import type { ServiceConnections } from '../upstream/http/connections.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
 import { createAtlasCaches } from '../upstream/reads/caches.ts';
 import { openCatalogue } from '../upstream/reads/catalogue.ts';
@@ -50,6 +52,10 @@ export interface GatewayOptions {
   readonly limits?: Partial<GatewayLimits>;
   /** Milliseconds between two signs of life in a silent event stream; 12,000 when absent. */
   readonly pulseMs?: number;
+  /** Time and randomness of what handles money and batches. */
+  readonly clock?: Clock;
+  /** Connections to the service and to receivers of webhooks; to the network when absent. */
+  readonly connections?: ServiceConnections;
 }
 
 /** The services of a process, and what opens and closes them. */
@@ -73,7 +79,7 @@ export interface SharedServices {
  * @param secret - GATEWAY_SECRET, or what stands in for it
  */
 export function createServices(
-  { config, log, upstreamUrl, pace, webhookTimes }: GatewayOptions,
+  { config, log, upstreamUrl, pace, webhookTimes, clock = systemClock }: GatewayOptions,
   telemetry: Telemetry,
   connections: UpstreamConnections,
   secret: string,
@@ -88,12 +94,15 @@ export function createServices(
     onError: onCacheError,
     onLookup: telemetry.cacheLookup,
   });
-  const documents = openDocuments(config.LEDGER_URL, { onError: onLost });
+  const { storeNow: now } = clock;
+  const storeOptions = { onError: onLost, ...(now === undefined ? {} : { now }) };
+  const documents = openDocuments(config.LEDGER_URL, storeOptions);
   const secrets = { current: secret, previous: config.GATEWAY_SECRET_PREVIOUS };
-  const ledger = openLedger(config.LEDGER_URL, secrets, { onError: onLost });
+  const ledger = openLedger(config.LEDGER_URL, secrets, storeOptions);
   const onDocumentError = (error: unknown) => telemetry.storeFailed('documents', error);
   const live = createProgressHub({
     documents,
+    clock,
     onError: onDocumentError,
     ...(pace === undefined ? {} : { pace }),
   });
@@ -101,7 +110,7 @@ export function createServices(
     config.WEBHOOK_HOSTS.length === 0
       ? null
       : createWebhooks({
-          ...{ documents, live, onError: onDocumentError, onReport: telemetry.webhookTried },
+          ...{ documents, live, clock, onError: onDocumentError, onReport: telemetry.webhookTried },
           openUpstream: (token, caller) =>
             connections.openUpstream(randomUUID(), token, undefined, undefined, caller),
           gatewayKey: config.UPSTREAM_API_KEY,
@@ -113,6 +122,7 @@ export function createServices(
   const submitting = createPendingWork();
   const services: Services = {
     config,
+    clock,
     log,
     upstream: { url: withoutCredentials(upstreamUrl), isSandbox, checkSandbox },
     catalogue: openCatalogue(caches.catalogue),

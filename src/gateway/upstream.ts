@@ -1,6 +1,7 @@
 // The outgoing connections to the service and its file store, and the service as one request sees
 // it.
 import { type Dispatcher, request } from 'undici';
+import { type Clock, systemClock } from '../async/clock.ts';
 import type { Config } from '../config.ts';
 import { USER_AGENT } from '../package.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
@@ -75,11 +76,16 @@ async function ping(
  * @param sandbox - whether the service is the embedded sandbox
  */
 export function connectUpstream(
-  { config, upstreamUrl, sandbox = false }: UpstreamOptions,
+  {
+    config,
+    upstreamUrl,
+    sandbox = false,
+    clock = systemClock,
+    connections = openServiceConnections(),
+  }: UpstreamOptions,
   limiters: HostLimiters,
   telemetry: Telemetry,
 ): UpstreamConnections {
-  const connections = openServiceConnections();
   const settings = toUpstreamSettings(config, upstreamUrl);
   const { UPSTREAM_API_KEY: gatewayKey } = config;
 
@@ -95,6 +101,7 @@ export function connectUpstream(
       isGatewayKey: token !== undefined && token === gatewayKey,
       requestId,
       signal,
+      clock,
       absences: new Set(),
       limiters,
       caller,
@@ -114,4 +121,6 @@ interface UpstreamOptions {
   readonly config: Config;
   readonly upstreamUrl: string;
   readonly sandbox?: boolean;
+  readonly clock?: Clock;
+  readonly connections?: ServiceConnections;
 }

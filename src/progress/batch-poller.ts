@@ -1,6 +1,7 @@
 // Polls one batch for all its subscribers. Replicas share the snapshot through the store; a replica
 // that finds it expired takes a 45 s lease and polls.
 import { createBroadcast } from '../async/broadcast.ts';
+import type { Clock } from '../async/clock.ts';
 import type { PendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease } from '../store/lease.ts';
@@ -21,6 +22,7 @@ import {
 export interface PollerDependencies {
   readonly documents: DocumentStore;
   readonly pace: PollScheduleOptions;
+  readonly clock: Clock;
   /** Polls in flight. */
   readonly work: PendingWork;
   /** Receives unexpected errors, such as those of the store. Polling continues. */
@@ -58,14 +60,14 @@ const LEASE_CHECK_INTERVAL_MS = 200;
  * has then ended, too
  */
 export function startBatchPoller(
-  { documents, pace, work, onError }: PollerDependencies,
+  { documents, pace, work, clock, onError }: PollerDependencies,
   key: string,
   batchId: string,
   onEmpty: () => void,
 ): BatchPoller {
-  const lease = createLease(documents, key, LEASE_MS);
+  const lease = createLease(documents, key, LEASE_MS, clock);
   const topic = createBroadcast<Snapshot>();
-  const createReader = createProgressReader(Date.now);
+  const createReader = createProgressReader(clock.now);
   const closing = new AbortController();
   let current = EMPTY_SNAPSHOT;
   /** When the next poll is due, by the monotonic clock: the system clock may be set. */
@@ -73,7 +75,7 @@ export function startBatchPoller(
   let version = 0;
   let upstream: Upstream | undefined;
   let taskWatchers = 0;
-  let timer: NodeJS.Timeout | undefined;
+  let stopTimer = (): void => undefined;
   let isPolling = false;
   let pollAgain = false;
   /** Whether `current` says how the batch is now. A stored snapshot may be of minutes ago. */
@@ -89,14 +91,14 @@ export function startBatchPoller(
   // After a failed read the next poll waits for its time.
   const hasFailed = () => current.streak !== null || current.tasksStreak !== null;
   const mustReadTasks = () => taskWatchers > 0 && needsTasks(current) && !hasFailed();
-  const msUntilDue = () => Math.max(0, dueAt - performance.now());
+  const msUntilDue = () => Math.max(0, dueAt - clock.monotonic());
   const isDue = () => mustReadTasks() || (!current.over && msUntilDue() === 0);
 
   function adopt(snapshot: Snapshot, at: number): void {
     version = at;
     current = snapshot;
     // A time after the end of the snapshot was written by a clock that was ahead.
-    dueAt = performance.now() + Math.min(RETENTION_MS, snapshot.dueAt - Date.now());
+    dueAt = clock.monotonic() + Math.min(RETENTION_MS, snapshot.dueAt - clock.now());
     if (isPresent) topic.publish(snapshot);
     if (snapshot.over && !mustReadTasks()) end();
   }
@@ -115,7 +117,7 @@ export function startBatchPoller(
     // The next poll overwrites it.
     if (isOldRefusal || isBehind(snapshot, current)) version = stored.version;
     else {
-      isPresent ||= snapshot.over || snapshot.dueAt > Date.now();
+      isPresent ||= snapshot.over || snapshot.dueAt > clock.now();
       adopt(snapshot, stored.version);
     }
   }
@@ -123,16 +125,16 @@ export function startBatchPoller(
   async function poll(up: Upstream): Promise<Snapshot> {
     const interval = intervalAfter(current.polls, pace);
     const next = (retryAfterSeconds?: number) => {
-      const dueAt = Date.now() + delayMs(interval, Math.random(), retryAfterSeconds);
+      const dueAt = clock.now() + delayMs(interval, clock.random(), retryAfterSeconds);
       return { polls: current.polls + 1, dueAt };
     };
     try {
       const reading = await readBatch({ ...up, signal: closing.signal }, batchId, current, taskWatchers > 0);
       const wait = reading.tasksFailure?.failure.retryAfterSeconds;
-      return afterReading(current, reading, next(wait), Date.now());
+      return afterReading(current, reading, next(wait), clock.now());
     } catch (error) {
       const known = toReadFailure(error);
-      return afterFailure(current, known, Date.now(), next(known.failure.retryAfterSeconds));
+      return afterFailure(current, known, clock.now(), next(known.failure.retryAfterSeconds));
     }
   }
 
@@ -184,17 +186,17 @@ export function startBatchPoller(
   }
 
   function schedule(wait: number | undefined): void {
-    clearTimeout(timer);
+    stopTimer();
     if (closing.signal.aborted) return;
     const own = msUntilDue();
     // Replicas do not signal each other; each looks at the store.
     const next = wait ?? (documents.isShared ? Math.min(own, pace.first) : own);
-    timer = setTimeout(checkNow, next);
+    stopTimer = clock.after(next, checkNow);
   }
 
   function end(): void {
     if (closing.signal.aborted) return;
-    clearTimeout(timer);
+    stopTimer();
     closing.abort();
     topic.end();
     onEmpty();

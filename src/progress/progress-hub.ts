@@ -1,5 +1,6 @@
 // Live progress of batches for all subscribers of a process: one poller for each principal and
 // batch.
+import { systemClock } from '../async/clock.ts';
 import { createPendingWork } from '../async/pending-work.ts';
 import { type BatchPoller, type PollerDependencies, startBatchPoller, type Watch } from './batch-poller.ts';
 import { defaultPollSchedule } from './poll-schedule.ts';
@@ -34,8 +35,9 @@ const snapshotKey = (principal: string | null, batchId: string): string =>
 export function createProgressHub({
   documents,
   pace = defaultPollSchedule,
+  clock = systemClock,
   onError,
-}: Omit<PollerDependencies, 'pace' | 'work'> & Partial<PollerDependencies>): ProgressHub {
+}: Omit<PollerDependencies, 'pace' | 'work' | 'clock'> & Partial<PollerDependencies>): ProgressHub {
   const work = createPendingWork();
   const pollers = new Map<string, BatchPoller>();
   let closed = false;
@@ -44,7 +46,7 @@ export function createProgressHub({
     const key = snapshotKey(principal, batchId);
     const found = pollers.get(key);
     if (found !== undefined) return found;
-    const poller = startBatchPoller({ documents, pace, work, onError }, key, batchId, () =>
+    const poller = startBatchPoller({ documents, pace, work, clock, onError }, key, batchId, () =>
       pollers.delete(key),
     );
     pollers.set(key, poller);

@@ -1,5 +1,6 @@
 // One step of a webhook at a time: polls until its batch has ended, then tries to send, until the
 // receiver accepts or no try is left.
+import type { Clock } from '../async/clock.ts';
 import type { WebhookReport } from '../telemetry/telemetry.ts';
 import { readCounts, toBatchStatus } from '../upstream/folds/batch-states.ts';
 import type { Upstream } from '../upstream/http/upstream-client.ts';
@@ -25,6 +26,7 @@ export interface DeliveryDependencies {
   /** WEBHOOK_HOSTS; there is at least one. */
   readonly hosts: readonly string[];
   readonly secrets: readonly string[];
+  readonly clock: Clock;
   readonly onReport: (report: WebhookReport) => void;
 }
 
@@ -46,18 +48,18 @@ export type WebhookStep = (pending: PendingWebhook, options: StepOptions) => Pro
 
 const toIsoTime = (text: string | null | undefined): string | null => parseTime(text)?.toISOString() ?? null;
 
-function webhookBody(batchId: string, page: BatchPage): string {
+function webhookBody(batchId: string, page: BatchPage, at: number): string {
   const data = {
     batchId,
     status: toBatchStatus(page),
     counts: readCounts(page.counts),
     resultsExpireAt: toIsoTime(page.results_expire_at),
   };
-  return JSON.stringify({ type: 'batch.ended', timestamp: new Date().toISOString(), data });
+  return JSON.stringify({ type: 'batch.ended', timestamp: new Date(at).toISOString(), data });
 }
 
 export function createWebhookStep(
-  { live, openUpstream, hosts, secrets, onReport }: DeliveryDependencies,
+  { live, openUpstream, hosts, secrets, clock, onReport }: DeliveryDependencies,
   { timeoutMs, retryMs }: DeliveryTimes,
 ): WebhookStep {
   /** @returns what is left to do; null when that was the last try */
@@ -72,7 +74,7 @@ export function createWebhookStep(
     const outcome = interval === undefined ? 'failed' : 'retried';
     onReport({ outcome, webhookId: id, host: new URL(url).host, reason });
     if (interval === undefined) return null;
-    const dueAt = Date.now() + delayMs(interval, Math.random(), retryAfterSeconds);
+    const dueAt = clock.now() + delayMs(interval, clock.random(), retryAfterSeconds);
     return { ...pending, failedTries: failedTries + 1, dueAt };
   }
 
@@ -99,7 +101,7 @@ export function createWebhookStep(
     const fault = findUrlFault(url, hosts);
     if (fault !== null) return retryLater(pending, `the address ${fault}`, true);
     const { connections } = openUpstream(undefined, principal);
-    const outcome = await sendWebhook({ id, url, body }, { connections, secrets, timeoutMs, signal });
+    const outcome = await sendWebhook({ id, url, body }, { connections, secrets, timeoutMs, signal, clock });
     if (outcome.kind === 'failed')
       return retryLater(pending, outcome.reason, outcome.isFinal, outcome.retryAfterSeconds);
     onReport({ outcome: 'delivered', webhookId: id, host: new URL(url).host });
@@ -111,6 +113,7 @@ export function createWebhookStep(
     if (body !== null) return trySending(pending, body, options);
     const page = await awaitEnd(batchId, options);
     if (page === null) return retryLater(pending, 'the batch cannot be read');
-    return { ...pending, body: webhookBody(batchId, page), failedTries: 0, dueAt: Date.now() };
+    const at = clock.now();
+    return { ...pending, body: webhookBody(batchId, page, at), failedTries: 0, dueAt: at };
   };
 }

@@ -1,6 +1,8 @@
 // Sends a webhook once, signed as https://www.standardwebhooks.com says.
 import { createHmac } from 'node:crypto';
 import { request } from 'undici';
+import { type Clock, systemClock } from '../async/clock.ts';
+import { startDeadline } from '../async/deadline.ts';
 import { isLoopback } from '../config/loopback.ts';
 import { USER_AGENT } from '../package.ts';
 import { faultName, parseRetryAfter } from '../upstream/errors.ts';
@@ -39,6 +41,7 @@ export interface SendWebhookOptions {
   readonly secrets: readonly string[];
   readonly timeoutMs: number;
   readonly signal: AbortSignal;
+  readonly clock?: Clock;
 }
 
 /**
@@ -49,9 +52,10 @@ export interface SendWebhookOptions {
  */
 export async function sendWebhook(
   { id, url, body }: WebhookMessage,
-  { connections, secrets, timeoutMs, signal }: SendWebhookOptions,
+  { connections, secrets, timeoutMs, signal, clock = systemClock }: SendWebhookOptions,
 ): Promise<WebhookOutcome> {
-  const timestamp = Math.floor(Date.now() / 1000);
+  const timestamp = Math.floor(clock.now() / 1000);
+  const limit = startDeadline(signal, timeoutMs, clock);
   try {
     const answer = await request(url, {
       dispatcher: isLoopback(new URL(url).hostname) ? connections.unshared : connections.publicOnly,
@@ -64,7 +68,7 @@ export async function sendWebhook(
         'webhook-signature': sign(secrets, `${id}.${timestamp}.${body}`),
       },
       body,
-      signal: AbortSignal.any([signal, AbortSignal.timeout(timeoutMs)]),
+      signal: limit.signal,
     });
     discard(answer);
     const { statusCode: status, headers } = answer;
@@ -74,5 +78,7 @@ export async function sendWebhook(
   } catch (error) {
     signal.throwIfAborted();
     return { kind: 'failed', reason: faultName(error), isFinal: false };
+  } finally {
+    limit.end();
   }
 }

@@ -1,5 +1,5 @@
 // The webhooks that are not done yet, in the document store: by caller and batch, without a token.
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../async/clock.ts';
 import type { DocumentStore } from '../store/documents.ts';
 
 /** What is stored of a webhook. */
@@ -54,12 +54,14 @@ export interface WebhookStore {
 
 export function createWebhookStore(
   documents: DocumentStore,
+  { sleep }: Clock,
   onError: (error: unknown) => void,
 ): WebhookStore {
   async function put(key: string, pending: PendingWebhook | null): Promise<void> {
     const lifetimeMs = pending === null ? 0 : RETENTION_MS;
     const text = pending === null ? '' : JSON.stringify(pending);
-    await documents.put(key, text, { lifetimeMs, isListed: true });
+    // It is promised: it outlives a power cut and a failover.
+    await documents.put(key, text, { lifetimeMs, isListed: true, isDurable: true });
   }
   return {
     async read(key) {
@@ -74,7 +76,7 @@ export function createWebhookStore(
           return;
         } catch (error) {
           onError(error);
-          await sleep(WRITE_PAUSE_MS, undefined, { signal, ref: false });
+          await sleep(WRITE_PAUSE_MS, { signal, ref: false });
         }
       }
     },

@@ -2,7 +2,6 @@
 // at least once. One replica at a time works on a webhook, by a lease. After a restart it goes on
 // with the gateway's own key, else with the caller's token from its next request.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
 import { createPendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
@@ -95,8 +94,8 @@ export function createWebhooks({
   times = defaultWebhookTimes,
   ...dependencies
 }: WebhookDependencies): Webhooks {
-  const { documents, gatewayKey, formerNames, onError } = dependencies;
-  const store = createWebhookStore(documents, onError);
+  const { documents, gatewayKey, formerNames, clock, onError } = dependencies;
+  const store = createWebhookStore(documents, clock, onError);
   const step = createWebhookStep(dependencies, times);
   const work = createPendingWork();
   /** Webhooks of this replica, by their keys. */
@@ -104,7 +103,7 @@ export function createWebhooks({
   /** Keys of others by their callers: another replica has the lease, or the token is missing. */
   const others = new Map<string, string[]>();
   /** The tokens of their callers that have come since; before the first sweep, of all callers. */
-  const tokens = new LRUCache<string, string>({ max: MAX_TOKENS });
+  const tokens = new LRUCache<string, string>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
   /** Keys and places that this replica has given away, until they are done. */
   const taken = new Set<string>();
   let sweeping: Promise<void> | undefined;
@@ -117,7 +116,7 @@ export function createWebhooks({
     const options = { principal: readPrincipal(key), token, signal };
     let pending = await store.read(key);
     while (pending !== null) {
-      await sleep(Math.max(0, pending.dueAt - Date.now()), undefined, { signal, ref: false });
+      await clock.sleep(Math.max(0, pending.dueAt - clock.now()), { signal, ref: false });
       pending = await step(pending, options);
       await store.update(key, pending, signal);
     }
@@ -125,7 +124,7 @@ export function createWebhooks({
 
   /** Starts a webhook where no other replica has its lease. */
   async function start(key: string, token: string | undefined): Promise<void> {
-    const run: Run = { stopping: new AbortController(), lease: createLease(documents, key, LEASE_MS) };
+    const run: Run = { stopping: new AbortController(), lease: createLease(documents, key, LEASE_MS, clock) };
     const { signal } = run.stopping;
     try {
       if (running.has(key) || !(await run.lease.claim())) return;
@@ -171,10 +170,10 @@ export function createWebhooks({
         sweeping = undefined;
       });
   };
-  const timer = setInterval(sweepInBackground, times.sweepMs).unref();
+  const stopSweeps = clock.every(times.sweepMs, sweepInBackground, { ref: false });
 
   async function add(key: string, { url, batchId, token }: WebhookOrder): Promise<void> {
-    const dueAt = Date.now() + times.firstPollMs;
+    const dueAt = clock.now() + times.firstPollMs;
     await store.add(key, { id: `msg_${randomUUID()}`, batchId, url, body: null, failedTries: 0, dueAt });
     startInBackground(key, token);
   }
@@ -223,7 +222,7 @@ export function createWebhooks({
     },
     async close() {
       isClosed = true;
-      clearInterval(timer);
+      stopSweeps();
       for (const { stopping } of running.values()) stopping.abort();
       await work.ended();
     },

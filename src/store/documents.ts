@@ -2,6 +2,7 @@
 // that only one process can create is also a lease.
 import * as z from 'zod';
 import type { OpenStoreOptions } from './ledger/open-ledger.ts';
+import { createReplication } from './ledger/replication.ts';
 import { NOW, openRedis, timeArgument } from './redis-connection.ts';
 import { createSqliteStore, openDatabase, orInMemory, sqlitePath } from './sqlite-file.ts';
 
@@ -22,6 +23,8 @@ export interface PutOptions {
   readonly lifetimeMs: number;
   /** Whether `keys` must find it. */
   readonly isListed?: boolean;
+  /** Whether neither a power cut nor a failover may take it back. */
+  readonly isDurable?: boolean;
 }
 
 /** A store of documents. Every replica that shares it sees the same. */
@@ -62,8 +65,8 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
   let sweptAt = Number.NEGATIVE_INFINITY;
 
   function sweep(): void {
-    if (performance.now() - sweptAt < SWEEP_INTERVAL_MS) return;
-    sweptAt = performance.now();
+    if (Math.abs(now() - sweptAt) < SWEEP_INTERVAL_MS) return;
+    sweptAt = now();
     sql.run('DELETE FROM document WHERE expires_at <= ?', now());
   }
   /** The version of a document; 0 where there is none. @param latest - when it must have expired */
@@ -82,7 +85,7 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
       const row = sql.get('SELECT text, version FROM document WHERE key = ? AND expires_at > ?', key, now());
       return row === undefined ? null : documentRow.parse(row);
     },
-    put: (key, text, { expected, lifetimeMs }) =>
+    put: (key, text, { expected, lifetimeMs, isDurable }) =>
       sql.write(() => {
         sweep();
         const expiresAt = now() + lifetimeMs;
@@ -93,7 +96,7 @@ function openSqliteDocuments(file: string, now: () => number = Date.now): Docume
         else
           sql.run('INSERT OR REPLACE INTO document VALUES (?, ?, ?, ?)', key, text, version + 1, expiresAt);
         return version + 1;
-      }),
+      }, isDurable),
     async keys(start) {
       // No key has the last character of Unicode.
       const inRange = 'key >= ?1 AND key < ?1 || char(0x10ffff) AND expires_at > ?2';
@@ -152,6 +155,7 @@ function openRedisDocuments(
   onError: (error: unknown) => void,
 ): DocumentStore {
   const redis = openRedis(url, onError);
+  const replication = createReplication(redis);
   const time = () => timeArgument(now);
   return {
     isShared: true,
@@ -161,10 +165,11 @@ function openRedisDocuments(
       if (version === undefined) return null;
       return text === undefined ? 'same' : { text, version: Number(version) };
     },
-    async put(key, text, { expected, lifetimeMs, isListed = false }) {
+    async put(key, text, { expected, lifetimeMs, isListed = false, isDurable = false }) {
       const wanted = expected === undefined ? '' : String(expected);
       const argv = [time(), text, String(lifetimeMs), wanted, isListed ? key : ''];
-      const version = z.number().parse(await redis.run(PUT, [redisKey(key), LIST], argv));
+      const write = () => redis.run(PUT, [redisKey(key), LIST], argv);
+      const version = z.number().parse(await (isDurable ? replication.write(write) : write()));
       return version === 0 ? null : version;
     },
     async keys(start) {

@@ -189,9 +189,11 @@ export interface SqliteStore {
    * Runs work in one transaction. While another process holds the database, the event loop goes on
    * and the work is tried again.
    *
+   * @param isDurable - whether a power cut must not take it back, also where the database is open
+   *   with another `synchronous` than FULL
    * @throws what the work or the commit throws; Error when the database stays busy for 10 s
    */
-  write<T>(work: () => T): Promise<T>;
+  write<T>(work: () => T, isDurable?: boolean): Promise<T>;
   /** Moves the write-ahead log into the file, and closes the database. */
   close(): void;
 }
@@ -218,6 +220,15 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
     return statement;
   }
 
+  function writeDurably<T>(work: () => T): T {
+    database.exec('PRAGMA synchronous = FULL');
+    try {
+      return inTransaction(database, work);
+    } finally {
+      database.exec('PRAGMA synchronous = NORMAL');
+    }
+  }
+
   return {
     get fault() {
       return fault;
@@ -229,11 +240,11 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
       if (fault instanceof UnwritableDiskError) fault = undefined;
       return changes;
     },
-    async write(work) {
+    async write(work, isDurable = false) {
       const until = performance.now() + MAX_WAIT_MS;
       for (;;) {
         try {
-          return attempt(() => inTransaction(database, work));
+          return attempt(() => (isDurable ? writeDurably(work) : inTransaction(database, work)));
         } catch (error) {
           if (sqliteCode(error) !== SQLITE_BUSY || performance.now() >= until) throw error;
         }

@@ -1,6 +1,7 @@
 // The limiter to the upstream: how many pass, who waits, who is refused, for every order of coming and going.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { systemClock } from '../../src/async/clock.ts';
 import { UpstreamError } from '../../src/upstream/errors.ts';
 import { createRateLimitBackoff } from '../../src/upstream/http/backoff.ts';
 import { defaultBreakerRules } from '../../src/upstream/http/breaker.ts';
@@ -182,7 +183,7 @@ describe('the limiter', () => {
 
   it('shuts when the host cannot be reached again and again, and opens when one call reaches it', async () => {
     const clock = { now: 0 };
-    const limiter = createHostLimiter(BOUNDS, () => clock.now);
+    const limiter = createHostLimiter(BOUNDS, { ...systemClock, monotonic: () => clock.now });
     const call = async (outcome: Parameters<Permit>[0]) => (await limiter.enter(read()))(outcome);
     const { failures, first } = defaultBreakerRules;
     for (let i = 1; i < failures; i++) await call('unreachable');

@@ -24,7 +24,10 @@ interface Pause {
 }
 
 /** @param now - milliseconds of a clock that only goes forward */
-export function createRateLimitBackoff(now: () => number): RateLimitBackoff {
+export function createRateLimitBackoff(
+  now: () => number,
+  random: () => number = Math.random,
+): RateLimitBackoff {
   const pauses = new LRUCache<string, Pause>({ max: MAX_SCOPES });
   const left = (pause: Pause | undefined): number =>
     pause === undefined ? 0 : Math.max(0, pause.until - now());
@@ -37,7 +40,7 @@ export function createRateLimitBackoff(now: () => number): RateLimitBackoff {
       const guesses = seconds === undefined ? (before?.guesses ?? 0) + 1 : 0;
       // At random, so that processes do not return all at once.
       const guessedMs =
-        Math.min(FIRST_PAUSE_MS * 2 ** (guesses - 1), MAX_GUESSED_PAUSE_MS) * (0.75 + Math.random() / 2);
+        Math.min(FIRST_PAUSE_MS * 2 ** (guesses - 1), MAX_GUESSED_PAUSE_MS) * (0.75 + random() / 2);
       const pauseMs = seconds === undefined ? guessedMs : seconds * 1000;
       pauses.set(scope, { until: Math.max(now() + pauseMs, before?.until ?? 0), guesses });
     },

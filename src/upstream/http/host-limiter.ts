@@ -3,8 +3,8 @@
 //
 // The rule of the shares: a caller may have as many calls in flight as places are free. A caller
 // alone gets half of the places, two get a third each, and the next one always finds some free.
-import { setTimeout as sleep } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { type Clock, systemClock } from '../../async/clock.ts';
 import { UpstreamError } from '../errors.ts';
 import { createRateLimitBackoff } from './backoff.ts';
 import { type BreakerRules, type BreakerState, createBreaker, type Reachability } from './breaker.ts';
@@ -94,13 +94,10 @@ function toHeldBackError({ reason, waitMs }: Hold, operation: string): UpstreamE
   });
 }
 
-/** Creates the limiter of a host. @param now - milliseconds of a clock that only goes forward */
-export function createHostLimiter(
-  limits: HostLimits,
-  now: () => number = () => performance.now(),
-): HostLimiter {
-  const breaker = createBreaker(limits.breaker, now);
-  const pauses = createRateLimitBackoff(now);
+/** Creates the limiter of a host. */
+export function createHostLimiter(limits: HostLimits, clock: Clock = systemClock): HostLimiter {
+  const breaker = createBreaker(limits.breaker, clock.monotonic);
+  const pauses = createRateLimitBackoff(clock.monotonic, clock.random);
   const queue = createFairQueue<Waiting>();
   /** Calls in flight by caller. */
   const byCaller = new Map<string, number>();
@@ -135,7 +132,7 @@ export function createHostLimiter(
     for (let hold = findHold(call); hold !== null; hold = findHold(call)) {
       if (hold.reason === 'breaker' || hold.waitMs > MAX_PAUSE_MS)
         throw toHeldBackError(hold, call.operation);
-      await sleep(hold.waitMs, undefined, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
+      await clock.sleep(hold.waitMs, { signal: call.signal }).catch(() => call.signal?.throwIfAborted());
     }
   };
 
@@ -167,14 +164,14 @@ export function createHostLimiter(
           reject(toHeldBackError({ reason, waitMs: 1000 }, operation));
         },
       };
-      const timer = setTimeout(waiting.refuse, maxWaitMs, 'waited').unref();
+      const stopTimer = clock.after(maxWaitMs, () => waiting.refuse('waited'), { ref: false });
       function abort(): void {
         leave();
         reject(signal?.reason);
       }
       function leave(): void {
         queue.remove(waiting);
-        clearTimeout(timer);
+        stopTimer();
         signal?.removeEventListener('abort', abort);
       }
       signal?.addEventListener('abort', abort);
@@ -213,13 +210,13 @@ export interface HostLimiters {
 const MAX_HOSTS = 50;
 
 /** Creates the limiters of a process. */
-export function createHostLimiters(limits: HostLimits): HostLimiters {
-  const api = createHostLimiter(limits);
+export function createHostLimiters(limits: HostLimits, clock: Clock = systemClock): HostLimiters {
+  const api = createHostLimiter(limits, clock);
   const hosts = new LRUCache<string, HostLimiter>({ max: MAX_HOSTS });
   return {
     api,
     files(host) {
-      const limiter = hosts.get(host) ?? createHostLimiter(limits);
+      const limiter = hosts.get(host) ?? createHostLimiter(limits, clock);
       hosts.set(host, limiter);
       return limiter;
     },

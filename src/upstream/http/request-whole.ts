@@ -11,7 +11,7 @@ import type { UpstreamResponse } from './upstream-client.ts';
  * @throws what undici says of a request that failed; a TimeoutError; the signal's reason
  */
 export function requestWhole(attempt: Attempt): Promise<UpstreamResponse> {
-  const { operation, dispatcher, request, signal, wholeMs, maxBytes } = attempt;
+  const { operation, dispatcher, request, signal, wholeMs, maxBytes, clock } = attempt;
   return new Promise((resolve, reject) => {
     signal?.throwIfAborted();
     const chunks: Buffer[] = [];
@@ -21,16 +21,14 @@ export function requestWhole(attempt: Attempt): Promise<UpstreamResponse> {
     let controller: Dispatcher.DispatchController | undefined;
     let hasEnded = false;
 
-    const timer = setTimeout(
-      () => abort(new DOMException('The time is up', 'TimeoutError')),
-      wholeMs,
-    ).unref();
+    const timeOut = (): void => abort(new DOMException('The time is up', 'TimeoutError'));
+    const stopTimer = clock.after(wholeMs, timeOut, { ref: false });
     const leave = (): void => abort(signal?.reason);
     signal?.addEventListener('abort', leave);
 
     function end(): void {
       hasEnded = true;
-      clearTimeout(timer);
+      stopTimer();
       signal?.removeEventListener('abort', leave);
     }
     function fail(error: unknown): void {

@@ -2,6 +2,7 @@
 // reports its end.
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
+import { type Clock, systemClock } from '../../async/clock.ts';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
 import { type Operation, operationLimits } from '../operations.ts';
@@ -107,6 +108,7 @@ export interface Attempt {
   /** Milliseconds after which a body that stands still is given up. */
   readonly stallMs: number;
   readonly maxBytes: number;
+  readonly clock: Clock;
   /** Called when the answer begins. */
   begin(status: number): void;
 }
@@ -154,6 +156,7 @@ async function sendInTurn<R extends Pick<UpstreamResponse, 'status' | 'headers'>
     wholeMs: limits.whole,
     stallMs: limits.stall,
     maxBytes: call.maxBytes ?? limits.bytes,
+    clock: up.clock ?? systemClock,
     begin(code) {
       status = code;
       started?.end({ status });

@@ -1,7 +1,7 @@
 // Calls the service, reads up to three times: `call`, `callOrNull` and `callAnyStatus` read the
 // whole answer, `openStream` streams it. atlas.ts and batch.ts have the operations.
 import type { Readable } from 'node:stream';
-import { setTimeout as sleep } from 'node:timers/promises';
+import { type Clock, systemClock } from '../../async/clock.ts';
 import type { CallHooks } from '../../telemetry/upstream-calls.ts';
 import { type Failure, UpstreamError } from '../errors.ts';
 import type { Operation } from '../operations.ts';
@@ -38,6 +38,8 @@ export interface Upstream extends CallHooks {
   /** The limiters of the process; without them every call is sent at once. */
   readonly limiters?: HostLimiters | undefined;
   readonly signal: AbortSignal | undefined;
+  /** The clock of the platform when absent. */
+  readonly clock?: Clock | undefined;
   /** Records that this request found absent, and that may exist any moment. */
   readonly absences?: Set<string> | undefined;
 }
@@ -109,6 +111,7 @@ async function sendWithRetries<R extends AnyResponse>(
   send: (up: Upstream, asked: Call) => Promise<R>,
 ): Promise<R> {
   if (!asked.isRepeatable) return send(up, asked);
+  const { clock = systemClock } = up;
   let last: UpstreamError | undefined;
   for (let tries = 1; ; tries += 1) {
     try {
@@ -123,10 +126,10 @@ async function sendWithRetries<R extends AnyResponse>(
     }
     const { retryable, retryAfterSeconds } = last.failure;
     // At random: callers that failed together do not come back together.
-    const backoffMs = FIRST_BACKOFF_MS * 2 ** (tries - 1) * (0.5 + Math.random());
+    const backoffMs = FIRST_BACKOFF_MS * 2 ** (tries - 1) * (0.5 + clock.random());
     const waitMs = retryAfterSeconds === undefined ? backoffMs : retryAfterSeconds * 1000;
     if (!retryable || tries === MAX_TRIES || waitMs > MAX_RETRY_AFTER_MS) throw last;
-    await sleep(waitMs, undefined, { signal: up.signal });
+    await clock.sleep(waitMs, { signal: up.signal });
   }
 }
 

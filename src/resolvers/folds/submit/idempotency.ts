@@ -1,6 +1,5 @@
 // Submits at most once for an idempotency key: the first request sends, all others get its result.
 import { randomUUID } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { GatewayContext } from '../../../context.ts';
 import { notSent } from '../../../schema/problem.ts';
 import { KEY_LEASE_MS, type KeyEntry } from '../../../store/ledger/ledger.ts';
@@ -72,18 +71,18 @@ export async function checkLedger(ctx: GatewayContext): Promise<SubmitFoldResult
 
 /** Does the work for a claimed key, and says meanwhile that this process still lives. */
 export async function withClaim<T>(
-  { submissions: { ledger, principal } }: GatewayContext,
+  { services: { clock }, submissions: { ledger, principal } }: GatewayContext,
   key: string | null,
   work: () => Promise<T>,
 ): Promise<T> {
   if (key === null) return work();
   // A store that is away may find the key abandoned; it is spent all the same.
   const renew = () => void ledger.renew(principal, key).catch(() => undefined);
-  const renewing = setInterval(renew, RENEW_MS);
+  const stopRenewing = clock.every(RENEW_MS, renew);
   try {
     return await work();
   } finally {
-    clearInterval(renewing);
+    stopRenewing();
   }
 }
 
@@ -122,7 +121,8 @@ export async function claimIdempotencyKey(
 ): Promise<SubmitFoldResultShape | null> {
   const { ledger, principal, formerNames } = ctx.submissions;
   const { signal } = ctx.upstream;
-  const deadline = performance.now() + WAIT_MS;
+  const { clock } = ctx.services;
+  const deadline = clock.monotonic() + WAIT_MS;
   for (let pause = 20; ; pause = Math.min(500, pause * 2)) {
     let entry: KeyEntry | null;
     try {
@@ -135,10 +135,10 @@ export async function claimIdempotencyKey(
     if (entry === null) return null;
     const result = toResult(ctx, key, requestHash, entry);
     if (result !== null) return result;
-    if (performance.now() >= deadline || signal?.aborted === true) {
+    if (clock.monotonic() >= deadline || signal?.aborted === true) {
       const message = 'An earlier request with this idempotency key has not ended yet. Nothing was sent now.';
       return unknownOutcome(message, key, null, SEND_AGAIN);
     }
-    await sleep(pause, undefined, { signal }).catch(() => undefined);
+    await clock.sleep(pause, { signal }).catch(() => undefined);
   }
 }

@@ -1,5 +1,5 @@
 // Records a paid batch in the ledger, and tries again for two minutes where the store fails.
-import { setTimeout as sleep } from 'node:timers/promises';
+import type { Clock } from '../../../async/clock.ts';
 import type { GatewayContext } from '../../../context.ts';
 import type { LedgerChain } from '../../../store/ledger/ledger.ts';
 import { NotReplicatedError } from '../../../store/ledger/replication.ts';
@@ -14,9 +14,9 @@ import type { CheckedInput } from './check-input.ts';
 const MAX_RECORD_PAUSE_MS = 64_000;
 
 /** Tries again to record a paid batch until it succeeds or two minutes have passed. */
-async function recordLater(record: () => Promise<void>): Promise<void> {
+async function recordLater({ sleep }: Clock, record: () => Promise<void>): Promise<void> {
   for (let pause = 500; pause <= MAX_RECORD_PAUSE_MS; pause *= 2) {
-    await sleep(pause, undefined, { ref: false });
+    await sleep(pause, { ref: false });
     try {
       return await record();
     } catch {
@@ -77,7 +77,7 @@ export async function recordBatch(
     await record();
     return [];
   } catch (error) {
-    void recordLater(record);
+    void recordLater(ctx.services.clock, record);
     // It is written down, and written again until a failover cannot take it back.
     return error instanceof NotReplicatedError ? [] : [NOT_REMEMBERED];
   }

@@ -115,7 +115,7 @@ async function recordSuccess(
 ): Promise<SubmitFoldResultShape> {
   const { check, submission } = checked;
   const { notifyUrl } = submission;
-  const at = Date.now();
+  const at = ctx.services.clock.now();
   const notRecorded = await recordBatch(ctx, checked, data, at);
   const notNotified =
     notifyUrl === null || place === null ? [] : await addWebhook(ctx, place, notifyUrl, data.batch_id);

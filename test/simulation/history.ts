@@ -1,0 +1,507 @@
+// Plays the events of a plan over real gateways, and writes down what callers were told.
+import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { Disk } from './disk.ts';
+import { findViolation, type Violation } from './judge.ts';
+import { CALLERS, type CallerName, type Event, type Plan } from './plan.ts';
+import { type CallerRequest, hookUrl, Process, Replica, type Secrets } from './replica.ts';
+import { Service } from './service.ts';
+import { openedBy } from './sqlite.ts';
+import { EPOCH, Random, settled, VirtualTime } from './virtual-time.ts';
+
+const SUBMIT = `mutation($input: SubmitFoldInput!) { submitFold(input: $input) { __typename
+  ... on FoldSubmitted { replayed batch { batchId } warnings { code } }
+  ... on Problem { message hint }
+  ... on IdempotencyConflict { existingBatch { batchId } } } }`;
+const CHECK = 'query($input: SubmitFoldInput!) { checkFold(input: $input) { warnings { code message } } }';
+const CANCEL =
+  'mutation($id: ID!) { cancelBatch(batchId: $id) { __typename ... on Problem { message hint } } }';
+const LIST = '{ myBatches(first: 20) { nodes { batchId } } }';
+const WATCH = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final } }';
+
+/** What a caller was told. */
+export interface Told {
+  readonly at: number;
+  /** The type of the result; `error`, or `cut` where no answer came. */
+  readonly type: string;
+  readonly batchIds: readonly string[];
+  readonly isReplayed: boolean;
+  readonly warnings: readonly string[];
+  readonly text: string;
+}
+
+/** What a caller asked. */
+export interface Asked {
+  readonly id: string;
+  readonly kind: 'submit' | 'check' | 'cancel' | 'list' | 'watch';
+  readonly at: number;
+  readonly caller: CallerName;
+  readonly replica: string;
+  /** Of a submission: null without an idempotency key. */
+  readonly key: string | null;
+  readonly input: string;
+  readonly url: string | null;
+  readonly hasLeft: boolean;
+  told: Told | undefined;
+}
+
+export interface Line {
+  readonly at: number;
+  readonly where: string;
+  readonly what: string;
+}
+
+/** What the judge sees. */
+export interface History {
+  readonly plan: Plan;
+  readonly service: Service;
+  readonly asked: readonly Asked[];
+  readonly lines: readonly Line[];
+  /** When the operator accepted a lost ledger: what it knew before is given up. */
+  readonly acceptedAt: readonly number[];
+  /** From when on the ledger lacked a paid key, until it was accepted. */
+  readonly losses: readonly { readonly from: number; readonly to: number }[];
+  /** When documents may have been lost with the file of the ledger. */
+  readonly filesLostAt: readonly number[];
+  /** Pairs of an event and the state of a key that it met. */
+  readonly coverage: readonly string[];
+  readonly hasClockSet: boolean;
+  /** When a power cut may have taken snapshots back, which are read again. */
+  readonly powerCutAt: readonly number[];
+  /** Why nothing serves in the end. */
+  readonly isStuck: string | undefined;
+}
+
+export interface Outcome {
+  readonly history: History;
+  readonly violation: Violation | undefined;
+}
+
+const HOUR_MS = 3_600_000;
+/** The longest that a request may take: a Submit of 150 s, after a wait of 30 s for another one. */
+const MAX_ANSWER_MS = 400_000;
+const AMINO = 'ACDEFGHIKLMNPQRSTVWY';
+
+const at = (value: unknown, ...path: (string | number)[]): unknown =>
+  path.reduce<unknown>(
+    (here, name) => (typeof here === 'object' && here !== null ? Reflect.get(here, name) : undefined),
+    value,
+  );
+const list = (value: unknown): readonly unknown[] => (Array.isArray(value) ? value : []);
+
+class World {
+  readonly plan: Plan;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly service: Service;
+  readonly disk: Disk;
+  readonly asked: Asked[] = [];
+  readonly lines: Line[] = [];
+  readonly acceptedAt: number[] = [];
+  readonly losses: { from: number; to: number }[] = [];
+  readonly filesLostAt: number[] = [];
+  readonly powerCutAt: number[] = [];
+  readonly coverage: string[] = [];
+  readonly #slots: (Replica | undefined)[] = [];
+  readonly #processes = new Set<Process>();
+  readonly #leaving: Promise<void>[] = [];
+  readonly #secrets: string[] = ['secret-0-of-this-simulated-world'];
+  #skewMs = 0;
+  #processCount = 0;
+  #backedUpAt: number | undefined;
+  isStuck: string | undefined;
+
+  constructor(plan: Plan, folder: string) {
+    this.plan = plan;
+    this.random = new Random(plan.seed + 0x5eed);
+    this.time = new VirtualTime(this.random);
+    this.service = new Service(this.time, this.random, (where, what) => this.#say(where, what));
+    this.service.trouble = plan.trouble;
+    this.disk = new Disk(
+      folder,
+      plan.events.some(({ kind }) => kind === 'cut power'),
+    );
+  }
+
+  #say(where: string, what: string): void {
+    this.lines.push({ at: this.time.now, where, what });
+  }
+  #secretsOf(forgotten?: number): Secrets {
+    const current = this.#secrets.at(-1) ?? '';
+    const previous = this.#secrets.slice(0, -1).filter((_, index) => index !== forgotten);
+    return { current, previous };
+  }
+
+  /** Takes note of processes that have ended at one of their effects. */
+  readonly reap = (): boolean => {
+    for (const process of this.#processes) {
+      if (!process.isOver) continue;
+      this.#processes.delete(process);
+      this.disk.end(process);
+      if (process.dieAt < Number.POSITIVE_INFINITY)
+        this.#say(process.name, `killed at effect ${process.effects}`);
+      for (const asked of this.asked)
+        if (asked.replica === process.name && asked.told === undefined) this.#tell(asked, { type: 'cut' });
+      const slot = this.#slots.findIndex((replica) => replica?.process === process);
+      if (slot !== -1) this.#slots[slot] = undefined;
+    }
+    return false;
+  };
+
+  #tell(asked: Asked, told: Partial<Told> & { readonly type: string }): void {
+    asked.told = { at: this.time.now, batchIds: [], isReplayed: false, warnings: [], text: '', ...told };
+    const { type, batchIds, isReplayed, warnings, text } = asked.told;
+    const more = [isReplayed ? 'replayed' : '', ...batchIds, ...warnings, text].filter((part) => part !== '');
+    this.#say(asked.replica, `${asked.caller} is told ${[type, ...more].join(' ')} (${asked.id})`);
+  }
+
+  async #start(slot: number, secrets = this.#secretsOf()): Promise<boolean> {
+    if (this.#slots[slot] !== undefined) return true;
+    this.#processCount += 1;
+    const process = new Process(`${'ABC'[slot] ?? '?'}${this.#processCount}`, () => this.disk.save());
+    this.#processes.add(process);
+    const { time, random, service, disk, plan } = this;
+    try {
+      const replica = new Replica({
+        ...{ process, time, random, service, secrets, ledgerUrl: disk.url },
+        ...{ isShared: plan.isShared, hasWebhooks: plan.hasWebhooks, skew: () => this.#skewMs },
+        open: (work) => disk.open(process, work),
+      });
+      this.#slots[slot] = replica;
+      if (!(await replica.start())) throw new Error('it does not start with these secrets');
+      this.#say(process.name, 'starts');
+      return true;
+    } catch (error) {
+      this.#say(
+        process.name,
+        `cannot start: ${error instanceof Error ? error.message.slice(0, 90) : String(error)}`,
+      );
+      process.isOver = true;
+      this.reap();
+      return false;
+    }
+  }
+  async #startAll(): Promise<void> {
+    for (let slot = 0; slot < this.plan.replicas; slot += 1) await this.#start(slot);
+  }
+  #stop(slot: number): void {
+    const replica = this.#slots[slot];
+    if (replica === undefined) return;
+    this.#slots[slot] = undefined;
+    this.#say(replica.process.name, 'is stopped');
+    this.#leaving.push(replica.stop());
+  }
+  /** Ends all processes, in order or not. */
+  async #endAll(isKilled: boolean): Promise<void> {
+    for (let slot = 0; slot < this.plan.replicas; slot += 1) if (!isKilled) this.#stop(slot);
+    if (!isKilled) await this.time.advance(40_000, () => this.reap() || this.#processes.size === 0);
+    for (const process of this.#processes) process.isOver = true;
+    this.reap();
+  }
+  #kill(process: Process): void {
+    this.#say(process.name, 'is killed');
+    process.isOver = true;
+    this.reap();
+  }
+
+  /** Whether a key was paid that the ledger does not know since then. */
+  #isPaidSince(from: number): boolean {
+    return this.service.submits.some(
+      ({ at: sentAt, requestId }) =>
+        sentAt > from && this.asked.some(({ id, key }) => id === requestId && key !== null),
+    );
+  }
+  #noteLoss(since: number): void {
+    this.filesLostAt.push(this.time.now);
+    if (this.#isPaidSince(since)) this.losses.push({ from: this.time.now, to: Number.POSITIVE_INFINITY });
+  }
+  async #accept(): Promise<void> {
+    const process = new Process('operator');
+    this.#processes.add(process);
+    try {
+      const now = () => EPOCH + Math.round(this.time.now) + this.#skewMs;
+      const isAccepted = await this.disk.open(process, async () => {
+        const ledger = openLedger(this.disk.url, this.#secretsOf(), { now });
+        return openedBy(process, () => ledger.accept()).finally(() => ledger.close());
+      });
+      this.#say('operator', isAccepted ? 'accepts the ledger' : 'has nothing to accept');
+      if (isAccepted) {
+        this.acceptedAt.push(this.time.now);
+        for (const loss of this.losses) loss.to = Math.min(loss.to, this.time.now);
+      }
+    } catch (error) {
+      this.#say(
+        'operator',
+        `cannot accept: ${error instanceof Error ? error.message.slice(0, 90) : String(error)}`,
+      );
+    }
+    process.isOver = true;
+    this.reap();
+  }
+
+  /** A replica that takes requests: the wanted one, else another. */
+  #serving(wanted: number): Replica | undefined {
+    const order = [wanted, 0, 1, 2].map((slot) => this.#slots[slot]);
+    return order.find((replica) => replica?.isServing === true && !replica.process.isOver);
+  }
+  #ask(
+    wanted: number,
+    what: Pick<Asked, 'kind' | 'caller'> & Partial<Asked>,
+    query: string,
+    variables: (id: string) => CallerRequest['variables'],
+    leavesMs: number | null = null,
+  ): void {
+    const replica = this.#serving(wanted);
+    if (replica === undefined) return;
+    const id = `op-${String(this.asked.length + 1).padStart(6, '0')}`;
+    const { process } = replica;
+    const place = { id, at: this.time.now, replica: process.name };
+    const asked: Asked = {
+      key: null,
+      input: '',
+      url: null,
+      hasLeft: leavesMs !== null,
+      told: undefined,
+      ...what,
+      ...place,
+    };
+    this.asked.push(asked);
+    const leaving = new AbortController();
+    if (leavesMs !== null) this.time.after(leavesMs, () => leaving.abort());
+    const request = { id, caller: asked.caller, query, variables: variables(id), signal: leaving.signal };
+    if (asked.kind === 'watch') {
+      this.time.after(120_000, () => leaving.abort());
+      replica.watch(request).then(
+        () => this.#tell(asked, { type: 'ended' }),
+        () => this.#tell(asked, { type: 'ended' }),
+      );
+      return;
+    }
+    replica.answer(request).then(
+      (result) => {
+        if (process.isOver || asked.told !== undefined) return;
+        const root = Object.values(result.data ?? {})[0];
+        const warnings = list(at(root, 'warnings'));
+        const batchIds = [
+          at(root, 'batch', 'batchId'),
+          at(root, 'existingBatch', 'batchId'),
+          ...list(at(root, 'nodes')).map((node) => at(node, 'batchId')),
+          ...warnings.map((warning) => /batch (b\d+)/.exec(String(at(warning, 'message')))?.[1]),
+        ].filter((one): one is string => typeof one === 'string');
+        const hasFailed = root === undefined || root === null;
+        const text = hasFailed ? (result.errors?.[0]?.message ?? '') : String(at(root, 'message') ?? '');
+        this.#tell(asked, {
+          type: hasFailed ? 'error' : String(at(root, '__typename') ?? asked.kind),
+          ...{ batchIds, text, isReplayed: at(root, 'replayed') === true },
+          warnings: warnings.map((warning) => String(at(warning, 'code'))),
+        });
+      },
+      (error: unknown) => {
+        if (!process.isOver && asked.told === undefined)
+          this.#tell(asked, { type: 'error', text: String(error) });
+      },
+    );
+  }
+
+  submit(event: Extract<Event, { kind: 'submit' | 'check' }>): void {
+    const { caller, key, variant } = event;
+    const letters = [CALLERS.indexOf(caller), key === null ? 19 : key, variant].map(
+      (index) => AMINO[index] ?? 'W',
+    );
+    const input = `MKV${letters.join('')}`;
+    const what = { caller, input, key: key === null ? null : `key-${key}` };
+    const asked = { items: [{ chains: [{ protein: { sequence: input } }] }], idempotencyKey: what.key };
+    if (event.kind === 'check') {
+      this.#ask(event.replica, { kind: 'check', ...what }, CHECK, () => ({ input: asked }));
+      return;
+    }
+    const { receiver, fate, leavesMs } = event;
+    const url = receiver === null ? null : hookUrl(receiver, `${caller}-${this.asked.length + 1}`);
+    const notify = url === null ? {} : { notify: { url } };
+    const named = (id: string) => {
+      this.service.fates.set(id, fate);
+      return { input: { ...asked, ...notify } };
+    };
+    this.#ask(event.replica, { kind: 'submit', ...what, url }, SUBMIT, named, leavesMs);
+  }
+
+  /** The state of a key, for coverage. */
+  #keyState(caller: CallerName, key: string): string {
+    const of = this.asked.filter((one) => one.kind === 'submit' && one.caller === caller && one.key === key);
+    if (of.length === 0) return 'unused';
+    if (of.some(({ told }) => told === undefined)) return 'being sent';
+    const isPaid = this.service.submits.some(
+      ({ batchId, requestId }) => batchId !== undefined && of.some(({ id }) => id === requestId),
+    );
+    const last = of.at(-1)?.told?.type ?? '';
+    const isKnown = of.some(({ told }) => told?.type === 'FoldSubmitted');
+    const isLost = this.losses.some(({ to }) => to > this.time.now) ? ', ledger lost' : '';
+    if (isPaid) return `paid${isKnown ? '' : ', not told'}${isLost}`;
+    return `not paid, ${last === 'cut' || last === 'OutcomeUnknown' ? 'unknown' : 'refused'}${isLost}`;
+  }
+  #cover(event: Event): void {
+    const kind = event.kind === 'submit' && event.fate !== 'ok' ? `submit: ${event.fate}` : event.kind;
+    const callers = 'caller' in event ? [event.caller] : CALLERS;
+    const keys = 'key' in event ? (event.key === null ? [] : [`key-${event.key}`]) : ['key-0', 'key-1'];
+    for (const caller of callers)
+      for (const key of keys) this.coverage.push(`${kind} × ${this.#keyState(caller, key)}`);
+  }
+
+  async play(event: Event): Promise<void> {
+    await this.time.advance(event.gapMs, this.reap);
+    this.reap();
+    this.#cover(event);
+    const { replica: slot } = event;
+    const replica = this.#slots[slot];
+    switch (event.kind) {
+      case 'submit':
+      case 'check':
+        this.submit(event);
+        break;
+      case 'list':
+        this.#ask(slot, { kind: 'list', caller: event.caller }, LIST, () => ({}));
+        break;
+      case 'cancel':
+      case 'watch': {
+        const id = [...this.service.batches.keys()][event.batch];
+        const query = event.kind === 'cancel' ? CANCEL : WATCH;
+        if (id !== undefined)
+          this.#ask(slot, { kind: event.kind, caller: event.caller }, query, () => ({ id }));
+        break;
+      }
+      case 'probe':
+        if (replica !== undefined)
+          this.#say(replica.process.name, `is asked: ${(await replica.probe()) ?? 'ready'}`);
+        break;
+      case 'kill':
+        if (replica === undefined) break;
+        if (event.effects === 0) this.#kill(replica.process);
+        else replica.process.dieAt = replica.process.effects + event.effects;
+        break;
+      case 'stop':
+        this.#stop(slot);
+        break;
+      case 'start':
+        await this.#start(slot);
+        break;
+      case 'rotate secret':
+      case 'forget secret':
+        this.#secrets.push(`secret-${this.#secrets.length}-of-this-simulated-world`);
+        this.#say('operator', `makes secret ${this.#secrets.length - 1}`);
+        this.#stop(slot);
+        await this.#start(
+          slot,
+          this.#secretsOf(
+            event.kind === 'rotate secret'
+              ? undefined
+              : Math.max(0, this.#secrets.length - 2 - this.random.below(2)),
+          ),
+        );
+        break;
+      case 'back up':
+        if (!this.disk.backUp()) break;
+        this.#backedUpAt = this.time.now;
+        this.#say('operator', 'backs up');
+        break;
+      case 'restore':
+        if (this.#backedUpAt === undefined) break;
+        await this.#endAll(event.isKilled || !event.isClean);
+        this.disk.restore(event.isClean);
+        this.#noteLoss(this.#backedUpAt);
+        this.#say('operator', `puts the copy back${event.isClean ? '' : ' beside the log of before'}`);
+        if (event.accepts) await this.#accept();
+        await this.#startAll();
+        break;
+      case 'accept':
+        await this.#accept();
+        break;
+      case 'cut power':
+        await this.#endAll(true);
+        this.disk.cutPower();
+        this.powerCutAt.push(this.time.now);
+        this.#say('operator', 'the power was cut');
+        await this.#startAll();
+        break;
+      case 'remove file':
+        this.disk.remove();
+        this.#noteLoss(-1);
+        this.#say('operator', 'removes the file of the ledger');
+        break;
+      case 'remove witness':
+        await this.#endAll(false);
+        this.disk.removeWitness();
+        this.#say('operator', 'removes the file that says how new the ledger is');
+        await this.#startAll();
+        break;
+      case 'set clock':
+        this.#skewMs += event.hours * HOUR_MS;
+        this.#say('operator', `sets the clock by ${event.hours} h`);
+        break;
+      case 'days':
+        await this.#endAll(false);
+        await this.time.advance(event.hours * HOUR_MS);
+        this.#say('operator', `${event.hours} h later`);
+        await this.#startAll();
+        break;
+    }
+    await settled();
+    this.reap();
+  }
+
+  #isSettled(): boolean {
+    return this.asked.every(({ told }) => told !== undefined);
+  }
+  async #settle(): Promise<void> {
+    await this.time.advance(MAX_ANSWER_MS, () => this.reap() || this.#isSettled());
+  }
+
+  /** All is well again: one gateway serves, every caller sends again what it has sent, and webhooks have time. */
+  async end(): Promise<void> {
+    for (const process of this.#processes) process.dieAt = Number.POSITIVE_INFINITY;
+    await this.#settle();
+    this.service.trouble = 0;
+    if (!(await this.#start(0))) {
+      await this.#endAll(true);
+      this.disk.removeLog();
+      await this.#accept();
+      if (!(await this.#start(0))) {
+        this.isStuck = 'no gateway starts any more';
+        return;
+      }
+    }
+    const sent = this.asked.filter(({ kind, key }) => kind === 'submit' && key !== null);
+    const inputs = new Map(sent.map((one) => [`${one.caller} ${one.input}`, one]));
+    for (const one of inputs.values()) {
+      const key = Number(one.key?.slice('key-'.length));
+      const variant = AMINO.indexOf(one.input.at(-1) ?? '');
+      const common = { gapMs: 0, replica: 0, kind: 'submit', caller: one.caller, key, variant } as const;
+      this.submit({ ...common, fate: 'ok', receiver: null, leavesMs: null });
+      await this.#settle();
+    }
+    // With their tokens, webhooks go on.
+    for (const caller of CALLERS) this.#ask(0, { kind: 'list', caller }, LIST, () => ({}));
+    await this.#settle();
+    if (this.plan.hasWebhooks) await this.time.advance(900_000, this.reap);
+  }
+  async close(): Promise<void> {
+    this.disk.close();
+  }
+}
+
+/** Plays a plan. @param folder - for files, of this worker only */
+export async function playHistory(plan: Plan, folder: string): Promise<Outcome> {
+  const world = new World(plan, folder);
+  try {
+    await world.play({ kind: 'start', gapMs: 0, replica: 0 });
+    for (let replica = 1; replica < plan.replicas; replica += 1)
+      await world.play({ kind: 'start', gapMs: 0, replica });
+    for (const event of plan.events) await world.play(event);
+    await world.end();
+    const hasClockSet = plan.events.some(({ kind }) => kind === 'set clock');
+    const { service, asked, lines, acceptedAt, losses, filesLostAt, powerCutAt, coverage, isStuck } = world;
+    const met = { acceptedAt, losses, filesLostAt, powerCutAt, hasClockSet, isStuck };
+    const history = { plan, service, asked, lines, coverage, ...met };
+    return { history, violation: findViolation(history) };
+  } finally {
+    await world.close();
+  }
+}

@@ -1,0 +1,213 @@
+// Judges a history from outside: what callers were told against what the service really has.
+import type { Asked, History } from './history.ts';
+import type { TrueBatch } from './service.ts';
+
+export interface Violation {
+  /** The promise that was broken; README.md lists them. */
+  readonly rule: 'a' | 'b' | 'c' | 'd' | 'e' | 'f' | 'g' | 'h';
+  readonly text: string;
+}
+
+const RETENTION_MS = 31 * 24 * 3_600_000;
+/** Polls of one batch are never closer: the first interval is 2 s, and jitter takes a fifth of it. */
+const MIN_POLL_MS = 1_500;
+/** Answers that say that nothing was queued. */
+const NOTHING = new Set(['Refused', 'InvalidInput', 'IdempotencyConflict']);
+
+type Rule = (history: History) => string | undefined;
+
+const submissions = ({ asked }: History): Asked[] => asked.filter(({ kind }) => kind === 'submit');
+
+/** The submission of a batch. */
+const sender = ({ asked }: History, { requestId }: Pick<TrueBatch, 'requestId'>): Asked | undefined =>
+  asked.find(({ id }) => id === requestId);
+
+/** Whether an operator gave up between two times what the ledger knew. */
+const isGivenUp = ({ acceptedAt }: History, from: number, to: number): boolean =>
+  acceptedAt.some((at) => at >= from && at <= to);
+
+function paidTwice(history: History): string | undefined {
+  const byKey = new Map<string, TrueBatch[]>();
+  for (const batch of history.service.batches.values()) {
+    const by = sender(history, batch);
+    if (by === undefined) return `${batch.id} was sent by no request`;
+    const before = byKey.get(by.key === null ? by.id : `${by.caller} ${by.key}`) ?? [];
+    const again = before.find(({ at }) => batch.at - at < RETENTION_MS && !isGivenUp(history, at, batch.at));
+    if (again !== undefined)
+      return `${by.key ?? by.id} of ${by.caller} was paid twice: ${again.id} and ${batch.id}`;
+    byKey.set(by.key === null ? by.id : `${by.caller} ${by.key}`, [...before, batch]);
+  }
+  return undefined;
+}
+
+function lie(history: History): string | undefined {
+  const { service } = history;
+  for (const one of submissions(history)) {
+    const { told, id } = one;
+    if (told === undefined || told.type === 'cut') continue;
+    const sent = service.submits.filter(({ requestId }) => requestId === id);
+    const paid = sent.find(({ batchId }) => batchId !== undefined)?.batchId;
+    const [batchId] = told.batchIds;
+    if (told.type === 'FoldSubmitted') {
+      const batch = service.batches.get(batchId ?? '');
+      if (batch === undefined) return `${id} was told of ${batchId}, which does not exist`;
+      if (!told.isReplayed && batch.requestId !== id)
+        return `${id} was told that it queued ${batchId}, which it did not`;
+    } else if (NOTHING.has(told.type) && paid !== undefined) {
+      return `${id} was told ${told.type}, and ${paid} exists`;
+    } else if (told.type === 'error' && sent.length > 0) {
+      return `${id} was told an error that does not say what became of its Submit: ${told.text}`;
+    }
+  }
+  return undefined;
+}
+
+/** What one submission was told has to hold for the next ones with its key. */
+function forgets(history: History): string | undefined {
+  const all = submissions(history).filter(({ key }) => key !== null);
+  for (const [index, later] of all.entries()) {
+    const { told } = later;
+    if (told === undefined || told.type === 'cut' || told.type === 'error' || told.type === 'Refused')
+      continue;
+    const before = all
+      .slice(0, index)
+      .filter((one) => one.caller === later.caller && one.key === later.key && one.input === later.input)
+      .filter(
+        (one) => (one.told?.at ?? Number.POSITIVE_INFINITY) <= later.at && later.at - one.at < RETENTION_MS,
+      )
+      .filter(
+        (one) =>
+          !isGivenUp(history, one.at, told.at) &&
+          !history.losses.some(({ from }) => from >= one.at && from <= told.at),
+      );
+    const known = before.find(
+      (one) => one.told?.type === 'FoldSubmitted' && !one.told.warnings.includes('NOT_REMEMBERED'),
+    );
+    const batchId = known?.told?.batchIds[0];
+    if (batchId !== undefined && told.batchIds[0] !== batchId)
+      return `${known?.id} was told of ${batchId}, and ${later.id} with the same key ${told.type} ${told.batchIds}`;
+  }
+  // A key that was only ever refused is free.
+  for (const last of all) {
+    if (last.told?.type !== 'OutcomeUnknown') continue;
+    const others = all.filter(
+      (one) =>
+        one !== last && one.caller === last.caller && one.key === last.key && one.at <= (last.told?.at ?? 0),
+    );
+    const isFree = others.every(({ told }) => told?.type === 'Refused' || told?.type === 'InvalidInput');
+    const hasSent = history.service.submits.some(({ requestId }) => requestId === last.id);
+    if (isFree && !hasSent)
+      return `every use of ${last.key} was refused, and ${last.id} was told that its outcome is unknown`;
+  }
+  return undefined;
+}
+
+function confuses(history: History): string | undefined {
+  for (const { told, input, id, key, caller } of submissions(history)) {
+    const [batchId] = told?.batchIds ?? [];
+    const batch = history.service.batches.get(batchId ?? '');
+    if (told?.type === 'FoldSubmitted' && batch !== undefined && batch.input !== input)
+      return `${id} sent ${input} and was given ${batch.id} of ${batch.input}`;
+    if (told?.type !== 'IdempotencyConflict') continue;
+    const others = submissions(history).filter(
+      (one) => one.caller === caller && one.key === key && one.input !== input,
+    );
+    if (others.length === 0) return `${id} was told of a conflict, and its key had no other input`;
+  }
+  return undefined;
+}
+
+function mixes(history: History): string | undefined {
+  const { asked, service, plan } = history;
+  const owner = (batchId: string) => {
+    const batch = service.batches.get(batchId);
+    return batch && sender(history, batch)?.caller;
+  };
+  for (const { told, caller, id, kind } of asked)
+    for (const batchId of told?.batchIds ?? [])
+      if (owner(batchId) !== undefined && owner(batchId) !== caller)
+        return `${id} (${kind} of ${caller}) was shown ${batchId} of ${owner(batchId)}`;
+  for (const { requestId, batchId } of service.cancels) {
+    const by = asked.find(({ id }) => id === requestId);
+    if (plan.isShared && by?.caller !== owner(batchId))
+      return `${by?.caller} cancelled ${batchId} of ${owner(batchId)}`;
+  }
+  for (const { url, batchId } of service.received) {
+    const batch = service.batches.get(batchId);
+    if (batch === undefined || sender(history, batch)?.url !== url)
+      return `a webhook of ${batchId} went to ${url}`;
+  }
+  return undefined;
+}
+
+function owesWebhook(history: History): string | undefined {
+  const { service, filesLostAt } = history;
+  for (const { told, url, id, at } of submissions(history)) {
+    if (url === null) continue;
+    const received = service.received.filter((one) => one.url === url);
+    if (new Set(received.map((one) => one.id)).size > 1)
+      return `the webhook of ${id} was sent with several ids`;
+    const gone = received.findIndex(({ status }) => status === 410);
+    if (gone !== -1 && gone < received.length - 1) return `the webhook of ${id} was sent again after 410`;
+    const isPromised =
+      told?.type === 'FoldSubmitted' && !told.isReplayed && !told.warnings.includes('NOTIFY_NOT_STORED');
+    const isLost = filesLostAt.some((lostAt) => lostAt >= at);
+    if (isPromised && !isLost && received.length === 0)
+      return `the webhook of ${id} (${told.batchIds}) was never sent`;
+  }
+  return undefined;
+}
+
+function sendsWhenLost(history: History): string | undefined {
+  const { losses, service, asked } = history;
+  for (const { requestId } of service.submits) {
+    const by = asked.find(({ id }) => id === requestId);
+    if (by !== undefined && by.key !== null && losses.some(({ from, to }) => by.at > from && by.at < to))
+      return `${by.id} was sent with a key, and the ledger had lost keys`;
+  }
+  return undefined;
+}
+
+function pollsTooOften(history: History): string | undefined {
+  const { service, plan, hasClockSet, asked, powerCutAt, filesLostAt } = history;
+  if (plan.trouble > 0 || hasClockSet) return undefined;
+  const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
+  const polls = service.polls.filter(({ requestId }) => !isPoll.has(requestId));
+  for (const [index, poll] of polls.entries()) {
+    const before = polls.slice(0, index).findLast(({ batchId }) => batchId === poll.batchId);
+    if (before === undefined || poll.at - before.at >= MIN_POLL_MS) continue;
+    const isBetween = (at: number) => at >= before.at - 100 && at <= poll.at;
+    const isCancelled = service.cancels.some(({ batchId, at }) => batchId === poll.batchId && isBetween(at));
+    const isWanted = isCancelled || [...powerCutAt, ...filesLostAt].some(isBetween);
+    if (!isWanted)
+      return `${poll.batchId} was polled by ${before.replica} and ${poll.at - before.at} ms later by ${poll.replica}`;
+  }
+  return undefined;
+}
+
+function waits(history: History): string | undefined {
+  if (history.isStuck !== undefined) return history.isStuck;
+  const waiting = history.asked.find(({ told, kind }) => told === undefined && kind !== 'watch');
+  return waiting && `${waiting.id} was never answered`;
+}
+
+const RULES: readonly (readonly [Violation['rule'], Rule])[] = [
+  ['a', paidTwice],
+  ['b', lie],
+  ['b', forgets],
+  ['c', confuses],
+  ['d', mixes],
+  ['e', owesWebhook],
+  ['f', sendsWhenLost],
+  ['g', pollsTooOften],
+  ['h', waits],
+];
+
+/** The first promise that a history breaks. */
+export function findViolation(history: History): Violation | undefined {
+  for (const [rule, find] of RULES) {
+    const text = find(history);
+    if (text !== undefined) return { rule, text };
+  }
+  return undefined;
+}

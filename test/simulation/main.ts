@@ -1,0 +1,33 @@
+// npm run simulate -- [--seeds N] [--from SEED] [--seed SEED] [--mutant NAME]
+import { parseArgs } from 'node:util';
+import { MUTANT_NAMES } from './mutants.ts';
+import { KINDS } from './plan.ts';
+import { printHistory, simulate } from './simulate.ts';
+
+const text = { type: 'string' } as const;
+const { values } = parseArgs({ options: { seeds: text, from: text, seed: text, mutant: text } });
+const mutant = MUTANT_NAMES.find((name) => name === values.mutant);
+if (values.mutant !== undefined && mutant === undefined)
+  throw new Error(`Mutants: ${MUTANT_NAMES.join(', ')}`);
+const from = Number(values.seed ?? values.from ?? 1);
+const seeds = values.seed === undefined ? Number(values.seeds ?? 1000) : 1;
+
+const startedAt = performance.now();
+const { played, found, coverage } = await simulate({ from, seeds, mutant });
+const seconds = (performance.now() - startedAt) / 1000;
+for (const one of found) process.stdout.write(`${printHistory(one, mutant)}\n\n`);
+if (values.seed === undefined) {
+  const pairs = Object.entries(coverage).sort(([a], [b]) => a.localeCompare(b));
+  process.stdout.write(
+    `${pairs.map(([pair, count]) => `${String(count).padStart(8)}  ${pair}`).join('\n')}\n`,
+  );
+  const states = [...new Set(pairs.map(([pair]) => pair.split(' × ')[1] ?? ''))];
+  const missing = KINDS.flatMap((kind) => states.map((state) => `${kind} × ${state}`)).filter(
+    (pair) => !(pair in coverage),
+  );
+  process.stdout.write(`Never met: ${missing.join('; ') || 'nothing'}\n`);
+}
+process.stdout.write(
+  `${played} histories in ${seconds.toFixed(1)} s (${(played / seconds).toFixed(0)} a second), ${found.length} break a promise\n`,
+);
+process.exitCode = found.length > 0 ? 1 : 0;

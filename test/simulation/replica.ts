@@ -1,0 +1,234 @@
+// One process of the gateway: the real services, contexts and resolvers, without HTTP around them.
+import { INVALID_SPAN_CONTEXT, trace } from '@opentelemetry/api';
+import { type DocumentNode, type ExecutionResult, execute, parse, subscribe } from 'graphql';
+import { type Config, readConfig } from '../../src/config.ts';
+import type { GatewayContext } from '../../src/context.ts';
+import { type Contexts, createContexts } from '../../src/gateway/request-context.ts';
+import { createServices, type SharedServices } from '../../src/gateway/services.ts';
+import { connectUpstream, toHostLimits, type UpstreamConnections } from '../../src/gateway/upstream.ts';
+import type { Caller } from '../../src/http/auth/authenticate.ts';
+import { type Exchange, setExchange } from '../../src/http/exchange.ts';
+import { schema } from '../../src/resolvers/schema.ts';
+import { WrongSecretError } from '../../src/store/ledger/mark.ts';
+import { principalName } from '../../src/store/ledger/principals.ts';
+import { UnusableStoreError } from '../../src/store/unusable-store.ts';
+import { createLogger } from '../../src/telemetry/log.ts';
+import { createMetrics } from '../../src/telemetry/metrics.ts';
+import { createRequestRecord } from '../../src/telemetry/request-record.ts';
+import { createTelemetry } from '../../src/telemetry/telemetry.ts';
+import { createHostLimiters } from '../../src/upstream/http/host-limiter.ts';
+import { Network, SERVICE_URL, type Service } from './service.ts';
+import type { DiskUser } from './sqlite.ts';
+import { createReplicaClock, type Random, type VirtualTime } from './virtual-time.ts';
+
+/** The end of a process before or after any of its effects: a commit, a request. */
+export class Process implements DiskUser {
+  readonly name: string;
+  isOver = false;
+  /** The effect at which it is killed. */
+  dieAt = Number.POSITIVE_INFINITY;
+  effects = 0;
+  readonly open = new Set<() => void>();
+  readonly onSync: () => void;
+  constructor(name: string, onSync: () => void = () => undefined) {
+    this.name = name;
+    this.onSync = onSync;
+  }
+  pass(): void {
+    this.effects += 1;
+    if (this.effects >= this.dieAt) this.isOver = true;
+    if (this.isOver) throw new Error('this process has ended');
+  }
+}
+
+export interface Secrets {
+  readonly current: string;
+  readonly previous: readonly string[];
+}
+
+const SHARED_KEY = 'key-of-the-gateway';
+const HOOKS = 'hooks.example.org';
+export const hookUrl = (receiver: string, name: string): string => `https://${HOOKS}/${receiver}/${name}`;
+const SECRET = `whsec_${Buffer.alloc(32, 1).toString('base64')}`;
+const env = { STORE_URL: 'memory:', UPSTREAM_URL: SERVICE_URL, WEBHOOK_HOSTS: HOOKS, WEBHOOK_SECRET: SECRET };
+const shared = { UPSTREAM_API_KEY: SHARED_KEY, GATEWAY_API_KEYS: 'ada:of-ada-0123456789abcdef' };
+const configs = { own: readConfig(env), shared: readConfig({ ...env, ...shared }) };
+
+const log = createLogger('silent', true, () => undefined);
+const nothing = { inFlight: 0, queued: 0, host: 'closed' } as const;
+const metrics = createMetrics({
+  ...{ pollers: () => 0, watchers: () => 0, isLedgerLost: () => false, connections: () => 0 },
+  ...{ inFlight: () => 0, limiters: () => ({ api: nothing, files: [] }) },
+  storeUsage: async () => ({ usedBytes: 0, limitBytes: null, evicts: false }),
+});
+const telemetry = createTelemetry(log, metrics, new Set());
+
+const documents = new Map<string, DocumentNode>();
+function document(text: string): DocumentNode {
+  const known = documents.get(text) ?? parse(text);
+  documents.set(text, known);
+  return known;
+}
+
+export interface ReplicaOptions {
+  readonly process: Process;
+  readonly time: VirtualTime;
+  readonly random: Random;
+  readonly service: Service;
+  readonly secrets: Secrets;
+  /** Whether all callers use one key of the service. */
+  readonly isShared: boolean;
+  readonly hasWebhooks: boolean;
+  readonly ledgerUrl: string;
+  readonly skew: () => number;
+  /** Opens the stores. */
+  readonly open: <T>(work: () => T) => T;
+}
+
+/** A request of a caller. */
+export interface CallerRequest {
+  readonly id: string;
+  readonly caller: string;
+  readonly query: string;
+  readonly variables: Readonly<Record<string, unknown>>;
+  /** Aborted when the caller leaves. */
+  readonly signal: AbortSignal;
+}
+
+export class Replica {
+  readonly process: Process;
+  readonly secrets: Secrets;
+  readonly #config: Config;
+  readonly #shared: SharedServices;
+  readonly #contexts: Contexts;
+  readonly #connections: UpstreamConnections;
+  readonly #after: (milliseconds: number, work: () => void) => void;
+  /** Whether it takes requests. */
+  isServing = false;
+
+  /** @throws Error when the store cannot be opened */
+  constructor(options: ReplicaOptions) {
+    const { process, time, random, service, secrets, isShared, ledgerUrl, skew } = options;
+    const clock = createReplicaClock(time, random, process, skew);
+    const config: Config = {
+      ...configs[isShared ? 'shared' : 'own'],
+      ...{
+        LEDGER_URL: ledgerUrl,
+        GATEWAY_SECRET: secrets.current,
+        GATEWAY_SECRET_PREVIOUS: [...secrets.previous],
+      },
+      ...(options.hasWebhooks ? {} : { WEBHOOK_HOSTS: [] }),
+    };
+    // Handlers of undici's own kind are wrapped by a composed dispatcher.
+    const network = new Network(service, time, random, process.name, process).compose((next) => next);
+    const connections = {
+      pool: network,
+      unshared: network,
+      publicOnly: network,
+      close: async () => undefined,
+    };
+    const webhookTimes = {
+      firstPollMs: 2_000,
+      sweepMs: 20_000,
+      timeoutMs: 15_000,
+      retryMs: [5_000, 30_000, 60_000],
+    };
+    const given = { config, log, upstreamUrl: SERVICE_URL, clock, connections, webhookTimes };
+    const limiters = createHostLimiters(toHostLimits(config), clock);
+    this.process = process;
+    this.secrets = secrets;
+    this.#config = config;
+    this.#after = clock.after;
+    this.#connections = connectUpstream(given, limiters, telemetry);
+    this.#shared = options.open(() => createServices(given, telemetry, this.#connections, secrets.current));
+    const { services, loaders, movePrincipal, formerNames } = this.#shared;
+    const reauthenticate = async (): Promise<Caller> => {
+      throw new Error('streams of this world ask once');
+    };
+    this.#contexts = createContexts({
+      ...{ services, loaders, movePrincipal, formerNames, telemetry },
+      openUpstream: this.#connections.openUpstream,
+      callers: {
+        reauthenticate,
+        authenticate: reauthenticate,
+        reload: () => undefined,
+        close: () => undefined,
+      },
+    });
+  }
+
+  /** Looks at the ledger as a start does. @returns whether the process goes on */
+  async start(): Promise<boolean> {
+    try {
+      await this.#shared.services.ledger.check();
+    } catch (error) {
+      if (error instanceof WrongSecretError || !(error instanceof UnusableStoreError)) return false;
+    }
+    this.isServing = true;
+    return true;
+  }
+
+  /** Asks whether it is ready. @returns what is wrong */
+  async probe(): Promise<string | undefined> {
+    return this.#shared.services.ledger.check().then(
+      () => undefined,
+      (error: unknown) => (error instanceof Error ? error.message.split('.', 1)[0] : String(error)),
+    );
+  }
+
+  #open({ id, caller, signal }: CallerRequest): Promise<GatewayContext> {
+    const { current } = this.secrets;
+    const { UPSTREAM_API_KEY: key } = this.#config;
+    const identity = key === undefined ? `token-${caller}` : `key ${caller}`;
+    const who: Caller = {
+      token: key ?? identity,
+      ...{ identity, principal: principalName(current, identity), isProven: key !== undefined },
+    };
+    const request = new Request('http://gateway.test/graphql', { signal });
+    const headers = { 'x-request-id': id };
+    const span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
+    const record = createRequestRecord({ method: 'POST', path: '/graphql', headers }, () => span);
+    const exchange: Exchange = {
+      ...{ method: 'POST', url: '/graphql', path: '/graphql', headers, address: '192.0.2.1', record },
+      ...{ caller: who, connection: undefined, body: undefined, release: () => undefined },
+      ...{ rate: null, refusal: null },
+    };
+    setExchange(request, exchange);
+    return this.#contexts.openContext(request);
+  }
+
+  /** Answers a request. */
+  async answer(request: CallerRequest): Promise<ExecutionResult> {
+    const contextValue = await this.#open(request);
+    return execute({
+      ...{ schema, contextValue, document: document(request.query) },
+      variableValues: request.variables,
+    });
+  }
+
+  /** Subscribes until the stream ends. */
+  async watch(request: CallerRequest): Promise<void> {
+    const contextValue = await this.#open(request);
+    const events = await subscribe({
+      ...{ schema, contextValue, document: document(request.query) },
+      variableValues: request.variables,
+    });
+    if (!(Symbol.asyncIterator in events)) return;
+    for await (const _ of events) if (this.process.isOver) return;
+  }
+
+  /** Stops as on SIGTERM: within the time that src/process/shutdown.ts gives. */
+  async stop(): Promise<void> {
+    this.isServing = false;
+    const { services, endStreams, closeStores } = this.#shared;
+    const within = (milliseconds: number, work: Promise<void>) =>
+      Promise.race([work, new Promise<void>((resolve) => this.#after(milliseconds, resolve))]);
+    endStreams();
+    await within(this.#config.SHUTDOWN_SECONDS * 1000, services.submitting.ended());
+    await within(
+      3_000,
+      closeStores().catch(() => undefined),
+    );
+    this.process.isOver = true;
+  }
+}

@@ -1,0 +1,111 @@
+// Bundles the simulator with the gateway's source, with or without a mutation in it, and plays seeds
+// on every core.
+import { existsSync, mkdirSync, readFileSync } from 'node:fs';
+import { availableParallelism } from 'node:os';
+import { join } from 'node:path';
+import { Worker } from 'node:worker_threads';
+import { build, type Plugin } from 'esbuild';
+import { MUTANTS, type MutantName } from './mutants.ts';
+import type { Found, Report, Task } from './worker.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+const CACHE = join(ROOT, 'node_modules/.cache/simulation');
+/** Files in memory cost no time for syncing. */
+const MEMORY = '/dev/shm';
+
+/** Puts a fault into a file of the gateway. @throws Error when the text it replaces is not there */
+function mutate(name: MutantName): Plugin {
+  const { file, replacements } = MUTANTS[name];
+  return {
+    name: 'mutant',
+    setup: ({ onLoad }) =>
+      onLoad({ filter: /\.ts$/ }, ({ path }) => {
+        if (path !== join(ROOT, file)) return undefined;
+        let contents = readFileSync(path, 'utf8');
+        for (const [text, fault] of replacements) {
+          if (contents.split(text).length !== 2) throw new Error(`${file} does not have once: ${text}`);
+          contents = contents.replace(text, () => fault);
+        }
+        return { contents, loader: 'ts' };
+      }),
+  };
+}
+
+/** Gives the gateway the SQLite of the simulator. */
+const ownSqlite: Plugin = {
+  name: 'sqlite',
+  setup: ({ onResolve }) =>
+    onResolve({ filter: /\/sqlite\.ts$/ }, ({ importer }) =>
+      importer.startsWith(join(ROOT, 'src')) ? { path: join(import.meta.dirname, 'sqlite.ts') } : undefined,
+    ),
+};
+
+/** @returns the path of the worker */
+async function bundle(mutant: MutantName | undefined): Promise<string> {
+  mkdirSync(CACHE, { recursive: true });
+  const outfile = join(CACHE, `${(mutant ?? 'gateway').replaceAll(' ', '-')}-${process.pid}.mjs`);
+  await build({
+    entryPoints: [join(import.meta.dirname, 'worker.ts')],
+    ...{ bundle: true, platform: 'node', format: 'esm', packages: 'external', sourcemap: 'inline', outfile },
+    plugins: [ownSqlite, ...(mutant === undefined ? [] : [mutate(mutant)])],
+  });
+  return outfile;
+}
+
+export interface SimulationOptions {
+  readonly from?: number;
+  readonly seeds: number;
+  readonly mutant?: MutantName | undefined;
+  /** Ends at the first broken promise. */
+  readonly isFirstOnly?: boolean;
+  readonly workers?: number;
+}
+
+/** Plays seeds. */
+export async function simulate({
+  from = 1,
+  seeds,
+  mutant,
+  isFirstOnly = false,
+  workers = availableParallelism(),
+}: SimulationOptions): Promise<Report> {
+  const file = await bundle(mutant);
+  const folder = existsSync(MEMORY) ? MEMORY : '';
+  const running: Worker[] = [];
+  const play = (first: number) =>
+    new Promise<Report>((resolve, reject) => {
+      const task: Task = { from: from + first, to: from + seeds, step: workers, isFirstOnly, folder };
+      const worker = new Worker(file, { workerData: task });
+      running.push(worker);
+      worker.once('message', resolve);
+      worker.once('error', reject);
+    });
+  const reports = await Promise.all(
+    Array.from({ length: Math.min(workers, seeds) }, (_, first) => play(first)),
+  );
+  await Promise.all(running.map((worker) => worker.terminate()));
+  const coverage: Record<string, number> = {};
+  for (const report of reports)
+    for (const [pair, count] of Object.entries(report.coverage))
+      coverage[pair] = (coverage[pair] ?? 0) + count;
+  return {
+    played: reports.reduce((sum, { played }) => sum + played, 0),
+    found: reports.flatMap(({ found }) => found),
+    coverage,
+  };
+}
+
+const clock = (milliseconds: number): string => {
+  const seconds = milliseconds / 1000;
+  return `${String(Math.floor(seconds / 3600)).padStart(4)}:${String(Math.floor(seconds / 60) % 60).padStart(2, '0')}:${(seconds % 60).toFixed(3).padStart(6, '0')}`;
+};
+
+/** A history as a person reads it. */
+export function printHistory({ seed, violation, events, lines }: Found, mutant?: MutantName): string {
+  const replay = `npm run simulate -- --seed ${seed}${mutant === undefined ? '' : ` --mutant '${mutant}'`}`;
+  return [
+    `Rule ${violation.rule} is broken after ${events.length} events: ${violation.text}`,
+    ...lines.map(({ at, where, what }) => `${clock(at)}  ${where.padEnd(9)} ${what}`),
+    `Again: ${replay}`,
+  ].join('\n');
+}
