@@ -85,8 +85,14 @@ export class Disk {
     if (!existsSync(this.#path(NAME))) return false;
     rmSync(this.#path(`copy/${NAME}`), { force: true });
     const database = openSqlite(this.#path(NAME), { readOnly: true });
-    database.exec(`VACUUM INTO '${this.#path(`copy/${NAME}`)}'`);
-    database.close();
+    try {
+      database.exec(`VACUUM INTO '${this.#path(`copy/${NAME}`)}'`);
+    } catch {
+      // It is damaged: a copy was put beside the log of another one.
+      return false;
+    } finally {
+      database.close();
+    }
     return true;
   }
   /** Puts the copy back. @param isClean - without the log of before */
