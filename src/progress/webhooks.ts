@@ -102,13 +102,12 @@ export function createWebhooks({
   const running = new Map<string, Run>();
   /** Keys of others by their callers: another replica has the lease, or the token is missing. */
   const others = new Map<string, string[]>();
-  /** The tokens of their callers that have come since; before the first sweep, of all callers. */
+  /** The tokens of their callers, and of all callers that have come since the last sweep. */
   const tokens = new LRUCache<string, string>({ maxSize: MAX_TOKENS, sizeCalculation: () => 1 });
   /** Keys and places that this replica has given away, until they are done. */
   const taken = new Set<string>();
   let sweeping: Promise<void> | undefined;
   let isFirstSweepBegun = false;
-  let hasSwept = false;
   let isClosed = false;
 
   /** Does what is left of a webhook, step by step, each when it is due. */
@@ -160,7 +159,6 @@ export function createWebhooks({
       if (token !== undefined || principal === ANONYMOUS) startInBackground(key, token);
     }
     for (const principal of tokens.keys()) if (!others.has(principal)) tokens.delete(principal);
-    hasSwept = true;
   }
   const sweepInBackground = (): void => {
     sweeping ??= work
@@ -211,13 +209,12 @@ export function createWebhooks({
       if (principal === null || token === undefined || gatewayKey !== undefined) return;
       if (!isFirstSweepBegun) sweepInBackground();
       isFirstSweepBegun = true;
-      if (hasSwept && others.size === 0) return;
       for (const name of [principal, ...formerNames(identity)]) {
-        const keys = others.get(name) ?? [];
-        if ((hasSwept && keys.length === 0) || tokens.get(name) === token) continue;
-        // The next sweeps have it too, where another replica has the lease now.
+        if (tokens.get(name) === token) continue;
+        // Up to the next sweep also for a caller that has none here: another replica may just have
+        // left one. The sweeps after it have it too, where another replica has the lease.
         tokens.set(name, token);
-        for (const key of keys) startInBackground(key, token);
+        for (const key of others.get(name) ?? []) startInBackground(key, token);
       }
     },
     async close() {

@@ -96,7 +96,9 @@ function forgets(history: History): string | undefined {
     );
     const isFree = others.every(({ told }) => told?.type === 'Refused' || told?.type === 'InvalidInput');
     const hasSent = history.service.submits.some(({ requestId }) => requestId === last.id);
-    if (isFree && !hasSent)
+    // A copy that was put back may have it as it was while a request was on its way.
+    const isOld = history.filesLostAt.some((at) => at <= (last.told?.at ?? 0));
+    if (isFree && !hasSent && !isOld)
       return `every use of ${last.key} was refused, and ${last.id} was told that its outcome is unknown`;
   }
   return undefined;

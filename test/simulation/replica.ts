@@ -6,7 +6,7 @@ import type { GatewayContext } from '../../src/context.ts';
 import { type Contexts, createContexts } from '../../src/gateway/request-context.ts';
 import { createServices, type SharedServices } from '../../src/gateway/services.ts';
 import { connectUpstream, toHostLimits, type UpstreamConnections } from '../../src/gateway/upstream.ts';
-import type { Caller } from '../../src/http/auth/authenticate.ts';
+import type { Caller } from '../../src/http/access/authenticate.ts';
 import { type Exchange, setExchange } from '../../src/http/exchange.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { WrongSecretError } from '../../src/store/ledger/mark.ts';
