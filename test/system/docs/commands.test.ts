@@ -118,8 +118,9 @@ describe('the commands of', () => {
     const all = guides.flatMap(({ blocks }) => blocks);
     expect(all.filter(({ language }) => language === 'sh').length).toBeGreaterThan(10);
     // `ts` is compared by test/docs/truth.test.ts, `js` is run by test/shipped/packages.test.ts,
-    // `python` by receiver.test.ts; `powershell` says the same as the `sh` above it.
-    const known = ['sh', 'powershell', 'graphql', 'json', 'yaml', 'ts', 'js', 'python', 'text', ''];
+    // `python` by receiver.test.ts, `r` by test/system/clients/r.test.ts; `powershell` says the same as the `sh`
+    // above it.
+    const known = [...['sh', 'powershell', 'graphql', 'json', 'yaml', 'ts', 'js', 'python', 'r', 'text', '']];
     expect(all.map(({ language }) => language).filter((language) => !known.includes(language))).toEqual([]);
     for (const [path, count] of Object.entries(ELSEWHERE))
       expect(guides.filter((guide) => guide.path === path).flatMap(shell)).toHaveLength(count);
