@@ -4,7 +4,7 @@ import { useMutation } from 'urql';
 import { BatchFiles, ResubmitFailures } from './batch-tools.tsx';
 import { graphql } from './graphql.ts';
 import { Failures, Loading, Problem } from './problems.tsx';
-import { bestFirst } from './rank.ts';
+import { bestFirst, type Order } from './rank.ts';
 import { ResultCard } from './result-card.tsx';
 import { TokenField } from './token-field.tsx';
 import { useBatchProgress, type WatchedTask } from './use-batch-progress.ts';
@@ -59,6 +59,7 @@ function Ranking({ tasks, shown, onChoose }: RankingProps) {
           <tr>
             <th>Design</th>
             <th>Status</th>
+            <th>ipSAE</th>
             <th>ipTM</th>
             <th>pTM</th>
             <th>mean pLDDT</th>
@@ -78,6 +79,7 @@ function Ranking({ tasks, shown, onChoose }: RankingProps) {
                 </button>
               </th>
               <td>{task.error?.message ?? task.status.toLowerCase().replace('_', ' ')}</td>
+              <td>{task.scores?.ipsae?.toFixed(2) ?? '–'}</td>
               <td>{task.scores?.iptm?.toFixed(2) ?? '–'}</td>
               <td>{task.scores?.ptm?.toFixed(2) ?? '–'}</td>
               <td>{task.scores?.meanPlddt?.toFixed(1) ?? '–'}</td>
@@ -93,7 +95,8 @@ export function BatchPage({ batchId }: { batchId: string }) {
   const { progress, tasks, error, reconnecting } = useBatchProgress(batchId);
   const [chosen, choose] = useState<string>();
   const view = useRef<HTMLElement>(null);
-  const ranked = [...tasks.values()].sort(bestFirst);
+  const [order, setOrder] = useState<Order>('ipsae');
+  const ranked = [...tasks.values()].sort(bestFirst(order));
   const counts = progress?.batch.counts;
   const shown = tasks.get(chosen ?? '') ?? ranked[0];
   // Scrolls to the chosen design and focuses it, so that keyboard users follow.
@@ -145,6 +148,13 @@ export function BatchPage({ batchId }: { batchId: string }) {
       {ranked.length > 0 && (
         <section className="card" aria-labelledby="ranking">
           <h2 id="ranking">Ranking</h2>
+          <label className="choice">
+            Rank by{' '}
+            <select value={order} onChange={(event) => setOrder(event.target.value as Order)}>
+              <option value="ipsae">ipSAE, then ipTM</option>
+              <option value="iptm">ipTM, then pTM</option>
+            </select>
+          </label>
           <Ranking tasks={ranked} shown={shown} onChoose={show} />
           {progress && <BatchFiles batchId={batchId} batch={progress.batch} />}
         </section>

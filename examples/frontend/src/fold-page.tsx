@@ -45,7 +45,7 @@ const SubmitFold = graphql(`
 type Issue = NonNullable<ResultOf<typeof CheckFold>['checkFold']>['issues'][number] & { harmless?: boolean };
 
 const FLAGS = {
-  includePae: 'Predicted aligned error',
+  includePae: 'Predicted aligned error, which ipSAE needs',
   includePairChainsIptm: 'ipTM of each pair of chains',
   includeEmbeddings: 'Embeddings',
 } as const;
@@ -259,7 +259,7 @@ export function FoldPage({ sequence }: { sequence: string }) {
         {check && (
           <span role="status">
             {check.ok
-              ? `${check.taskCount} ${check.taskCount === 1 ? 'task' : 'tasks'}, ${check.totalLength} residues and nucleotides in all`
+              ? `${check.taskCount} ${check.taskCount === 1 ? 'task' : 'tasks'}, ${check.totalLength} residues and nucleotides in all. The service tells no price; it charges by such counts.`
               : `${check.issues.length} to put right; nothing has been sent`}
           </span>
         )}

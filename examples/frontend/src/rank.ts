@@ -1,12 +1,29 @@
 // The order of designs: the best interface first.
 
-interface Scored {
-  readonly scores: { readonly iptm: number | null; readonly ptm: number | null } | null;
+interface Scores {
+  readonly ipsae: number | null;
+  readonly iptm: number | null;
+  readonly ptm: number | null;
 }
 
+interface Scored {
+  readonly scores: Scores | null;
+}
+
+/** What designs are ranked by, and what tells those apart that do not have it. */
+export const ORDERS = { ipsae: ['ipsae', 'iptm', 'ptm'], iptm: ['iptm', 'ptm'] } as const;
+export type Order = keyof typeof ORDERS;
+
 /**
- * Complexes by ipTM, then those without interfaces by pTM, then those without scores. The two scores
+ * Designs by a score, then those without it by the next one, then those without scores. Two scores
  * are never compared with each other: a single chain with a good pTM is no good interface.
  */
-export const bestFirst = ({ scores: a }: Scored, { scores: b }: Scored): number =>
-  (b?.iptm ?? -1) - (a?.iptm ?? -1) || (b?.ptm ?? -1) - (a?.ptm ?? -1);
+export const bestFirst =
+  (order: Order) =>
+  ({ scores: a }: Scored, { scores: b }: Scored): number => {
+    for (const name of ORDERS[order]) {
+      const difference = (b?.[name] ?? -1) - (a?.[name] ?? -1);
+      if (difference !== 0) return difference;
+    }
+    return 0;
+  };

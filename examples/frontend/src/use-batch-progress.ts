@@ -23,7 +23,7 @@ const WatchBatch = graphql(`
         repeatIndex
         status
         error { message }
-        scores { iptm ptm meanPlddt }
+        scores { ipsae iptm ptm meanPlddt }
       }
     }
   }

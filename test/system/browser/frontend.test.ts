@@ -78,17 +78,25 @@ async function openPage(): Promise<{ page: Page; wrong: string[] }> {
   return { page, wrong };
 }
 
-it('ranks designs by ipTM, and those without an interface by pTM behind them', () => {
-  const design = (iptm: number | null, ptm: number | null) => ({ scores: { iptm, ptm } });
-  const ranked = [
-    design(0.8, 0.5),
-    design(0.8, 0.4),
-    design(0.3, 0.9),
-    design(null, 0.95),
-    design(null, 0.2),
+it('ranks designs by ipSAE or by ipTM, and those without an interface by pTM behind them', () => {
+  const design = (ipsae: number | null, iptm: number | null, ptm: number | null) => ({
+    scores: { ipsae, iptm, ptm },
+  });
+  const single = [design(null, null, 0.95), design(null, null, 0.2), { scores: null }];
+  const byIpsae = [
+    design(0.7, 0.2, 0.5),
+    design(0.6, 0.9, 0.5),
+    design(0, 0.3, 0.9),
+    design(null, 0.95, 0.9),
   ];
-  const shuffled = [{ scores: null }, ...ranked.toReversed()];
-  expect(shuffled.sort(bestFirst)).toEqual([...ranked, { scores: null }]);
+  const byIptm = [3, 1, 2, 0].map((place) => byIpsae[place]);
+  for (const [order, complexes] of [
+    ['ipsae', byIpsae],
+    ['iptm', byIptm],
+  ] as const) {
+    const ranked = [...complexes.filter((one) => one !== undefined), ...single];
+    expect(ranked.toReversed().sort(bestFirst(order))).toEqual(ranked);
+  }
 });
 
 it('searches for one record of FASTA as a sequence, and lists several', () => {
@@ -219,9 +227,15 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 300_000 }, () =
     const running = run(clock, 20);
     await page.getByRole('heading', { name: 'Finished' }).waitFor();
     running.stop();
-    const scores = await page.locator('tbody td:nth-child(3)').allInnerTexts();
-    expect(scores).toHaveLength(3);
-    expect(scores.map(Number)).toEqual(scores.map(Number).sort((a, b) => b - a));
+    for (const [label, column] of [
+      ['ipSAE, then ipTM', 3],
+      ['ipTM, then pTM', 4],
+    ] as const) {
+      await page.getByLabel('Rank by').selectOption({ label });
+      const scores = await page.locator(`tbody td:nth-child(${column})`).allInnerTexts();
+      expect(scores).toHaveLength(3);
+      expect(scores.map(Number)).toEqual(scores.map(Number).sort((a, b) => b - a));
+    }
     await page.locator('.viewer [data-ready=true] canvas').waitFor();
     await expect
       .poll(async () => (await look(page, page.locator('.viewer canvas'))).colours, {

@@ -5,6 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { fault } from '../../subscriptions/support.ts';
+import { launchBrowser, NO_BROWSER } from '../browser/chromium.ts';
 import { openPlace, type Place } from './place.ts';
 
 const run = promisify(execFile);
@@ -54,6 +55,8 @@ for cell in json.load(open("foldatlas.ipynb", encoding="utf-8"))["cells"]:
     image = re.search('src=.data:image/svg.xml;base64,([A-Za-z0-9+/=]+)', html)
     if image:
         print("SVG", base64.b64decode(image[1]).decode("utf-8"))
+    elif "<iframe" in html:
+        print("VIEW", base64.b64encode(value.text.encode()).decode())
     elif html:
         assert "<td>" in html
         print(value)
@@ -94,6 +97,55 @@ describe.skipIf(missing)('the notebook example', () => {
     const ranked = lines.slice(-5, -1).map((line) => Number(/DONE +([\d.]+)/.exec(line)?.[1]));
     expect(ranked.toSorted((a, b) => b - a)).toEqual(ranked);
     expect(place.world.counts()).toMatchObject({ submit: 1 });
+  });
+
+  it.skipIf(NO_BROWSER)('turns a structure beside its aligned error, without a network', async () => {
+    const { stdout } = await python(['-c', RUN]);
+    const [, encoded = ''] = /^VIEW (\S+)$/m.exec(stdout) ?? [];
+    const browser = await launchBrowser();
+    try {
+      const page = await browser.newPage();
+      const troubles: string[] = [];
+      page.on('pageerror', (error) => troubles.push(String(error)));
+      page.on('console', (message) => troubles.push(message.text()));
+      await page.setContent(Buffer.from(encoded, 'base64').toString());
+      const said = page.locator('#said');
+      await expect.poll(() => said.textContent()).toMatch(/^with/);
+      const [structure, matrix] = [page.locator('#structure'), page.locator('#pae')];
+      const before = await structure.screenshot();
+      await matrix.hover({ position: { x: 370, y: 5 } });
+      // The row of the first token of A, the column of a last one: the zinc, or a residue of B.
+      await expect
+        .poll(() => said.textContent())
+        .toMatch(/^Aligned on A GLY1, (B [A-Z]{3}\d+|Z ZN1) may be \d+\.\d Å off\.$/);
+      const marked = await structure.screenshot();
+      expect(marked.equals(before)).toBe(false);
+      await structure.hover({ position: { x: 190, y: 190 } });
+      await page.mouse.down();
+      await page.mouse.move(250, 230);
+      await page.mouse.up();
+      expect((await structure.screenshot()).equals(marked)).toBe(false);
+      // Somewhere on the way across the middle there is a residue.
+      const names: (string | null)[] = [];
+      for (let x = 100; x < 280; x += 4) {
+        await structure.hover({ position: { x, y: 190 } });
+        names.push(await said.textContent());
+      }
+      expect(names).toContainEqual(expect.stringMatching(/^[AB] [A-Z]{3}\d+, pLDDT \d+\.\d$/));
+      expect(troubles).toEqual([]);
+    } finally {
+      await browser.close();
+    }
+  });
+
+  it('keeps names of files from becoming markup', async () => {
+    const code = `
+from foldatlas import notebook
+line = "ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00 90.00           C"
+view = notebook.structure({"structure": {"text": line}}, '</script><script>alert(1)</script>"')
+print(json.dumps([view.text.count("<script"), view._repr_html_().count("<")]))`;
+    // The script of the page, and the frame with its end.
+    expect(await json(code)).toEqual([1, 2]);
   });
 
   it('runs again without spending again', async () => {

@@ -1,10 +1,13 @@
-"""Tables and plots for notebooks, drawn as SVG with nothing but Python's standard library. Plots are images, which exports to HTML keep.
+"""Tables, plots and structures for notebooks, with nothing but Python's standard library and without a network.
 
-Jupyter shows the result of a cell; `print(result)` writes a table as text, and `result.save("plot.svg")` keeps a plot.
+Jupyter shows the result of a cell, and exports to HTML keep it; `print(result)` writes a table as text, and
+`result.save("plot.svg")` keeps a plot. `pip install 'foldatlas[notebook]'` brings Jupyter along.
 """
 
+import json
 from base64 import b64encode
 from html import escape
+from importlib.resources import files
 
 # 90 and more, 70 to 90, 50 to 70, below 50: the colours that structure viewers use for pLDDT.
 BANDS = ((90, "#0053d6"), (70, "#65cbf3"), (50, "#ffdb13"), (0, "#ff7d45"))
@@ -102,3 +105,56 @@ def pae(block, chains=(), title="predicted aligned error"):
         parts.append(_text(left + at + 2, side + 14, chain["id"]))
     # A last chain of few tokens has its name beside the block.
     return Svg(left + side + 30, side + 20, title, parts)
+
+
+class View:
+    """A page of its own inside the notebook, which may run its script and nothing else."""
+
+    def __init__(self, title, page, height):
+        self.title, self.text, self.height = title, page, height
+
+    def _repr_html_(self):
+        frame = '<iframe title="%s" sandbox="allow-scripts" style="width:100%%;height:%dpx;border:0" srcdoc="%s"></iframe>'
+        return frame % (escape(self.title), self.height, escape(self.text))
+
+    def save(self, path):
+        """Writes the page to a file, which a browser opens."""
+        with open(path, "w", encoding="utf-8") as file:
+            file.write(self.text)
+
+
+def structure(result, title="structure"):
+    """A structure in 3D, coloured by pLDDT, beside its aligned error: what is pointed at in one is marked in the other.
+
+    `result` is a fold or a protein with `structure(format: PDB) { text }`, and for the error with
+    `chains { id tokenStart }` and `pae { block(maxPoints: 10000) { step values } }`. Drag turns it.
+    """
+    starts = {one["id"]: one["tokenStart"] for one in result.get("chains") or []}
+    block = (result.get("pae") or {}).get("block")
+    data = {"atoms": _atoms(result["structure"]["text"], starts), "pae": block, "bands": BANDS, "title": title}
+    # No text can end the script.
+    text = json.dumps(data, separators=(",", ":")).replace("<", "\\u003c")
+    page = files(__package__).joinpath("notebook.html").read_text(encoding="utf-8")
+    return View(title, page.replace("{{DATA}}", text), 430)
+
+
+def _atoms(text, starts):
+    """What is drawn of a PDB file: one atom for each residue of a chain, and all of a ligand, each with its token."""
+    residues = {}
+    for line in text.splitlines():
+        if line[:6] in ("ATOM  ", "HETATM"):
+            key = (line[21], line[22:27].strip(), line[17:20].strip())
+            place = [round(float(line[at : at + 8]), 1) for at in (30, 38, 46)]
+            residues.setdefault(key, {}).setdefault(line[12:16].strip(), (line[:4] == "ATOM", place, float(line[60:66])))
+    atoms, counts = [], {}
+    for (chain, number, name), found in residues.items():
+        token = starts.get(chain, 0) + counts.setdefault(chain, 0)
+        counts[chain] += 1
+        is_peptide = {"N", "CA", "C"} <= set(found)
+        is_nucleotide = "C4'" in found and found["C4'"][0]
+        trace = "CA" if is_peptide else "C4'" if is_nucleotide else None
+        for atom, (_, place, plddt) in found.items():
+            if trace in (None, atom):
+                label = "%s %s%s" % (chain, name, number)
+                atoms.append({"at": place, "plddt": plddt, "chain": chain, "token": token, "label": label, "trace": trace is not None})
+    return atoms
