@@ -6,6 +6,7 @@ import { createServices, type GatewayOptions, type SharedServices } from './gate
 import { connectUpstream, toHostLimits, type UpstreamConnections } from './gateway/upstream.ts';
 import { openYoga } from './gateway/yoga.ts';
 import { type AccessControl, createAccessControl } from './http/access/access-control.ts';
+import type { Operations } from './http/graphql/run-operation.ts';
 import { mcpRoute } from './http/mcp/route.ts';
 import { createAssets } from './http/pages/assets.ts';
 import { type Example, operationNames, readBrowserExamples, readExamples } from './http/pages/examples.ts';
@@ -37,6 +38,7 @@ import { createHostLimiters, type HostLimiters } from './upstream/http/host-limi
 /** A gateway without a port of its own. */
 export interface Gateway extends SocketGateway {
   readonly connections: AccessControl['connections'];
+  readonly metrics: Metrics;
   fetch(request: Request): Promise<Response>;
   /** Routes beside GraphQL, in the order in which they are tried. */
   readonly routes: readonly Route[];
@@ -124,26 +126,32 @@ export function createGateway(given: GatewayOptions): Gateway {
   });
   const mcp = mcpRoute({
     ...{ schema, config, telemetry },
-    answer: (request, exchange) => answerGraphql(request, exchange),
+    answerParams: (exchange, params) => graphql.answerParams(exchange, params),
   });
   const named = [
     mcp,
-    ...gatewayRoutes({ options, connections, shared, contexts, readiness, metrics, accessControl }, examples),
+    ...gatewayRoutes(
+      {
+        ...{ options, connections, shared, contexts, readiness, metrics, accessControl },
+        run: (...operation) => operations.run(...operation),
+      },
+      examples,
+    ),
   ];
   const routes = [...named, openapiRoute(named, config.PUBLIC_URL), missingRoute];
   const { openContext } = contexts;
-  const { yoga, documents, answerGraphql, handler } = openYoga({
+  const { failures, operations, graphql, listener, fetch } = openYoga({
     ...{ config, log, telemetry, metrics, accessControl, openContext, routes, isSandbox },
     pulseMs: options.pulseMs ?? PULSE_MS,
   });
   return {
     accessControl,
     connections: accessControl.connections,
-    fetch: handler.fetch,
+    fetch,
     routes,
-    listener: handler.listener,
-    getEnveloped: yoga.getEnveloped,
-    documentText: documents.documentText,
+    listener,
+    failures,
+    operations,
     upstream: limiters.state,
     checkLedger,
     async ready() {
@@ -176,6 +184,7 @@ interface RouteSources {
   readonly readiness: () => Promise<Readiness>;
   readonly metrics: Metrics;
   readonly accessControl: AccessControl;
+  readonly run: Operations['run'];
 }
 
 function metricsRoutes({ options, metrics }: RouteSources): Route[] {
@@ -205,16 +214,16 @@ function gatewayRoutes(sources: RouteSources, examples: readonly Example[]): Rou
     readyRoute(readiness),
     ...metricsRoutes(sources),
     ...pageRoutes(site, schema),
-    thumbnailRoute(thumbnails, async (request) => (await openContext(request)).upstream),
+    thumbnailRoute(thumbnails, async (exchange) => (await openContext(exchange)).upstream),
     structureRoute(openContext, openLink, config.CACHE_RECORDS_SECONDS),
     taskRoutes(openContext, openLink),
     batchRoutes(openContext),
     bulkRoute(openContext),
     ...exportRoutes({
-      schema,
       config,
-      open: openContext,
-      spend: sources.accessControl.countAgain,
+      log: options.log,
+      access: sources.accessControl,
+      run: sources.run,
     }),
   ];
 }

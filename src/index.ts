@@ -53,7 +53,7 @@ export async function createGateway({ settings, limits }: EmbeddedGatewayOptions
   return {
     fetch: gateway.fetch,
     listener: gateway.listener,
-    attachWebSocket: (server) => void attached.push(attachSockets(server, gateway, config, log)),
+    attachWebSocket: (server) => void attached.push(attachSockets(server, gateway, config)),
     async close() {
       const sockets = {
         close: async (milliseconds: number) => {

@@ -27,7 +27,8 @@ function createRunner(endpoint: URL, token: string | undefined): RunDocument {
     try {
       const body = JSON.stringify({ query, variables });
       // A redirect would take the token to another place.
-      return await readAnswer(await fetch(endpoint, { method: 'POST', headers, body, redirect: 'error' }));
+      const response = await fetch(endpoint, { method: 'POST', headers, body, redirect: 'error' });
+      return await readAnswer(response.body);
     } catch (error) {
       if (error instanceof ToolError) throw error;
       throw new ToolError(

@@ -2,11 +2,11 @@
 // per-request loaders.
 import { startDeadline } from '../async/deadline.ts';
 import type { GatewayContext } from '../context.ts';
-import type { Authenticator, Caller } from '../http/access/authenticate.ts';
+import type { Authenticator } from '../http/access/authenticate.ts';
 import { isFederationRouter } from '../http/access/shared-secrets.ts';
 import type { OpenLink } from '../http/access/signed-links.ts';
 import { httpError } from '../http/errors.ts';
-import { getExchange, identifyCaller } from '../http/exchange.ts';
+import { type Caller, type Exchange, identifyCaller } from '../http/exchange.ts';
 import { createSubmissions } from '../store/ledger/submissions.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { createCallRecord } from '../telemetry/upstream-calls.ts';
@@ -24,7 +24,7 @@ export interface Contexts {
    * @throws GraphQLError UNAUTHENTICATED when its credentials are invalid, UPSTREAM_UNAVAILABLE
    *   when what the caller has stored under a former secret cannot be moved
    */
-  openContext(request: Request): Promise<GatewayContext>;
+  openContext(exchange: Exchange): Promise<GatewayContext>;
   /** Creates the context of a request whose signed link names the caller. */
   readonly openLink: OpenLink;
 }
@@ -47,7 +47,7 @@ class RequestContext implements GatewayContext {
   readonly upstream;
   readonly clientSignal;
   readonly #sources: ContextSources;
-  readonly #request: Request;
+  readonly #exchange: Exchange;
   readonly #identity: string | null;
   #hostUrl: string | undefined;
   #loaders: Loaders | undefined;
@@ -57,41 +57,41 @@ class RequestContext implements GatewayContext {
   #folds: GatewayContext['folds'] | undefined;
 
   /** @param signal - aborted when the time is up, or when the client has left */
-  constructor(sources: ContextSources, request: Request, caller: Caller, signal: AbortSignal) {
+  constructor(sources: ContextSources, exchange: Exchange, caller: Caller, signal: AbortSignal) {
     const { services, openUpstream } = sources;
     const { token, principal, identity } = caller;
-    const { record, address } = getExchange(request);
+    const { record, address } = exchange;
     if (record.isReported) record.report ??= createCallRecord();
     record.principal = principal;
     this.#sources = sources;
-    this.#request = request;
+    this.#exchange = exchange;
     this.#identity = identity;
     this.services = services;
     this.requestId = record.requestId;
     this.principal = principal;
-    this.clientSignal = request.signal;
+    this.clientSignal = exchange.signal;
     // A caller without a token is its address.
     this.upstream = openUpstream(record.requestId, token, signal, record, principal ?? address);
   }
   async fresh(): Promise<() => GatewayContext> {
-    const request = this.#request;
-    const caller = await this.#sources.callers.reauthenticate(request);
+    const exchange = this.#exchange;
+    const caller = await this.#sources.callers.reauthenticate(exchange);
     const { REQUEST_TIMEOUT_MS } = this.services.config;
     return () =>
       new RequestContext(
         this.#sources,
-        request,
+        exchange,
         caller,
-        startDeadline(request.signal, REQUEST_TIMEOUT_MS, this.services.clock).signal,
+        startDeadline(exchange.signal, REQUEST_TIMEOUT_MS, this.services.clock).signal,
       );
   }
   get isRouter() {
-    return isFederationRouter(this.#request, this.services.config.FEDERATION_TOKEN);
+    return isFederationRouter(this.#exchange.headers, this.services.config.FEDERATION_TOKEN);
   }
   get publicUrl() {
     const { PUBLIC_URL } = this.services.config;
     if (PUBLIC_URL !== undefined) return PUBLIC_URL;
-    this.#hostUrl ??= new URL(this.#request.url).origin;
+    this.#hostUrl ??= this.#exchange.origin;
     return this.#hostUrl;
   }
   get dependsOnHost() {
@@ -143,25 +143,23 @@ class RequestContext implements GatewayContext {
 export function createContexts(sources: ContextSources): Contexts {
   const { services, telemetry } = sources;
 
-  function open(request: Request, caller: Caller): GatewayContext {
-    const limit = startDeadline(request.signal, services.config.REQUEST_TIMEOUT_MS, services.clock);
-    const { address, record } = getExchange(request);
+  function open(exchange: Exchange, caller: Caller): GatewayContext {
+    const limit = startDeadline(exchange.signal, services.config.REQUEST_TIMEOUT_MS, services.clock);
     services.webhooks?.resume(caller.principal, caller.identity, caller.token);
-    // For a request that came over no connection, nothing tells when the last byte has gone.
-    if (address !== undefined) record.onEnd.push(limit.end);
-    return new RequestContext(sources, request, caller, limit.signal);
+    exchange.onEnd(limit.end);
+    return new RequestContext(sources, exchange, caller, limit.signal);
   }
 
-  const openLink: OpenLink = (request, signature, path) => {
+  const openLink: OpenLink = (exchange, signature, path) => {
     if (signature === undefined) return null;
     const claim = services.links.open(path, signature);
     if (typeof claim === 'string') return claim;
     const { principal } = claim;
-    return { claim, ctx: open(request, { token: undefined, identity: null, principal, isProven: false }) };
+    return { claim, ctx: open(exchange, { token: undefined, identity: null, principal, isProven: false }) };
   };
   return {
-    async openContext(request) {
-      const caller = identifyCaller(request);
+    async openContext(exchange) {
+      const caller = identifyCaller(exchange);
       await sources.movePrincipal(caller).catch((error: unknown) => {
         telemetry.storeFailed('ledger', error);
         throw httpError(503, 'The store of the gateway does not answer. Try again in a moment.', {
@@ -169,7 +167,7 @@ export function createContexts(sources: ContextSources): Contexts {
           retryAfterSeconds: 5,
         });
       });
-      return open(request, caller);
+      return open(exchange, caller);
     },
     openLink,
   };

@@ -1,11 +1,15 @@
 // Yoga with its plugins, and the HTTP handler in front of it.
-import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
+
+import type { RequestListener } from 'node:http';
+import { createYoga, type Plugin } from 'graphql-yoga';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../config.ts';
 import type { AccessControl } from '../http/access/access-control.ts';
-import { createResponseCache, type ResponseCache } from '../http/cache/response-cache.ts';
-import { type AnswerGraphql, createGraphqlHandler } from '../http/graphql/graphql-handler.ts';
-import { type ClientErrors, createClientErrors } from '../http/graphql/plugins/client-errors.ts';
+import { createAdmission } from '../http/access/admit.ts';
+import { createResponseCache } from '../http/cache/response-cache.ts';
+import { createFailures, type Failures } from '../http/failures.ts';
+import { createGraphqlHandler, type GraphqlHandler } from '../http/graphql/graphql-handler.ts';
+import type { OperationPlugin } from '../http/graphql/operation-context.ts';
 import { documentLimits, MAX_DOCUMENT_CHARACTERS } from '../http/graphql/plugins/document-limits.ts';
 import { incrementalDelivery } from '../http/graphql/plugins/incremental-delivery.ts';
 import { useIntrospection } from '../http/graphql/plugins/introspection.ts';
@@ -15,9 +19,12 @@ import {
 } from '../http/graphql/plugins/persisted-documents.ts';
 import { useSubscriptions } from '../http/graphql/plugins/subscriptions.ts';
 import { createOperationOpener, useExecution } from '../http/graphql/plugins/use-execution.ts';
-import { useReport } from '../http/graphql/plugins/use-report.ts';
-import { createHttpHandler, type HttpHandler } from '../http/handler.ts';
+import { createOperations, type Operations } from '../http/graphql/run-operation.ts';
+import { createHandle } from '../http/handle.ts';
 import type { Route } from '../http/routes/route.ts';
+import { createFetch } from '../http/server/fetch.ts';
+import { createBodyReader } from '../http/server/read-body.ts';
+import { createListener } from '../http/server/socket.ts';
 import { subgraphSchema } from '../resolvers/schema.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Metrics } from '../telemetry/metrics.ts';
@@ -54,17 +61,12 @@ const createDocumentCache = <T extends object>() =>
 function createPlugins(
   { config, openContext }: YogaSources,
   documents: PersistedDocuments,
-  cache: ResponseCache,
-  errors: ClientErrors,
-): Plugin[] {
+): (OperationPlugin | Plugin)[] {
   const openOperation = createOperationOpener(config, openContext);
   return [
-    useReport,
-    cache.plugin,
-    ...documents.plugins,
+    documents.plugin,
     ...documentLimits(config.limits.queryDepth),
     useIntrospection(config.INTROSPECTION),
-    errors.plugin,
     ...incrementalDelivery(),
     useExecution(openOperation),
     useSubscriptions(config, openOperation),
@@ -73,31 +75,45 @@ function createPlugins(
 
 /** The server, and what asks it over other transports. */
 export interface OpenedYoga {
-  readonly yoga: YogaServerInstance<object, object>;
-  readonly documents: PersistedDocuments;
-  readonly answerGraphql: AnswerGraphql;
-  readonly handler: HttpHandler;
+  readonly failures: Failures;
+  readonly operations: Operations;
+  readonly graphql: GraphqlHandler;
+  readonly listener: RequestListener;
+  readonly fetch: (request: Request) => Promise<Response>;
 }
 
 export function openYoga(sources: YogaSources): OpenedYoga {
-  const { config, log, metrics, telemetry } = sources;
+  const { config, log, metrics, telemetry, accessControl } = sources;
   const documents = createPersistedDocuments(config);
   const cache = createResponseCache({ config, maxBytes: config.limits.responseCacheBytes });
-  const errors = createClientErrors(log, metrics, telemetry, config.INTROSPECTION);
-  const yoga = createYoga({
+  const failures = createFailures(log, metrics, telemetry, config.INTROSPECTION);
+  const { fail } = failures;
+  const { getEnveloped } = createYoga({
     schema: subgraphSchema,
     // The context of a request is made when it is executed (useExecution).
     parserAndValidationCache: {
       documentCache: createDocumentCache(),
       errorCache: createDocumentCache(),
     },
-    extraParamNames: ['documentId'],
     logging: false,
-    maskedErrors: { maskError: errors.mask },
-    plugins: createPlugins(sources, documents, cache, errors),
+    // The only place that runs operations masks their errors, and counts them.
+    maskedErrors: false,
+    plugins: createPlugins(sources, documents),
   });
-  const { fetchAPI } = yoga;
-  const answerGraphql = createGraphqlHandler({ ...sources, yoga, errors });
-  const handler = createHttpHandler({ ...sources, errors, cache, answerGraphql, fetchAPI });
-  return { yoga, documents, answerGraphql, handler };
+  const operations = createOperations({
+    ...{ getEnveloped, documents, fail },
+    recordSeconds: config.CACHE_RECORDS_SECONDS,
+  });
+  const graphql = createGraphqlHandler({ ...sources, operations, fail });
+  const adapters = {
+    ...{ ...sources, failures },
+    handle: createHandle({ ...sources, failures, cache, graphql }),
+    admit: createAdmission(config, telemetry, accessControl),
+    bodies: createBodyReader(),
+  };
+  return {
+    ...{ failures, operations, graphql },
+    listener: createListener(adapters),
+    fetch: createFetch(adapters),
+  };
 }

@@ -58,22 +58,49 @@ export const bodyTooLarge = (maxBytes: number): GraphQLError =>
       'MAX_BODY_BYTES, others at most 1 MiB of it.)',
   );
 
-/** The codes of the README with their HTTP statuses, for responses to what was not executed. */
-export const STATUS_BY_CODE: Readonly<Record<string, number>> = {
-  BAD_USER_INPUT: 400,
-  PERSISTED_QUERY_NOT_FOUND: 400,
-  PERSISTED_DOCUMENT_NOT_FOUND: 400,
-  QUERY_TOO_EXPENSIVE: 400,
-  NOT_FOUND: 404,
-  RESULT_EXPIRED: 410,
-  UNAUTHENTICATED: 401,
-  FORBIDDEN: 403,
-  RATE_LIMITED: 429,
-  INTERNAL_SERVER_ERROR: 500,
-  UPSTREAM_DRIFT: 502,
-  UPSTREAM_UNAVAILABLE: 503,
-  UPSTREAM_TIMEOUT: 504,
+interface ErrorCode {
+  /** The HTTP status of what was not executed. */
+  readonly status: number;
+  /**
+   * Whether it is about the document or its variables: GraphQL in plain JSON has status 200 then.
+   * Clients of Apollo read PERSISTED_QUERY_NOT_FOUND from an answer with status 200.
+   */
+  readonly isOfDocument?: true;
+}
+
+/** The codes of the README. */
+export const ERROR_CODES: Readonly<Record<string, ErrorCode>> = {
+  BAD_USER_INPUT: { status: 400, isOfDocument: true },
+  PERSISTED_QUERY_NOT_FOUND: { status: 400, isOfDocument: true },
+  PERSISTED_DOCUMENT_NOT_FOUND: { status: 400 },
+  QUERY_TOO_EXPENSIVE: { status: 400, isOfDocument: true },
+  NOT_FOUND: { status: 404, isOfDocument: true },
+  RESULT_EXPIRED: { status: 410, isOfDocument: true },
+  UNAUTHENTICATED: { status: 401 },
+  FORBIDDEN: { status: 403 },
+  RATE_LIMITED: { status: 429 },
+  INTERNAL_SERVER_ERROR: { status: 500 },
+  UPSTREAM_DRIFT: { status: 502 },
+  UPSTREAM_UNAVAILABLE: { status: 503 },
+  UPSTREAM_TIMEOUT: { status: 504 },
 };
+
+/** `extensions.http` of an error or a result, as Yoga has it. */
+export interface HttpExtension {
+  readonly status?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+  /** Whether plain JSON has status 200 in any case. */
+  readonly spec?: boolean;
+}
+
+export const readHttp = (extensions: Readonly<Record<string, unknown>> | undefined): HttpExtension => {
+  const http = extensions?.http;
+  return typeof http === 'object' && http !== null ? http : {};
+};
+
+/** The HTTP status of an error that ended its request. */
+export const toErrorStatus = ({ extensions }: GraphQLError): number =>
+  readHttp(extensions).status ?? ERROR_CODES[String(extensions.code)]?.status ?? 500;
 
 /**
  * No document is registered under a hash. Clients of Apollo's automatic persisted queries know the

@@ -30,12 +30,11 @@ export interface Served {
 }
 
 /** Serves GraphQL over WebSocket on a server. */
-export const attachSockets = (server: Server, gateway: Gateway, config: Config, log: Logger): SocketServer =>
+export const attachSockets = (server: Server, gateway: Gateway, config: Config): SocketServer =>
   attachWebSocket(server, gateway, {
     // A proxy may have sent another Host than the one that the gateway's own pages come from.
     origins: [...config.CORS_ORIGINS, ...(config.PUBLIC_URL ? [new URL(config.PUBLIC_URL).origin] : [])],
     maxBytes: Math.min(config.MAX_BODY_BYTES, MAX_ANONYMOUS_BODY_BYTES),
-    onFault: (error) => log.error({ error }, 'websocket'),
     keyForLoopback: config.keyForLoopback,
   });
 
@@ -62,7 +61,7 @@ export async function serve(options: ServeOptions): Promise<Served> {
   const gateway = createGateway({ config, log, tracing, ...rest });
   const { silence, answer } = timeLimits(config);
   const server = createHttpServer(gateway, { socketTimeoutMs: silence, answerTimeoutMs: answer });
-  const sockets = attachSockets(server, gateway, config, log);
+  const sockets = attachSockets(server, gateway, config);
   let port: OpenPort;
   try {
     await awaitStore(config, log, gateway.ready);

@@ -8,12 +8,12 @@ import { zipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
-import { toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
+import { toJsonPieces } from '../../src/http/graphql/result-stream.ts';
+import { sendPieces } from '../../src/http/server/body-stream.ts';
 import { createHttpServer } from '../../src/http/server/http-server.ts';
 import { LazyText } from '../../src/structure/lazy-text.ts';
 import { testLogger } from '../record.ts';
 import { openSender, type Sender } from '../transport.ts';
-import { streamListener } from './send.ts';
 
 const RESIDUES = 300;
 const LINES = Array.from(
@@ -181,9 +181,7 @@ async function openLarge(): Promise<{ server: Server; unpacked: () => number; en
   async function* body() {
     yield* toJsonPieces({ data: { texts: texts.map((text) => ({ text })) } });
   }
-  const server = await listening(
-    createServer(streamListener((connection) => toBodyStream(body(), connection))),
-  );
+  const server = await listening(createServer((_request, response) => void sendPieces(response, body())));
   const ended = once(server, 'request').then(async ([, response]: ServerResponse[]) => {
     if (response !== undefined) await once(response, 'close');
   });

@@ -1,6 +1,5 @@
 // Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
 import type { AddressInfo } from 'node:net';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { createHttpServer } from '../../src/http/server/http-server.ts';
@@ -216,33 +215,42 @@ it('a kept answer is logged as it was when it was worked out', async () => {
 });
 
 describe('requests that wait for the same response', () => {
-  it('are executed once more when the client of the first leaves, and all answered', async () => {
+  it('are executed once, also when the client of the first leaves', async () => {
     const question = 'query Left($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
-    const alone = await lookUps();
-    await ask(question, { hash: OTHERS[3] });
-    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 100_000, times: 1 });
+    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 1500, times: 1 });
     world.forget();
     const before = await lookUps();
-    const onceLeft = before - alone;
     const first = new AbortController();
     const leaving = ask(question, { hash: OTHERS[1] }, first.signal);
-    await expect.poll(() => lookUps()).toBeGreaterThan(before);
-    // One that waits and leaves disturbs none.
+    await expect.poll(() => world.counts().protein).toBe(1);
+    const executed = (await lookUps()) - before;
     const second = new AbortController();
     const gone = ask(question, { hash: OTHERS[1] }, second.signal);
-    await sleep(100);
+    const others = Array.from({ length: 31 }, () => ask(question, { hash: OTHERS[1] }));
+    await expect.poll(() => world.gateway.telemetry.inFlight()).toBe(33);
+    // One that waits and leaves disturbs none, and nor does the one for which it is executed.
     second.abort();
     await expect(gone).rejects.toThrow();
-    const others = Array.from({ length: 31 }, () => ask(question, { hash: OTHERS[1] }));
-    await sleep(300);
-    const executed = await lookUps();
     first.abort();
     await expect(leaving).rejects.toThrow();
     const answers = await Promise.all(others);
-    // One of them takes its place, and the others wait for that one.
-    expect((await lookUps()) - executed).toBe(onceLeft);
-    expect(world.counts().protein).toBe(2);
+    expect((await lookUps()) - before).toBe(executed);
+    expect(world.counts().protein).toBe(1);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ data: { protein: { hash: OTHERS[1] } } });
+  });
+
+  it('stop asking the service when the last client has left', async () => {
+    const question = 'query AllLeft($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
+    await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 100_000, times: 1 });
+    world.forget();
+    const clients = Array.from({ length: 3 }, () => new AbortController());
+    const asked = clients.map(({ signal }) => ask(question, { hash: OTHERS[0] }, signal));
+    await expect.poll(() => world.counts().protein).toBe(1);
+    await expect.poll(() => world.gateway.telemetry.inFlight()).toBe(3);
+    for (const client of clients) client.abort();
+    for (const answer of asked) await expect(answer).rejects.toThrow();
+    await expect.poll(() => world.gateway.upstream().api.inFlight).toBe(0);
+    expect(world.counts().protein).toBe(1);
   });
 });

@@ -1,7 +1,8 @@
 // Results as JSON in pieces: what comes out is what JSON.stringify makes of them; large texts are unpacked one at a time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { limitBytes, toBodyStream, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
+import { limitBytes, toJsonPieces } from '../../src/http/graphql/result-stream.ts';
+import { toBodyStream } from '../../src/http/server/body-stream.ts';
 import { LazyText } from '../../src/structure/lazy-text.ts';
 
 const PDB = 'ATOM      1  CA  ALA A   1      11.639   6.071  -5.147  1.00  0.91           C  \n';
@@ -102,7 +103,7 @@ describe('a stream whose client reads on and on', () => {
         yield String(part);
       }
     }
-    const text = await new Response(toBodyStream(parts(), undefined)).text();
+    const text = await new Response(toBodyStream(parts())).text();
     clearInterval(other);
     expect(text).toBe(Array.from({ length: 100 }, (_, part) => part).join(''));
     expect(turns).toBeGreaterThan(5);

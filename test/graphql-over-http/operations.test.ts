@@ -17,7 +17,6 @@ import { ConfigError, readConfig } from '../../src/config.ts';
 import { DOCUMENTS } from '../../src/http/mcp/tools.ts';
 import { readExamples } from '../../src/http/pages/examples.ts';
 import { attachWebSocket, type SocketServer } from '../../src/http/websocket/server.ts';
-import { thrown } from '../subscriptions/streams.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';
 
 const FILE = new URL('../../operations/persisted-operations.json', import.meta.url).pathname;
@@ -45,7 +44,6 @@ async function open(env: Record<string, string>): Promise<Place> {
   const sockets: SocketServer = attachWebSocket(server, world.gateway, {
     origins: [],
     maxBytes: 1_000_000,
-    onFault: thrown,
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/graphql`;

@@ -2,7 +2,7 @@
 import SchemaBuilder from '@pothos/core';
 import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';
-import { publicLifetime } from '../../src/http/cache/public-operations.ts';
+import { publicLifetime } from '../../src/http/graphql/public-operations.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { fieldOptionsPlugin, publicField } from '../../src/schema/field-options.ts';
 

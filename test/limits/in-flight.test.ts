@@ -57,7 +57,6 @@ async function open(upstreamUrl: string): Promise<void> {
   sockets = attachWebSocket(server, gateway, {
     origins: [],
     maxBytes: 10_000,
-    onFault: (error) => lines.push(String(error)),
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');

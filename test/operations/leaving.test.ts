@@ -6,7 +6,6 @@ import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { attachWebSocket } from '../../src/http/websocket/server.ts';
-import { thrown } from '../subscriptions/streams.ts';
 import { fault, until } from '../subscriptions/support.ts';
 import { openWorld, type World } from '../support.ts';
 
@@ -113,7 +112,6 @@ describe('errors that a client is shown', () => {
     const sockets = attachWebSocket(server, world.gateway, {
       origins: [],
       maxBytes: 100_000,
-      onFault: thrown,
     });
     const client = createClient({
       url: url.replace('http', 'ws'),

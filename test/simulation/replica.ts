@@ -6,8 +6,7 @@ import type { GatewayContext } from '../../src/context.ts';
 import { type Contexts, createContexts } from '../../src/gateway/request-context.ts';
 import { createServices, type SharedServices } from '../../src/gateway/services.ts';
 import { connectUpstream, toHostLimits, type UpstreamConnections } from '../../src/gateway/upstream.ts';
-import type { Caller } from '../../src/http/access/authenticate.ts';
-import { type Exchange, setExchange } from '../../src/http/exchange.ts';
+import type { Caller, Exchange } from '../../src/http/exchange.ts';
 import { schema } from '../../src/resolvers/schema.ts';
 import { WrongSecretError } from '../../src/store/ledger/mark.ts';
 import { principalName } from '../../src/store/ledger/principals.ts';
@@ -184,17 +183,23 @@ export class Replica {
       token: key ?? identity,
       ...{ identity, principal: principalName(current, identity), isProven: key !== undefined },
     };
-    const request = new Request('http://gateway.test/graphql', { signal });
     const headers = { 'x-request-id': id };
     const span = trace.wrapSpanContext(INVALID_SPAN_CONTEXT);
     const record = createRequestRecord({ method: 'POST', path: '/graphql', headers }, () => span);
     const exchange: Exchange = {
-      ...{ method: 'POST', url: '/graphql', path: '/graphql', headers, address: '192.0.2.1', record },
-      ...{ caller: who, connection: undefined, body: undefined, release: () => undefined },
-      ...{ rate: null, refusal: null },
+      ...{
+        method: 'POST',
+        url: '/graphql',
+        path: '/graphql',
+        origin: 'http://gateway.test',
+        headers,
+        signal,
+      },
+      ...{ address: '192.0.2.1', remoteAddress: undefined, record, body: undefined },
+      ...{ caller: who, rate: null, refusal: null },
+      ...{ release: () => undefined, onEnd: () => undefined, share: (run) => run(exchange) },
     };
-    setExchange(request, exchange);
-    return this.#contexts.openContext(request);
+    return this.#contexts.openContext(exchange);
   }
 
   /** Answers a request. */

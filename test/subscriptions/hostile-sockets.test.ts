@@ -6,6 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import WebSocket from 'ws';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
+import type { Gateway } from '../../src/gateway.ts';
 import { type ServerProcess, startServer } from '../system/server-process.ts';
 import { type Served, serve } from './streams.ts';
 import { openGateway, until } from './support.ts';
@@ -38,14 +39,14 @@ const init = (payload: unknown): string => JSON.stringify({ type: 'connection_in
 
 describe('the first message of a socket', () => {
   let served: Served;
+  let gateway: Gateway;
   let close: () => Promise<void>;
-  const faults: unknown[] = [];
   beforeAll(async () => {
-    const gateway = openGateway(sandbox.url, {
+    gateway = openGateway(sandbox.url, {
       UPSTREAM_API_KEY: 'upstream',
       GATEWAY_API_KEYS: 'good-key-of-this-test',
     });
-    served = await serve(gateway, [], { maxBytes: 16_000_000, onFault: (error) => faults.push(error) });
+    served = await serve(gateway, [], { maxBytes: 16_000_000 });
     close = async () => {
       await served.close();
       await gateway.close();
@@ -125,7 +126,7 @@ describe('the first message of a socket', () => {
     await closed;
     Object.assign(console, { error, warn });
     expect(written).toEqual([]);
-    expect(faults).toEqual([]);
+    expect(await gateway.metrics.text()).toMatch(/code="INTERNAL_SERVER_ERROR"\} 0$/m);
   });
 });
 

@@ -19,11 +19,6 @@ export interface Served {
   close(): Promise<void>;
 }
 
-/** For faults that no test expects. */
-export const thrown = (error: unknown): never => {
-  throw error;
-};
-
 /** Puts a gateway on a free port of loopback, with WebSocket. */
 export async function serve(
   gateway: Gateway,
@@ -34,7 +29,6 @@ export async function serve(
   const sockets = attachWebSocket(server, gateway, {
     origins,
     maxBytes: 1_000_000,
-    onFault: thrown,
     ...more,
   });
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -8,8 +8,8 @@ import { matchesIfNoneMatch } from '../../src/etag.ts';
 import { readClientAddress } from '../../src/http/access/client-address.ts';
 import { isLocalHost } from '../../src/http/access/loopback.ts';
 import { negotiateEventStreamType, negotiateResponseType } from '../../src/http/graphql/media-type.ts';
-import { maskError, withErrorCode } from '../../src/http/graphql/plugins/mask-error.ts';
 import { parseBody, parseSearch } from '../../src/http/graphql/read-request.ts';
+import { maskError } from '../../src/http/mask-error.ts';
 import { pageCsp } from '../../src/http/pages/html.ts';
 import { byteRange } from '../../src/http/routes/responses.ts';
 import { addVary } from '../../src/http/server/response-headers.ts';
@@ -56,7 +56,6 @@ const READERS: Readonly<Record<string, Read>> = {
       true,
     ),
   ],
-  'errors without a code': (text) => withErrorCode(new GraphQLError(text)),
   'x-forwarded-for': (text) => readClientAddress({ socket, headers: { 'x-forwarded-for': text } }, 2),
   Host: (text) => isLocalHost(text),
   Accept: (text) => [negotiateResponseType(text), negotiateEventStreamType(text)],

@@ -6,20 +6,12 @@ import type { Config } from '../../config.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Metrics } from '../../telemetry/metrics.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { getExchange } from '../exchange.ts';
+import type { AccessCheck, Caller, Exchange, RateLimitResult, Refusal } from '../exchange.ts';
 import type { ConnectionMetrics } from '../server/http-server.ts';
-import { type Authenticator, type Caller, createAuthenticator } from './authenticate.ts';
+import { type Authenticator, createAuthenticator } from './authenticate.ts';
 import { readClientAddress } from './client-address.ts';
 import { createLoadShedder, type LoadShedder } from './load-shedding.ts';
-import { openRateLimiters, type RateLimitResult, rateLimitError } from './rate-limit.ts';
-
-/** Why a request is refused before it runs, as metrics name it. */
-export type RefusalReason = 'busy' | 'rate';
-
-export interface Refusal {
-  readonly reason: RefusalReason | 'credentials';
-  readonly error: GraphQLError;
-}
+import { openRateLimiters, rateLimitError } from './rate-limit.ts';
 
 /** A client as its connection and headers show it. */
 export interface Client {
@@ -28,15 +20,6 @@ export interface Client {
   readonly authorization: string | undefined;
   /** Undefined for a request that came over no connection. */
   readonly address: string | undefined;
-}
-
-/** The result of the checks of a client. */
-export interface AccessCheck {
-  /** The caller, or why its credentials are refused. */
-  readonly caller: Caller | GraphQLError;
-  /** The state of its rate limit; null where nothing is counted. */
-  readonly rate: RateLimitResult | null;
-  readonly refusal: Refusal | null;
 }
 
 export interface AccessControl {
@@ -48,7 +31,13 @@ export interface AccessControl {
   /** Authenticates a client and counts its request against the rate limits. */
   check(client: Client): Promise<AccessCheck>;
   /** Counts another request of the same caller. */
-  countAgain(request: Request): Promise<RateLimitResult | null>;
+  countAgain(exchange: Exchange): Promise<RateLimitResult | null>;
+  /**
+   * The exchange of a caller who is authenticated again.
+   *
+   * @throws GraphQLError as `identifyCaller`
+   */
+  renew(exchange: Exchange): Promise<Exchange>;
   /** HTTP connections and WebSockets that are open. */
   openConnections(): number;
   close(): Promise<void>;
@@ -122,10 +111,8 @@ export function createAccessControl(
         refusal = { reason: 'credentials', error: caller };
       return { caller, rate, refusal };
     },
-    countAgain(request) {
-      const { caller, address } = getExchange(request);
-      return count(caller, address);
-    },
+    countAgain: ({ caller, address }) => count(caller, address),
+    renew: async (exchange) => ({ ...exchange, caller: await callers.reauthenticate(exchange) }),
     openConnections: () => openConnections,
     async close() {
       callers.close();

@@ -5,24 +5,10 @@ import type { Config } from '../../config.ts';
 import { principalName } from '../../store/ledger/principals.ts';
 import type { Logger } from '../../telemetry/log.ts';
 import { httpError, rateLimited } from '../errors.ts';
-import { getExchange } from '../exchange.ts';
+import type { Caller, Exchange } from '../exchange.ts';
 import { openApiKeys } from './api-keys.ts';
 import { createJwtVerifier, InvalidTokenError } from './jwt.ts';
 import type { RateLimiter } from './rate-limit.ts';
-
-export interface Caller {
-  /** The bearer token for the Batch API; undefined when the caller gave none. */
-  readonly token: string | undefined;
-  /** The token, or the name of its key; null without a token. Never stored. */
-  readonly identity: string | null;
-  /** Keyed hash of the identity; null without a token. */
-  readonly principal: string | null;
-  /**
-   * Whether the gateway has verified the caller. A forwarded token is verified by the upstream only
-   * and may be invented.
-   */
-  readonly isProven: boolean;
-}
 
 export interface Authenticator {
   /**
@@ -42,7 +28,7 @@ export interface Authenticator {
    *
    * @throws GraphQLError as `identifyCaller`
    */
-  reauthenticate(request: Request): Promise<Caller>;
+  reauthenticate(exchange: Exchange): Promise<Caller>;
   /** Reads the file of keys again. */
   reload(): void;
   close(): void;
@@ -135,8 +121,7 @@ export function createAuthenticator(
             resetSeconds,
           );
     },
-    async reauthenticate(request) {
-      const { headers, address } = getExchange(request);
+    async reauthenticate({ headers, address }) {
       const caller = await authenticator.authenticate(headers.authorization, address);
       if (caller instanceof GraphQLError) throw caller;
       return caller;

@@ -9,14 +9,7 @@ import {
 } from 'rate-limiter-flexible';
 import { openRedis } from '../../store/redis-connection.ts';
 import { rateLimited } from '../errors.ts';
-
-export interface RateLimitResult {
-  readonly isAllowed: boolean;
-  readonly limit: number;
-  readonly remaining: number;
-  /** Whole seconds until the whole quota is there again. */
-  readonly resetSeconds: number;
-}
+import type { RateLimitResult } from '../exchange.ts';
 
 export interface RateLimiter {
   /** Counts one request. */
@@ -103,10 +96,3 @@ export const rateLimitError = ({ limit, resetSeconds }: RateLimitResult): GraphQ
       `Try again in ${resetSeconds} s.`,
     resetSeconds,
   );
-
-/** The caller's rate limit as response headers. */
-export const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) => ({
-  'ratelimit-limit': String(limit),
-  'ratelimit-remaining': String(remaining),
-  'ratelimit-reset': String(resetSeconds),
-});

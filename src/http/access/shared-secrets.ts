@@ -37,9 +37,9 @@ export const METRICS_REFUSALS = {
 };
 
 /** @param secret - FEDERATION_TOKEN; without it no request is the router's */
-export function isFederationRouter(request: Request, secret: string | undefined): boolean {
-  const given = request.headers.get('x-federation-token');
-  return secret !== undefined && given !== null && isSecret(given, secret);
+export function isFederationRouter(headers: IncomingHttpHeaders, secret: string | undefined): boolean {
+  const { 'x-federation-token': given } = headers;
+  return secret !== undefined && typeof given === 'string' && isSecret(given, secret);
 }
 
 /** Digests have one length, as the comparison needs it. */

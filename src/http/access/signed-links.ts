@@ -4,6 +4,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto';
 import * as z from 'zod';
 import type { GatewayContext, LinkClaim, LinkRefusal, SignedLinks } from '../../context.ts';
+import type { Exchange } from '../exchange.ts';
 
 /** How long a link opens; the service's own address may expire sooner. */
 export const LINK_MINUTES = 15;
@@ -31,7 +32,7 @@ const sealedClaim = z.object({
  * @returns null without a signature; the refusal of a wrong one
  */
 export type OpenLink = (
-  request: Request,
+  exchange: Exchange,
   signature: string | undefined,
   path: string,
 ) => { readonly ctx: GatewayContext; readonly claim: LinkClaim } | LinkRefusal | null;

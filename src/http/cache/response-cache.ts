@@ -1,18 +1,23 @@
-// The response cache in front of Yoga. It answers a stored response with its bytes, and lets
-// identical requests at the same time wait for one execution. It stores the responses of public
-// operations and public files. A request with a header that is not listed here is never answered
-// from the cache.
-import { memoize2 } from '@graphql-tools/utils';
-import { type DocumentNode, type ExecutionResult, GraphQLError, type GraphQLSchema } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
+// The response cache: a layer that answers a stored response with its bytes, and lets identical
+// requests at the same time share one execution, which goes on until the last of them has left. It
+// stores the responses of public operations and public files. A request with a header that is not
+// listed here is never answered from the cache.
+import { GraphQLError } from 'graphql';
 import { LRUCache } from 'lru-cache';
+import { createSingleFlight } from '../../async/single-flight.ts';
 import type { Config } from '../../config.ts';
-import type { GatewayContext } from '../../context.ts';
 import { createEtag } from '../../etag.ts';
 import { REPORT_HEADER } from '../../telemetry/request-record.ts';
-import { type Exchange, getExchange, type HttpResponse, type ShareableResponse } from '../exchange.ts';
+import {
+  type Answer,
+  type Exchange,
+  type HttpResponse,
+  isWhole,
+  type Layer,
+  runPart,
+  type Sharing,
+} from '../exchange.ts';
 import { addVary } from '../server/response-headers.ts';
-import { publicLifetime } from './public-operations.ts';
 
 /**
  * Headers in the key. `origin` decides only for pages of other sites; CORS headers are not stored.
@@ -40,10 +45,10 @@ const MAX_KEY_BODY_BYTES = 262_144;
 const PATHS = /^\/(?:graphql(?:\?|$)|thumbnails\/|structures\/)/;
 
 /** The key of a request; undefined where it must not be answered from the cache. */
-function cacheKey({ method, url, headers, address, caller, body }: Exchange): string | undefined {
-  if (address === undefined || !PATHS.test(url)) return undefined;
+function cacheKey({ method, url, headers, caller, body }: Exchange): string | undefined {
+  if (!PATHS.test(url)) return undefined;
   if (method !== 'GET' && (method !== 'POST' || body === undefined)) return undefined;
-  // Yoga answers a caller whose credentials are missing or wrong, and a body that is too large.
+  // GraphQL answers a caller whose credentials are missing or wrong, and a body that is too large.
   if (caller instanceof GraphQLError || body instanceof GraphQLError) return undefined;
   if (body !== undefined && body.length > MAX_KEY_BODY_BYTES) return undefined;
   // Without a host, addresses in the response begin with that of the connection.
@@ -59,33 +64,8 @@ function cacheKey({ method, url, headers, address, caller, body }: Exchange): st
 
 /** A response that every caller may get, without headers of a single request. */
 interface StoredResponse extends HttpResponse {
-  readonly body: string | Buffer;
-  readonly operationName: string | null | undefined;
-}
-
-/**
- * Says that a file is the same for every caller who may read it.
- *
- * @param response - with its ETag
- * @param seconds - how long it may be stored
- */
-export function shareFile(request: Request, response: Response, content: Buffer, seconds: number): Response {
-  getExchange(request).shareable = { seconds, operationName: undefined, dependsOnHost: false, content };
-  return response;
-}
-
-/** What is absent may be there any moment. */
-const ABSENT_SECONDS = 60;
-
-/** Seconds that a result may be stored; null for one that is not whole. */
-function storableSeconds(
-  { errors, data }: ExecutionResult,
-  seconds: number,
-  absences: ReadonlySet<string> | undefined,
-): number | null {
-  if (errors !== undefined || data == null) return null;
-  const isComplete = (absences?.size ?? 0) === 0 && !Object.values(data).includes(null);
-  return isComplete ? seconds : Math.min(seconds, ABSENT_SECONDS);
+  readonly body: string | Uint8Array;
+  readonly sharing: Sharing;
 }
 
 export interface ResponseCacheOptions {
@@ -94,32 +74,10 @@ export interface ResponseCacheOptions {
   readonly maxBytes: number;
 }
 
-export interface ResponseCache {
-  /** Decides which GraphQL responses may be stored. */
-  readonly plugin: Plugin;
-  /**
-   * The stored response to a request, or that to an identical one in flight; null when it has to be
-   * executed. Identical requests then wait for it until `finish` or `abandon`.
-   */
-  find(exchange: Exchange): Promise<HttpResponse | null>;
-  /**
-   * Sets Cache-Control and ETag, and stores the response.
-   *
-   * @param response - without headers of a single request
-   */
-  finish(exchange: Exchange, response: HttpResponse): HttpResponse;
-  /** Lets one of the requests that wait for this one, whose client has left, take its place. */
-  abandon(exchange: Exchange): void;
+/** What became of an execution that several requests share. */
+interface Shared {
+  readonly stored: StoredResponse | undefined;
 }
-
-/** A request whose response others wait for. */
-interface Flight {
-  readonly response: Promise<FlightResult>;
-  readonly settle: (result: FlightResult) => void;
-}
-
-/** Null for a response that each request needs for itself. */
-type FlightResult = StoredResponse | null | 'client left';
 
 /** Seconds that a response is served from here. */
 const MAX_STORED_SECONDS = 60;
@@ -128,12 +86,27 @@ const MAX_ENTRY_SHARE = 1 / 16;
 /** What an entry takes beside its key and body, about. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
-export function createResponseCache({ config, maxBytes }: ResponseCacheOptions): ResponseCache {
-  const { CACHE_RECORDS_SECONDS, proofNeeded } = config;
-  const lifetime = memoize2((schema: GraphQLSchema, document: DocumentNode) =>
-    publicLifetime(schema, document, CACHE_RECORDS_SECONDS),
-  );
-  const stored =
+/** The stored form of a response; undefined for one that is for its own request alone. */
+function toStored({ status, headers, body: own, sharing }: HttpResponse): StoredResponse | undefined {
+  // A file that the client has is stored with the headers of its 304.
+  if (sharing === undefined || (status !== 200 && status !== 304)) return undefined;
+  const body = sharing.content ?? own;
+  if (body === null || !isWhole(body)) return undefined;
+  // node:http writes such a text together with the headers, and need not encode it.
+  const bytes = typeof body === 'string' ? Buffer.from(body).toString('latin1') : body;
+  return { status: 200, headers, body: bytes, encoding: 'latin1', sharing };
+}
+
+/** A stored response for one more request. */
+function giveStored({ record, caller }: Exchange, stored: StoredResponse): HttpResponse {
+  if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
+  const { operationName: name } = stored.sharing;
+  if (name !== undefined) record.operation = { type: 'query', name };
+  return stored;
+}
+
+export function createResponseCache({ config: { proofNeeded }, maxBytes }: ResponseCacheOptions): Layer {
+  const responses =
     maxBytes === 0
       ? undefined
       : new LRUCache<string, StoredResponse>({
@@ -141,114 +114,44 @@ export function createResponseCache({ config, maxBytes }: ResponseCacheOptions):
           maxEntrySize: Math.floor(maxBytes * MAX_ENTRY_SHARE),
           sizeCalculation: ({ body }, key) => key.length + body.length + ENTRY_OVERHEAD_BYTES,
         });
-  const flights = new Map<string, Flight>();
-
-  /** Lets identical requests wait for the response to this one. */
-  function lead(exchange: Exchange, key: string): void {
-    let settle: Flight['settle'] = () => undefined;
-    const response = new Promise<FlightResult>((resolve) => {
-      settle = resolve;
-    });
-    flights.set(key, { response, settle });
-    exchange.key = key;
-  }
-
-  /** Gives the result to the requests that wait for it, once. */
-  function settle(exchange: Exchange, result: FlightResult): void {
-    const { key } = exchange;
-    if (key === undefined) return;
-    exchange.key = undefined;
-    const flight = flights.get(key);
-    flights.delete(key);
-    flight?.settle(result);
-  }
+  const shareFlight = createSingleFlight();
 
   /** Lets clients store the response to a GET. */
-  function allowCaching(
-    headers: HttpResponse['headers'],
-    body: string | Buffer,
-    { seconds, dependsOnHost }: ShareableResponse,
-  ): void {
-    const scope = proofNeeded || dependsOnHost ? 'private' : 'public';
-    headers['cache-control'] = `${scope}, max-age=${seconds}`;
-    headers.etag = createEtag(body);
+  function allowCaching({ method }: Exchange, { headers, body, sharing }: HttpResponse): void {
+    if (sharing === undefined || headers['cache-control'] !== undefined || method === 'POST') return;
+    const content = sharing.content ?? body;
+    if (content === null || !isWhole(content)) return;
+    const scope = proofNeeded || sharing.dependsOnHost ? 'private' : 'public';
+    headers['cache-control'] = `${scope}, max-age=${sharing.seconds}`;
+    headers.etag = createEtag(content);
     addVary(headers, ['accept', REPORT_HEADER, ...(proofNeeded ? ['authorization'] : [])]);
   }
 
-  /** Stores a response and gives it to the requests that wait for it. */
-  function share(
-    exchange: Exchange,
-    { seconds, operationName }: ShareableResponse,
-    headers: HttpResponse['headers'],
-    body: string | Buffer,
-  ): void {
-    if (exchange.key === undefined) return;
-    // node:http writes such a text together with the headers, and need not encode it.
-    const bytes = typeof body === 'string' ? Buffer.from(body).toString('latin1') : body;
-    const entry: StoredResponse = { status: 200, headers, body: bytes, encoding: 'latin1', operationName };
-    const ttl = Math.min(seconds, MAX_STORED_SECONDS) * 1000;
-    if (ttl > 0) stored?.set(exchange.key, entry, { ttl });
-    settle(exchange, entry);
+  async function runOnce(key: string, exchange: Exchange, run: Answer): Promise<HttpResponse> {
+    let own: Promise<HttpResponse> | undefined;
+    const { stored } = await shareFlight(key, exchange.signal, async ({ signal }): Promise<Shared> => {
+      own = runPart({ ...exchange, signal }, run);
+      const response = await own.catch(() => undefined);
+      if (response === undefined) return { stored: undefined };
+      allowCaching(exchange, response);
+      const made = toStored(response);
+      const ttl = made === undefined ? 0 : Math.min(made.sharing.seconds, MAX_STORED_SECONDS) * 1000;
+      if (ttl > 0) responses?.set(key, made, { ttl });
+      return { stored: made };
+    });
+    // A failure, and what is for one request alone, is nothing for the others: each runs by itself.
+    if (own !== undefined) return own;
+    return stored === undefined ? run(exchange) : giveStored(exchange, stored);
   }
 
-  return {
-    plugin: {
-      onExecute({ args, context: { request } }) {
-        const { schema, document, variableValues } = args;
-        const exchange = getExchange(request);
-        const seconds = exchange.record.isReported ? null : lifetime(schema, document)(variableValues ?? {});
-        if (seconds === null) {
-          settle(exchange, null);
-          return undefined;
-        }
-        return {
-          onExecuteDone({ result, args: { contextValue } }) {
-            // The context that useExecution has opened.
-            const { upstream, dependsOnHost = false }: object & Partial<GatewayContext> = contextValue;
-            const whole =
-              Symbol.asyncIterator in result ? null : storableSeconds(result, seconds, upstream?.absences);
-            if (whole === null) return settle(exchange, null);
-            const name = exchange.record.operation?.name ?? null;
-            exchange.shareable = { seconds: whole, operationName: name, dependsOnHost };
-          },
-        };
-      },
-    },
-    async find(exchange) {
-      const key = cacheKey(exchange);
-      if (key === undefined) return null;
-      let response: FlightResult | undefined = stored?.get(key);
-      while (response === undefined || response === 'client left') {
-        // A request that has ended would never let the others go on.
-        if (exchange.connection?.closed === true) return null;
-        const flight = flights.get(key);
-        if (flight === undefined) {
-          lead(exchange, key);
-          return null;
-        }
-        response = await flight.response;
-      }
-      if (response === null) return null;
-      const { record, caller } = exchange;
-      if (!(caller instanceof GraphQLError)) record.principal = caller.principal;
-      const { operationName: name } = response;
-      if (name !== undefined) record.operation = { type: 'query', name };
-      return response;
-    },
-    finish(exchange, response) {
-      const { headers, status } = response;
-      // A file that the client has is stored with the headers of its 304.
-      const shareable = status === 200 || status === 304 ? exchange.shareable : undefined;
-      const body = shareable?.content ?? (response.body instanceof ReadableStream ? null : response.body);
-      if (headers['cache-control'] === undefined) {
-        if (shareable !== undefined && body !== null && exchange.method !== 'POST')
-          allowCaching(headers, body, shareable);
-        else headers['cache-control'] = 'private, no-store';
-      }
-      if (shareable !== undefined && body !== null) share(exchange, shareable, headers, body);
-      settle(exchange, null);
-      return response;
-    },
-    abandon: (exchange) => settle(exchange, 'client left'),
+  return async (exchange, next) => {
+    const key = cacheKey(exchange);
+    const stored = key === undefined ? undefined : responses?.get(key);
+    if (stored !== undefined) return giveStored(exchange, stored);
+    const response = await next(
+      key === undefined ? exchange : { ...exchange, share: (run) => runOnce(key, exchange, run) },
+    );
+    allowCaching(exchange, response);
+    return response;
   };
 }

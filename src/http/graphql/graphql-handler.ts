@@ -1,48 +1,83 @@
-// Answers requests to /graphql. Yoga checks the parameters and runs its plugins; its HTTP layer is
-// not used, because it would read the body a second time, ignores weights of Accept, and writes
-// each result as one string.
+// Answers requests to /graphql. Yoga's own HTTP layer is not used, because it would read the body a
+// second time, ignores weights of Accept, and writes each result as one string.
 import { GraphQLError } from 'graphql';
-import type { YogaServerInstance } from 'graphql-yoga';
 import type { Config } from '../../config.ts';
-import { type Exchange, type HttpResponse, setExchange } from '../exchange.ts';
-import type { ClientErrors } from './plugins/client-errors.ts';
-import { readRequest } from './read-request.ts';
-import { createResultWriter, type Result } from './result-writer.ts';
+import type { Exchange, HttpResponse, Sharing } from '../exchange.ts';
+import type { Fail } from '../failures.ts';
+import { type RequestParams, readRequest } from './read-request.ts';
+import { createResultWriter } from './result-writer.ts';
+import type { OperationOutcome, Operations } from './run-operation.ts';
 
-/** Answers a GraphQL request. @param request - stands for it in Yoga's plugins */
-export type AnswerGraphql = (request: Request, exchange: Exchange) => Promise<HttpResponse>;
+export interface GraphqlHandler {
+  /** Answers a GraphQL request. */
+  answer(exchange: Exchange): Promise<HttpResponse>;
+  /** Answers a request whose parameters are read. */
+  answerParams(exchange: Exchange, params: RequestParams): Promise<HttpResponse>;
+}
 
 export interface GraphqlSources {
   readonly config: Config;
-  readonly yoga: YogaServerInstance<object, object>;
-  readonly errors: Pick<ClientErrors, 'mask' | 'countUnseen'>;
+  readonly operations: Operations;
+  readonly fail: Fail;
   /** Milliseconds between two signs of life in a silent event stream. */
   readonly pulseMs: number;
 }
 
-export function createGraphqlHandler({ config, yoga, errors, pulseMs }: GraphqlSources): AnswerGraphql {
-  const { getResultForParams } = yoga;
+/** What is absent may be there any moment. */
+const ABSENT_SECONDS = 60;
+
+/** Who may get the result of a public operation; undefined for one that is not whole. */
+function toSharing(
+  { result, resolvers }: OperationOutcome,
+  seconds: number,
+  operationName: string | null,
+): Sharing | undefined {
+  if (Symbol.asyncIterator in result) return undefined;
+  const { errors, data } = result;
+  if (errors !== undefined || data == null) return undefined;
+  const isComplete = (resolvers?.upstream.absences?.size ?? 0) === 0 && !Object.values(data).includes(null);
+  const { dependsOnHost = false } = resolvers ?? {};
+  return { seconds: isComplete ? seconds : Math.min(seconds, ABSENT_SECONDS), dependsOnHost, operationName };
+}
+
+export function createGraphqlHandler({ config, operations, fail, pulseMs }: GraphqlSources): GraphqlHandler {
   const writeResult = createResultWriter(config, pulseMs);
 
-  async function run(request: Request, exchange: Exchange): Promise<Result> {
+  function write(exchange: Exchange, { result, isSmall }: Omit<OperationOutcome, 'resolvers'>): HttpResponse {
     try {
-      const params = readRequest(exchange, config.CORS_ORIGINS);
-      const result = await getResultForParams({ params, request }, {});
-      if (result === undefined) throw new Error('Yoga gave no result.');
-      return result;
+      return writeResult(exchange, result, isSmall);
     } catch (error) {
-      return { errors: [errors.mask(error)] };
+      if (!(error instanceof GraphQLError)) throw error;
+      return writeResult(exchange, { data: null, errors: [fail(error, exchange)] }, false);
     }
   }
 
-  return async (request, exchange) => {
-    setExchange(request, exchange);
-    const result = errors.countUnseen(await run(request, exchange), exchange.record);
-    try {
-      return writeResult(exchange, result);
-    } catch (error) {
-      if (!(error instanceof GraphQLError)) throw error;
-      return writeResult(exchange, { data: null, errors: [error] });
-    }
+  const handler: GraphqlHandler = {
+    async answer(exchange) {
+      let params: RequestParams;
+      try {
+        params = readRequest(exchange, config.CORS_ORIGINS);
+      } catch (error) {
+        const result = { errors: [fail(error, exchange)] };
+        return write(exchange, { result, isSmall: false });
+      }
+      return handler.answerParams(exchange, params);
+    },
+    async answerParams(exchange, params) {
+      const prepared = operations.prepare(exchange, params);
+      if (!('run' in prepared)) return write(exchange, { result: { errors: prepared }, isSmall: false });
+      const { publicSeconds: seconds, type, name } = prepared;
+      if (seconds === null) {
+        const response = write(exchange, await prepared.run(exchange));
+        // Subscriptions have a limit of their own.
+        if (type === 'subscription') exchange.release();
+        return response;
+      }
+      return exchange.share(async (shared) => {
+        const outcome = await prepared.run(shared);
+        return { ...write(shared, outcome), sharing: toSharing(outcome, seconds, name) };
+      });
+    },
   };
+  return handler;
 }

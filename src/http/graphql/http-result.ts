@@ -1,7 +1,7 @@
 // Maps a result to an HTTP response (GraphQL over HTTP): status, headers, and errors without the
 // members that are for the gateway alone.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { STATUS_BY_CODE } from '../errors.ts';
+import { ERROR_CODES, readHttp } from '../errors.ts';
 
 /** A result, or one part of one: `incremental` holds what came later. */
 export interface ResultPart extends ExecutionResult {
@@ -16,35 +16,12 @@ export interface ResultPart extends ExecutionResult {
 
 type Extensions = Readonly<Record<string, unknown>> | undefined;
 
-/** `extensions.http` of an error or a result, as Yoga has it. */
-interface HttpExtension {
-  readonly status?: number;
-  readonly headers?: Readonly<Record<string, string>>;
-  /** Whether plain JSON has status 200 in any case. */
-  readonly spec?: boolean;
-}
-
-const readHttp = (extensions: Extensions): HttpExtension => {
-  const http = extensions?.http;
-  return typeof http === 'object' && http !== null ? http : {};
-};
-
-/** Codes of errors in documents and variables, which are 200 in plain JSON. */
-const DOCUMENT_CODES = new Set<unknown>([
-  'BAD_USER_INPUT',
-  // Clients of Apollo read this from an answer with status 200.
-  'PERSISTED_QUERY_NOT_FOUND',
-  'QUERY_TOO_EXPENSIVE',
-  'NOT_FOUND',
-  'RESULT_EXPIRED',
-]);
-
 function errorStatus({ extensions }: GraphQLError, mediaType: string): number {
   const { status, spec } = readHttp(extensions);
   if (status !== undefined && spec !== true) return status;
   const { code } = extensions;
-  if (!DOCUMENT_CODES.has(code) && STATUS_BY_CODE[String(code)] !== undefined)
-    return STATUS_BY_CODE[String(code)] ?? 500;
+  const known = ERROR_CODES[String(code)];
+  if (known !== undefined && known.isOfDocument !== true) return known.status;
   return mediaType === 'application/graphql-response+json' ? (status ?? 400) : 200;
 }
 

@@ -1,6 +1,5 @@
 // Reads GraphQL requests (GraphQL over HTTP). Only JSON may run, because browsers send every other
-// content type to foreign sites without asking. Unknown members are ignored, as the draft asks; Yoga
-// refuses those of a wrong type.
+// content type to foreign sites without asking. Unknown members are ignored, as the draft asks.
 import type { IncomingHttpHeaders } from 'node:http';
 import { GraphQLError } from 'graphql';
 import type { GraphQLParams } from 'graphql-yoga';
@@ -68,7 +67,23 @@ function checkContentType(headers: IncomingHttpHeaders): void {
     throw httpError(415, 'Send the request without content-encoding; compressed requests are not read.');
 }
 
-/** @throws GraphQLError (400) when the request is not an object */
+const typeName = (value: unknown): string => (Array.isArray(value) ? 'array' : typeof value);
+
+/** @throws GraphQLError (400) for parameters of a wrong type */
+function checkTypes({ query, ...objects }: Record<string, unknown>): void {
+  if (query != null && typeof query !== 'string')
+    throw httpError(400, `Expected "query" param to be a string, but given ${typeName(query)}.`);
+  for (const name of ['variables', 'extensions']) {
+    const { [name]: value } = objects;
+    if (value != null && !isFields(value))
+      throw httpError(
+        400,
+        `Expected "${name}" param to be empty or an object, but given ${typeName(value)}.`,
+      );
+  }
+}
+
+/** @throws GraphQLError (400) when the request is not an object, or a parameter has a wrong type */
 export function readParams(request: unknown): RequestParams {
   if (!isFields(request))
     throw httpError(400, 'A request is one JSON object with `query`. Send each operation by itself.');
@@ -76,6 +91,7 @@ export function readParams(request: unknown): RequestParams {
   const id = documentId ?? doc_id;
   const params: Record<string, unknown> = { query, operationName, variables, extensions };
   for (const name in params) if (params[name] === '') params[name] = undefined;
+  checkTypes(params);
   return Object.assign(params, { documentId: typeof id === 'string' ? id : undefined });
 }
 

@@ -1,9 +1,6 @@
 // Writes results as JSON in pieces of about 64 KB, each when the client has read the one before.
 // Large lists are serialized item by item, so that a response of many structures is never one
 // string.
-import type { ServerResponse } from 'node:http';
-import { Readable } from 'node:stream';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { withTimeout } from '../../async/deadline.ts';
 import { LazyText } from '../../structure/lazy-text.ts';
 import type { StreamFraming } from './media-type.ts';
@@ -137,48 +134,4 @@ export function frameParts<T>(
       return this;
     },
   };
-}
-
-/** Ends a source early. An iterator that has not begun would leave a Readable open. */
-export async function cancelSource(source: AsyncIterable<unknown>, iterator?: AsyncIterator<unknown>) {
-  if (source instanceof Readable) source.on('error', () => undefined).destroy();
-  else await iterator?.return?.();
-}
-
-/**
- * A body of what a source gives, which is asked when the client has read what came before.
- *
- * @param connection - where the bytes go: when it closes, the source is left; when the source
- *   fails, it is cut, so that a client does not take what has come for the whole
- * @param onError - given the failure of the source
- */
-export function toBodyStream(
-  source: AsyncIterable<string | Uint8Array>,
-  connection: ServerResponse | undefined,
-  onError: (error: unknown) => void = () => undefined,
-): ReadableStream<Uint8Array> {
-  const iterator = source[Symbol.asyncIterator]();
-  const cancel = (): void => void cancelSource(source, iterator).catch(() => undefined);
-  if (connection?.destroyed === true) cancel();
-  else connection?.once('close', cancel);
-  return new ReadableStream<Uint8Array>(
-    {
-      async pull(controller) {
-        try {
-          // Other requests get their turn between two pieces.
-          await nextTurn();
-          const { done, value } = await iterator.next();
-          if (done === true) controller.close();
-          else controller.enqueue(typeof value === 'string' ? Buffer.from(value) : value);
-        } catch (error) {
-          onError(error);
-          connection?.destroy();
-          if (connection === undefined) controller.error(error);
-          else controller.close();
-        }
-      },
-      cancel: () => cancelSource(source, iterator),
-    },
-    { highWaterMark: 0 },
-  );
 }

@@ -1,6 +1,6 @@
 // Writes results in the media type that the client prefers: weights of Accept count, and large
 // results are never one string.
-import { type ExecutionResult, GraphQLError } from 'graphql';
+import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
 import { type ResultPart, toClientResult, toResponseInit } from './http-result.ts';
@@ -12,13 +12,14 @@ import {
   negotiateIncrementalType,
   negotiateResponseType,
 } from './media-type.ts';
-import { frameParts, limitBytes, toBodyStream, toJsonPieces } from './result-stream.ts';
+import { frameParts, limitBytes, toJsonPieces } from './result-stream.ts';
+import type { Result } from './run-operation.ts';
 
-/** A result, or its parts one after the other. */
-export type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
-
-/** @throws GraphQLError for a result of too many bytes */
-export type WriteResult = (exchange: Exchange, result: Result) => HttpResponse;
+/**
+ * @param isSmall - whether the result has few values, none of which is a long text
+ * @throws GraphQLError for a result of too many bytes
+ */
+export type WriteResult = (exchange: Exchange, result: Result, isSmall: boolean) => HttpResponse;
 
 /** Larger responses are written while they are serialized, and never stored. */
 const MAX_BUFFERED_BYTES = 2_000_000;
@@ -49,16 +50,14 @@ export function createResultWriter({ limits }: Config, pulseMs: number): WriteRe
     const framing = chooseFraming(mediaType, isSubscription(exchange));
     const toPieces = (part: ResultPart) => toLimitedPieces(part, framing.head, framing.tail);
     const { status, headers } = toResponseInit(first, mediaType);
-    const pieces = frameParts(parts, { framing, toPieces, pulseMs });
-    const body = toBodyStream(pieces, exchange.connection);
+    const body = frameParts(parts, { framing, toPieces, pulseMs });
     return { status, headers: { ...headers, ...framing.headers }, body };
   }
 
-  function writeWhole(exchange: Exchange, mediaType: MediaType, result: ResultPart): HttpResponse {
-    const { connection, isSmall } = exchange;
+  function writeWhole(mediaType: MediaType, result: ResultPart, isSmall: boolean): HttpResponse {
     const { status, headers } = toResponseInit(result, mediaType);
     headers['content-type'] = `${mediaType}; charset=utf-8`;
-    if (isSmall === true) {
+    if (isSmall) {
       const body = JSON.stringify(toClientResult(result));
       // A character has at most three bytes.
       if (body.length * 3 > maxBytes && Buffer.byteLength(body) > maxBytes) throw tooLarge(maxBytes);
@@ -70,18 +69,17 @@ export function createResultWriter({ limits }: Config, pulseMs: number): WriteRe
     for (let next = pieces.next(); next.done !== true; next = pieces.next()) {
       buffered.push(next.value);
       length += next.value.length;
-      if (length > MAX_BUFFERED_BYTES)
-        return { status, headers, body: toBodyStream(chain(buffered, pieces), connection) };
+      if (length > MAX_BUFFERED_BYTES) return { status, headers, body: chain(buffered, pieces) };
     }
     return { status, headers, body: Buffer.concat(buffered) };
   }
 
-  return (exchange, result) => {
+  return (exchange, result, isSmall) => {
     const isStream = Symbol.asyncIterator in result;
     const mediaType = chooseMediaType(exchange, isStream);
     if (isStream) return writeParts(exchange, mediaType, result, { data: {} });
     return isJson(mediaType)
-      ? writeWhole(exchange, mediaType, result)
+      ? writeWhole(mediaType, result, isSmall)
       : writeParts(exchange, mediaType, chain([result]), result);
   };
 }

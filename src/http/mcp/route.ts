@@ -1,7 +1,6 @@
 // POST /mcp: the Model Context Protocol over streamable HTTP, without sessions. Limits,
 // authentication and log are those of every route; each document of a tool runs as a POST to
 // /graphql of the same caller.
-import type { McpHttpHandler, McpRequestContext } from '@modelcontextprotocol/server';
 import type { GraphQLSchema } from 'graphql';
 import { readAtMost } from '../../async/read-at-most.ts';
 import { isLoopback } from '../../config/loopback.ts';
@@ -9,9 +8,10 @@ import type { Config } from '../../config.ts';
 import { excerpt } from '../../plain-text.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import { traceparent } from '../../telemetry/trace-context.ts';
+import type { Fields } from '../../upstream/json/is-fields.ts';
 import { httpError } from '../errors.ts';
-import { type Exchange, getExchange, readBody } from '../exchange.ts';
-import type { AnswerGraphql } from '../graphql/graphql-handler.ts';
+import { type Exchange, type HttpResponse, readBody } from '../exchange.ts';
+import type { GraphqlHandler } from '../graphql/graphql-handler.ts';
 import type { Route } from '../routes/route.ts';
 import { parseClientJson } from '../server/json-body.ts';
 import { isListed } from '../server/response-headers.ts';
@@ -23,14 +23,14 @@ export interface McpSources {
   readonly schema: GraphQLSchema;
   readonly config: Config;
   readonly telemetry: Pick<Telemetry, 'begin' | 'end'>;
-  readonly answer: AnswerGraphql;
+  readonly answerParams: GraphqlHandler['answerParams'];
 }
 
 /** The most bytes of an answer that the gateway reads before it shortens it. */
 const MAX_ANSWER_BYTES = 2_000_000;
 
 /** Reads the answer to a document. @throws ToolError where it is too large */
-export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
+export async function readAnswer(body: AsyncIterable<Uint8Array> | null): Promise<GraphqlAnswer> {
   const tooLarge = () =>
     new ToolError(
       'The answer has more than 2 MB. Select fewer fields or shorter lists, or page through them.',
@@ -38,12 +38,20 @@ export async function readAnswer({ body }: Response): Promise<GraphqlAnswer> {
   return JSON.parse((await readAtMost(body, MAX_ANSWER_BYTES, tooLarge)).toString());
 }
 
+/** A variable that is undefined would be null, and have no default. */
+const withoutUndefined = (variables: Fields): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(variables).filter(([, value]) => value !== undefined));
+
+async function* toPieces({ body }: HttpResponse): AsyncGenerator<Uint8Array> {
+  if (typeof body === 'string' || body instanceof Uint8Array) yield Buffer.from(body);
+  else for await (const piece of body ?? []) yield Buffer.from(piece);
+}
+
 /**
  * Runs documents for the caller of a request, which has passed the limits and is not counted again.
  */
-function createRunner({ telemetry, answer }: McpSources, outer: Request): RunDocument {
-  const outerExchange = getExchange(outer);
-  const { headers: given, record: own } = outerExchange;
+function createRunner({ telemetry, answerParams }: McpSources, outer: Exchange): RunDocument {
+  const { headers: given, record: own } = outer;
   const { host, authorization, tracestate } = given;
   const json = { accept: 'application/json', 'content-type': 'application/json' };
   const trace = { traceparent: traceparent(own.span), 'x-request-id': own.requestId };
@@ -51,19 +59,17 @@ function createRunner({ telemetry, answer }: McpSources, outer: Request): RunDoc
   return async (query, variables) => {
     const record = telemetry.begin({ method: 'POST', path: '/graphql', headers });
     const exchange: Exchange = {
-      ...outerExchange,
+      ...outer,
       ...{ url: '/graphql', path: '/graphql', headers, record },
-      ...{ connection: undefined, release: () => undefined },
-      body: Buffer.from(JSON.stringify({ query, variables })),
+      ...{ body: undefined, release: () => undefined },
+      onEnd: (cleanUp) => record.onEnd.push(cleanUp),
+      share: (run) => run(exchange),
     };
-    const { signal } = outer;
-    const inner = new Request(new URL('/graphql', outer.url), { method: 'POST', headers: json, signal });
     let status = 500;
     try {
-      const response = await answer(inner, exchange);
+      const response = await answerParams(exchange, { query, variables: withoutUndefined(variables) });
       ({ status } = response);
-      const { body } = response;
-      return await readAnswer(new Response(Buffer.isBuffer(body) ? new Uint8Array(body) : body));
+      return await readAnswer(toPieces(response));
     } finally {
       telemetry.end(record, { status });
     }
@@ -75,11 +81,11 @@ function createRunner({ telemetry, answer }: McpSources, outer: Request): RunDoc
  * The Host header alone proves nothing, because any site can point a name of its own to this
  * machine.
  */
-function isForeignPage({ url, headers }: Request, { CORS_ORIGINS, PUBLIC_URL }: Config): boolean {
-  const origin = headers.get('origin');
-  if (origin === null || isListed(origin, CORS_ORIGINS)) return false;
+function isForeignPage(exchange: Exchange, { CORS_ORIGINS, PUBLIC_URL }: Config): boolean {
+  const { origin } = exchange.headers;
+  if (origin === undefined || isListed(origin, CORS_ORIGINS)) return false;
   const host = URL.canParse(origin) ? new URL(origin).host : null;
-  const own = new URL(PUBLIC_URL ?? url);
+  const own = new URL(PUBLIC_URL ?? exchange.origin);
   return own.host !== host || (PUBLIC_URL === undefined && !isLoopback(own.hostname));
 }
 
@@ -105,43 +111,54 @@ function checkTexts(message: unknown): void {
 }
 
 /** @throws GraphQLError (400, 413) */
-function readMessage(request: Request): unknown {
-  const message = parseClientJson(readBody(request), 'The body');
+function readMessage(exchange: Exchange): unknown {
+  const message = parseClientJson(readBody(exchange), 'The body');
   if (Array.isArray(message)) throw httpError(400, 'Send each message by itself, not as a batch.');
   checkTexts(message);
   return withoutNulls(message);
 }
 
+/** The request as the library reads it; its body is parsed. */
+function toRequest({ origin, url, method, headers, signal }: Exchange): Request {
+  const given = Object.entries(headers).flatMap(([name, value]): [string, string][] =>
+    value === undefined ? [] : [[name, String(value)]],
+  );
+  return new Request(origin + url, { method, headers: given, signal });
+}
+
+type Respond = (exchange: Exchange, parsedBody: unknown) => Promise<Response>;
+
 export function mcpRoute(sources: McpSources): Route {
   const { schema, config } = sources;
-  let opened: Promise<McpHttpHandler> | undefined;
+  let opened: Promise<Respond> | undefined;
 
   /** Loads the library with the first request: most gateways have none. */
-  async function openHandler(): Promise<McpHttpHandler> {
+  async function open(): Promise<Respond> {
     const [{ createMcpHandler }, { createServerFactory }] = await Promise.all([
       import('@modelcontextprotocol/server'),
       import('./server.ts'),
     ]);
     const createServer = createServerFactory(schema, config);
-    const factory = ({ requestInfo }: McpRequestContext) => {
-      if (requestInfo === undefined) throw new Error('There is no request.');
-      return createServer(createRunner(sources, requestInfo));
+    return (exchange, parsedBody) => {
+      const factory = () => createServer(createRunner(sources, exchange));
+      // Tools and resources never change, and an open stream would be a request in flight for ever.
+      const handler = createMcpHandler(factory, { maxSubscriptions: 0 });
+      return handler.fetch(toRequest(exchange), { parsedBody });
     };
-    // Tools and resources never change, and an open stream would be a request in flight for ever.
-    return createMcpHandler(factory, { maxSubscriptions: 0 });
   }
 
   return {
     path: /^\/mcp$/,
     method: 'POST',
-    async answer({ request }) {
-      if (isForeignPage(request, config))
+    async answer({ exchange }) {
+      if (isForeignPage(exchange, config))
         throw httpError(403, 'Only pages that CORS_ORIGINS lists may use this address.', {
           code: 'FORBIDDEN',
         });
-      const parsedBody = readMessage(request);
-      opened ??= openHandler();
-      return (await opened).fetch(request, { parsedBody });
+      const message = readMessage(exchange);
+      opened ??= open();
+      const { status, headers, body } = await (await opened)(exchange, message);
+      return { status, headers: Object.fromEntries(headers), body };
     },
   };
 }

@@ -13,10 +13,11 @@ import { createBatchReader } from '../../upstream/folds/batch-reader.ts';
 import { readCounts } from '../../upstream/folds/batch-states.ts';
 import { createFoldResults } from '../../upstream/folds/fold-results.ts';
 import { type ConcurrencyQuota, createConcurrencyQuota } from '../access/concurrency-quota.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 import { listTasks, selectBest, toScored, writeBatchArchive } from './batch-archive.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { attachment, decodeId, textResponse } from './responses.ts';
-import type { Route, RouteAnswer } from './route.ts';
+import type { Route } from './route.ts';
 
 const TYPES = { zip: 'application/zip', tsv: 'text/tab-separated-values' } as const;
 /**
@@ -60,7 +61,7 @@ const fileHeaders = (name: string, ending: keyof typeof TYPES): Record<string, s
   vary: 'authorization',
 });
 
-const tooManyArchives = (): Response =>
+const tooManyArchives = (): HttpResponse =>
   textResponse(
     429,
     `${MAX_ARCHIVES} archives of yours are being written. Ask again when one of them has ended.`,
@@ -90,7 +91,7 @@ async function answer(
   batchId: string,
   { file, order, best }: Choice & { readonly file: string },
   archives: ConcurrencyQuota,
-): Promise<RouteAnswer> {
+): Promise<HttpResponse> {
   const all = await readAllTasks(ctx, batchId);
   if (all === null) return textResponse(404, NO_BATCH[404]);
   const [tasks, submitted] = await Promise.all([listTasks(ctx, all.tasks), ctx.submissions.batch(batchId)]);
@@ -99,7 +100,7 @@ async function answer(
     const scores = await loadAllScores(ctx, batchId, tasks);
     const rows = tasks.map((task) => toScored(task, scores.get(task.taskId)));
     const table = scoreTable(rows, order);
-    return new Response(table, { headers: fileHeaders(`${name}-scores`, 'tsv') });
+    return { status: 200, headers: fileHeaders(`${name}-scores`, 'tsv'), body: table };
   }
   const counts = readCounts(all.page.counts);
   if (counts.done === 0)
@@ -130,17 +131,17 @@ async function answer(
   return { status: 200, headers: fileHeaders(name, 'zip'), body };
 }
 
-export function batchRoutes(open: (request: Request) => Promise<GatewayContext>): Route {
+export function batchRoutes(open: (exchange: Exchange) => Promise<GatewayContext>): Route {
   const archives = createConcurrencyQuota(MAX_ARCHIVES);
   return {
     path: /^\/batches\/([^/]+)\/(results\.zip|scores\.tsv)$/,
     described: DESCRIBED,
-    async answer({ request, url, parts: [batchId = '', file = ''] }) {
+    async answer({ exchange, url, parts: [batchId = '', file = ''] }) {
       const id = decodeId(batchId);
       if (id === null) return textResponse(400, 'The batch id cannot be read.');
       const choice = readChoice(url);
       if (typeof choice === 'string') return textResponse(400, choice);
-      return answer(await open(request), id, { ...choice, file }, archives);
+      return answer(await open(exchange), id, { ...choice, file }, archives);
     },
   };
 }

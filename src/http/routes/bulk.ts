@@ -3,14 +3,15 @@
 import type { GatewayContext } from '../../context.ts';
 import { openPartArchive } from '../../lookups/bulk-lookup.ts';
 import type { PartStatus } from '../../lookups/bulk-part.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 import { RANGES } from './description.ts';
 import { forwardFile, rangeHeaders, textResponse } from './responses.ts';
-import type { Route, RouteAnswer } from './route.ts';
+import type { Route } from './route.ts';
 
 /** Seconds after which it is worth to ask for an unfinished part again. */
 const RETRY_SECONDS = '5';
 
-function refusePart({ state, problem }: PartStatus): Response {
+function refusePart({ state, problem }: PartStatus): HttpResponse {
   if (state === 'EXPIRED')
     return textResponse(410, 'The service no longer has this part. Look up its hashes again.');
   if (state === 'FAILED' || state === 'CANCELLED')
@@ -20,10 +21,10 @@ function refusePart({ state, problem }: PartStatus): Response {
 
 async function sendPart(
   ctx: GatewayContext,
-  request: Request,
+  exchange: Exchange,
   lookupId: string,
   index: number,
-): Promise<RouteAnswer> {
+): Promise<HttpResponse> {
   const { lookups } = ctx.services;
   const lookup = await lookups.get(lookupId);
   if (lookup === null) return textResponse(404, 'There is no such look-up. Look-ups are stored for 3 days.');
@@ -31,7 +32,7 @@ async function sendPart(
   if (part === undefined) return textResponse(404, `The look-up has parts 0 to ${lookup.parts.length - 1}.`);
   // A download lasts as long as the client stays.
   const up = { ...ctx.upstream, signal: ctx.clientSignal };
-  const opened = await openPartArchive(up, lookup, part, rangeHeaders(request));
+  const opened = await openPartArchive(up, lookup, part, rangeHeaders(exchange));
   if ('state' in opened) return refusePart(opened);
   const day = new Date().toISOString().slice(0, 10);
   return forwardFile(opened, {
@@ -41,7 +42,7 @@ async function sendPart(
   });
 }
 
-export const bulkRoute = (open: (request: Request) => Promise<GatewayContext>): Route => ({
+export const bulkRoute = (open: (exchange: Exchange) => Promise<GatewayContext>): Route => ({
   path: /^\/bulk\/([\w-]+)\/(\d{1,4})\.zip$/,
   described: {
     '/bulk/{lookupId}/{part}.zip': {
@@ -55,6 +56,6 @@ export const bulkRoute = (open: (request: Request) => Promise<GatewayContext>): 
       },
     },
   },
-  answer: async ({ request, parts: [lookupId = '', index] }) =>
-    sendPart(await open(request), request, lookupId, Number(index)),
+  answer: async ({ exchange, parts: [lookupId = '', index] }) =>
+    sendPart(await open(exchange), exchange, lookupId, Number(index)),
 });

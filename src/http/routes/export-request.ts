@@ -81,18 +81,19 @@ function readAddress(url: URL): string[] {
  *
  * @throws GraphQLError (400, 413, 415) that says what is wrong with it
  */
-export function readExportRequest({ request, url }: RouteRequest): ExportRequest {
+export function readExportRequest({ exchange, url }: RouteRequest): ExportRequest {
+  const { headers, method } = exchange;
   const columns = url.searchParams.get('columns')?.split(',');
-  if (request.method !== 'POST') {
+  if (method !== 'POST') {
     const ids = readAddress(url);
     checkCount(ids.length);
     return { ids, columns: readColumns(columns ?? DEFAULT) };
   }
-  if (!['', 'identity'].includes(request.headers.get('content-encoding') ?? ''))
+  if (!['', 'identity'].includes(headers['content-encoding'] ?? ''))
     throw httpError(415, 'Send the list without content-encoding; compressed requests are not read.');
-  const bytes = readBody(request);
+  const bytes = readBody(exchange);
   const text = readUtf8(bytes, 'The list');
-  const isJson = /^application\/json\b/i.test(request.headers.get('content-type') ?? '');
+  const isJson = /^application\/json\b/i.test(headers['content-type'] ?? '');
   const body = isJson ? parseJson(bytes) : { ids: readIdentifierList(text, MAX_IDS) };
   checkCount(body.ids.length);
   return { ids: body.ids, columns: readColumns(body.columns ?? columns ?? DEFAULT) };

@@ -2,9 +2,7 @@
 // at a time. A POST has the list as its body, a GET a short one in its address. The answer begins with the first 500; a failure after that cuts the
 // connection.
 import { setTimeout as sleep } from 'node:timers/promises';
-import { type DocumentNode, execute, type GraphQLSchema, parse } from 'graphql';
 import type { Config } from '../../config.ts';
-import type { GatewayContext } from '../../context.ts';
 import {
   jsonLine,
   type LookupRow,
@@ -13,23 +11,22 @@ import {
   tableHeader,
   tableLine,
 } from '../../lookups/protein-columns.ts';
-import { estimateCost } from '../../schema/estimate-cost.ts';
+import type { Logger } from '../../telemetry/log.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
-import type { RateLimitResult } from '../access/rate-limit.ts';
+import type { AccessControl } from '../access/access-control.ts';
 import { httpError } from '../errors.ts';
-import { getExchange } from '../exchange.ts';
-import { costError } from '../graphql/plugins/cost-limit.ts';
+import { type Exchange, type HttpResponse, identifyCaller, runPart } from '../exchange.ts';
 import { isCrossSiteRequest } from '../graphql/read-request.ts';
+import type { Operations } from '../graphql/run-operation.ts';
 import type { Parameter, RouteDescription } from './description.ts';
 import { type ExportRequest, readExportRequest } from './export-request.ts';
-import type { Fail, Route, RouteAnswer, RouteRequest } from './route.ts';
+import type { Route, RouteRequest } from './route.ts';
 
 export interface ExportSources {
-  readonly schema: GraphQLSchema;
   readonly config: Config;
-  open(request: Request): Promise<GatewayContext>;
-  /** Counts a request against the rate limit of its caller. */
-  spend(request: Request): Promise<RateLimitResult | null>;
+  readonly log: Logger;
+  readonly access: Pick<AccessControl, 'countAgain' | 'renew'>;
+  readonly run: Operations['run'];
 }
 
 const TYPES = { tsv: 'text/tab-separated-values', ndjson: 'application/x-ndjson' } as const;
@@ -74,26 +71,26 @@ const describeExport = (type: string): RouteDescription => ({
  * @throws GraphQLError when they cost too much, or nothing is answered
  */
 async function lookUp(
-  schema: GraphQLSchema,
-  document: DocumentNode,
+  { run }: ExportSources,
+  exchange: Exchange,
+  query: string,
   ids: readonly string[],
-  contextValue: GatewayContext,
-  fail: Fail,
 ): Promise<LookupRow[]> {
-  const operation = { schema, document, variableValues: { ids } };
-  const cost = estimateCost(operation);
-  const refusal = cost && costError(cost, contextValue.services.config);
-  if (refusal !== undefined) throw refusal;
-  const { data, errors = [] } = await execute({ ...operation, contextValue });
-  const shown = errors.map(fail);
-  if (data?.lookup == null && shown[0] !== undefined) throw shown[0];
-  return readRows(ids, { data, errors: shown });
+  const { result } = await run(exchange, { query, variables: { ids } }, true);
+  if (Symbol.asyncIterator in result) throw new Error('A look-up came in parts.');
+  const { data, errors = [] } = result;
+  if (data?.lookup == null && errors[0] !== undefined) throw errors[0];
+  return readRows(ids, { data, errors });
 }
 
 /** Each further 500 identifiers count as a request of their own: the export waits for its turn. */
-async function awaitTurn({ spend }: ExportSources, request: Request, signal: AbortSignal): Promise<void> {
-  for (let spent = await spend(request); spent?.isAllowed === false; spent = await spend(request))
+async function awaitTurn({ access }: ExportSources, exchange: Exchange): Promise<void> {
+  const { signal } = exchange;
+  for (;;) {
+    const spent = await access.countAgain(exchange);
+    if (spent?.isAllowed !== false) return;
     await sleep(spent.resetSeconds * 1000, undefined, { signal });
+  }
 }
 
 const encoder = new TextEncoder();
@@ -101,20 +98,19 @@ const encoder = new TextEncoder();
 /** The lines of an export, those of 500 identifiers at a time. */
 async function* lines(
   sources: ExportSources,
-  ctx: GatewayContext,
-  { request, fail }: RouteRequest,
+  exchange: Exchange,
   { ids, columns }: ExportRequest,
   format: keyof typeof TYPES,
 ): AsyncGenerator<Uint8Array> {
-  const document = parse(lookupQuery(columns));
+  const query = lookupQuery(columns);
   const toLine = format === 'tsv' ? tableLine : jsonLine;
   let before = format === 'tsv' ? tableHeader(columns) : '';
   for (let start = 0; start < ids.length; start += BULK_HASHES) {
-    if (start > 0) await awaitTurn(sources, request, ctx.clientSignal);
-    // Each 500 have loaders and a deadline of their own, so that written proteins are not held in
-    // memory.
-    const own = (await ctx.fresh())();
-    const rows = await lookUp(sources.schema, document, ids.slice(start, start + BULK_HASHES), own, fail);
+    if (start > 0) await awaitTurn(sources, exchange);
+    // Each 500 have a context of their own, so that written proteins are not held in memory.
+    const renewed = await sources.access.renew(exchange);
+    const some = ids.slice(start, start + BULK_HASHES);
+    const rows = await runPart(renewed, (part) => lookUp(sources, part, query, some));
     yield encoder.encode(before + rows.map((row) => toLine(columns, row)).join(''));
     before = '';
   }
@@ -122,7 +118,8 @@ async function* lines(
 
 /** The first lines and the rest, with a log line for a client that gets no whole answer. */
 async function* whole(
-  ctx: GatewayContext,
+  { log }: ExportSources,
+  { signal, record: { requestId } }: Exchange,
   first: IteratorResult<Uint8Array>,
   rest: AsyncGenerator<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -130,8 +127,7 @@ async function* whole(
     if (first.done !== true) yield first.value;
     yield* rest;
   } catch (error) {
-    if (!ctx.clientSignal.aborted)
-      ctx.services.log.warn({ requestId: ctx.requestId, error: String(error) }, 'an export was cut off');
+    if (!signal.aborted) log.warn({ requestId, error: String(error) }, 'an export was cut off');
     throw error;
   }
 }
@@ -140,13 +136,12 @@ async function answer(
   sources: ExportSources,
   asked: RouteRequest,
   format: keyof typeof TYPES,
-): Promise<RouteAnswer> {
-  const { request } = asked;
-  if (isCrossSiteRequest(getExchange(request).headers, sources.config.CORS_ORIGINS))
+): Promise<HttpResponse> {
+  const { exchange } = asked;
+  if (isCrossSiteRequest(exchange.headers, sources.config.CORS_ORIGINS))
     throw httpError(403, 'Only pages that CORS_ORIGINS lists may ask for exports.', { code: 'FORBIDDEN' });
-  const ctx = await sources.open(request);
-  const wanted = readExportRequest(asked);
-  const body = lines(sources, ctx, asked, wanted, format);
+  identifyCaller(exchange);
+  const body = lines(sources, exchange, readExportRequest(asked), format);
   // A refusal of everything comes with the first lines, and has an HTTP status of its own.
   const first = await body.next();
   const day = new Date().toISOString().slice(0, 10);
@@ -157,7 +152,7 @@ async function answer(
       'content-disposition': `attachment; filename="foldatlas-proteins-${day}.${format}"`,
       'cache-control': 'private, no-store',
     },
-    body: whole(ctx, first, body),
+    body: whole(sources, exchange, first, body),
   };
 }
 

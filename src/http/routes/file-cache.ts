@@ -3,6 +3,7 @@
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import { createEtag } from '../../etag.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 import { fileResponse } from './responses.ts';
 
 export interface StaticFile {
@@ -13,8 +14,8 @@ export interface StaticFile {
 const compress = promisify(gzip);
 
 /** Whether the client takes gzip; `q=0` refuses it. */
-const acceptsGzip = ({ headers }: Request): boolean =>
-  (headers.get('accept-encoding') ?? '')
+const acceptsGzip = ({ headers }: Exchange): boolean =>
+  String(headers['accept-encoding'] ?? '')
     .split(',')
     .some((item) => item.trim().split(';')[0]?.trim() === 'gzip' && !/;\s*q=0(\.0*)?\s*$/.test(item));
 
@@ -22,15 +23,14 @@ const acceptsGzip = ({ headers }: Request): boolean =>
 interface CachedFile {
   readonly headers: StaticFile['headers'];
   readonly etag: string;
-  readonly content: Uint8Array<ArrayBuffer>;
-  readonly compressed: Uint8Array<ArrayBuffer>;
+  readonly content: Uint8Array;
+  readonly compressed: Uint8Array;
 }
 
 async function createCachedFile(making: StaticFile | Promise<StaticFile>): Promise<CachedFile> {
   const { content, headers } = await making;
   const bytes = typeof content === 'string' ? Buffer.from(content) : content;
-  const compressed = new Uint8Array(await compress(bytes));
-  return { headers, etag: createEtag(bytes), content: new Uint8Array(bytes), compressed };
+  return { headers, etag: createEtag(bytes), content: bytes, compressed: await compress(bytes) };
 }
 
 /**
@@ -41,11 +41,11 @@ async function createCachedFile(making: StaticFile | Promise<StaticFile>): Promi
  * @param headers - of this answer, besides those of the file
  */
 export type ServeFile = (
-  request: Request,
+  exchange: Exchange,
   name: string,
   make: () => StaticFile | Promise<StaticFile>,
   headers?: Readonly<Record<string, string>>,
-) => Promise<Response>;
+) => Promise<HttpResponse>;
 
 export function createFileCache(): ServeFile {
   const files = new Map<string, Promise<CachedFile>>();
@@ -56,10 +56,10 @@ export function createFileCache(): ServeFile {
     creating.catch(() => files.delete(name));
     return creating;
   };
-  return async (request, name, make, headers = {}) => {
+  return async (exchange, name, make, headers = {}) => {
     const file = await (files.get(name) ?? create(name, make));
-    const isCompressed = acceptsGzip(request);
-    return fileResponse(request, isCompressed ? file.compressed : file.content, {
+    const isCompressed = acceptsGzip(exchange);
+    return fileResponse(exchange, isCompressed ? file.compressed : file.content, {
       ...file.headers,
       ...headers,
       // A strong tag names one sequence of bytes, so each encoding has its own.

@@ -2,7 +2,7 @@
 // (Prometheus).
 import { withTimeout } from '../../async/deadline.ts';
 import { METRICS_REFUSALS, type MetricsAccess, refuseMetrics } from '../access/shared-secrets.ts';
-import { getExchange } from '../exchange.ts';
+import type { HttpResponse } from '../exchange.ts';
 import { textResponse } from './responses.ts';
 import type { Route } from './route.ts';
 
@@ -111,11 +111,11 @@ export interface MetricsSource {
   text(): Promise<string>;
 }
 
-const json = (status: number, body: unknown): Response =>
-  new Response(`${JSON.stringify(body)}\n`, {
-    status,
-    headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
-  });
+const json = (status: number, body: unknown): HttpResponse => ({
+  status,
+  headers: { 'content-type': 'application/json; charset=utf-8', 'cache-control': 'no-store' },
+  body: `${JSON.stringify(body)}\n`,
+});
 
 export const healthRoute: Route = {
   path: /^\/health$/,
@@ -143,17 +143,15 @@ export const readyRoute = (readiness: () => Promise<Readiness>): Route => ({
 export const metricsRoute = (source: MetricsSource, access: MetricsAccess): Route => ({
   path: /^\/metrics$/,
   described: { '/metrics': { summary: 'Metrics for Prometheus', type: 'text/plain' } },
-  async answer({ request }) {
-    const { headers, connection } = getExchange(request);
-    const refusal = refuseMetrics(access, headers, connection?.req.socket.remoteAddress);
+  async answer({ exchange: { headers, remoteAddress } }) {
+    const refusal = refuseMetrics(access, headers, remoteAddress);
     if (refusal !== undefined)
       return textResponse(
         refusal,
         METRICS_REFUSALS[refusal],
         refusal === 401 ? { 'www-authenticate': 'Bearer' } : {},
       );
-    return new Response(await source.text(), {
-      headers: { 'content-type': source.contentType, 'cache-control': 'no-store' },
-    });
+    const described = { 'content-type': source.contentType, 'cache-control': 'no-store' };
+    return { status: 200, headers: described, body: await source.text() };
   },
 });

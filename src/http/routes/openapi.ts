@@ -105,7 +105,8 @@ export function openapiRoute(routes: readonly Route[], publicUrl: string | undef
     described: OWN,
     answer({ url }) {
       const servers = [{ url: publicUrl ?? url.origin }];
-      return Response.json({ ...document, servers }, { headers: { 'cache-control': 'no-cache' } });
+      const headers = { 'content-type': 'application/json', 'cache-control': 'no-cache' };
+      return { status: 200, headers, body: JSON.stringify({ ...document, servers }) };
     },
   };
 }

@@ -43,21 +43,22 @@ export function pageRoutes(site: Site, schema: GraphQLSchema): Route[] {
 const homeRoute = (site: Site): Route => ({
   path: /^\/(llms\.txt)?$/,
   described: { '/llms.txt': { summary: 'An overview for agents', type: 'text/plain' } },
-  answer({ request, url, parts: [file] }) {
+  answer({ exchange, url, parts: [file] }) {
     const origin = site.config.PUBLIC_URL ?? url.origin;
     const headers = { 'cache-control': 'no-store', vary: 'accept' };
-    if (file !== undefined || !prefersHtml(request.headers.get('accept'), 'text/plain'))
+    if (file !== undefined || !prefersHtml(exchange.headers.accept ?? null, 'text/plain'))
       return textResponse(200, llmsText(site, origin), headers);
-    return new Response(toText(frontPage(site, origin)), { headers: { ...PAGE_HEADERS, ...headers } });
+    const body = toText(frontPage(site, origin));
+    return { status: 200, headers: { ...PAGE_HEADERS, ...headers }, body };
   },
 });
 
 const graphiqlRoute = (site: Site, serve: ServeFile): Route => ({
   path: /^\/graphql$/,
   takes: ({ method, headers }) =>
-    (method === 'GET' || method === 'HEAD') && prefersHtml(headers.get('accept'), 'application/json'),
-  answer: ({ request }) =>
-    serve(request, `graphiql ${site.isSandbox()}`, () => {
+    (method === 'GET' || method === 'HEAD') && prefersHtml(headers.accept ?? null, 'application/json'),
+  answer: ({ exchange }) =>
+    serve(exchange, `graphiql ${site.isSandbox()}`, () => {
       const content = toText(graphiqlPage(site));
       return { content, headers: { ...PAGE_HEADERS, 'content-security-policy': pageCsp(content) } };
     }),
@@ -68,9 +69,9 @@ const schemaRoute = ({ config }: Site, schema: GraphQLSchema, serve: ServeFile):
   described: {
     '/schema.graphql': { summary: 'The GraphQL schema', type: 'text/plain', others: NOT_MODIFIED },
   },
-  answer: ({ request }) =>
+  answer: ({ exchange }) =>
     config.INTROSPECTION
-      ? serve(request, 'schema', () => ({ content: apiSdl(schema), headers: TEXT_HEADERS }))
+      ? serve(exchange, 'schema', () => ({ content: apiSdl(schema), headers: TEXT_HEADERS }))
       : textResponse(404, 'The schema is not shown here, because introspection is closed (INTROSPECTION).'),
 });
 
@@ -80,7 +81,7 @@ const schemaRoute = ({ config }: Site, schema: GraphQLSchema, serve: ServeFile):
  */
 const assetRoute = (assets: Assets, serve: ServeFile): Route => ({
   path: /^\/assets\/([^/]+)$/,
-  answer({ request, parts: [file = ''] }) {
+  answer({ exchange, parts: [file = ''] }) {
     const found = assets.find(file);
     if (found === null) return textResponse(404, 'There is no such file.');
     const { name, type, load, isCurrent } = found;
@@ -88,7 +89,7 @@ const assetRoute = (assets: Assets, serve: ServeFile): Route => ({
       content: await load(),
       headers: { 'content-type': type, 'cross-origin-resource-policy': 'same-origin' },
     });
-    return serve(request, name, make, {
+    return serve(exchange, name, make, {
       'cache-control': isCurrent ? 'public, max-age=31536000, immutable' : 'no-store',
     });
   },
@@ -118,9 +119,9 @@ function exampleRoute({ examples, browserExamples }: Site, serve: ServeFile): Ro
   const missing = `There is no such example. There are ${[...files.keys()].join(', ')}.`;
   return {
     path: /^\/examples\//,
-    answer({ request, url }) {
+    answer({ exchange, url }) {
       const file = files.get(url.pathname);
-      return file === undefined ? textResponse(404, missing) : serve(request, url.pathname, () => file);
+      return file === undefined ? textResponse(404, missing) : serve(exchange, url.pathname, () => file);
     },
   };
 }

@@ -6,16 +6,16 @@ import { matchesIfNoneMatch } from '../../etag.ts';
 import { discard } from '../../upstream/http/response-body.ts';
 import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES } from '../access/signed-links.ts';
-import type { RouteAnswer } from './route.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
 /** One line of text, such as a refusal. */
-export const textResponse = (status: number, text: string, headers: Headers = {}): Response =>
-  new Response(`${text}\n`, {
-    status,
-    headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
-  });
+export const textResponse = (status: number, text: string, headers: Headers = {}): HttpResponse => ({
+  status,
+  headers: { 'content-type': 'text/plain; charset=utf-8', 'cache-control': 'no-store', ...headers },
+  body: `${text}\n`,
+});
 
 /** The named headers of a request or a response. @param read - gives a header by its name */
 export const pickHeaders = (
@@ -30,8 +30,11 @@ export const pickHeaders = (
   );
 
 /** The range of a request. Only GET has ranges (RFC 9110, section 14.2). */
-export const rangeHeaders = ({ method, headers }: Request): Record<string, string> =>
-  method === 'GET' ? pickHeaders((name) => headers.get(name), ['range', 'if-range']) : {};
+export const rangeHeaders = ({
+  method,
+  headers,
+}: Pick<Exchange, 'method' | 'headers'>): Record<string, string> =>
+  method === 'GET' ? pickHeaders((name) => headers[name], ['range', 'if-range']) : {};
 
 /** Headers of the service that describe the bytes of a file. */
 const DESCRIBING = ['content-length', 'content-range', 'accept-ranges', 'etag', 'last-modified'];
@@ -43,13 +46,13 @@ const DESCRIBING = ['content-length', 'content-range', 'accept-ranges', 'etag', 
 export function forwardFile(
   answer: StreamedResponse,
   { 'accept-ranges': _, ...headers }: Headers,
-): RouteAnswer {
+): HttpResponse {
   const { status, body } = answer;
   const described = { ...pickHeaders((name) => answer.headers[name], DESCRIBING), ...headers };
   if (status !== 304 && status !== 416) return { status, headers: described, body };
   discard(answer);
   delete described['content-length'];
-  return new Response(null, { status, headers: described });
+  return { status, headers: described, body: null };
 }
 
 /** The content-disposition of a file with this name. */
@@ -114,28 +117,29 @@ export function byteRange(header: string | null, size: number): ByteRange | 'uns
  * @param headers - with its `etag`; `content-encoding` where the content is compressed
  */
 export function fileResponse(
-  request: Request,
-  content: Uint8Array<ArrayBuffer>,
+  exchange: Pick<Exchange, 'method' | 'headers'>,
+  content: Uint8Array,
   headers: Headers & { readonly etag: string },
-): Response {
+): HttpResponse {
   const { 'content-encoding': _, ...uncoded } = headers;
-  if (matchesIfNoneMatch(request.headers.get('if-none-match'), headers.etag))
-    return new Response(null, { status: 304, headers: uncoded });
+  if (matchesIfNoneMatch(exchange.headers['if-none-match'], headers.etag))
+    return { status: 304, headers: uncoded, body: null };
   const size = content.byteLength;
-  const { range: wanted = null, 'if-range': condition = headers.etag } = rangeHeaders(request);
+  const { range: wanted = null, 'if-range': condition = headers.etag } = rangeHeaders(exchange);
   const hasRanges = 'accept-ranges' in headers && condition === headers.etag;
   const range = hasRanges ? byteRange(wanted, size) : null;
   if (range === 'unsatisfiable')
-    return new Response(null, { status: 416, headers: { ...headers, 'content-range': `bytes */${size}` } });
+    return { status: 416, headers: { ...headers, 'content-range': `bytes */${size}` }, body: null };
   const { start, end } = range ?? { start: 0, end: size };
-  return new Response(content.subarray(start, end), {
+  return {
     status: range === null ? 200 : 206,
     headers: {
       ...headers,
       'content-length': String(end - start),
       ...(range === null ? {} : { 'content-range': `bytes ${start}-${end - 1}/${size}` }),
     },
-  });
+    body: content.subarray(start, end),
+  };
 }
 
 /**
@@ -150,7 +154,7 @@ export const LINK_HEADERS: Headers = {
 };
 
 /** The answer to a link that opens nothing. */
-export const refuseLink = (refusal: LinkRefusal): Response =>
+export const refuseLink = (refusal: LinkRefusal): HttpResponse =>
   textResponse(
     403,
     refusal === 'expired'

@@ -12,7 +12,7 @@ import { readRecordStructure } from '../../upstream/proteins/read-record.ts';
 import type { ProteinRecord } from '../../upstream/proteins/record.ts';
 import { THUMBNAIL_TYPES, type Thumbnails } from '../../upstream/reads/thumbnails.ts';
 import type { OpenLink } from '../access/signed-links.ts';
-import { shareFile } from '../cache/response-cache.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 import { NO_LINK, NOT_MODIFIED, type Parameter, type RouteDescription } from './description.ts';
 import { fileResponse, LINK_HEADERS, refuseLink, textResponse } from './responses.ts';
 import type { Route } from './route.ts';
@@ -24,6 +24,17 @@ const UNITS: ReadonlyMap<string, PlddtUnit | null> = new Map([
   ['upstream', null],
 ]);
 const TYPES = { pdb: 'chemical/x-pdb', cif: 'chemical/x-mmcif' } as const;
+
+/**
+ * Says that a file is the same for every caller who may read it.
+ *
+ * @param response - with its ETag
+ * @param seconds - how long it may be stored
+ */
+const shareFile = (response: HttpResponse, content: Buffer, seconds: number): HttpResponse => ({
+  ...response,
+  sharing: { seconds, operationName: undefined, dependsOnHost: false, content },
+});
 
 const HASH = /^[0-9a-f]{32}$/;
 
@@ -57,7 +68,7 @@ function describeStructures(): Record<string, RouteDescription> {
   return described;
 }
 
-const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecimal characters.');
+const noHash = (): HttpResponse => textResponse(400, 'The hash must be 32 hexadecimal characters.');
 
 /**
  * The route.
@@ -66,13 +77,14 @@ const noHash = (): Response => textResponse(400, 'The hash must be 32 hexadecima
  * @param recordSeconds - CACHE_RECORDS_SECONDS
  */
 export const structureRoute = (
-  open: (request: Request) => Promise<GatewayContext>,
+  open: (exchange: Exchange) => Promise<GatewayContext>,
   openLink: OpenLink,
   recordSeconds: number,
 ): Route => ({
   path: /^(?:\/signed\/([^/]*))?\/structures\/([^/.]+)\.([a-z]+)$/,
+  isPublic: true,
   described: describeStructures(),
-  async answer({ request, url, parts: [signature, given = '', ending] }) {
+  async answer({ exchange, url, parts: [signature, given = '', ending] }) {
     const hash = given.toLowerCase();
     if (!HASH.test(hash)) return noHash();
     if (ending !== FILE_ENDINGS.PDB && ending !== FILE_ENDINGS.MMCIF) {
@@ -80,9 +92,9 @@ export const structureRoute = (
     }
     const unit = UNITS.get(url.searchParams.get('plddt') ?? 'percent');
     if (unit === undefined) return textResponse(400, '`plddt` is percent, unit or upstream.');
-    const link = openLink(request, signature, `/structures/${given}.${ending}`);
+    const link = openLink(exchange, signature, `/structures/${given}.${ending}`);
     if (typeof link === 'string') return refuseLink(link);
-    const protein = await loadFile(link?.ctx ?? (await open(request)), hash);
+    const protein = await loadFile(link?.ctx ?? (await open(exchange)), hash);
     const structure = protein && readPart(protein.structure);
     if (protein === null || structure === null)
       return textResponse(404, 'There is no such protein, or it has no structure.');
@@ -94,7 +106,7 @@ export const structureRoute = (
       meanPlddt: partValue(protein.meanPlddt) ?? null,
     });
     const content = Buffer.from(readText(text));
-    const response = fileResponse(request, content, {
+    const response = fileResponse(exchange, content, {
       'content-type': `${TYPES[ending]}; charset=utf-8`,
       'content-disposition': `inline; filename="${hash}.${ending}"`,
       // The Atlas is alpha: a structure may be made anew.
@@ -102,7 +114,7 @@ export const structureRoute = (
       etag: createEtag(content),
       ...(link === null ? {} : LINK_HEADERS),
     });
-    return link === null ? shareFile(request, response, content, recordSeconds) : response;
+    return link === null ? shareFile(response, content, recordSeconds) : response;
   },
 });
 
@@ -117,9 +129,10 @@ const THUMBNAIL_NAMES: readonly string[] = Object.values(THUMBNAIL_TYPES);
  */
 export const thumbnailRoute = (
   thumbnails: Thumbnails,
-  open: (request: Request) => Promise<Upstream>,
+  open: (exchange: Exchange) => Promise<Upstream>,
 ): Route => ({
   path: /^\/thumbnails\/([^/]+)\/([^/]+)\.png$/,
+  isPublic: true,
   described: {
     '/thumbnails/{hash}/{type}.png': {
       summary: 'A picture of the structure of a protein',
@@ -127,7 +140,7 @@ export const thumbnailRoute = (
       others: NO_FILE,
     },
   },
-  async answer({ request, parts: [given = '', type = ''] }) {
+  async answer({ exchange, parts: [given = '', type = ''] }) {
     const hash = given.toLowerCase();
     if (!HASH.test(hash)) return noHash();
     if (!THUMBNAIL_NAMES.includes(type))
@@ -135,15 +148,15 @@ export const thumbnailRoute = (
         404,
         `There are thumbnails ${THUMBNAIL_NAMES.map((t) => `${t}.png`).join(' and ')}.`,
       );
-    const thumbnail = await thumbnails.get(await open(request), hash, type);
+    const thumbnail = await thumbnails.get(await open(exchange), hash, type);
     if (thumbnail === null)
       return textResponse(404, 'There is no such protein, or it has no structure to draw.');
-    const response = fileResponse(request, thumbnail.png, {
+    const response = fileResponse(exchange, thumbnail.png, {
       'cache-control': `public, max-age=${YEAR_SECONDS}, immutable`,
       etag: thumbnail.etag,
       'content-type': 'image/png',
       'cross-origin-resource-policy': 'cross-origin',
     });
-    return shareFile(request, response, thumbnail.png, YEAR_SECONDS);
+    return shareFile(response, Buffer.from(thumbnail.png), YEAR_SECONDS);
   },
 });

@@ -14,6 +14,7 @@ import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
 import type { Upstream } from '../../upstream/http/upstream-client.ts';
 import type { OpenLink } from '../access/signed-links.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
 import { NO_LINK, NOT_MODIFIED, type Parameter, RANGES, type RouteDescription } from './description.ts';
 import {
   attachment,
@@ -27,7 +28,7 @@ import {
   refuseLink,
   textResponse,
 } from './responses.ts';
-import type { Route, RouteAnswer } from './route.ts';
+import type { Route } from './route.ts';
 
 /** Why there is no file, by the state of the task. */
 const REASONS: Readonly<Record<string, [status: number, text: string]>> = {
@@ -57,7 +58,7 @@ const WITH_TOKEN = { 'cache-control': 'private, max-age=0, must-revalidate', var
 /** What a file of a finished task is read through. */
 interface FileSource {
   readonly ctx: GatewayContext;
-  readonly request: Request;
+  readonly exchange: Exchange;
   readonly taskId: string;
   readonly batches: ResultReader;
   readonly headers: Record<string, string>;
@@ -68,50 +69,53 @@ const openFolds = ({ ctx, batches }: FileSource, upstream: Upstream): FoldResult
   createFoldResults(upstream, batches, ctx.submissions);
 
 /** The result as it comes, streamed; ranges and conditions are the upstream's to answer. */
-async function resultFile(source: FileSource): Promise<RouteAnswer | null> {
-  const { ctx, request, taskId, headers } = source;
+async function resultFile(source: FileSource): Promise<HttpResponse | null> {
+  const { ctx, exchange, taskId, headers } = source;
   // A download lasts as long as the caller stays, however slow it is.
   const folds = openFolds(source, { ...ctx.upstream, signal: ctx.clientSignal });
   const inline = await folds.inline(taskId);
-  if (inline !== null) return sendContent(request, inline, headers);
-  const condition = pickHeaders((name) => request.headers.get(name), ['if-none-match']);
-  const answer = await folds.download(taskId, { ...rangeHeaders(request), ...condition });
+  if (inline !== null) return sendContent(exchange, inline, headers);
+  const condition = pickHeaders((name) => exchange.headers[name], ['if-none-match']);
+  const answer = await folds.download(taskId, { ...rangeHeaders(exchange), ...condition });
   return answer === null ? null : forwardFile(answer, headers);
 }
 
-const sendContent = (request: Request, content: Uint8Array, headers: Record<string, string>): Response =>
-  fileResponse(request, new Uint8Array(content), { ...headers, etag: createEtag(content) });
+const sendContent = (
+  exchange: Exchange,
+  content: Uint8Array,
+  headers: Record<string, string>,
+): HttpResponse => fileResponse(exchange, content, { ...headers, etag: createEtag(content) });
 
 const NO_RESULT = 'The task has no result.';
 
 /** A file that is sent while it is written. Its tag is made from the result that it shows. */
 function sendPieces(
-  { request, headers }: FileSource,
+  { exchange, headers }: FileSource,
   pieces: Iterable<string>,
   { file, bytes }: { readonly file: TaskFile; readonly bytes: Uint8Array },
-): RouteAnswer {
+): HttpResponse {
   const etag = `${createEtag(bytes).slice(0, -1)}-${VERSION}-${file.name}"`;
   const described = { ...headers, 'accept-ranges': 'none', etag };
-  return matchesIfNoneMatch(request.headers.get('if-none-match'), etag)
-    ? new Response(null, { status: 304, headers: described })
+  return matchesIfNoneMatch(exchange.headers['if-none-match'], etag)
+    ? { status: 304, headers: described, body: null }
     : { status: 200, headers: described, body: encodePieces(pieces) };
 }
 
 /** A file of a task that is done. */
-async function taskFile(source: FileSource, file: TaskFile): Promise<RouteAnswer> {
-  const { ctx, request, taskId, headers, item } = source;
+async function taskFile(source: FileSource, file: TaskFile): Promise<HttpResponse> {
+  const { ctx, exchange, taskId, headers, item } = source;
   const { open } = file;
   if (open === undefined) return (await resultFile(source)) ?? textResponse(404, NO_RESULT);
   // Stores the scores as well, so that a table of them downloads nothing.
   const whole = await openFolds(source, ctx.upstream).read(taskId);
   if (whole === null) return textResponse(404, NO_RESULT);
   const { bytes, fold } = whole;
-  const isWithPae = new URL(request.url).searchParams.has('pae');
+  const isWithPae = new URL(exchange.origin + exchange.url).searchParams.has('pae');
   const opened = open(fold, { bonds: listDeclaredBonds(item), isWithPae });
   if (typeof opened === 'string') return textResponse(404, opened);
   const content = await opened();
   return content instanceof Uint8Array
-    ? sendContent(request, content, headers)
+    ? sendContent(exchange, content, headers)
     : sendPieces(source, content, { file, bytes });
 }
 
@@ -120,7 +124,7 @@ async function taskFile(source: FileSource, file: TaskFile): Promise<RouteAnswer
  *
  * @throws UpstreamError UPSTREAM_DRIFT for one that is done
  */
-function withoutResult({ state, result }: TaskShape): Response {
+function withoutResult({ state, result }: TaskShape): HttpResponse {
   const reason = REASONS[state];
   if (reason !== undefined) return textResponse(...reason);
   if (result === 'expired')
@@ -131,16 +135,16 @@ function withoutResult({ state, result }: TaskShape): Response {
 
 async function answer(
   ctx: GatewayContext,
-  request: Request,
+  exchange: Exchange,
   taskId: string,
   file: TaskFile,
-): Promise<RouteAnswer> {
+): Promise<HttpResponse> {
   const task = await loadTask(ctx, taskId);
   if (task === null) return textResponse(404, 'There is no such task for this key.');
   if (task.result !== 'here') return withoutResult(task);
   const item = await findItem(ctx, task);
   const headers = fileHeaders(item?.name || taskId, file, WITH_TOKEN);
-  return taskFile({ ctx, request, taskId, batches: ctx.batches, headers, item }, file);
+  return taskFile({ ctx, exchange, taskId, batches: ctx.batches, headers, item }, file);
 }
 
 /** Gives the sealed address where Status is asked for; once it has failed there is no other. */
@@ -159,17 +163,17 @@ function sealedReader(url: string) {
 /** A file by a signed link: from the sealed address, with no token and no Status call. */
 async function linkedFile(
   { ctx, claim }: Exclude<ReturnType<OpenLink>, string | null>,
-  request: Request,
+  exchange: Exchange,
   taskId: string,
   file: TaskFile,
-): Promise<RouteAnswer> {
+): Promise<HttpResponse> {
   if (claim.url === null) return refuseLink('invalid');
   const place = await ctx.submissions.findTask(taskId).catch(() => null);
   const item = place && (await findItem(ctx, place));
   const headers = fileHeaders(item?.name || taskId, file, LINK_HEADERS);
   const batches = sealedReader(claim.url);
   try {
-    return await taskFile({ ctx, request, taskId, batches, headers, item }, file);
+    return await taskFile({ ctx, exchange, taskId, batches, headers, item }, file);
   } catch (error) {
     if (batches.hasExpired()) return refuseLink('expired');
     throw error;
@@ -209,19 +213,19 @@ function describeFiles(): Record<string, RouteDescription> {
  * @param open, openLink - the context of a request with a token, or with a signature
  */
 export const taskRoutes = (
-  open: (request: Request) => Promise<GatewayContext>,
+  open: (exchange: Exchange) => Promise<GatewayContext>,
   openLink: OpenLink,
 ): Route => ({
   path: new RegExp(`^(?:/signed/([^/]*))?/tasks/([^/]+)/(${FILE_NAMES})$`),
   described: describeFiles(),
-  async answer({ request, url, parts: [signature, taskId = '', name] }) {
+  async answer({ exchange, url, parts: [signature, taskId = '', name] }) {
     const id = decodeId(taskId);
     const file = TASK_FILES.find((one) => one.name === name);
     if (id === null || file === undefined) return textResponse(400, 'The task id cannot be read.');
     const pae = url.searchParams.get('pae') ?? '1';
     if (file.name === 'structure.cif' && pae !== '1') return textResponse(400, '`pae` is 1, or left out.');
-    const link = openLink(request, signature, taskFilePath(id, file.name));
-    if (link === null) return answer(await open(request), request, id, file);
-    return typeof link === 'string' ? refuseLink(link) : linkedFile(link, request, id, file);
+    const link = openLink(exchange, signature, taskFilePath(id, file.name));
+    if (link === null) return answer(await open(exchange), exchange, id, file);
+    return typeof link === 'string' ? refuseLink(link) : linkedFile(link, exchange, id, file);
   },
 });

@@ -124,9 +124,9 @@ function withoutPipelining(listener: RequestListener): RequestListener {
   };
 }
 
-export const INTERNAL_ERROR =
+const INTERNAL_ERROR =
   'Something went wrong inside the gateway. Quote the x-request-id of this answer when you report it.\n';
-export const PLAIN_HEADERS = {
+const PLAIN_HEADERS = {
   'content-type': 'text/plain; charset=utf-8',
   'cache-control': 'no-store',
   'x-content-type-options': 'nosniff',

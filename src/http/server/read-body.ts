@@ -16,6 +16,8 @@ export type BodyFailure = 'too_large' | 'no_memory' | 'disconnected';
 export interface BodyReader {
   /** Reads the whole body of a request. After a failure node:http drops the rest of the body. */
   read(incoming: IncomingMessage, maxBytes: number): Promise<Buffer | BodyFailure>;
+  /** Counts a body that was read in another way; `release` it as well. */
+  hold(body: Buffer): Buffer | BodyFailure;
   /** Releases the memory of a body that was read, when its response is closed. */
   release(body: Buffer): void;
 }
@@ -52,6 +54,11 @@ export function createBodyReader(maxTotalBytes = MAX_TOTAL_BYTES): BodyReader {
           .on('close', () => end('disconnected'))
           .on('error', () => undefined);
       }),
+    hold(body) {
+      if (totalBytes + body.length > maxTotalBytes) return 'no_memory';
+      totalBytes += body.length;
+      return body;
+    },
     release({ length }) {
       totalBytes -= length;
     },

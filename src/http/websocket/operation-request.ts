@@ -1,7 +1,6 @@
-// The request that a WebSocket operation stands for: that of the upgrade, with the token of the
+// The headers that a WebSocket operation stands for: some of the upgrade, and the token of the
 // connection.
 import type { IncomingMessage } from 'node:http';
-import { PATH } from './upgrade.ts';
 
 /**
  * The Authorization header that connectionParams stand for: `authorization`, or `token` alone.
@@ -28,10 +27,3 @@ export function operationHeaders(
   }
   return headers;
 }
-
-/** @param signal - aborted when the client leaves the operation */
-export const toRequest = (
-  { headers: { host = 'localhost' } }: IncomingMessage,
-  headers: Record<string, string>,
-  signal: AbortSignal,
-): Request => new Request(`http://${host}${PATH}`, { method: 'POST', headers, signal });

@@ -1,35 +1,27 @@
 // The hooks of graphql-ws: connections are authenticated, and operations go through the limits, the
 // plugins and the telemetry of HTTP.
-import { type ExecutionArgs, GraphQLError, getOperationAST } from 'graphql';
+import { type ExecutionArgs, GraphQLError } from 'graphql';
 import { CloseCode, type ServerOptions } from 'graphql-ws';
 import type { Extra } from 'graphql-ws/use/ws';
-import type { YogaServerInstance } from 'graphql-yoga';
 import type { WebSocket } from 'ws';
-import type { Metrics } from '../../telemetry/metrics.ts';
 import type { RequestRecord } from '../../telemetry/request-record.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { AccessControl } from '../access/access-control.ts';
 import { overloaded } from '../errors.ts';
-import { setExchange } from '../exchange.ts';
+import type { Exchange } from '../exchange.ts';
+import type { Failures } from '../failures.ts';
 import { toClientError } from '../graphql/http-result.ts';
-import { maskError, withErrorCode } from '../graphql/plugins/mask-error.ts';
-import { type RequestParams, readParams } from '../graphql/read-request.ts';
-import { operationHeaders, readAuthorization, toRequest } from './operation-request.ts';
+import { readParams } from '../graphql/read-request.ts';
+import type { OperationOutcome, Operations, PreparedOperation, Result } from '../graphql/run-operation.ts';
+import { operationHeaders, readAuthorization } from './operation-request.ts';
 import { PATH } from './upgrade.ts';
 
 /** The parts of a gateway that sockets need. */
 export interface SocketGateway {
   readonly accessControl: AccessControl;
   readonly telemetry: Telemetry;
-  readonly metrics: Metrics;
-  /**
-   * The document text of a request.
-   *
-   * @throws GraphQLError when the request names none, or an unknown one
-   */
-  documentText(params: RequestParams): string;
-  /** Parses, validates and executes with all plugins of Yoga. */
-  readonly getEnveloped: YogaServerInstance<object, object>['getEnveloped'];
+  readonly failures: Failures;
+  readonly operations: Operations;
 }
 
 export interface SocketOperation {
@@ -49,7 +41,6 @@ export interface SocketConnection {
 export type Params = Record<string, unknown>;
 type SocketExtra = Extra & Partial<SocketConnection>;
 type Hooks = ServerOptions<Params, SocketExtra>;
-type Executor = Pick<ReturnType<SocketGateway['getEnveloped']>, 'execute' | 'subscribe'>;
 
 export interface SocketOperations {
   readonly hooks: Hooks;
@@ -64,13 +55,9 @@ export interface SocketOperations {
 /** WebSocket close code (IANA): the client may try again later. */
 const TRY_AGAIN_LATER = 1013;
 
-/** @param onFault - called with faults of the gateway itself */
-export function createSocketOperations(
-  gateway: SocketGateway,
-  onFault: (error: unknown) => void,
-): SocketOperations {
-  const { accessControl, telemetry, metrics } = gateway;
-  const executors = new WeakMap<ExecutionArgs, Executor>();
+export function createSocketOperations(gateway: SocketGateway): SocketOperations {
+  const { accessControl, telemetry, failures, operations: graphql } = gateway;
+  const prepared = new WeakMap<ExecutionArgs, () => Promise<OperationOutcome>>();
   const acknowledged = new WeakSet<WebSocket>();
   let openCount = 0;
   let isStopped = false;
@@ -91,40 +78,14 @@ export function createSocketOperations(
     return acknowledged.has(socket);
   };
 
-  /** Parses and validates an operation. @throws GraphQLError */
-  async function prepare(
-    request: Request,
-    payload: object,
-  ): Promise<ExecutionArgs | readonly GraphQLError[]> {
-    const params = readParams(payload);
-    const query = gateway.documentText(params);
-    const { schema, execute, subscribe, contextFactory, parse, validate } = gateway.getEnveloped({
-      request,
-      params: { ...params, query },
-    });
-    const document = parse(query);
-    const errors = validate(schema, document);
-    if (errors.length > 0) return errors;
-    const { operationName = null, variables: variableValues = null } = params;
-    const contextValue = await contextFactory();
-    const args = { schema, document, operationName, variableValues, contextValue };
-    executors.set(args, { execute, subscribe });
-    return args;
-  }
-
   /** Counts an operation among the requests in flight; subscriptions have a limit of their own. */
-  function enter({ document, operationName }: ExecutionArgs, operation: SocketOperation): boolean {
+  function enter({ type }: PreparedOperation, operation: SocketOperation): boolean {
     const release = accessControl.loadShedder.enter();
     if (release === null) return false;
-    if (getOperationAST(document, operationName)?.operation === 'subscription') release();
+    if (type === 'subscription') release();
     else operation.release = release;
     return true;
   }
-
-  const refuse = (reason: 'rate' | 'busy', error: GraphQLError): readonly GraphQLError[] => {
-    metrics.refused.inc({ reason });
-    return [error];
-  };
 
   const onSubscribe: Hooks['onSubscribe'] = async ({ extra, subscriptions }, id, payload) => {
     if (isStopped) return new Promise<never>(() => undefined);
@@ -147,19 +108,32 @@ export function createSocketOperations(
         setImmediate(() => extra.socket.close(CloseCode.Unauthorized, 'Unauthorized'));
         return [refusal.error];
       }
-      if (refusal !== null) return refuse('rate', refusal.error);
-      const request = toRequest(upgrade, headers, client.signal);
-      setExchange(request, {
-        ...{ method, url: PATH, path: PATH, headers, address, record, release: () => undefined },
-        ...{ ...check, connection: undefined, body: undefined },
-      });
-      const prepared = await prepare(request, payload);
-      const isBusy = 'schema' in prepared && !enter(prepared, operation);
-      return isBusy ? refuse('busy', overloaded()) : prepared;
+      if (refusal !== null) return [failures.refuse('rate', refusal.error, operation)];
+      const { host = 'localhost' } = upgrade.headers;
+      const exchange: Exchange = {
+        ...{ method, url: PATH, path: PATH, origin: `http://${host}`, headers, address, record },
+        ...{ ...check, remoteAddress: upgrade.socket.remoteAddress, body: undefined },
+        ...{ signal: client.signal, release: () => undefined },
+        onEnd: (cleanUp) => record.onEnd.push(cleanUp),
+        share: (run) => run(exchange),
+      };
+      const params = readParams(payload);
+      const parsed = graphql.prepare(exchange, params);
+      if (!('run' in parsed)) return parsed;
+      if (!enter(parsed, operation)) return [failures.refuse('busy', overloaded(), operation)];
+      const args = { schema: parsed.schema, document: parsed.document, operationName: params.operationName };
+      prepared.set(args, () => parsed.run(exchange));
+      return args;
     } catch (error) {
-      return [maskError(error, onFault, false)];
+      return [failures.fail(error, operation)];
     }
   };
+
+  async function run(args: ExecutionArgs): Promise<Result> {
+    const outcome = await prepared.get(args)?.();
+    if (outcome === undefined) throw new Error('graphql-ws runs what was not prepared.');
+    return outcome.result;
+  }
 
   function end({ operations }: SocketExtra, id: string, isDisconnected = false): void {
     const operation = operations?.get(id);
@@ -176,8 +150,8 @@ export function createSocketOperations(
     hooks: {
       onConnect,
       onSubscribe,
-      execute: (args: ExecutionArgs) => executors.get(args)?.execute(args),
-      subscribe: (args: ExecutionArgs) => executors.get(args)?.subscribe(args),
+      execute: run,
+      subscribe: run,
       onNext: (_ctx, _id, _payload, _args, { errors, data, extensions }) =>
         errors && {
           errors: errors.map(toClientError),
@@ -185,9 +159,10 @@ export function createSocketOperations(
           ...(extensions === undefined ? {} : { extensions }),
         },
       onError({ extra }, id, _payload, errors) {
-        const shown = errors.map(withErrorCode);
-        const record = extra.operations?.get(id)?.record;
-        for (const { extensions } of shown) telemetry.countError(String(extensions.code), record);
+        const { operations } = extra;
+        const operation = operations?.get(id);
+        const shown =
+          operation === undefined ? errors : errors.map((error) => failures.fail(error, operation));
         end(extra, id);
         return shown.map(toClientError);
       },

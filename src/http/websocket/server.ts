@@ -23,8 +23,6 @@ export interface WebSocketOptions extends UpgradeRules {
   readonly maxSockets?: number;
   /** Time between two pings; a client without a pong by the next one is disconnected. */
   readonly pingMs?: number;
-  /** Called with faults of the gateway itself. */
-  readonly onFault: (error: unknown) => void;
 }
 
 /** Open sockets. */
@@ -72,7 +70,7 @@ export function attachWebSocket(
   gateway: SocketGateway,
   options: WebSocketOptions,
 ): SocketServer {
-  const { maxBytes, maxSockets = MAX_SOCKETS, pingMs, onFault } = options;
+  const { maxBytes, maxSockets = MAX_SOCKETS, pingMs } = options;
   // The types of ws lack `closeTimeout`.
   const socketOptions = {
     noServer: true,
@@ -81,7 +79,7 @@ export function attachWebSocket(
     WebSocket: BoundedSocket,
   };
   const sockets = new WebSocketServer(socketOptions);
-  const operations = createSocketOperations(gateway, onFault);
+  const operations = createSocketOperations(gateway);
   const graphql = useServer<Params, Partial<SocketConnection>>(operations.hooks, sockets, pingMs);
   let closing: Promise<void> | undefined;
 

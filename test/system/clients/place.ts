@@ -2,7 +2,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { attachWebSocket } from '../../../src/http/websocket/server.ts';
-import { thrown } from '../../subscriptions/streams.ts';
 import { openWorld, type World } from '../../support.ts';
 
 export const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -30,7 +29,6 @@ export async function openPlace(env: Record<string, string> = {}): Promise<Place
     const sockets = attachWebSocket(server, world.gateway, {
       origins: [],
       maxBytes: 1_000_000,
-      onFault: thrown,
     });
     await new Promise<void>((resolve) => server.listen(port, '127.0.0.1', resolve));
     return { server, sockets, port: (server.address() as AddressInfo).port };

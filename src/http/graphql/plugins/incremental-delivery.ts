@@ -15,34 +15,40 @@ import {
   visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import { getExchange } from '../../exchange.ts';
 import { negotiateIncrementalType } from '../media-type.ts';
+import type { OperationPlugin } from '../operation-context.ts';
 import { MAX_VARIABLE_ERRORS } from './use-execution.ts';
 
-export const incrementalDelivery = (): Plugin[] => [
-  {
-    // useDeferStream adds a rule in place of this one, and only seems to take it out.
-    onValidate({ params: { rules = [] } }) {
-      const index = rules.indexOf(OverlappingFieldsCanBeMergedRule);
-      if (index >= 0) rules.splice(index, 1);
-    },
+const useDirectives: Plugin = useDeferStream();
+
+const useOneMergeRule: Plugin = {
+  // useDeferStream adds a rule in place of this one, and only seems to take it out.
+  onValidate({ params: { rules = [] } }) {
+    const index = rules.indexOf(OverlappingFieldsCanBeMergedRule);
+    if (index >= 0) rules.splice(index, 1);
   },
-  useDeferStream(),
-  {
-    onExecute({ args, context: { request }, setExecuteFn, setResultAndStopExecution }) {
-      if (findParts(args.document).length === 0) return setExecuteFn(execute);
-      if (negotiateIncrementalType(getExchange(request).headers.accept ?? null) === null) {
-        args.document = withoutParts(args.document);
-        return setExecuteFn(execute);
-      }
-      const errors = findErrors(args);
-      if (errors.length > 0) setResultAndStopExecution({ errors });
-    },
-    // An event is one result: its parts would come out of order with the next event's.
-    onSubscribe({ args }) {
+};
+
+const useAcceptedParts: OperationPlugin = {
+  onExecute({ args, context: { exchange }, setExecuteFn, setResultAndStopExecution }) {
+    if (findParts(args.document).length === 0) return setExecuteFn(execute);
+    if (negotiateIncrementalType(exchange.headers.accept ?? null) === null) {
       args.document = withoutParts(args.document);
-    },
+      return setExecuteFn(execute);
+    }
+    const errors = findErrors(args);
+    if (errors.length > 0) setResultAndStopExecution({ errors });
   },
+  // An event is one result: its parts would come out of order with the next event's.
+  onSubscribe({ args }) {
+    args.document = withoutParts(args.document);
+  },
+};
+
+export const incrementalDelivery = (): (OperationPlugin | Plugin)[] => [
+  useOneMergeRule,
+  useDirectives,
+  useAcceptedParts,
 ];
 
 const isPart = ({ name }: DirectiveNode): boolean => name.value === 'defer' || name.value === 'stream';

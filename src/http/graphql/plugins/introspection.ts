@@ -1,7 +1,7 @@
 // Limits what clients may read of the schema.
 import { NoSchemaIntrospectionCustomRule } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import { schema } from '../../../resolvers/schema.ts';
+import type { OperationPlugin } from '../operation-context.ts';
 
 /**
  * Shows clients the schema without `_service`, `_entities` and their types, for which code
@@ -9,7 +9,7 @@ import { schema } from '../../../resolvers/schema.ts';
  *
  * @param isOpen - whether clients may read the schema
  */
-export const useIntrospection = (isOpen: boolean): Plugin => ({
+export const useIntrospection = (isOpen: boolean): OperationPlugin => ({
   onValidate({ addValidationRule }) {
     if (!isOpen) addValidationRule(NoSchemaIntrospectionCustomRule);
   },

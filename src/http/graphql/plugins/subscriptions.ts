@@ -9,13 +9,13 @@ import {
   execute,
   GraphQLError,
 } from 'graphql';
-import type { Plugin } from 'graphql-yoga';
 import type { Config } from '../../../config.ts';
 import type { GatewayContext } from '../../../context.ts';
 import { createConcurrencyQuota } from '../../access/concurrency-quota.ts';
 import { httpError, rateLimited } from '../../errors.ts';
-import { getExchange, identifyCaller } from '../../exchange.ts';
+import { identifyCaller } from '../../exchange.ts';
 import { negotiateEventStreamType } from '../media-type.ts';
+import type { OperationContext, OperationPlugin } from '../operation-context.ts';
 import { MAX_VARIABLE_ERRORS, type OpenOperation } from './use-execution.ts';
 
 type Results = AsyncIterable<ExecutionResult>;
@@ -30,11 +30,17 @@ const tooManyOpen = (most: number): string =>
 const streamNotAccepted = (): GraphQLError =>
   httpError(406, 'A subscription is a stream: accept text/event-stream or multipart/mixed.');
 
-export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: OpenOperation): Plugin {
+export function useSubscriptions(
+  { MAX_SUBSCRIPTIONS }: Config,
+  openOperation: OpenOperation,
+): OperationPlugin {
   const quota = createConcurrencyQuota(MAX_SUBSCRIPTIONS);
 
-  async function subscribe(args: ExecutionArgs, request: Request): Promise<Results | ExecutionResult> {
-    const contextValue = await openOperation(args, request);
+  async function subscribe(
+    args: ExecutionArgs,
+    context: OperationContext,
+  ): Promise<Results | ExecutionResult> {
+    const contextValue = await openOperation(args, context);
     const opened = { ...args, contextValue, options: { maxCoercionErrors: MAX_VARIABLE_ERRORS } };
     const source = await createSourceEventStream(opened);
     return isStream(source) ? executeEach(source, createEventExecutor(opened, contextValue)) : source;
@@ -42,18 +48,20 @@ export function useSubscriptions({ MAX_SUBSCRIPTIONS }: Config, openOperation: O
 
   return {
     onSubscribe({ setSubscribeFn, setResultAndStopExecution, args: { contextValue } }) {
-      const { request } = contextValue;
-      if (negotiateEventStreamType(getExchange(request).headers.accept ?? null) === null)
+      const context: OperationContext = contextValue;
+      const { exchange } = context;
+      const { headers, signal, address } = exchange;
+      if (negotiateEventStreamType(headers.accept ?? null) === null)
         return setResultAndStopExecution({ errors: [streamNotAccepted()] });
       setSubscribeFn(async (args: ExecutionArgs) => {
-        const { principal } = identifyCaller(request);
-        const release = quota.acquire(principal ?? getExchange(request).address ?? 'anonymous');
+        const { principal } = identifyCaller(exchange);
+        const release = quota.acquire(principal ?? address ?? 'anonymous');
         if (release === null) return { errors: [rateLimited(tooManyOpen(MAX_SUBSCRIPTIONS), RETRY_SECONDS)] };
         // Also releases the slot of a client that disconnected while no event was read.
-        request.signal.addEventListener('abort', release, { once: true });
-        if (request.signal.aborted) release();
+        signal.addEventListener('abort', release, { once: true });
+        if (signal.aborted) release();
         try {
-          const results = await subscribe(args, request);
+          const results = await subscribe(args, context);
           if (isStream(results)) return withEnd(results, release);
           release();
           return results;

@@ -1,10 +1,10 @@
 // The error that a client sees: the gateway's own and the service's keep their message and code,
 // all others are logged and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import { StoreError } from '../../../store/redis-connection.ts';
-import { redact } from '../../../telemetry/redact.ts';
-import { asError, type Failure, UpstreamError } from '../../../upstream/errors.ts';
-import { STATUS_BY_CODE } from '../../errors.ts';
+import { StoreError } from '../store/redis-connection.ts';
+import { redact } from '../telemetry/redact.ts';
+import { type Failure, UpstreamError } from '../upstream/errors.ts';
+import { ERROR_CODES } from './errors.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */
 const toExtensions = (failure: Failure) => ({
@@ -39,6 +39,8 @@ const errorAt = (
 const isAbort = (error: unknown): boolean =>
   error instanceof Error && (error.name === 'AbortError' || error.name === 'TimeoutError');
 
+/** After which it is worth to ask again. */
+const STORE_RETRY_SECONDS = 5;
 const STORE_AWAY = 'The store of the gateway does not answer at present. Try again in a moment.';
 
 const TOOK_TOO_LONG = 'The request took longer than it may. Ask for less at once, or try again.';
@@ -56,17 +58,19 @@ export function findCause(error: GraphQLError): unknown {
 /**
  * Makes the error that a client sees.
  *
- * @param log - called with each masked error
+ * @param log - called with an error whose message is not shown
  * @param suggestions - whether errors may suggest names, which reveals the schema piece by piece
  */
-export function maskError(error: unknown, log: (error: unknown) => void, suggestions: boolean): GraphQLError {
-  const located =
-    error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
+export function maskError(
+  located: GraphQLError,
+  log: (error: unknown) => void,
+  suggestions: boolean,
+): GraphQLError {
   const cause = findCause(located);
   if (cause instanceof UpstreamError) return errorAt(located, cause.message, toExtensions(cause.failure));
   if (cause instanceof GraphQLError) {
-    const { code } = cause.extensions;
-    return typeof code === 'string'
+    // Other codes come from libraries that refuse the client's input.
+    return String(cause.extensions.code) in ERROR_CODES
       ? errorAt(located, variablePath(located, cause) + cause.message, cause.extensions)
       : badInput(located, cause, suggestions);
   }
@@ -75,7 +79,10 @@ export function maskError(error: unknown, log: (error: unknown) => void, suggest
   if (isAbort(cause)) return errorAt(located, TOOK_TOO_LONG, { code: 'UPSTREAM_TIMEOUT', retryable: true });
   log(cause);
   if (cause instanceof StoreError)
-    return errorAt(located, STORE_AWAY, { code: 'UPSTREAM_UNAVAILABLE', retryable: true });
+    return errorAt(located, STORE_AWAY, {
+      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: true },
+      retryAfterSeconds: STORE_RETRY_SECONDS,
+    });
   return errorAt(located, INTERNAL, { code: 'INTERNAL_SERVER_ERROR', retryable: false });
 }
 
@@ -111,17 +118,4 @@ function badInput(located: GraphQLError, cause: GraphQLError, suggestions: boole
     code: 'BAD_USER_INPUT',
     retryable: false,
   });
-}
-
-const NO_OPERATION =
-  '`operationName` must name an operation of the document; without it, the document must hold exactly one.';
-
-/**
- * An error with one of our codes; other codes come from libraries that refuse the client's input.
- */
-export function withErrorCode(error: GraphQLError): GraphQLError {
-  const { message, extensions } = error;
-  if (String(extensions.code) in STATUS_BY_CODE) return error;
-  const text = extensions.code === 'OPERATION_RESOLUTION_FAILURE' ? NO_OPERATION : redact(message);
-  return errorAt(error, text, { ...extensions, code: 'BAD_USER_INPUT', retryable: false });
 }

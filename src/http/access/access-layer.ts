@@ -1,0 +1,20 @@
+// The layer that lets no request further which is refused, and answers OPTIONS.
+import type { Config } from '../../config.ts';
+import { httpError } from '../errors.ts';
+import type { Layer } from '../exchange.ts';
+import type { Failures } from '../failures.ts';
+import { optionsHeaders } from '../server/response-headers.ts';
+import { loopbackRefusal } from './loopback.ts';
+
+export const createAccessLayer =
+  ({ CORS_ORIGINS: origins, keyForLoopback }: Config, failures: Failures): Layer =>
+  async (exchange, next) => {
+    const { method, headers, address, refusal } = exchange;
+    // A program that calls `gateway.fetch` is of this machine.
+    const notLocal = keyForLoopback && address !== undefined ? loopbackRefusal(headers) : null;
+    if (notLocal !== null) throw httpError(403, notLocal, { code: 'FORBIDDEN' });
+    if (method === 'OPTIONS') return { status: 204, headers: optionsHeaders(headers, origins), body: null };
+    if (refusal === null) return next(exchange);
+    const { reason, error } = refusal;
+    throw reason === 'credentials' ? error : failures.refuse(reason, error, exchange);
+  };

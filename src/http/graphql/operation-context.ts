@@ -1,0 +1,17 @@
+// What Yoga's plugins are given with each operation: `context` of their hooks.
+import type { Plugin } from 'graphql-yoga';
+import type { GatewayContext } from '../../context.ts';
+import type { QueryCost } from '../../schema/query-cost.ts';
+import type { Exchange } from '../exchange.ts';
+
+export interface OperationContext {
+  readonly exchange: Exchange;
+  /** Whether the gateway wrote the document itself, as for an export: nobody has to list it. */
+  readonly isOwn: boolean;
+  /** The context of the resolvers; undefined until the operation is executed. */
+  resolvers?: GatewayContext;
+  /** The estimate of a query or a mutation that is executed. */
+  cost?: QueryCost;
+}
+
+export type OperationPlugin = Plugin<OperationContext>;
