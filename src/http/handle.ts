@@ -2,9 +2,9 @@
 import type { Config } from '../config.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { createAccessLayer } from './access/access-layer.ts';
-import { toErrorResponse } from './error-response.ts';
 import type { Answer, Layer } from './exchange.ts';
-import type { Failures } from './failures.ts';
+import type { Failures } from './failures/failures.ts';
+import { toErrorResponse } from './graphql/error-response.ts';
 import type { GraphqlHandler } from './graphql/graphql-handler.ts';
 import { answerRoute, type Route } from './routes/route.ts';
 import { createCommonHeaders, createPersonalHeaders } from './server/header-layers.ts';

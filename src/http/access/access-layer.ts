@@ -1,8 +1,8 @@
 // The layer that lets no request further which is refused, and answers OPTIONS.
 import type { Config } from '../../config.ts';
-import { httpError } from '../errors.ts';
 import type { Layer } from '../exchange.ts';
-import type { Failures } from '../failures.ts';
+import { httpError } from '../failures/errors.ts';
+import type { Failures } from '../failures/failures.ts';
 import { optionsHeaders } from '../server/response-headers.ts';
 import { loopbackRefusal } from './loopback.ts';
 

@@ -3,8 +3,8 @@
 import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';
-import { bodyTooLarge, overloaded } from '../errors.ts';
 import type { AccessCheck, Caller, ClientRequest, Exchange } from '../exchange.ts';
+import { bodyTooLarge, overloaded } from '../failures/errors.ts';
 import { type BodyFailure, MAX_ANONYMOUS_BODY_BYTES } from '../server/read-body.ts';
 import { isMonitoring } from '../server/request-target.ts';
 import type { AccessControl } from './access-control.ts';

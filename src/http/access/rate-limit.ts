@@ -8,8 +8,8 @@ import {
   RLWrapperTimeouts,
 } from 'rate-limiter-flexible';
 import { openRedis } from '../../store/redis-connection.ts';
-import { rateLimited } from '../errors.ts';
 import type { RateLimitResult } from '../exchange.ts';
+import { rateLimited } from '../failures/errors.ts';
 
 export interface RateLimiter {
   /** Counts one request. */

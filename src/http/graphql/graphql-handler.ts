@@ -3,7 +3,7 @@
 import { GraphQLError } from 'graphql';
 import type { Config } from '../../config.ts';
 import type { Exchange, HttpResponse, Sharing } from '../exchange.ts';
-import type { Fail } from '../failures.ts';
+import type { Fail } from '../failures/failures.ts';
 import { type RequestParams, readRequest } from './read-request.ts';
 import { createResultWriter } from './result-writer.ts';
 import type { OperationOutcome, Operations } from './run-operation.ts';

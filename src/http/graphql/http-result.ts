@@ -1,7 +1,7 @@
 // Maps a result to an HTTP response (GraphQL over HTTP): status, headers, and errors without the
 // members that are for the gateway alone.
 import type { ExecutionResult, GraphQLError, GraphQLFormattedError } from 'graphql';
-import { ERROR_CODES, readHttp } from '../errors.ts';
+import { ERROR_CODES, readHttp } from '../failures/errors.ts';
 
 /** A result, or one part of one: `incremental` holds what came later. */
 export interface ResultPart extends ExecutionResult {

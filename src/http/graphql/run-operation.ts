@@ -12,9 +12,9 @@ import {
 import type { YogaServerInstance } from 'graphql-yoga';
 import type { GatewayContext } from '../../context.ts';
 import type { CallRecord } from '../../telemetry/upstream-calls.ts';
-import { httpError } from '../errors.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Fail } from '../failures.ts';
+import { httpError } from '../failures/errors.ts';
+import type { Fail } from '../failures/failures.ts';
 import type { ResultPart } from './http-result.ts';
 import type { OperationContext } from './operation-context.ts';
 import type { PersistedDocuments } from './plugins/persisted-documents.ts';

@@ -4,8 +4,8 @@ import { readIdentifierList } from '../../lookups/identifier-list.ts';
 import { columnsNamed, PROTEIN_COLUMNS, type ProteinColumn } from '../../lookups/protein-columns.ts';
 import { excerpt } from '../../plain-text.ts';
 import { listOf } from '../../upstream/json/bounded-schemas.ts';
-import { httpError } from '../errors.ts';
 import { readBody } from '../exchange.ts';
+import { httpError } from '../failures/errors.ts';
 import { CLIENT_BOUNDS, parseClientJson, readUtf8 } from '../server/json-body.ts';
 import type { RouteRequest } from './route.ts';
 

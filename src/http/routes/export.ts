@@ -14,8 +14,8 @@ import {
 import type { Logger } from '../../telemetry/log.ts';
 import { BULK_HASHES } from '../../upstream/proteins/plan.ts';
 import type { AccessControl } from '../access/access-control.ts';
-import { httpError } from '../errors.ts';
 import { type Exchange, type HttpResponse, identifyCaller, runPart } from '../exchange.ts';
+import { httpError } from '../failures/errors.ts';
 import { isCrossSiteRequest } from '../graphql/read-request.ts';
 import type { Operations } from '../graphql/run-operation.ts';
 import type { Parameter, RouteDescription } from './description.ts';

@@ -2,8 +2,7 @@
 // whole requests and without any activity. The proxy in front limits single clients.
 import { createServer, type RequestListener, type Server, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-import { isWebSocketRequest } from '../websocket/upgrade.ts';
-import { INVALID_TARGET } from './request-target.ts';
+import { INVALID_TARGET, isWebSocketRequest } from './request-target.ts';
 
 export interface ServerLimits {
   /** Open connections at most, WebSockets among them; more are closed at once. */

@@ -1,7 +1,7 @@
 // Parses JSON of clients within bounds, so that no reader behind it needs a guard of its own.
 import { isUtf8 } from 'node:buffer';
 import { findExcess, type JsonBounds, type JsonExcess } from '../../upstream/json/json-bounds.ts';
-import { httpError } from '../errors.ts';
+import { httpError } from '../failures/errors.ts';
 
 /**
  * The longest list that an operation takes has 50,000 hashes. No object of the schema has more than

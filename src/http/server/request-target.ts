@@ -69,6 +69,13 @@ export function requestPath({ url = '/' }: Pick<IncomingMessage, 'url'>): string
 
 export const isMonitoring = (path: string): boolean => MONITORING_PATHS.has(path);
 
+/**
+ * Whether a request asks for WebSocket. A server may ignore offers of other protocols (RFC 9110,
+ * section 7.8), such as the HTTP/2 that Java's HttpClient offers with every first request.
+ */
+export const isWebSocketRequest = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
+  headers.upgrade?.toLowerCase() === 'websocket';
+
 /** The answer to a request with an invalid target. */
 export const INVALID_TARGET =
   'The Host header or the path of this request is not valid. Send one Host header with a host name or an ' +

@@ -2,7 +2,12 @@
 import type { IncomingMessage } from 'node:http';
 import type { Duplex } from 'node:stream';
 import { loopbackRefusal } from '../access/loopback.ts';
-import { INVALID_TARGET, normalizeTarget, requestPath } from '../server/request-target.ts';
+import {
+  INVALID_TARGET,
+  isWebSocketRequest,
+  normalizeTarget,
+  requestPath,
+} from '../server/request-target.ts';
 import { isListed } from '../server/response-headers.ts';
 
 /** Path that WebSockets are served at. */
@@ -27,13 +32,6 @@ export interface UpgradeRefusal {
 const OTHER_PROTOCOL =
   'Send the request without the header `Upgrade`: no protocol is offered here but WebSocket at /graphql. ' +
   '(Java: HttpClient.newBuilder().version(HttpClient.Version.HTTP_1_1))\n';
-
-/**
- * Whether a request asks for WebSocket. A server may ignore offers of other protocols (RFC 9110,
- * section 7.8), such as the HTTP/2 that Java's HttpClient offers with every first request.
- */
-export const isWebSocketRequest = ({ headers }: Pick<IncomingMessage, 'headers'>): boolean =>
-  headers.upgrade?.toLowerCase() === 'websocket';
 
 /**
  * Browsers let a page of any site open a WebSocket to any address, so the page's origin is checked

@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import type { Config } from '../../../config.ts';
-import { httpError, persistedQueryNotFound } from '../../errors.ts';
+import { httpError, persistedQueryNotFound } from '../../failures/errors.ts';
 import type { OperationPlugin } from '../operation-context.ts';
 import type { RequestParams } from '../read-request.ts';
 import { MAX_DOCUMENT_CHARACTERS } from './document-limits.ts';

@@ -12,8 +12,8 @@ import {
 import type { Config } from '../../../config.ts';
 import type { GatewayContext } from '../../../context.ts';
 import { createConcurrencyQuota } from '../../access/concurrency-quota.ts';
-import { httpError, rateLimited } from '../../errors.ts';
 import { identifyCaller } from '../../exchange.ts';
+import { httpError, rateLimited } from '../../failures/errors.ts';
 import { negotiateEventStreamType } from '../media-type.ts';
 import type { OperationContext, OperationPlugin } from '../operation-context.ts';
 import { MAX_VARIABLE_ERRORS, type OpenOperation } from './use-execution.ts';

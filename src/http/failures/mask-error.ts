@@ -1,9 +1,9 @@
 // The error that a client sees: the gateway's own and the service's keep their message and code,
 // all others are logged and replaced. Never a stack trace.
 import { GraphQLError } from 'graphql';
-import { StoreError } from '../store/redis-connection.ts';
-import { redact } from '../telemetry/redact.ts';
-import { type Failure, UpstreamError } from '../upstream/errors.ts';
+import { StoreError } from '../../store/redis-connection.ts';
+import { redact } from '../../telemetry/redact.ts';
+import { type Failure, UpstreamError } from '../../upstream/errors.ts';
 import { ERROR_CODES } from './errors.ts';
 
 /** `extensions` of a failed upstream call: never a URL, a header or a body. */

@@ -1,9 +1,9 @@
 // A failure that ended a request, as an HTTP response: JSON at /graphql, a sentence elsewhere.
 import type { GraphQLError } from 'graphql';
-import { readHttp, toErrorStatus } from './errors.ts';
-import type { Exchange, HttpResponse } from './exchange.ts';
-import { toClientError } from './graphql/http-result.ts';
-import { isJson, negotiateResponseType } from './graphql/media-type.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
+import { readHttp, toErrorStatus } from '../failures/errors.ts';
+import { toClientError } from './http-result.ts';
+import { isJson, negotiateResponseType } from './media-type.ts';
 
 /** @param error - as the client may see it */
 export function toErrorResponse({ path, headers: asked }: Exchange, error: GraphQLError): HttpResponse {

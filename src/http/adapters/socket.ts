@@ -6,11 +6,11 @@ import type { Telemetry } from '../../telemetry/telemetry.ts';
 import type { AccessControl } from '../access/access-control.ts';
 import type { Admit } from '../access/admit.ts';
 import { type Answer, type Exchange, type HttpResponse, isWhole } from '../exchange.ts';
-import type { Failures } from '../failures.ts';
-import { sendPieces } from './body-stream.ts';
-import { destroyResponse, refuseTarget } from './http-server.ts';
-import type { BodyReader } from './read-body.ts';
-import { normalizeTarget, requestPath } from './request-target.ts';
+import type { Failures } from '../failures/failures.ts';
+import { sendPieces } from '../server/body-stream.ts';
+import { destroyResponse, refuseTarget } from '../server/http-server.ts';
+import type { BodyReader } from '../server/read-body.ts';
+import { normalizeTarget, requestPath } from '../server/request-target.ts';
 
 export interface AdapterSources {
   readonly admit: Admit;

@@ -1,13 +1,13 @@
 // The one exit for failures: whatever fails in a request, over any transport, becomes here the
 // error that its client sees, is counted once for metrics and the access log, and logged once.
 import { GraphQLError } from 'graphql';
-import { createLineLimiter } from '../telemetry/line-limiter.ts';
-import type { Logger } from '../telemetry/log.ts';
-import type { Metrics } from '../telemetry/metrics.ts';
-import { requestLogFields } from '../telemetry/request-record.ts';
-import type { Telemetry } from '../telemetry/telemetry.ts';
-import { asError, UpstreamError } from '../upstream/errors.ts';
-import type { Exchange, RefusalReason } from './exchange.ts';
+import { createLineLimiter } from '../../telemetry/line-limiter.ts';
+import type { Logger } from '../../telemetry/log.ts';
+import type { Metrics } from '../../telemetry/metrics.ts';
+import { requestLogFields } from '../../telemetry/request-record.ts';
+import type { Telemetry } from '../../telemetry/telemetry.ts';
+import { asError, UpstreamError } from '../../upstream/errors.ts';
+import type { Exchange, RefusalReason } from '../exchange.ts';
 import { findCause, maskError } from './mask-error.ts';
 
 /** What is known of the request that failed; without a signal its client is there. */

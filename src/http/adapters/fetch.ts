@@ -2,7 +2,7 @@
 // listener does, and a Response of its answer.
 import { readAtMost } from '../../async/read-at-most.ts';
 import { type HttpResponse, isWhole } from '../exchange.ts';
-import { toBodyStream } from './body-stream.ts';
+import { toBodyStream } from '../server/body-stream.ts';
 import type { AdapterSources } from './socket.ts';
 
 /** Bytes or a stream, as Response takes them. */
