@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../../src/http/pages/examples.ts';
 import { at } from '../../support.ts';
 import { NO_BROWSER } from './chromium.ts';
-import { type OpenPage, openSite, type Site, shoot } from './site.ts';
+import { misplacedParts, type OpenPage, openSite, type Site, seriousIssues, shoot } from './site.ts';
 
 let site: Site;
 let page: OpenPage;
@@ -59,6 +59,27 @@ describe.skipIf(NO_BROWSER)('GraphiQL', () => {
       ]);
       await shoot(page, 'graphiql-light');
       expect(page.troubles).toEqual([]);
+    },
+    PATIENT,
+  );
+
+  it(
+    'has enough contrast in light and dark, and no serious fault but that of its tabs',
+    async () => {
+      for (const colorScheme of ['light', 'dark'] as const) {
+        await page.emulateMedia({ colorScheme });
+        await goTo('graphql?example=04-protein-card');
+        await execute();
+        await shown('"Insulin"');
+        // GraphiQL puts the button that closes a tab into the tab.
+        const own = (await seriousIssues(page)).filter(
+          (issue) => !issue.startsWith('nested-interactive: li'),
+        );
+        expect(own, colorScheme).toEqual([]);
+        expect(await misplacedParts(page), colorScheme).toEqual([]);
+        await shoot(page, `graphiql-${colorScheme}`);
+      }
+      await page.emulateMedia({ colorScheme: null });
     },
     PATIENT,
   );

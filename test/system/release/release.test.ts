@@ -124,6 +124,26 @@ describe('npm run release -- --dry-run', () => {
     },
   );
 
+  it.each([
+    'foldatlas',
+    'foldatlas-sandbox',
+  ])('packs pages of %s whose links lead to its own files, or to addresses', async (name) => {
+    const unpacked = mkdtempSync(join(tmpdir(), 'links-'));
+    await run('tar', ['-xzf', join(out, `${name}-${version}.tgz`), '-C', unpacked, '--strip-components=1']);
+    const pages = readdirSync(unpacked, { recursive: true, encoding: 'utf8' }).filter((path) =>
+      path.endsWith('.md'),
+    );
+    expect(pages).toContain('README.md');
+    const dead = pages.flatMap((path) =>
+      [...readFileSync(join(unpacked, path), 'utf8').matchAll(/\]\(([^)#\s]+)/g)]
+        .map(([, target = '']) => target)
+        .filter((target) => !/^[a-z]+:/.test(target) && !existsSync(join(unpacked, dirname(path), target)))
+        .map((target) => `${path}: ${target}`),
+    );
+    rmSync(unpacked, { recursive: true });
+    expect(dead).toEqual([]);
+  });
+
   it('leaves the checkout as it was', () => {
     expect(existsSync(join(ROOT, 'releases', `${version}.graphql`))).toBe(
       spawnSync('git', ['ls-files', '--error-unmatch', `releases/${version}.graphql`], { cwd: ROOT })
