@@ -56,6 +56,8 @@ describe.skipIf(PYTHON === undefined && process.env.CI === undefined)('the Pytho
     writeFileSync(join(folder, 'ids.txt'), 'P01308\n');
     const { stdout } = await command(['lookup', '--ndjson', 'ids.txt']);
     expect(JSON.parse(stdout)).toMatchObject({ requested: 'P01308', status: 'FOUND' });
-    expect(readdirSync(join(site, 'foldatlas'))).toContain('py.typed');
+    expect(readdirSync(join(site, 'foldatlas'))).toEqual(
+      expect.arrayContaining(['py.typed', 'notebook.html']),
+    );
   });
 });
