@@ -41,6 +41,9 @@ class Folder(unittest.TestCase):
 
 
 class Files(Folder):
+    #: Nothing listens there: it is not asked.
+    atlas_of_none = FoldAtlas("http://127.0.0.1:9")
+
     def test_a_folder_is_one_screen_whose_items_are_named_by_their_files(self):
         self.write("d10.yaml", BOLTZ)
         self.write("d2.json", json.dumps(ALPHAFOLD))
@@ -98,8 +101,13 @@ class Files(Folder):
         file = self.write("a.yaml", BOLTZ)
         with self.assertRaisesRegex(InputError, "given twice"):
             read_input([self.designs, file])
-        with self.assertRaisesRegex(InputError, "at least one"):
-            read_input([])
+        for nothing in ([], None, [None], 7, [file, None]):
+            with self.assertRaisesRegex(InputError, "at least one"):
+                read_input(nothing)
+        for wrong in (None, [None], {"a": 1}, 7, [self.designs, 7]):
+            for call in (self.atlas_of_none.lookup, self.atlas_of_none.proteins, self.atlas_of_none.rank, self.atlas_of_none.tasks):
+                with self.assertRaisesRegex(InputError, r"^(ids|hashes|batches)(\[\d\])?: this must be a text"):
+                    call(wrong)
         self.write("foldatlas.json", "{}")
         with self.assertRaisesRegex(InputError, "has results in it"):
             read_input(self.designs)

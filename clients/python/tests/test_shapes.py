@@ -221,6 +221,12 @@ class WrongShapes(unittest.TestCase):
                          ["[%d].sequences[0].protein.%s" % (n, key) for n in (0, 1) for key in ("id", "sequence")])
         many = self.mistakes([{"chains": [{"protein": {"sequence": 1}}]}] * 1000)
         self.assertEqual((len(many), many[9].split(":")[0]), (10, "[9].chains[0].protein.sequence"))
+        self.assertEqual(len(self.mistakes([job] * 1000)), 10)
+        for text, name in (("name,kind,value\n" + "a,x,G\n" * 1000, "x.csv"), (("".join(">r%d|rna:dna\nG\n" % n for n in range(1000))), "x.fasta")):
+            with self.assertRaises(InputError) as caught:
+                parse_input(text, name)
+            self.assertEqual(len(caught.exception.issues), 10)
+            self.assertIn("The first 10 mistakes", str(caught.exception))
 
     def mistakes(self, document):
         try:

@@ -34,7 +34,7 @@ _COLUMN = re.compile(r"^(protein|rna|dna|smiles|ccd|sequence)(?:[_ -]?\d+)?$")
 FASTA_ENDINGS = (".fasta", ".fa", ".faa", ".fna", ".fas")
 DOCUMENT_ENDINGS = (".yaml", ".yml", ".json")
 #: Lines of letters alone: no other format is read from a text without a colon or a bracket.
-_BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]*[A-Za-z*]\s*")
+_BARE_SEQUENCE = re.compile(r"[A-Za-z*:\s]+")
 
 #: Alignments and templates inside files of AlphaFold 3 are large.
 MAX_INPUT_BYTES = 256 * 1024 * 1024
@@ -85,7 +85,7 @@ def parse_input(text: str, name: str = "input") -> FoldInput:
         return parse_fasta(plain)
     if ending in (".csv", ".tsv"):
         return parse_table(text, "\t" if ending == ".tsv" else ",")
-    is_bare = ending not in DOCUMENT_ENDINGS and _BARE_SEQUENCE.fullmatch(plain)
+    is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)
     if is_bare or ending in FASTA_ENDINGS or re.search(r"^>", plain, re.MULTILINE):
         raise InputError("%s: something stands before the first header. Begin with a line such as `>name`, and the sequence behind it." % name)
     return parse_document(_load(text, name), os.path.splitext(os.path.basename(name))[0])
@@ -266,6 +266,8 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
     mistakes = Mistakes()
     for line, row in lines:
         mistakes.read(partial(_add_row, items, columns, line, row))
+        if mistakes.is_full:
+            break
     mistakes.finish()
     return FoldInput(list(items.values()))
 

@@ -16,7 +16,7 @@ _SCORES = {"IPTM": ("iptm", "ptm"), "IPSAE": ("ipsae", "iptm"), "PTM": ("ptm",),
 
 def read_order(word: str) -> str:
     """The order that a word names, in any case. Raises InputError."""
-    order = word.upper()
+    order = str(word).upper()
     if order not in ORDERS:
         raise InputError("%.40s is no order: use %s." % (word, ", ".join(ORDERS).lower()))
     return order

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from typing import Dict, List, Optional, Sequence, Tuple, Union
+from typing import Dict, Iterable, List, Optional, Sequence, Tuple, Union
 
 from .errors import InputError
 from .inputs import DOCUMENT_ENDINGS, FASTA_ENDINGS, FoldInput, Item, read_file
@@ -25,8 +25,8 @@ def read_input(path: Union[Path, Sequence[Path]]) -> FoldInput:
     A file is read by its content; the ending decides between CSV and TSV only. Of several files each
     names its item, and items of a file with several are named FILE_ITEM.
     """
-    given = [path] if isinstance(path, (str, os.PathLike)) else list(path)
-    if not given:
+    given = [path] if isinstance(path, (str, os.PathLike)) else list(path) if isinstance(path, Iterable) else []
+    if not given or not all(isinstance(one, (str, os.PathLike)) for one in given):
         raise InputError("Give at least one file or folder.")
     warnings: List[str] = []
     files: List[str] = []

@@ -37,26 +37,32 @@ class Mistakes:
         self.lines: List[str] = []
         self._limit = limit
 
+    @property
+    def is_full(self) -> bool:
+        return len(self.lines) >= self._limit
+
     def note(self, line: str) -> None:
-        if line not in self.lines:
+        if not self.is_full and line not in self.lines:
             self.lines.append(line)
-        if len(self.lines) >= self._limit:
+        if self.is_full:
             raise _Enough
 
     def read(self, reader: Callable[[], Any]) -> Any:
-        """What a reader returns; what ends it becomes one more mistake."""
+        """What a reader returns; what ends it becomes one more mistake. Nothing is read after the last one."""
+        if self.is_full:
+            return None
         try:
             return reader()
         except _Enough:
             return None
         except InputError as error:
-            if len(self.lines) < self._limit and str(error) not in self.lines:
+            if not self.is_full and str(error) not in self.lines:
                 self.lines.append(str(error))
 
     def finish(self) -> None:
         """Raises InputError with all mistakes, if there are some."""
         if self.lines:
-            raise join_mistakes(self.lines, len(self.lines) >= self._limit)
+            raise join_mistakes(self.lines, self.is_full)
 
 
 class _Enough(InputError):
