@@ -25,6 +25,8 @@ export interface Asym {
   readonly id: string;
   /** The name of its chain in printable ASCII, which no other chain has. */
   readonly chain: string;
+  /** The name of its chain as it was given. */
+  readonly givenChain: string;
   readonly entity: Entity;
   readonly residues: readonly ModelResidue[];
 }
@@ -77,7 +79,7 @@ export function readEntities(model: StructureModel): { entities: Entity[]; asyms
     const entity = original?.entity ?? { id: entities.length + 1, kind, components, strands: new Set() };
     const name = names.get(chain.id) ?? chain.id;
     entity.strands.add(name);
-    const asym = { id: toUniqueName(name, used), chain: name, entity, residues };
+    const asym = { id: toUniqueName(name, used), chain: name, givenChain: chain.id, entity, residues };
     asyms.push(asym);
     if (original !== undefined) return;
     entities.push(entity);

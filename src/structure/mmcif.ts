@@ -93,9 +93,20 @@ function entityTables(entities: readonly Entity[], asyms: readonly Asym[]): CifT
         mon_nstd_flag: type === 'non-polymer' ? '' : isStandard(id) ? 'y' : 'n',
       })),
     ],
-    ['struct_asym', asyms.map(({ id, entity }) => ({ id, entity_id: entity.id, details: null }))],
+    [
+      'struct_asym',
+      asyms.map(({ id, entity, chain, givenChain }) => ({
+        id,
+        entity_id: entity.id,
+        details: chain === givenChain ? null : toAsciiJson(givenChain),
+      })),
+    ],
   ];
 }
+
+/** A name as JSON in ASCII, which CIF can hold. */
+const toAsciiJson = (name: string): string =>
+  JSON.stringify(name).replace(/[^\x20-\x7e]/g, (c) => `\\u${c.charCodeAt(0).toString(16).padStart(4, '0')}`);
 
 /** The sequences of polymers: a line for each residue. */
 function sequenceText(entities: readonly Entity[]): string {

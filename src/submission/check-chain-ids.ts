@@ -1,8 +1,12 @@
 // Checks the ids of the chains of an item.
 import { type ItemIssues, quote } from './issues.ts';
-import type { Item } from './submission.ts';
+import type { Chain, Item } from './submission.ts';
 
-const USUAL_CHAIN_ID = /^[^\s\p{C}]{1,32}$/u;
+/** What every structure file but PDB can hold. */
+const USUAL_CHAIN_ID = /^[\x21-\x7e]{1,32}$/;
+/** What a PDB file can hold. */
+const PDB_CHAIN_ID = /^[\x21-\x7e]$/;
+const MAX_PDB_COMPONENT = 3;
 
 function checkId(id: string, at: string, firstPaths: Map<string, string>, { wrong, odd }: ItemIssues): void {
   const earlier = firstPaths.get(id);
@@ -21,10 +25,35 @@ function checkId(id: string, at: string, firstPaths: Map<string, string>, { wron
       odd(
         at,
         'UNUSUAL_CHAIN_ID',
-        `${quote(id)} is long, or has white space or control characters in it.`,
-        'Structure files hold such names badly. Use up to 32 letters and digits, such as "A".',
+        `${quote(id)} is long, or has characters beyond ASCII, white space or control characters in it.`,
+        'In structure files `_` stands for each such character. Use up to 32 letters and digits, such as "A".',
       );
     }
+  }
+}
+
+/** The first name in a chain that is too long for PDB, and the place of its list. */
+function findLongName(chain: Chain): { readonly name: string; readonly at: string } | undefined {
+  const id = chain.ids?.find((one) => USUAL_CHAIN_ID.test(one) && !PDB_CHAIN_ID.test(one));
+  if (id !== undefined) return { name: id, at: 'ids' };
+  const codes = chain.type === 'ligand' ? (chain.ccd ?? []) : chain.modifications.map(({ ccd }) => ccd);
+  const code = codes.find((one) => one.length > MAX_PDB_COMPONENT);
+  return code === undefined
+    ? undefined
+    : { name: code, at: chain.type === 'ligand' ? 'ccd' : 'modifications' };
+}
+
+function warnOfPdb({ chains }: Item, { odd }: ItemIssues): void {
+  for (const [c, chain] of chains.entries()) {
+    const found = findLongName(chain);
+    if (found === undefined) continue;
+    odd(
+      `chains.${c}.${chain.type}.${found.at}`,
+      'NO_PDB_FILE',
+      `The result will have no PDB file: ${quote(found.name)} is too long for its columns.`,
+      'mmCIF holds it. For PDB use chain ids of one character and component codes of up to three.',
+    );
+    return;
   }
 }
 
@@ -58,6 +87,7 @@ export function checkChainIds(item: Item, issues: ItemIssues): void {
       );
     }
   }
+  warnOfPdb(item, issues);
   const unnamed = item.chains.findIndex((chain) => !chain.ids?.length);
   if (firstPaths.size > 0 && unnamed >= 0) {
     odd(

@@ -39,6 +39,7 @@ export const ISSUE_CODES = {
   NOTIFY_NOT_STORED: 'The batch is queued, but the gateway could not store where to notify you.',
   NOTIFY_OFF: 'This gateway sends no webhooks.',
   NOTIFY_URL: 'An address that this gateway does not notify.',
+  NO_PDB_FILE: 'A name in the input is too long for the PDB format; mmCIF holds it.',
   NOTHING_ASKED: 'Every part is left out.',
   NOT_AN_IDENTIFIER: 'Text that names no protein.',
   NOT_REMEMBERED:

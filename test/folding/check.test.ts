@@ -259,7 +259,7 @@ it.each<[string, SubmissionInput]>([
   ['a label of 200 characters', { ...one({}), label: 'x'.repeat(200) }],
   ['a key of 255 characters', { ...one({}), idempotencyKey: 'x'.repeat(255) }],
   ['a name of 200 characters', one({ name: 'x'.repeat(200) })],
-  ['a chain id of 32 characters', chain({ protein: { sequence: 'GIV', ids: ['x'.repeat(32)] } })],
+  ['a chain id of one character', chain({ protein: { sequence: 'GIV', ids: ['~'] } })],
   ['4,000 residues', chain({ protein: { sequence: 'W'.repeat(4000) } })],
   ['a PAE of 2,500 residues', one({ chains: [{ rna: { sequence: 'A'.repeat(2500) } }], includePae: true })],
   [
@@ -428,6 +428,31 @@ describe('a warning', () => {
       'an endless id',
       chain({ protein: { sequence: 'GIV', ids: ['x'.repeat(33)] } }),
       'items.0.chains.0.protein.ids.0 UNUSUAL_CHAIN_ID',
+    ],
+    ...['Kette ä', 'α', 'A B', 'A\u0007'].map((id): [string, SubmissionInput, string] => [
+      `an id that CIF cannot hold: ${JSON.stringify(id)}`,
+      chain({ protein: { sequence: 'GIV', ids: [id] } }),
+      'items.0.chains.0.protein.ids.0 UNUSUAL_CHAIN_ID',
+    ]),
+    [
+      'a chain id of 32 characters, which mmCIF holds',
+      chain({ protein: { sequence: 'GIV', ids: ['x'.repeat(32)] } }),
+      'items.0.chains.0.protein.ids NO_PDB_FILE',
+    ],
+    [
+      'ids of several letters, told once',
+      { items: [{ chains: ['AB', 'CD'].map((id) => ({ protein: { sequence: 'GIV', ids: [id] } })) }] },
+      'items.0.chains.0.protein.ids NO_PDB_FILE',
+    ],
+    [
+      'a component code of five characters',
+      chain({ ligand: { ccd: ['ATP', 'A1AAA'], ids: ['L'] } }),
+      'items.0.chains.0.ligand.ccd NO_PDB_FILE',
+    ],
+    [
+      'a modification with a code of five characters',
+      chain({ protein: { sequence: 'GIV', modifications: [{ position: 1, ccd: 'A1AAA' }] } }),
+      'items.0.chains.0.protein.modifications NO_PDB_FILE',
     ],
     [
       'a large PAE',

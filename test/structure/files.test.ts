@@ -535,6 +535,17 @@ test('molecules without a name are one entity only if they are the same, mirror 
   expect(await entities([['CC(C)CCN(C)CC(C)C'], ['CC(C)CCN(C)CC(C)C']])).toEqual(['1', '1']);
 });
 
+test('a chain whose name CIF cannot hold has it in the details of its chain, as JSON', async () => {
+  const small = smallFold();
+  const names = { ...small.complex.metadata.chain_lookup, 0: 'Kette α "1"\n', 1: 'Kette_____1__' };
+  const metadata = { ...small.complex.metadata, chain_lookup: names };
+  const fold = { ...small, complex: { ...small.complex, metadata } };
+  const cif = readCif((await written(fold, 'mmcif')).text);
+  const [first, second] = cif.get('struct_asym') ?? [];
+  expect(JSON.parse(first?.details ?? '')).toBe('Kette α "1"\n');
+  expect([first?.id, second?.id, second?.details]).toEqual(['Kette___"1"_', 'Kette_____1__', '?']);
+});
+
 test('the errors of pairs are written piece by piece, as they are asked for', async () => {
   const file = writeMmcifWithPae(await open(largeFold(1000)));
   if (!file.ok) throw new Error(file.reason);
