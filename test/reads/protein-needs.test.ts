@@ -1,12 +1,8 @@
 // The algebra of needs: joining covers each, and what lacks plus what was had covers what was needed.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  missingParts,
-  needsNothing,
-  type RequiredParts,
-  unionParts,
-} from '../../src/upstream/proteins/required-parts.ts';
+import type { RequiredParts } from '../../src/upstream/proteins/parts.ts';
+import { missingParts, needsNothing, unionParts } from '../../src/upstream/proteins/required-parts.ts';
 
 const needs: fc.Arbitrary<RequiredParts> = fc.record(
   {
@@ -21,7 +17,7 @@ const needs: fc.Arbitrary<RequiredParts> = fc.record(
   { requiredKeys: [] },
 );
 
-/** Each need alone: one that required-parts.ts declares has to stand here as well. */
+/** Each need alone: one that parts.ts declares has to stand here as well. */
 const EACH: { readonly [K in keyof RequiredParts]-?: NonNullable<RequiredParts[K]> } = {
   sequence: true,
   length: true,

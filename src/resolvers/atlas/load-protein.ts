@@ -2,8 +2,10 @@
 import type { GatewayContext } from '../../context.ts';
 import type { ProteinRef } from '../../schema/protein.ts';
 import type { LoadResult } from '../../upstream/proteins/known-proteins.ts';
-import { emptyRecord, withParts } from '../../upstream/proteins/record.ts';
-import { needsNothing, type RequiredParts } from '../../upstream/proteins/required-parts.ts';
+import { withParts } from '../../upstream/proteins/loaded-parts.ts';
+import type { RequiredParts } from '../../upstream/proteins/parts.ts';
+import { emptyRecord } from '../../upstream/proteins/record.ts';
+import { needsNothing } from '../../upstream/proteins/required-parts.ts';
 
 /** A protein by its hash; null when the Atlas does not have it. */
 export const findProtein = (

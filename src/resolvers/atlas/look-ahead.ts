@@ -2,7 +2,8 @@
 // loads all of them in one call.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import { badInput } from '../../schema/scalars.ts';
-import { type RequiredParts, unionParts } from '../../upstream/proteins/required-parts.ts';
+import type { RequiredParts } from '../../upstream/proteins/parts.ts';
+import { unionParts } from '../../upstream/proteins/required-parts.ts';
 import { type Selected, selectedFields } from '../selection.ts';
 
 /** Largest number of features in a call (spec, section Limits: 1 to 100). */

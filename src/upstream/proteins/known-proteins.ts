@@ -3,19 +3,18 @@
 import { asError, UpstreamError } from '../errors.ts';
 import type { Upstream } from '../http/upstream-client.ts';
 import { partValue } from '../part.ts';
+import { withParts } from './loaded-parts.ts';
+import type { PartName, RequiredParts } from './parts.ts';
 import type { NeededParts } from './plan.ts';
 import type { ProteinCache } from './protein-cache.ts';
-import { availableParts, mergeRecords, type ProteinRecord, withParts } from './record.ts';
+import { mergeRecords, type ProteinRecord } from './record.ts';
 import {
+  absentFromBoth,
   findPath,
+  missingOf,
   missingParts,
-  type Need,
   NO_PARTS,
   needsNothing,
-  needsRows,
-  needsStructure,
-  pickParts,
-  type RequiredParts,
   unionParts,
 } from './required-parts.ts';
 
@@ -60,8 +59,8 @@ export class KnownProteins {
   }
 
   /** Whether a call failed that should have said this of a protein. */
-  hasFailed(hash: string, need: Need): boolean {
-    return this.#failures.get(hash)?.needs[need] !== undefined;
+  hasFailed(hash: string, part: PartName): boolean {
+    return this.#failures.get(hash)?.needs[part] !== undefined;
   }
 
   /** Adds what an answer said. */
@@ -115,7 +114,7 @@ export class KnownProteins {
     const failure = this.#failures.get(hash);
     if (record === null || (record === undefined && failure !== undefined)) return undefined;
     if (record === undefined) return needs;
-    const missing = missingParts(needs, availableParts(record));
+    const missing = missingOf(record, needs);
     // Folding changes the other parts as well.
     if (missing.fold === true && failure === undefined) return needs;
     const open = failure === undefined ? missing : missingParts(missing, failure.needs);
@@ -172,28 +171,17 @@ export class KnownProteins {
     const error = mayPass ? failure : (this.#damage.get(hash) ?? failure);
     if (record === undefined)
       return error ?? drift('The upstream answered, but did not say whether it holds this protein.');
-    const missing = missingParts(needs, availableParts(record));
+    const missing = missingOf(record, needs);
     if (needsNothing(missing)) return record;
     if (missing.fold === true && error !== undefined) return error;
     const absent = this.#readRecords.has(hash)
-      ? pickLackedByBoth(missing, this.#readArchives.get(hash) ?? NO_PARTS)
+      ? absentFromBoth(missing, this.#readArchives.get(hash) ?? NO_PARTS)
       : NO_PARTS;
     const complete = needsNothing(absent) ? record : withParts(record, absent, null);
     const open = missingParts(missing, absent);
     return needsNothing(open) ? complete : withParts(complete, open, error ?? unanswered(open));
   }
 }
-
-const OF_STRUCTURE: ReadonlySet<Need> = new Set<Need>(['structure', 'ptm', 'meanPlddt']);
-const OF_ROWS: ReadonlySet<Need> = new Set<Need>(['residues', 'rows']);
-
-/** Parts that neither the record nor the archive has: there is none. */
-const pickLackedByBoth = (missing: RequiredParts, archive: RequiredParts): RequiredParts =>
-  pickParts(
-    missing,
-    (need) =>
-      (OF_STRUCTURE.has(need) && needsStructure(archive)) || (OF_ROWS.has(need) && needsRows(archive)),
-  );
 
 const drift = (message: string): UpstreamError =>
   new UpstreamError(message, { operation: 'protein', code: 'UPSTREAM_DRIFT', retryable: false });

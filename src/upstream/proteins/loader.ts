@@ -14,6 +14,7 @@ import { createFeatureValueLoader, type LoadFeatures } from './feature-values.ts
 import { damagedArchive, fetchArchive } from './fetch-archive.ts';
 import { MAX_FOLDS, readFolded, tooManyFolds } from './fold-on-miss.ts';
 import { isFromCache, KnownProteins, type LoadResult } from './known-proteins.ts';
+import type { RequiredParts } from './parts.ts';
 import { type BulkCall, type NeededParts, type Plan, planFirstCalls, planRemainingCalls } from './plan.ts';
 import type { ProteinCache } from './protein-cache.ts';
 import { readArchived, readClusters } from './read-archive.ts';
@@ -21,11 +22,10 @@ import { readRecord } from './read-record.ts';
 import { createSource, emptyRecord, type ProteinRecord } from './record.ts';
 import {
   missingParts,
-  needNames,
   needsCluster,
   needsNothing,
   needsSequenceOnly,
-  type RequiredParts,
+  partNames,
   topFeatureCount,
   unionParts,
 } from './required-parts.ts';
@@ -260,7 +260,7 @@ export function createProteinLoader(
 
 /** Whether a load of some parts brings any of others. */
 const brings = (parts: RequiredParts, open: RequiredParts): boolean =>
-  needNames(missingParts(open, parts)).length < needNames(open).length;
+  partNames(missingParts(open, parts)).length < partNames(open).length;
 
 /** The needs of each protein, for all requests together. */
 function mergeRequests(requests: readonly ProteinRequest[]): Map<string, RequiredParts> {

@@ -1,13 +1,13 @@
 // Plans the calls for many proteins: single records for what only they have, bulk calls of 500 with
 // exactly the union of the other needs. A lone protein is read from its record, unless the list of
 // sequences has all that is needed: an archive with that alone is a hundredth of a record.
+import type { RequiredParts } from './parts.ts';
 import {
   inArchive,
   needsCluster,
   needsNothing,
   needsRecord,
   needsSequenceOnly,
-  type RequiredParts,
   unionParts,
 } from './required-parts.ts';
 

@@ -16,9 +16,6 @@ export interface ProteinCache {
   set(record: ProteinRecord, isCheap: boolean): void;
 }
 
-/** The parts of a single record that are errors where they cannot be read. */
-const FALLIBLE_PARTS = ['structure', 'plddt', 'meanPlddt', 'features'] as const;
-
 /** The cache where nothing is cached. */
 export const noProteinCache: ProteinCache = { getMany: async () => [], set: () => undefined };
 
@@ -74,11 +71,11 @@ function createSecondSight(): (hash: string) => boolean {
 
 /** Errors belong to one request, and a structure with a fault is one. */
 function withoutErrors(record: ProteinRecord): ProteinRecord {
-  const failed = FALLIBLE_PARTS.filter(
-    (part) => record[part] instanceof Error || (part === 'structure' && hasFault(record)),
+  const failed = Object.entries(record).flatMap(([member, part]) =>
+    part instanceof Error || (member === 'structure' && hasFault(record)) ? [member] : [],
   );
   if (failed.length === 0) return record;
-  return { ...record, ...Object.fromEntries(failed.map((part) => [part, UNKNOWN])) };
+  return { ...record, ...Object.fromEntries(failed.map((member) => [member, UNKNOWN])) };
 }
 
 const hasFault = ({ structure }: ProteinRecord): boolean => partValue(structure)?.fault != null;

@@ -11,8 +11,9 @@ import { UNKNOWN } from '../part.ts';
 import { type ClusterInfo, clusterInfo } from '../wire.ts';
 import { hasSameScale, toRanking } from './activations.ts';
 import { matchesSequence } from './check-record.ts';
+import type { RequiredParts } from './parts.ts';
 import type { ProteinRecord, Source } from './record.ts';
-import { needsCluster, needsStructure, type RequiredParts, topFeatureCount } from './required-parts.ts';
+import { needsCluster, needsStructure, topFeatureCount } from './required-parts.ts';
 import { readResidues, readStructure } from './structure.ts';
 
 /** An archive, and what is read of all of it. */

@@ -10,6 +10,7 @@ import { isKnown, type Part, partValue, UNKNOWN } from '../part.ts';
 import { type FeatureValue, proteinRecord } from '../wire.ts';
 import { hasSameScale, selectRows } from './activations.ts';
 import { checkRecord } from './check-record.ts';
+import type { RequiredParts } from './parts.ts';
 import {
   createSource,
   type FeatureRows,
@@ -18,7 +19,7 @@ import {
   type SingleRecord,
 } from './record.ts';
 import { readRegions } from './regions.ts';
-import { needsRanking, needsRows, needsStructure, type RequiredParts } from './required-parts.ts';
+import { needsRanking, needsRows, needsStructure } from './required-parts.ts';
 import { readResidues, readStructure, type Structure } from './structure.ts';
 
 const LARGE = { pdb: true, residues_plddt: true, sae_features: true } as const;

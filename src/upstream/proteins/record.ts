@@ -1,17 +1,10 @@
 // The record of one protein, part by part, merged from all answers about it. Records are plain
 // objects that were checked when they arrived.
 import type { SparseVector } from '../archive/sparse-activations.ts';
-import { isKnown, mergePart, type Part, UNKNOWN } from '../part.ts';
+import { mergePart, type Part } from '../part.ts';
 import type { ClusterInfo, FeatureValue } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
 import type { SmallMembers } from './read-record.ts';
-import {
-  type AvailableParts,
-  missingParts,
-  type Need,
-  needNames,
-  type RequiredParts,
-} from './required-parts.ts';
 import type { Structure } from './structure.ts';
 
 /** The answer that data came from, and when. */
@@ -131,7 +124,8 @@ const mergeLinks = (older: ClusterLink, newer: ClusterLink): ClusterLink =>
 /** Joins what two answers say; what is known stays known. */
 export function mergeRecords(older: ProteinRecord, newer: ProteinRecord): ProteinRecord {
   if (older === newer) return older;
-  return {
+  // Every member is required here, so that none is forgotten.
+  const merged: Required<ProteinRecord> = {
     hash: newer.hash,
     from: mergePart(older.from, newer.from),
     oldest: Math.min(older.oldest, newer.oldest),
@@ -152,87 +146,5 @@ export function mergeRecords(older: ProteinRecord, newer: ProteinRecord): Protei
     single: mergePart(older.single, newer.single),
     isFolded: older.isFolded === true || newer.isFolded === true,
   };
-}
-
-/** The service has at most 100 of them: they are complete. */
-const ALL = 100;
-
-/** The needs that a record meets. A part that failed is not asked for again. */
-export function availableParts(record: ProteinRecord): AvailableParts {
-  const { cluster, features, rows, structure } = record;
-  const available: { -readonly [K in keyof AvailableParts]: AvailableParts[K] } = {};
-  if (record.sequence !== UNKNOWN) available.sequence = true;
-  if (record.length !== UNKNOWN) available.length = true;
-  if (record.accession !== UNKNOWN) available.accession = true;
-  if (record.source !== UNKNOWN) available.source = true;
-  if (record.from !== UNKNOWN) available.provenance = true;
-  if (structure !== UNKNOWN) available.structure = true;
-  if (record.ptm !== UNKNOWN || structure === null) available.ptm = true;
-  if (record.meanPlddt !== UNKNOWN) available.meanPlddt = true;
-  if (cluster !== UNKNOWN || record.namesNoCluster === true) available.link = true;
-  if (cluster !== UNKNOWN && (!isLink(cluster) || cluster.info !== undefined)) available.cluster = true;
-  if (record.level !== UNKNOWN) available.level = true;
-  if (record.names !== UNKNOWN) available.header = true;
-  if (record.single !== UNKNOWN) available.record = true;
-  if (record.isFolded === true || (isKnown(structure) && structure !== null)) available.fold = true;
-  if (features !== UNKNOWN) {
-    const ranking = isKnown(features) ? features : null;
-    available.features = ranking?.top ?? ALL;
-    available.regions = ranking?.regions ?? ALL;
-  }
-  if (rows !== UNKNOWN) {
-    const known = isKnown(rows) ? rows : null;
-    available.residues = known?.top ?? ALL;
-    if (known === null) available.everyRow = true;
-    else available.rows = known.rows.map(({ feature }) => feature);
-  }
-  return available;
-}
-
-const isLink = (cluster: Part<ClusterLink>): cluster is ClusterLink => isKnown(cluster) && cluster !== null;
-
-/** The part that a need is about, and those that come with it. */
-const PART_OF: Readonly<Record<Need, readonly (keyof ProteinRecord)[]>> = {
-  sequence: ['sequence'],
-  length: ['length'],
-  accession: ['accession'],
-  source: ['source'],
-  provenance: ['from'],
-  structure: ['structure', 'plddt', 'meanPlddt'],
-  ptm: ['ptm'],
-  meanPlddt: ['meanPlddt'],
-  link: ['cluster'],
-  cluster: ['cluster'],
-  features: ['features'],
-  regions: ['features'],
-  residues: ['rows'],
-  rows: ['rows'],
-  level: ['level'],
-  header: ['names'],
-  record: ['single'],
-  fold: ['structure'],
-};
-
-/**
- * Joins two records where one was loaded for needs that the other does not meet. A need that both
- * together do not meet has the error of its part: what lacks the part says nothing of it.
- */
-export function joinLoaded(other: ProteinRecord, loaded: ProteinRecord, needs: RequiredParts): ProteinRecord {
-  const joined = mergeRecords(other, loaded);
-  const open = missingParts(needs, availableParts(joined));
-  const errors = needNames(open).flatMap((need) => {
-    const [part] = PART_OF[need];
-    const state = part && loaded[part];
-    return part !== undefined && state instanceof Error ? [[part, state]] : [];
-  });
-  return errors.length === 0 ? joined : { ...joined, ...Object.fromEntries(errors) };
-}
-
-/** The record with one state for all parts that these needs, which it does not meet, are about. */
-export function withParts(record: ProteinRecord, needs: RequiredParts, state: Error | null): ProteinRecord {
-  const parts = needNames(needs).flatMap((need) => {
-    const [own, ...beside] = PART_OF[need];
-    return own === undefined ? [] : [own, ...beside.filter((part) => record[part] === UNKNOWN)];
-  });
-  return { ...record, ...Object.fromEntries(parts.map((part) => [part, state])) };
+  return merged;
 }

@@ -1,83 +1,14 @@
-// The parts of a protein that a selection needs, as a small algebra: needs are joined, compared and
-// subtracted. One table says which answers may have what a need asks for.
+// What is needed of proteins, as a small algebra: needs are joined, compared and subtracted.
+import { type ArchiveMember, type Held, heldBy, PARTS, type PartName, type RequiredParts } from './parts.ts';
+import type { ProteinRecord } from './record.ts';
 
-/** Parts of a protein that are fetched together. */
-export interface RequiredParts {
-  readonly sequence?: true;
-  readonly length?: true;
-  readonly accession?: true;
-  readonly source?: true;
-  /** Which answer said something of it last. */
-  readonly provenance?: true;
-  /** The file, and pLDDT by residue. */
-  readonly structure?: true;
-  /** Stands beside the structure, which may come without it. */
-  readonly ptm?: true;
-  readonly meanPlddt?: true;
-  /** The representative of its cluster. */
-  readonly link?: true;
-  /** That and what the archive says of the cluster. */
-  readonly cluster?: true;
-  /** How many top features, 1 to 100. */
-  readonly features?: number;
-  /** How many top features with regions, 1 to 100. */
-  readonly regions?: number;
-  /** How many top features with activations along the sequence, 1 to 100. */
-  readonly residues?: number;
-  /** Indices of features whose activations along the sequence are needed. */
-  readonly rows?: readonly number[];
-  /** The activations of all features. */
-  readonly level?: true;
-  /** The FASTA header and name of its record. */
-  readonly header?: true;
-  /** What only the single record has. */
-  readonly record?: true;
-  /** Fold it when it has no structure. */
-  readonly fold?: true;
-}
-
-export type Need = keyof RequiredParts;
-
-interface NeedRule {
-  /** `record`: only the record has it. `both`: an archive may have what a record lost. */
-  readonly in?: 'record' | 'both';
-  /** Where the record has it, for the error when no answer does. */
-  readonly path?: string;
-  /** The need that includes it. */
-  readonly within?: Need;
-}
-
-const NEEDS: Readonly<Record<Need, NeedRule>> = {
-  sequence: { in: 'both', path: '$.sequence' },
-  length: { in: 'both', path: '$.sequence_length' },
-  accession: { in: 'both', path: '$.accession' },
-  source: { in: 'both', path: '$.source' },
-  provenance: {},
-  structure: { in: 'both', path: '$.pdb' },
-  ptm: { in: 'both', path: '$.ptm' },
-  meanPlddt: { in: 'both', path: '$.mean_plddt', within: 'structure' },
-  link: { within: 'cluster' },
-  cluster: {},
-  features: { in: 'both', path: '$.sae_features' },
-  regions: { in: 'record', path: '$.sae_features' },
-  residues: { in: 'both', path: '$.sae_features' },
-  rows: { in: 'both' },
-  level: { in: 'both' },
-  header: { in: 'record' },
-  record: { in: 'record' },
-  fold: { in: 'record' },
-};
-
-/** Keys of the table above only: TypeScript's Object.keys does not say so. */
-export const needNames = (needs: RequiredParts): Need[] => Object.keys(needs) as Need[];
-
-/** The parts that are loaded; `everyRow` stands for all features. */
-export type AvailableParts = RequiredParts & { readonly everyRow?: true };
+/** Keys of the table only: TypeScript's Object.keys does not say so. */
+export const partNames = (needs: RequiredParts): PartName[] => Object.keys(needs) as PartName[];
 
 export const NO_PARTS: RequiredParts = {};
 
 /** Whether nothing is needed. */
-export const needsNothing = (needs: RequiredParts): boolean => needNames(needs).length === 0;
+export const needsNothing = (needs: RequiredParts): boolean => partNames(needs).length === 0;
 
 /** All that any of them needs. */
 export function unionParts(all: Iterable<RequiredParts>): RequiredParts {
@@ -85,84 +16,95 @@ export function unionParts(all: Iterable<RequiredParts>): RequiredParts {
   const different = new Set(all);
   const [first = NO_PARTS] = different;
   if (different.size <= 1) return first;
-  const joined: Partial<Record<Need, true | number | readonly number[]>> = {};
+  const joined: Partial<Record<PartName, true | number | readonly number[]>> = {};
   for (const needs of different) {
-    for (const need of needNames(needs)) {
-      const [before, more] = [joined[need], needs[need]];
-      if (typeof more === 'number') joined[need] = Math.max(more, Number(before ?? 0));
+    for (const name of partNames(needs)) {
+      const [before, more] = [joined[name], needs[name]];
+      if (typeof more === 'number') joined[name] = Math.max(more, Number(before ?? 0));
       else if (typeof more === 'object')
-        joined[need] = [...new Set([...(typeof before === 'object' ? before : []), ...more])];
-      else if (more) joined[need] = true;
+        joined[name] = [...new Set([...(typeof before === 'object' ? before : []), ...more])];
+      else if (more) joined[name] = true;
     }
   }
   return joined as RequiredParts;
 }
 
-const lacksRow = (row: number, { everyRow, rows }: AvailableParts): boolean =>
-  everyRow !== true && rows?.includes(row) !== true;
+type Needed = NonNullable<RequiredParts[PartName]>;
 
-function isAvailable(need: Need, needs: RequiredParts, available: AvailableParts): boolean {
-  const wanted = needs[need];
-  if (typeof wanted === 'number') return wanted <= Number(available[need] ?? 0);
-  if (typeof wanted === 'object') return !wanted.some((row) => lacksRow(row, available));
-  const { within } = NEEDS[need];
-  return (
-    wanted === undefined || available[need] === true || (within !== undefined && available[within] === true)
-  );
+/** Whether what is held of a part is enough. */
+function isEnough(needed: Needed, held: Held): boolean {
+  if (held === 'all' || held === true) return true;
+  if (typeof needed === 'number') return typeof held === 'number' && needed <= held;
+  return typeof needed === 'object' && typeof held === 'object' && needed.every((row) => held.includes(row));
 }
 
 /** The needs that pass a test. */
-export const pickParts = (needs: RequiredParts, isWanted: (need: Need) => boolean): RequiredParts =>
-  Object.fromEntries(needNames(needs).flatMap((need) => (isWanted(need) ? [[need, needs[need]]] : [])));
+const pickParts = (needs: RequiredParts, isWanted: (name: PartName) => boolean): RequiredParts =>
+  Object.fromEntries(partNames(needs).flatMap((name) => (isWanted(name) ? [[name, needs[name]]] : [])));
 
-/** The needs that `available` does not meet. */
-export function missingParts(needs: RequiredParts, available: AvailableParts): RequiredParts {
-  const isMissing = (need: Need): boolean => !isAvailable(need, needs, available);
+function subtract(needs: RequiredParts, heldOf: (name: PartName) => Held): RequiredParts {
+  const isMissing = (name: PartName): boolean => {
+    const needed = needs[name];
+    const { within } = PARTS[name];
+    if (needed === undefined || isEnough(needed, heldOf(name))) return false;
+    return within === undefined || !isEnough(needed, heldOf(within));
+  };
   // The usual case, for each protein of a list.
-  if (!needNames(needs).some(isMissing)) return NO_PARTS;
+  if (!partNames(needs).some(isMissing)) return NO_PARTS;
   const missing = pickParts(needs, isMissing);
-  const { rows } = missing;
-  return rows === undefined ? missing : { ...missing, rows: rows.filter((row) => lacksRow(row, available)) };
+  const held = missing.rows && heldOf('rows');
+  if (missing.rows === undefined || typeof held !== 'object') return missing;
+  return { ...missing, rows: missing.rows.filter((row) => !held.includes(row)) };
 }
+
+/** The needs that others do not include. */
+export const missingParts = (needs: RequiredParts, others: RequiredParts): RequiredParts =>
+  subtract(needs, (name) => others[name]);
+
+/** The needs that a record does not meet. A part that failed is not asked for again. */
+export const missingOf = (record: ProteinRecord, needs: RequiredParts): RequiredParts =>
+  subtract(needs, (name) => heldBy(record, name));
 
 /** Whether only `GET /proteins/{hash}` can give it. */
 export const needsRecord = (needs: RequiredParts): boolean =>
-  needNames(needs).some((need) => NEEDS[need].in === 'record');
+  partNames(needs).some((name) => PARTS[name].archive === undefined);
 
-const IN_SEQUENCES: ReadonlySet<Need> = new Set<Need>([
-  'sequence',
-  'length',
-  'accession',
-  'source',
-  'provenance',
-]);
+const isIn = (name: PartName, member: ArchiveMember): boolean => PARTS[name].archive === member;
+
+const needsMember = (needs: RequiredParts, member: ArchiveMember): boolean =>
+  partNames(needs).some((name) => isIn(name, member));
 
 /** Whether the list of sequences, which every archive has, says all that is needed. */
 export const needsSequenceOnly = (needs: RequiredParts): boolean =>
-  needNames(needs).every((need) => IN_SEQUENCES.has(need));
+  partNames(needs).every((name) => isIn(name, 'sequences'));
 
 /** Whether its cluster is needed, of which a record knows less than an archive. */
-export const needsCluster = (needs: RequiredParts): boolean => needs.cluster === true || needs.link === true;
+export const needsCluster = (needs: RequiredParts): boolean => needsMember(needs, 'clusters');
 
 /** Whether its structure is needed, which is where an archive has pTM and mean pLDDT. */
-export const needsStructure = (needs: RequiredParts): boolean =>
-  needs.structure === true || needs.ptm === true || needs.meanPlddt === true;
+export const needsStructure = (needs: RequiredParts): boolean => needsMember(needs, 'structures');
 
-/** The needs that an archive may meet where a record does not. */
-export const inArchive = (needs: RequiredParts): RequiredParts => ({
-  ...pickParts(needs, (need) => NEEDS[need].in === 'both'),
-  ...(needsCluster(needs) ? { cluster: true } : {}),
-});
+/** Whether activations along the sequence are needed, which are most of an archive. */
+export const needsRows = (needs: RequiredParts): boolean => needsMember(needs, 'rows');
+
+/** The needs that an archive may meet where a record does not; a link is met by its cluster. */
+export function inArchive(needs: RequiredParts): RequiredParts {
+  const met = pickParts(needs, (name) => PARTS[name].archive !== undefined && name !== 'link');
+  return needsCluster(needs) ? { ...met, cluster: true } : met;
+}
+
+/** The needs that neither the record nor an archive has, which was asked for others: there is none. */
+export const absentFromBoth = (needs: RequiredParts, asked: RequiredParts): RequiredParts =>
+  pickParts(
+    needs,
+    (name) => (isIn(name, 'structures') && needsStructure(asked)) || (isIn(name, 'rows') && needsRows(asked)),
+  );
 
 /** Where the record has the first of the needs that it tells of. */
 export const findPath = (needs: RequiredParts): string =>
-  needNames(needs)
-    .map((need) => NEEDS[need].path)
+  partNames(needs)
+    .map((name) => PARTS[name].path)
     .find((path) => path !== undefined) ?? '$';
-
-/** Whether activations along the sequence are needed, which are most of an archive. */
-export const needsRows = (needs: RequiredParts): boolean =>
-  needs.rows !== undefined || needs.residues !== undefined;
 
 /** Whether top features are needed, or activations on their scale. */
 export const needsRanking = (needs: RequiredParts): boolean =>
