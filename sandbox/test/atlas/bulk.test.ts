@@ -135,7 +135,7 @@ test('the same lookup gives the same bytes', async () => {
   expect(Buffer.compare(await bytesOf(one), await bytesOf(two))).toBe(0);
 });
 
-test('up to 100 unique hashes come at once, more make a job, more than 500 are refused', async () => {
+test('answers up to 100 unique hashes at once, makes a job of more, and refuses more than 500', async () => {
   const atlas = startAtlas();
   const padded = (count: number): string[] =>
     Array.from({ length: count }, (_, n) => n.toString(16).padStart(32, '0'));

@@ -69,7 +69,7 @@ test('ten features are shown unless another number is asked for', async () => {
   expect(cluster.cluster_representative_features).toHaveLength(10);
 });
 
-test('what is unknown is 404, what is malformed 422', async () => {
+test('answers 404 for an unknown protein and 422 for a malformed hash', async () => {
   for (const path of [
     `/proteins/${UNKNOWN}`,
     `/proteins/${UNKNOWN}?fold_on_miss=true`,

@@ -105,7 +105,7 @@ test('a bad control body is refused with its path', async () => {
   }
 });
 
-test('without being asked for there are no control routes, and a running clock is not advanced', async () => {
+test('has no control routes unless they are asked for, and advances no running clock', async () => {
   const plain = await startSandbox({ size: 'small' });
   for (const path of ['', '/faults', '/reset'])
     expect((await fetch(`${plain.url}/control${path}`, { method: 'POST', body: '{}' })).status).toBe(404);

@@ -140,7 +140,7 @@ test('a batch whose every task was cancelled singly is cancelled', async () => {
   expect((await call('cancel', { batch_id: id })).data.cancelled).toBe(0);
 });
 
-test('what has not started after 24 hours is cancelled to the millisecond; what has started goes on', async () => {
+test('cancels to the millisecond what has not started after 24 hours; what has started goes on', async () => {
   const started = await submitted([fold()], { repeat: 2 });
   clock.advance(1500);
   await control('queue', { hold: true });

@@ -50,7 +50,7 @@ test('a full last page is followed by an empty one', async () => {
   expect((await pages({ limit: 1000 })).map((page) => page.length)).toEqual([230]);
 });
 
-test('whatever the limit, every item comes once and in order', async () => {
+test('gives every item once and in order, whatever the limit', async () => {
   await fc.assert(
     fc.asyncProperty(fc.integer({ min: 5, max: 400 }), async (limit) => {
       expect((await pages({ limit })).flat()).toEqual(everyId());
@@ -66,7 +66,7 @@ test('the status filter narrows the items and not the counts', async () => {
   expect(await pages({ status: 'failed' })).toEqual([[]]);
 });
 
-test('without responses there are no items and no cursor, with any page asked for', async () => {
+test('gives no items and no cursor where no responses are asked for, whatever the page', async () => {
   for (const more of [{}, { include_responses: false }, { limit: 10 }, { status: 'queued' }]) {
     const { data } = await call('list', { batch_id: id, ...more });
     expect(data).toMatchObject({ batch_id: id, status: 'in_progress', items: [], cursor: null });

@@ -370,7 +370,7 @@ describe('authentication', () => {
     }
   });
 
-  test('with a list of keys only those pass; the scheme is not case sensitive', async () => {
+  test('lets only the listed keys pass, where there is a list; the scheme is not case sensitive', async () => {
     const keyed = await startHeld({ apiKeys: ['alpha', 'beta'] });
     expect((await client(keyed.url, 'alpha')('list', { batch_id: 'x' })).status).toBe(404);
     expect((await client(keyed.url, 'gamma')('list', { batch_id: 'x' })).status).toBe(401);

@@ -23,7 +23,7 @@ test('it serves, folds and ends like one in this thread, and tells its progress'
   await expect(fetch(sandbox.url)).rejects.toThrow();
 });
 
-test('what keeps it from starting is told to whoever starts it', async () => {
+test('tells its starter what keeps it from starting', async () => {
   const other = await startSandbox({ size: 'small' });
   const port = Number(new URL(other.url).port);
   await expect(startSandboxThread({ size: 'small', port })).rejects.toThrow('EADDRINUSE');

@@ -198,7 +198,7 @@ describe('GET /similarity-search', () => {
       expect(numberAt(await cluster.json(), 'cluster_pct_characterized')).toBe(0);
     }
   });
-  test('without a sequence, or with a number that is none, it is 422', async () => {
+  test('is 422 without a sequence, or with a number that is none', async () => {
     await expectInvalid(await target.atlas('/similarity-search'));
     await expectInvalid(await target.atlas('/similarity-search?sequence=MK&topk_results=many'));
   });

@@ -178,7 +178,7 @@ describe('GET /proteins/{protein_hash}/thumbnail/{thumbnail_type}', () => {
 });
 
 describe('GET /uniprot/{uniprot_id}', () => {
-  test('by accession and by entry name, with the hash of the sequence', async () => {
+  test('finds an entry by accession and by entry name, with the hash of its sequence', async () => {
     const record = await get(`/uniprot/${target.names.accession}`);
     expect(record).toMatchObject({
       accession: target.names.accession,

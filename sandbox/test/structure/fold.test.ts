@@ -72,7 +72,7 @@ const part = fc.oneof(
 );
 
 describe('a fold', () => {
-  it('of any mix keeps its chains apart, its scores within bounds and its tables consistent', async () => {
+  it('keeps the chains of any mix apart, its scores within bounds and its tables consistent', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(part, { minLength: 1, maxLength: 4 }), async (sequences) => {
         const result = await folded({ sequences });

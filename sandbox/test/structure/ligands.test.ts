@@ -25,7 +25,7 @@ const apart = (a: readonly number[] = [], b: readonly number[] = []): number =>
   Math.hypot(...a.map((x, k) => x - (b[k] ?? 0)));
 
 describe('ligands', () => {
-  it('of several components are one chain with a token each, clear of one another', async () => {
+  it('are one chain of several components, with a token each, clear of one another', async () => {
     const complex = await folded({ sequences: [{ type: 'ligand', ccd: ['nag', 'BMA', 'MG'] }] });
     expect(complex.sequence).toEqual(['NAG', 'BMA', 'MG']);
     expect(complex.token_to_atoms.map(([start, end]) => end - start)).toEqual([15, 12, 1]);
@@ -38,7 +38,7 @@ describe('ligands', () => {
     });
   });
 
-  it('in copies have the same shape under different ids', async () => {
+  it('have the same shape in copies, under different ids', async () => {
     const complex = await folded({
       sequences: [{ type: 'ligand', id: ['X', 'Y'], smiles: 'CC(=O)Oc1ccccc1C(=O)O' }],
     });
@@ -55,7 +55,7 @@ describe('ligands', () => {
         ).toBeLessThan(0.005);
   });
 
-  it('of haem keep the iron in the middle of its nitrogens', async () => {
+  it('keep the iron of haem in the middle of its nitrogens', async () => {
     const complex = await folded({
       sequences: [
         { type: 'protein', sequence: 'MKTAYIAKQR' },
@@ -68,7 +68,7 @@ describe('ligands', () => {
     expect(complex.atom_hetero.filter((hetero) => hetero)).toHaveLength(43);
   });
 
-  it('with a SMILES that cannot be read fail with a reason, which the check gives beforehand', async () => {
+  it('fail with a reason, which the check gives beforehand, where their SMILES cannot be read', async () => {
     for (const smiles of [
       'C1CC',
       'c1ccccc',

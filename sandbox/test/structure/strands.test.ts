@@ -119,7 +119,7 @@ describe('components', () => {
     expect(componentCodes().length).toBeGreaterThan(60);
   });
 
-  it('of haem is flat around an iron with four nitrogens at 2.05 Å', () => {
+  it('haem is flat around an iron with four nitrogens at 2.05 Å', () => {
     const atoms = buildHaem();
     expect(atoms).toHaveLength(43);
     expect(new Set(atoms.map(({ name }) => name)).size).toBe(43);

@@ -173,7 +173,7 @@ describe('settings that do not go together', () => {
     ]);
   });
 
-  it('and those that do are read', () => {
+  it('are told from those that do, which are read', () => {
     expect(
       readEnvironment({
         SANDBOX_DIALECT: 'plain',
