@@ -82,7 +82,7 @@ const logged = (started: Started): Record<string, unknown>[] =>
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 describe('a process', () => {
-  it('that serves its metrics apart gives them to who has the token, and completes streams when it stops', async () => {
+  it('gives metrics that it serves apart to who has the token, and completes streams when it stops', async () => {
     const server = start({
       METRICS_PORT: '0',
       METRICS_TOKEN: 'metrics-token-of-this-test',
@@ -123,7 +123,7 @@ describe('a process', () => {
     expect(logged(server).some(({ message }) => message === 'stopping')).toBe(true);
   });
 
-  it('below npm needs no shell syntax, and stops in order when npm is told to end', async () => {
+  it('needs no shell syntax below npm, and stops in order when npm is told to end', async () => {
     const { scripts } = JSON.parse(readFileSync(join(ROOT, 'package.json'), 'utf8')) as {
       scripts: Record<string, string>;
     };
@@ -142,7 +142,7 @@ describe('a process', () => {
     );
   });
 
-  it('that is told a second time to stop ends at once, whatever is still under way', async () => {
+  it('ends at once when it is told a second time to stop, whatever is still under way', async () => {
     // An upstream that never answers.
     const asked: string[] = [];
     const silent = createServer(({ url: path = '' }) => asked.push(path));
@@ -173,7 +173,7 @@ describe('a process', () => {
     await new Promise((resolve) => silent.close(resolve));
   });
 
-  it.skipIf(NO_REDIS)('that starts before its Redis waits for it, and says so', async () => {
+  it.skipIf(NO_REDIS)('waits for its Redis when it starts before it, and says so', async () => {
     const place = await openRedisPlace();
     await place.kill();
     const env = { STORE_URL: place.url, GATEWAY_SECRET: 'a secret for all replicas' };
@@ -188,7 +188,7 @@ describe('a process', () => {
     await place.remove();
   });
 
-  it.skipIf(NO_REDIS)('that has waited long enough for its Redis ends with the reason', async () => {
+  it.skipIf(NO_REDIS)('ends with the reason when it has waited long enough for its Redis', async () => {
     const place = await openRedisPlace();
     await place.remove();
     const ledger = openLedger(place.url, SECRETS);
@@ -208,7 +208,7 @@ describe('a process', () => {
     expect(checks).toBe(1);
   });
 
-  it.skipIf(NO_REDIS)('that its Redis refuses does not wait for it', async () => {
+  it.skipIf(NO_REDIS)('does not wait for a Redis that refuses it', async () => {
     const place = await openRedisPlace('--requirepass', 'open sesame');
     const env = { GATEWAY_SECRET: 'a secret for all replicas', UPSTREAM_URL: 'http://127.0.0.1:9' };
     const wrong = start({ ...env, STORE_URL: place.url.replace('//', '//:password@') });
@@ -220,13 +220,13 @@ describe('a process', () => {
     await place.remove();
   });
 
-  it.runIf(process.platform === 'linux')('that cannot make its folder says so', async () => {
+  it.runIf(process.platform === 'linux')('says so when it cannot make its folder', async () => {
     const server = start({ STORE_URL: 'sqlite:/proc/none/gateway.db', UPSTREAM_URL: 'http://127.0.0.1:9' });
     expect(await ended(server)).toBe(1);
     expect(server.err()).toMatch(/mkdir '\/proc\/none'\n$/);
   });
 
-  it('that cannot have its port says so and ends with 1', async () => {
+  it('says so when it cannot have its port, and ends with 1', async () => {
     const taken = createServer();
     await new Promise<void>((resolve) => taken.listen(0, '127.0.0.1', resolve));
     const { port } = taken.address() as AddressInfo;

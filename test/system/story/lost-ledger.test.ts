@@ -55,7 +55,7 @@ async function expectLost(server: ServerProcess): Promise<void> {
 }
 
 describe.skipIf(NO_REDIS)('a Redis that gateways share', () => {
-  it('that is emptied gives no key away, also not to a gateway that starts then, until that is accepted', async () => {
+  it('gives no key away when it is emptied, also not to a gateway that starts then, until that is accepted', async () => {
     const redis = await openRedisPlace();
     const env = { STORE_URL: redis.url, GATEWAY_SECRET: 'a secret that replicas share' };
     // Two on a Redis that is new.
@@ -76,7 +76,7 @@ describe.skipIf(NO_REDIS)('a Redis that gateways share', () => {
     await redis.remove();
   });
 
-  it('that comes back empty is noticed before a gateway that starts then pays again, and is warned of before', async () => {
+  it('is noticed when it comes back empty, before a gateway that starts then pays again, and is warned of before', async () => {
     const redis = await openRedisPlace('--appendonly', 'no');
     const env = { STORE_URL: redis.url, GATEWAY_SECRET: 'a secret that replicas share' };
     const one = await start(env);
@@ -93,7 +93,7 @@ describe.skipIf(NO_REDIS)('a Redis that gateways share', () => {
 });
 
 describe('a SQLite file', () => {
-  it('that is removed under its gateway is missed, also after a restart, until that is accepted', async () => {
+  it('is missed when it is removed under its gateway, also after a restart, until that is accepted', async () => {
     const file = join(folder, 'gateway.db');
     const env = { STORE_URL: `sqlite:${file}` };
     const first = await start(env);
@@ -107,7 +107,7 @@ describe('a SQLite file', () => {
     expect(await submitOnce(second, 'paid')).toMatchObject({ kind: 'FoldSubmitted', replayed: false });
   });
 
-  it('that is removed while no gateway runs is missed', async () => {
+  it('is missed when it is removed while no gateway runs', async () => {
     const file = join(folder, 'stopped.db');
     const env = { STORE_URL: `sqlite:${file}` };
     const first = await start(env);

@@ -41,7 +41,7 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     await place.remove();
   });
 
-  it('and only a caller that could pay twice waits for it', async () => {
+  it('makes only a caller wait that could pay twice', async () => {
     const first = await submitOnce(asker, 'before');
     await fetch(`${sandbox.url}/control/queue`, { method: 'POST', body: JSON.stringify({ hold: true }) });
     const held = await submitOnce(asker, 'watched');

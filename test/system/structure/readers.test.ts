@@ -359,7 +359,7 @@ const MANDATORY: Readonly<Record<string, string>> = {
   software: 'pdbx_ordinal name classification',
 };
 
-it('no mandatory item of ModelCIF 1.4.9 is missing or unknown', async () => {
+it('have every mandatory item of ModelCIF 1.4.9, none of them unknown', async () => {
   const file = writeFoldFile(readFoldingResult(await folded(INPUTS.complex as FoldAllAtomInput)), 'MMCIF');
   if (!file.ok) throw new Error(file.reason);
   const cif = readCif(file.text);
