@@ -101,7 +101,7 @@ describe('the image of the gateway', () => {
   });
 });
 
-it('no image holds a compiler, a test, native code, or a package of development', () => {
+it('holds no compiler, test, native code, or package of development', () => {
   const development = Object.keys(
     (JSON.parse(readFileSync(`${ROOT}package.json`, 'utf8')) as { devDependencies: object }).devDependencies,
   );
