@@ -83,7 +83,7 @@ describe('a cell of a table', () => {
     );
   });
 
-  it('with quotes is read as it was by readers of tables, who take a quote for the beginning of a longer text', () => {
+  it('is read with its quotes by readers of tables, who take a quote for the beginning of a longer text', () => {
     expect(cellOf('"Walker A" loop')).toBe('"""Walker A"" loop"');
     expect(cellOf('12" helix; "three')).toBe('"12"" helix; ""three"');
     expect(cellOf('="x"')).toBe('"\'=""x"""');

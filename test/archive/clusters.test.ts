@@ -30,7 +30,7 @@ test.each([
   '{"clusters":{}}',
   '{"clusters":[1]}',
   '{"clusters":null,"proteins":null}',
-])('nothing is read where nothing is said: %s', async (text) => {
+])('reads nothing where nothing is said: %s', async (text) => {
   expect(await read(text)).toMatchObject({
     clusters: new Map(),
     representatives: new Map(),
@@ -46,13 +46,13 @@ test.each([
   '{"clusters":{"a" {}},"proteins":{}}',
   '{"clusters":{"a":tru},"proteins":{}}',
   '{"clusters":{"a":{"b":"c}},"proteins":{}}',
-])('what is no JSON is a problem of the member: %s', async (text) => {
+])('reports a member that is no JSON as its problem: %s', async (text) => {
   const { clusters, failures } = await read(text);
   expect(clusters).toEqual(new Map());
   expect(failures).toEqual(['The JSON is not valid, or ends too early. (cluster_info.json)']);
 });
 
-test('of two members with one name the later counts, and hashes are read as they are written elsewhere', async () => {
+test('takes the later of two members with one name, and reads hashes as they are written elsewhere', async () => {
   expect(await read('{"clusters":{"a":1,"a":2},"proteins":{"p":"a","p":null}}')).toMatchObject({
     clusters: new Map([['a', 2]]),
     representatives: new Map(),

@@ -74,7 +74,7 @@ test.each([
   ['[],', 'too many objects'],
   ['"a":1,', 'too many objects'],
   ['[', 'nested more than 500 levels'],
-])('as many %s as no answer has are refused before they are parsed', async (part, reason) => {
+])('refuses more %s than any answer has before it parses them', async (part, reason) => {
   const json = bytes(`[${part.repeat(1_100_000)}0]`);
   await expect(parseJson(json)).rejects.toThrow(reason);
 });

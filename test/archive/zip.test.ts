@@ -79,7 +79,7 @@ const content = fc.oneof(
   fc.string({ maxLength: 50 }).map((text) => strToU8(text.repeat(200))),
 );
 
-test('whatever fflate writes is read back', async () => {
+test('reads back whatever fflate writes', async () => {
   await fc.assert(
     fc.asyncProperty(
       fc.dictionary(path, content, { maxKeys: 8 }),
@@ -162,7 +162,7 @@ test.each([
   expect(await messages(bytes)).toEqual(['A member is damaged: a.']);
 });
 
-test('what is no zip, encrypted or followed by something is refused', async () => {
+test('refuses what is no zip, encrypted or followed by something', async () => {
   expect((await unpack(strToU8('<html>not found</html>'))).errors).toMatchObject([{ isTruncated: false }]);
   expect((await unpack(new Uint8Array())).errors).toMatchObject([{ isTruncated: true }]);
   expect(await messages(zipSync({}))).toEqual([]);

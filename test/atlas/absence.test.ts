@@ -135,7 +135,7 @@ const expected = (hash: string, fields: string): Promise<unknown> =>
 describe.each(Object.keys(FIELDS))('{ %s } of proteins', (fields) => {
   const list = `query($h: [ProteinHash!]!) { proteins(hashes: $h) { ${fields} } }`;
 
-  it('in a list says what single records say, at most one call for each beside the bulk calls', async () => {
+  it('says in a list what single records say, at most one call for each beside the bulk calls', async () => {
     const { data, errors } = await world.query(list, { h: hashes });
     expect(errors).toBeUndefined();
     expect(listAt(data, 'proteins')).toEqual(await Promise.all(hashes.map((hash) => expected(hash, fields))));
@@ -145,7 +145,7 @@ describe.each(Object.keys(FIELDS))('{ %s } of proteins', (fields) => {
     expect(cluster).toBe(0);
   });
 
-  it('by hash, by lookup, by id and as an entity says the same', async () => {
+  it('says the same by hash, by lookup, by id and as an entity', async () => {
     for (const hash of [...[...records.keys()].filter((_, i) => i % 9 === 0), UNKNOWN[0] ?? '']) {
       const { data, errors } = await world.query(
         `query($h: ProteinHash!, $i: ID!, $s: [String!]!, $e: [_Any!]!) { protein(hash: $h) { ${fields} }
@@ -203,7 +203,7 @@ describe('a cluster', () => {
     }
   });
 
-  it('of the hits of a search is theirs', async () => {
+  it('is that of each hit of a search', async () => {
     const sequence = records.get(HBA)?.sequence;
     const { data, errors } = await world.query(
       'query($s: AminoAcidSequence!) { similarProteins(sequence: $s, first: 8) { queryProtein { hash } hits { protein { hash ptm cluster { representativeHash size } } cluster { representativeHash size } } } }',

@@ -272,7 +272,7 @@ describe('a store in trouble', () => {
     expect(mend).toHaveBeenCalledTimes(2);
   });
 
-  it('that does not answer costs no request time, and is left alone after a failure', async () => {
+  it('costs no request time while it does not answer, and is left alone after a failure', async () => {
     const cache = openOver(openStore('redis://127.0.0.1:1'));
     for (let i = 0; i < 30; i++)
       expect(await cache.wrap(`${i}`, async () => ({ name: 'x' }))).toEqual({ name: 'x' });
@@ -281,7 +281,7 @@ describe('a store in trouble', () => {
   });
 
   it.runIf(redis !== null)(
-    'that stalls is bypassed after its time, and used again when it answers',
+    'is bypassed after its time while it stalls, and used again when it answers',
     async () => {
       if (redis === null) return;
       const store = openStore(redis.url);

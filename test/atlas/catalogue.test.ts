@@ -89,7 +89,7 @@ describe('the catalogue', () => {
     expect(entries.get(whole[0] ?? -1)?.label?.toLowerCase()).toContain(word.slice(0, 4).toLowerCase());
   });
 
-  it('of 16,384 long descriptions is read and indexed without holding the loop', async () => {
+  it('is read and indexed without holding the loop, with 16,384 long descriptions', async () => {
     const words = 'helix strand amphipathic kinase zinc binding membrane loop domain motif charged'.split(
       ' ',
     );

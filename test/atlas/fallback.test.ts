@@ -248,7 +248,7 @@ describe('a structure without its scores', () => {
     record = { pdb: PDB, ptm: 0.8 };
   });
 
-  it('in an archive has the pTM of its record, and no record is read for the rest', async () => {
+  it('has the pTM of its record where an archive has it, and no record is read for the rest', async () => {
     expect(at((await ask(SCORES)).data, 'proteins.0')).toEqual(STRUCTURE);
     calls = [];
     const rest = await ask('plddt { mean } structure { atomCount }');
@@ -260,7 +260,7 @@ describe('a structure without its scores', () => {
     'ptm 7.5',
     'ptm -0.1',
     'mean_plddt 250',
-  ])('on their scale in an archive has those of its record: %s', async (remark) => {
+  ])('has the scores of its record where those of an archive are on another scale: %s', async (remark) => {
     archive = zip({ 'sequences.fasta': FASTA, [`structures/${A}.pdb`]: `REMARK ${remark}\n${PDB}\n` });
     expect(at((await ask(SCORES)).data, 'proteins.0')).toEqual(STRUCTURE);
   });
@@ -282,7 +282,7 @@ describe('a structure without its scores', () => {
     }
   });
 
-  it('in a hit of a search has those of its B-factors and its record', async () => {
+  it('has the scores of its B-factors and its record where a hit of a search has it', async () => {
     const hit = { protein_hash: A, similarity_score: 0.9, pdb: PDB };
     others = { '/similarity-search': { restricted_count: 0, similar_proteins: [hit] } };
     const { data, errors } = await send(
@@ -339,7 +339,7 @@ describe('a record that lost a field', () => {
     ['another hash', { protein_hash: B }, /\$\.protein_hash: expected/],
     ['another length', { sequence_length: 5 }, /\$\.sequence_length: expected 4 .*, seen 5/],
     ['a pTM of 7', { ptm: 7 }, /\$\.ptm: expected a number from 0 to 1, seen 7/],
-  ])('or has %s is drift that says where', async (_, changed, message) => {
+  ])('is drift that says where, also with %s', async (_, changed, message) => {
     record = changed;
     archive = zip({});
     const { data, errors } = await askOne('sequence ptm structure { text } features(first: 1) { value }');
@@ -348,7 +348,7 @@ describe('a record that lost a field', () => {
     expect(data === null || at(data, 'protein') === null).toBe(true);
   });
 
-  it('or has features that are no list has an error there alone', async () => {
+  it('has an error at its features alone where these are no list', async () => {
     record = { pdb: PDB, ptm: 0.5, sae_features: 'none' };
     const { data, errors } = await askOne('sequence ptm features(first: 1) { value }');
     expect(errors).toMatchObject([{ path: ['protein', 'features'], extensions: { code: 'UPSTREAM_DRIFT' } }]);
@@ -358,7 +358,7 @@ describe('a record that lost a field', () => {
   it.each<[string, object, RegExp]>([
     ['a pLDDT of 700', { residues_plddt: [0.1, 700, 0.2, 0.3] }, /\$\.residues_plddt: expected .* seen 700/],
     ['too few confidences', { residues_plddt: [0.1] }, /\$\.residues_plddt\.length: expected 4/],
-  ])('or has %s has no confidences, and all else is answered', async (_, changed, message) => {
+  ])('has no confidences with %s, and all else is answered', async (_, changed, message) => {
     record = { pdb: PDB, ptm: 0.5, ...changed };
     const { data, errors } = await askOne('sequence ptm plddt { values }');
     expect(errors).toMatchObject([
@@ -371,7 +371,7 @@ describe('a record that lost a field', () => {
     expect(at(data, 'protein')).toEqual({ sequence: 'MKVA', ptm: 0.5, plddt: null });
   });
 
-  it('and gives confidences on 0 to 100 is read as one that gives them on 0 to 1', async () => {
+  it('is read alike with confidences on 0 to 100 and on 0 to 1', async () => {
     record = {
       pdb: PDB.replaceAll('  0.91', ' 91.00'),
       ptm: 0.5,
@@ -456,7 +456,7 @@ describe('activations along the sequence', () => {
     expect(at(regions.data, 'protein.features')).toEqual([{ regions: null, residues: [1.5, 0, 1, 0] }]);
   });
 
-  it('of features by index are read from the archive, too, and never for raw values', async () => {
+  it('are read from the archive for features by index, too, and never for raw values', async () => {
     archive = along(1, MATRIX);
     const answer = [{ value: 1.5, residues: [1.5, 0, 1, 0] }];
     const { data, errors } = await askOne(`level: featureValues(indices: [3]) { value residues }
@@ -590,7 +590,7 @@ describe('a damaged archive', () => {
     expect(errors).toHaveLength(2);
   });
 
-  it('that holds nothing whole shows no absence: single records answer', async () => {
+  it('shows no absence where it holds nothing whole: single records answer', async () => {
     archive = zip({ 'sequences.fasta': FASTA }).subarray(0, 40);
     const { data, errors } = await ask('sequence');
     expect(errors).toBeUndefined();

@@ -45,7 +45,7 @@ describe('a search over the features', () => {
     expect(at((await search('?!')).data, 'features.totalCount')).toBe(0);
   });
 
-  it('by twenty aliases gives the loop to others between its words', async () => {
+  it('gives the loop to others between its words, with twenty aliases', async () => {
     const query = `query($w: String!) { ${Array.from({ length: 20 }, (_, i) => `a${i}: features(search: $w, first: 1) { totalCount }`).join(' ')} }`;
     const words = 'the and residues where';
     // The same words in the same order are not searched twice.

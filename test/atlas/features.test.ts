@@ -101,7 +101,7 @@ describe('a number of features', () => {
 });
 
 describe('activations along the sequence', () => {
-  it('of many proteins are one bulk call, each as long as its protein', async () => {
+  it('are one bulk call for many proteins, each as long as its protein', async () => {
     const { data, errors } = await world.query(
       `query($h: [ProteinHash!]!) { proteins(hashes: $h) { length features(first: 3) { value feature { index } residues } } }`,
       { h: [INSULIN, HBA] },
@@ -125,7 +125,7 @@ describe('activations along the sequence', () => {
     }
   });
 
-  it('of one protein come with the record that has the regions', async () => {
+  it('come for one protein with the record that has the regions', async () => {
     const answer = await record(INSULIN);
     const { data, errors } = await world.query(
       `{ protein(hash: "${INSULIN}") { features(first: 2) { feature { index } regions { start end } residues(start: 5, end: 25) } } }`,

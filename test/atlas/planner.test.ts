@@ -143,7 +143,7 @@ describe('what was learnt', () => {
     expect(warm.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 
-  it('of more than 50 proteins is there again when they have come twice, and of a page at once', async () => {
+  it('is there again for more than 50 proteins when they have come twice, and for a page at once', async () => {
     const world = await openWorld({ CACHE_RECORDS_SECONDS: '600' });
     onTestFinished(() => world.close());
     const clusters = [INSULIN, HBA, CASPASE_3, ACTIN, CD14];
@@ -164,7 +164,7 @@ describe('what was learnt', () => {
     expect(await callsFor(list.slice(1))).toEqual({});
   });
 
-  it('of a long list is there again, for the list, for a part of it and for one of it that needs more', async () => {
+  it('is there again after a long list, for the list, for a part of it and for one of it that needs more', async () => {
     const { data } = await warm.query(
       '{ a: cluster(hash: "' +
         HBA +
@@ -299,7 +299,7 @@ describe('a look-up that the upstream makes a job of', () => {
     expect(cold.counts().bulkJob).toBeLessThan(12);
   });
 
-  it('that takes longer than the request names the job and the way on', async () => {
+  it('names the job and the way on where it takes longer than the request', async () => {
     const clock = new ManualClock(Date.now());
     const stuck = await openWorld({ REQUEST_TIMEOUT_MS: '1500' }, { clock });
     const { data, errors } = await stuck.query(QUERY, { h: hashes });

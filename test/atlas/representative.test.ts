@@ -58,7 +58,7 @@ describe('the representative of a cluster', () => {
     expect(at(data, 'protein.sequence')).toEqual(expect.any(String));
   });
 
-  it('of many proteins costs the calls of their clusters', async () => {
+  it('costs for many proteins the calls of their clusters', async () => {
     const hashes = members.slice(0, 8);
     const query = (below: string) =>
       world.query(`query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { cluster { ${below} } } }`, {

@@ -54,7 +54,7 @@ describe('a search', () => {
     expect(world.counts()).toEqual({});
   });
 
-  it('of several proteins is one bulk call for what is selected on all hits', async () => {
+  it('makes one bulk call for what is selected on all hits of several proteins', async () => {
     const { data, errors } = await world.query(
       `query($h: [ProteinHash!]!) { proteins(hashes: $h) { similar(first: 3) { hits { protein { sequence } cluster { size name } } } } }`,
       { h: [INSULIN, HBA] },

@@ -151,7 +151,7 @@ describe.each([
     expect(text).toMatch(/^ATOM 4 C CA \. ALA A 1 5 .* 5 ALA A CA 1$/m);
   });
 
-  it('no ATOM line is no structure, and all else is answered', async () => {
+  it('takes a file without ATOM lines for no structure, and answers all else', async () => {
     const answer = await send(ask(NONE, 'sequence ptm plddt { mean } structure { text atomCount }'));
     expect(answer.errors).toBeUndefined();
     expect(read(answer, 'structure')).toBeNull();
@@ -194,7 +194,7 @@ describe.each([
 });
 
 describe('the file of a protein', () => {
-  it('with an unknown residue is there, without ATOM lines is not, and with too few residues is an error', async () => {
+  it('is there with an unknown residue, is not without ATOM lines, and is an error with too few residues', async () => {
     const [pdb, cif, none, cut] = await Promise.all(
       [`${X}.pdb`, `${X}.cif`, `${NONE}.pdb`, `${CUT}.cif`].map(file),
     );

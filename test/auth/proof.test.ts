@@ -251,7 +251,7 @@ describe('tokens of an issuer', () => {
     expect(await asked(await issuer.sign('eve', { exp: now - 10 }))).toEqual(WELCOME);
   });
 
-  it('that are wrong are limited by address, and lock no caller out', async () => {
+  it('are limited by address when they are wrong, and lock no caller out', async () => {
     const other = await openIssuer();
     const own = openGateway(
       sandbox.url,
@@ -349,7 +349,7 @@ describe('tokens of an issuer', () => {
     await own.close();
   });
 
-  it('that expire while their socket is open are UNAUTHENTICATED with the next operation, and 4401', async () => {
+  it('are UNAUTHENTICATED with the next operation, and 4401, when they expire while their socket is open', async () => {
     // Clocks may differ by 30 seconds; of these, two to three are left.
     const exp = Math.floor(Date.now() / 1000) - 27;
     const token = await issuer.sign('ann', { exp });
@@ -404,7 +404,7 @@ describe('tokens of an issuer', () => {
     await down.close();
   });
 
-  it('and the address of their keys stay out of the log when the keys cannot be fetched', async () => {
+  it('stay out of the log with the address of their keys when the keys cannot be fetched', async () => {
     const down = await openIssuer();
     down.fail(true);
     const token = await down.sign('ann');

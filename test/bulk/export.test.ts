@@ -34,7 +34,7 @@ const objectsOf = async (response: Response): Promise<unknown[]> =>
   (await linesOf(response)).map((line): unknown => JSON.parse(line));
 
 describe('an export', () => {
-  it('of 1,200 hashes is three bulk calls, and a line for each in the order of the list', async () => {
+  it('makes three bulk calls for 1,200 hashes, and writes a line for each in the order of the list', async () => {
     const hashes = Array.from({ length: 1200 }, (_, i) => KNOWN[i % 97] ?? unknownHash(i));
     const response = await send('/export.tsv', hashes.join('\n'));
     expect(response.status).toBe(200);
@@ -55,7 +55,7 @@ describe('an export', () => {
     expect(Object.keys(world.counts()).sort()).toEqual(['bulk', 'bulkJob', 'download']);
   });
 
-  it('of up to 100 identifiers is an address, which a spreadsheet reads', async () => {
+  it('has an address for up to 100 identifiers, which a spreadsheet reads', async () => {
     const get = (search: string, init: RequestInit = {}) =>
       world.gateway.fetch(new Request(`http://gateway.test/export.tsv?${search}`, init));
     const ids = ['P01308', 'INS_HUMAN', 'no, identifier', INSULIN];
@@ -209,7 +209,7 @@ ${unknownHash(1)}\n${sequence}\n`;
     expect(world.calls).toEqual([]);
   });
 
-  it('that may cost more than a query may is refused with a status of its own', async () => {
+  it('is refused with a status of its own where it may cost more than a query may', async () => {
     const own = await openWorld({ MAX_QUERY_COST: '10' });
     onTestFinished(() => own.close());
     const ids = Array.from({ length: 20 }, (_, i) => `P013${10 + i}`).join('\n');
@@ -244,7 +244,7 @@ describe('an export over HTTP', () => {
   };
   const ids = (count: number): string => Array.from({ length: count }, (_, i) => unknownHash(i)).join('\n');
 
-  it('that breaks in the middle is cut off, so that no client takes it for the whole', async () => {
+  it('is cut off where it breaks in the middle, so that no client takes it for the whole', async () => {
     const folder = mkdtempSync(join(tmpdir(), 'export-'));
     onTestFinished(() => rmSync(folder, { recursive: true }));
     const file = join(folder, 'keys');

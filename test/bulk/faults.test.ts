@@ -140,7 +140,7 @@ it('a look-up is forgotten after three days, and at once when the service refuse
   expect((await own.query(PART, { id })).data).toEqual({ it: null });
 });
 
-it('while the store is full nothing is sent, and a look-up is cancelled all the same', async () => {
+it('sends nothing while the store is full, and cancels a look-up all the same', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'bulk-'));
   onTestFinished(() => rmSync(folder, { recursive: true }));
   const file = join(folder, 'store.db');

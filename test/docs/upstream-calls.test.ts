@@ -96,7 +96,7 @@ describe('the calls of the service', () => {
   const plain = (name: string): readonly SeenCall[] =>
     costs.get('plain')?.find((cost) => cost.name === name)?.calls ?? [];
 
-  it('of every example are those of docs/upstream-calls.md, in both dialects', () => {
+  it('are for every example those of docs/upstream-calls.md, in both dialects', () => {
     const rows = rich().map(({ name, calls }) => `| ${name} | ${told(calls)} | ${told(plain(name))} |`);
     expect(rows.length).toBeGreaterThan(10);
     const text = `# Calls of the service

@@ -209,7 +209,7 @@ describe('a service that changed', () => {
     expect(differing(report)).toContainEqual(expect.objectContaining(difference));
   });
 
-  it('by a new key: told, and nothing is wrong', async () => {
+  it('is told of a new key, and nothing is wrong', async () => {
     proxy.change(inJson(/\/uniprot\//, (fields) => Object.assign(fields, { taxon: 9606 })));
     const report = await doctor();
     expect(report.status).toBe('OK');
@@ -219,7 +219,7 @@ describe('a service that changed', () => {
   it.each([
     { UPSTREAM_LIST_FIELDS: 'page_size, cursor' },
     { UPSTREAM_LIST_FIELDS: 'limit, page_token' },
-  ])("by names of List's fields: %j", async (env) => {
+  ])("is found out by the names of List's fields: %j", async (env) => {
     const report = await doctor(sandbox.url, { env, batchId: await finishedBatch() });
     expect(differing(report)).toMatchObject([{ path: 'HTTP status', setting: 'UPSTREAM_LIST_FIELDS' }]);
   });
@@ -238,7 +238,7 @@ describe('a service that changed', () => {
           fields.items = [{ ...fields.items[0], task_id: 'always-the-same' }];
       }),
     ],
-  ])('by a List that ignores %s', async (_, change) => {
+  ])('is found out by a List that ignores %s', async (_, change) => {
     const batchId = await finishedBatch();
     proxy.change(change);
     expect(differing(await doctor(proxy.url, { batchId }))).toContainEqual(
@@ -246,7 +246,7 @@ describe('a service that changed', () => {
     );
   });
 
-  it('by another prefix: names the setting', async () => {
+  it('is found out by another prefix, which names the setting', async () => {
     proxy.reroute((path) =>
       path.startsWith('/atlas/protein/api/v1beta1')
         ? path.replace('v1beta1', 'v1alpha1')

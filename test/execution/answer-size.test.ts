@@ -115,7 +115,7 @@ describe('a response that is large and not too large', () => {
     expect(await inParts(query('if: false, ').replace('450', '1000'))).not.toContain('QUERY_TOO_EXPENSIVE');
   });
 
-  it('of five thousand proteins with ten features and cluster is whole', async () => {
+  it('is whole for five thousand proteins with ten features and cluster', async () => {
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
       hash name length ptm cluster { size percentCharacterized } features(first: 10) { value feature { index label } }
     } }`;
@@ -127,7 +127,7 @@ describe('a response that is large and not too large', () => {
     expect(at(proteins[0], 'hash')).toBe(INSULIN);
   });
 
-  it('of five hundred structures is not refused', async () => {
+  it('is not refused for five hundred structures', async () => {
     const { errors } = await world.query(`{ proteins(hashes: ${listOf(same(500))}) { structure { text } } }`);
     expect(errors).toBeUndefined();
   });

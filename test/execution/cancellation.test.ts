@@ -18,7 +18,7 @@ beforeEach(async () => {
   world.forget();
 });
 
-it('what is there when the time is up is answered, what is not is an error at its path', async () => {
+it('answers what is there when the time is up; what is not is an error at its path', async () => {
   await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 20_000, times: 10 });
   const { data, errors } = await world.query(
     `{ protein(hash: "${HASH}") { hash ptm similar(first: 3) { hits { score } } } }`,
@@ -29,7 +29,7 @@ it('what is there when the time is up is answered, what is not is an error at it
   ]);
 });
 
-it('what a mutation has done is told when the time is up for the next one', async () => {
+it('tells what a mutation has done when the time is up for the next one', async () => {
   await fault(world.sandboxUrl, { operation: 'submit', delay_ms: 1200, times: 1 });
   await fault(world.sandboxUrl, { operation: 'status', delay_ms: 20_000, times: 10 });
   const items = '[{ chains: [{ protein: { sequence: "GIVEQCCTSICSLYQLENYCN" } }] }]';

@@ -114,7 +114,7 @@ describe('answers to public questions', () => {
       expect(await costOf(`${CARD} # long`, {}, 'x'.repeat(270_000))).toBeGreaterThan(0);
   });
 
-  it('that failed are not shared', async () => {
+  it('are not shared when they failed', async () => {
     await fault(world.sandboxUrl, { operation: 'bulk', status: 500, times: 3 });
     const failed = await ask(CARD, { hash: ABSENT });
     expect(at(failed, 'errors.0.extensions.code')).toBe('UPSTREAM_UNAVAILABLE');
@@ -122,7 +122,7 @@ describe('answers to public questions', () => {
     expect(await ask(CARD, { hash: ABSENT })).toEqual({ data: { protein: null } });
   });
 
-  it('that tell whether they were kept are never kept', async () => {
+  it('are never kept when they tell whether they were', async () => {
     for (const fromCache of [false, true, true])
       expect(await ask(FRESHNESS, { hash: HBB })).toEqual({
         data: { protein: { provenance: { fromCache } } },
@@ -174,7 +174,7 @@ describe('files', () => {
     expect(await lookUps()).toBe(made);
   });
 
-  it('that are not there are looked for each time', async () => {
+  it('are looked for each time while they are not there', async () => {
     for (const path of [`/thumbnails/${ABSENT}/plddt.png`, `/structures/${ABSENT}.pdb`]) {
       world.forget();
       expect((await read(path)).status).toBe(404);

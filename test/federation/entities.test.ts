@@ -48,7 +48,7 @@ async function manyHashes(count: number): Promise<string[]> {
 }
 
 describe('references', () => {
-  it('to 300 proteins are one bulk call for existence and data, beside the records that name clusters', async () => {
+  it('make one bulk call for existence and data of 300 proteins, beside the records that name clusters', async () => {
     const held = await manyHashes(100);
     const gaps = Array.from({ length: 200 }, (_, i) => i.toString(16).padStart(32, '0'));
     const hashes = held.flatMap((hash, i) => [hash, gaps[2 * i], gaps[2 * i + 1]]);
@@ -84,7 +84,7 @@ describe('references', () => {
     expect(listAt(sent, 'protein_hashes')).toHaveLength(3);
   });
 
-  it('that are malformed fail at their own index only', async () => {
+  it('fail at their own index only when they are malformed', async () => {
     const { data, errors = [] } = await entities(
       [
         protein(INSULIN),
@@ -108,7 +108,7 @@ describe('references', () => {
     expect(world.counts()).toEqual({ bulk: 1 });
   });
 
-  it('of several types are answered side by side, by their own key or by id', async () => {
+  it('are answered side by side for several types, by their own key or by id', async () => {
     const first = await world.query(
       `{ protein(hash: "${INSULIN}") { id cluster { id representativeHash } } feature(index: 42) { id } }`,
     );
@@ -157,7 +157,7 @@ describe('references', () => {
     expect(answer.errors?.map(({ path }) => path)).toEqual([['_entities', 1]]);
   });
 
-  it('to batches and tasks need the token of their caller', async () => {
+  it('need the token of their caller when they lead to batches and tasks', async () => {
     const submitted = await world.query(
       `mutation { submitFold(input: { label: "lab", items: [{ chains: [{ protein: { sequence: "MALWMRLLPLLALLALWGPD" } }] }] }) {
         ... on FoldSubmitted { batch { id batchId tasks { nodes { id taskId } } } } } }`,

@@ -230,7 +230,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    it('of an unknown state are UNKNOWN, beside the word of the service', async () => {
+    it('are UNKNOWN for an unknown word, beside the word of the service', async () => {
       const id = await bench.submit({ items: tiny(2) });
       await bench.fault({
         operation: 'list',
@@ -282,7 +282,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       ['done', { done: 1, paused: 1 }, 'UNKNOWN'],
       ['done', {}, 'UNKNOWN'],
       ['archived', { done: 3 }, 'UNKNOWN'],
-    ])('of a batch that is %s with %j: %s', async (word, counts, status) => {
+    ])('are for a batch that is %s with %j: %s', async (word, counts, status) => {
       const body = { data: { status: word, counts, cursor: null } };
       await bench.fault({ operation: 'list', status: 200, body });
       const { data } = await bench.ask('{ batch(batchId: "any") { status } }');
@@ -292,7 +292,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
 
   describe('a call that fails', () => {
     const refused = { status: 403, body: { message: 'no' } };
-    it('of List keeps what the gateway itself holds', async () => {
+    it('keeps what the gateway itself holds where it is List', async () => {
       const id = await bench.submit({ items: tiny(1), label: 'kept' });
       await bench.fault({ operation: 'list', times: 99, ...refused });
       const { data, errors } = await bench.ask(
@@ -304,7 +304,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
     });
 
-    it('of the tasks keeps the state and the counts of the batch', async () => {
+    it('keeps the state and the counts of the batch where it is that of the tasks', async () => {
       const id = await bench.submit({ items: tiny(2), label: 'kept' });
       const items = [{ status: 4 }, { status: 4 }];
       const body = { data: { status: 'in_progress', counts: { queued: 2 }, items, cursor: null } };
@@ -367,7 +367,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(node.data).toEqual({ node: { __typename: 'Task', name: 'b' } });
     });
 
-    it('that is alone in its batch has an opaque id, and is known all the same', async () => {
+    it('has an opaque id where it is alone in its batch, and is known all the same', async () => {
       const id = await bench.submit({ items: [protein(INSULIN_A, 'alone')] });
       const { data } = await bench.ask(WALK, { id });
       const [edge] = listAt(data, 'batch.tasks.edges');
@@ -381,7 +381,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(task).toEqual({ task: { name: 'alone', index: 0, batch: { batchId: id } } });
     });
 
-    it('of a batch that was not submitted here has no name, and its batch is proved by List', async () => {
+    it('has no name where its batch was not submitted here, and List proves the batch', async () => {
       const answer = await fetch(`${bench.sandboxUrl}/api/v1/batch/submit`, {
         method: 'POST',
         headers: { authorization: 'Bearer key-of-a-test', 'content-type': 'application/json' },
@@ -416,7 +416,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
     const task = (id: string, selection: string) =>
       bench.ask(`query($id: ID!) { task(taskId: $id) { ${selection} } }`, { id });
 
-    it('of artifacts is shown with the time until which their addresses work', async () => {
+    it('artifacts are shown with the time until which their addresses work', async () => {
       const id = await bench.submit({ items: tiny(2) });
       const artifacts = { embeddings: 'https://files.example/e?signature=x' };
       const body = {
@@ -447,7 +447,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         null,
         'The task failed; the upstream gave its reason in a form that is not known.',
       ],
-    ])('of an error is read from %s, and kept as it came', async (_, error, code, message) => {
+    ])('an error is read from %s, and kept as it came', async (_, error, code, message) => {
       await bench.fault({ operation: 'status', status: 200, body: { data: { status: 'failed', error } } });
       const { data } = await task('any', 'status error { code message raw }');
       expect(data).toEqual({
@@ -468,7 +468,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       });
     });
 
-    it('of an error that List leaves out is read from Status, for the table too', async () => {
+    it('an error that List leaves out is read from Status, for the table too', async () => {
       const items = [{ task_id: 't', status: 'failed' }];
       const body = { data: { status: 'done', counts: { failed: 1 }, cursor: null, items } };
       const error = { data: { status: 'failed', error: 'CUDA out of memory' } };
@@ -486,7 +486,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(await table()).toContain('Why it failed cannot be read: not now');
     });
 
-    it('of warnings is shown, wherever they stand', async () => {
+    it('warnings are shown, wherever they stand', async () => {
       await bench.fault({
         operation: 'status',
         status: 200,
@@ -687,7 +687,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(data).toEqual({ cancelBatch: { stillRunningCount: 2 } });
     });
 
-    it('what does not exist is NotFound, a bad key is Refused, trouble is an error', async () => {
+    it('is NotFound for what does not exist, Refused for a bad key, and an error in trouble', async () => {
       expect((await bench.ask(CANCEL, { id: 'nobody' })).data).toMatchObject({
         cancelBatch: { __typename: 'NotFound', hint: expect.stringContaining('Check the id') },
       });

@@ -275,7 +275,7 @@ describe('results that cannot be read', () => {
     expect(bench.counts().download).toBe(2);
   });
 
-  it('for a reason that holds for all of them are not asked for one after the other', async () => {
+  it('are not asked for one after the other where the reason holds for all of them', async () => {
     const own = await bench.submit({ items: tiny(20) });
     await bench.pass(120_000);
     bench.forget();
@@ -290,7 +290,7 @@ describe('results that cannot be read', () => {
     expect(bench.counts().status).toBeLessThanOrEqual(8);
   });
 
-  it('in the time of the request are an error that says how many were read, and to ask again', async () => {
+  it('are an error when the time is up, which says how many were read, and to ask again', async () => {
     const slow = await openBench({ REQUEST_TIMEOUT_MS: '3000' }, { limits: { runningTasks: 100 } });
     onTestFinished(() => slow.close());
     const own = await slow.submit({ items: Array.from({ length: 10 }, (_, i) => pair(`s${i}`, 12 + i)) });

@@ -510,7 +510,7 @@ describe('scores outside 0 to 1', () => {
     expect(errors?.[0]?.message).toContain(reason);
   });
 
-  it('of pairs of chains are an error there only', async () => {
+  it('are an error at the pairs of chains only where they are theirs', async () => {
     const pairs = smallFold().pair_chains_iptm.map((row) => row.map((value) => value * 100));
     const { data, errors } = await ask(
       { ...smallFold(), pair_chains_iptm: pairs },
@@ -521,7 +521,7 @@ describe('scores outside 0 to 1', () => {
     expect(errors?.[0]?.path?.at(-1)).toBe('chainPairs');
   });
 
-  it('of pairs of chains that are not those of the result are an error there, none are none', async () => {
+  it('are an error at pairs of chains that are not those of the result; none are none', async () => {
     const pairs = [
       [0.9, 0.5],
       [0.5, 0.8],
@@ -541,7 +541,7 @@ describe('scores outside 0 to 1', () => {
     }
   });
 
-  it('of an interface that is not there, of a single chain, are none', async () => {
+  it('are none for a single chain, which has no interface', async () => {
     const fold = { ...largeFold(3), interface_ptm: 0 };
     const { data } = await ask(fold, 'ptm iptm structure { text }');
     const { iptm, ptm, structure } = at(data, 'batch.tasks.nodes.0.result') as Record<string, unknown>;

@@ -241,7 +241,7 @@ describe('a result', () => {
     expect(bench.counts()).toEqual({ status: 1, download: 1 });
   });
 
-  it('whose structure PDB cannot hold is null with the reason; mmCIF holds it', async () => {
+  it('is null with the reason where PDB cannot hold its structure; mmCIF holds it', async () => {
     const id = await bench.submit({
       items: [{ chains: [{ protein: { sequence: INSULIN_A, ids: ['heavy'] } }] }],
     });
@@ -340,7 +340,7 @@ describe('a result of another shape', () => {
     });
   });
 
-  it('without atoms has no structure, whatever is asked of it', async () => {
+  it('has no structure without atoms, whatever is asked of it', async () => {
     const named = { chain_id: [0, 0], metadata: { chain_lookup: { '0': 'A' } } };
     const body = { complex: { sequence: ['ALA', 'GLY'], atom_positions: [], ...named } };
     await bench.fault({ operation: 'download', status: 200, body });
@@ -353,7 +353,7 @@ describe('a result of another shape', () => {
     });
   });
 
-  it('with embeddings tells their shapes and serves them as a NumPy archive', async () => {
+  it('tells the shapes of its embeddings and serves them as a NumPy archive', async () => {
     const body = {
       output_embedding_sequence: [
         [1, 2, 3],
@@ -400,7 +400,7 @@ describe('a result of another shape', () => {
     '{}',
     '{"message": "no such key"}',
     '{"data": {"model": "m"}}',
-  ])('that is no folding result (%s) is an error at its path, of which no score is kept', async (body) => {
+  ])('is an error at its path where it is no folding result (%s), and no score is kept', async (body) => {
     const id = await bench.submit({ items: [protein('GIVEQ', 'tiny'), protein('GIV')] });
     await bench.pass(60_000);
     const scores = () =>
@@ -489,7 +489,7 @@ describe('a signature', () => {
     expect(bench.counts()).toEqual({ status: 2, download: 2 });
   });
 
-  it('that never works is an error at its path, and not tried for ever', async () => {
+  it('is an error at its path where it never works, and not tried for ever', async () => {
     await bench.fault({ operation: 'download', status: 403, times: 2, body: 'no' });
     const { data, errors } = await bench.ask(
       'query($id: ID!) { task(taskId: $id) { status result { model } } }',

@@ -33,7 +33,7 @@ describe('HEAD', () => {
   it.each([
     'result.json',
     'structure.cif',
-  ])('of %s says what GET would, whatever range is asked for', async (file) => {
+  ])('says of %s what GET would, whatever range is asked for', async (file) => {
     const whole = await get(file);
     const length = Buffer.byteLength(await whole.text());
     for (const range of ['bytes=10-19', 'bytes=999999999-']) {
@@ -147,7 +147,7 @@ describe('structure.cif and structure.pdb', () => {
   it.each([
     ['cif', 'chemical/x-mmcif'],
     ['pdb', 'chemical/x-pdb'],
-  ])('as .%s is the same text as in GraphQL, in ranges, with a tag', async (ending, type) => {
+  ])('have as .%s the same text as in GraphQL, in ranges, with a tag', async (ending, type) => {
     const format = ending === 'cif' ? 'MMCIF' : 'PDB';
     const { data } = await bench.ask(
       'query($id: ID!, $format: StructureFormat) { task(taskId: $id) { result { structure(format: $format) { text url } } } }',
@@ -188,7 +188,7 @@ describe('what is not there', () => {
     await fetch(`${bench.sandboxUrl}/control/faults`, { method: 'DELETE' });
   });
 
-  it('after 31 days is gone, and what failed has failed still', async () => {
+  it('is gone after 31 days, and what failed has failed still', async () => {
     const failing = { chains: [{ ligand: { ccd: ['ZZZZZ'] } }] };
     const id = await bench.submit({ items: [protein('GIV'), failing] });
     await bench.pass(31 * 24 * 3_600_000 + 60_000);

@@ -110,7 +110,7 @@ describe('a submission', () => {
     });
   });
 
-  it('with faults is not sent, and says all of them', async () => {
+  it('is not sent with faults, and says all of them', async () => {
     const ending = await send({ repeat: 2001, items: [protein('GIV1'), { chains: [] }] });
     expect(at(ending, '__typename')).toBe('InvalidInput');
     expect(listAt(ending, 'issues').map((issue) => `${at(issue, 'path')} ${at(issue, 'code')}`)).toEqual([
@@ -121,7 +121,7 @@ describe('a submission', () => {
     expect(bench.counts()).toEqual({});
   });
 
-  it('with faults is measured all the same, as far as a number goes', async () => {
+  it('is measured with faults all the same, as far as a number goes', async () => {
     const { data } = await bench.ask(
       'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok taskCount } }',
       { input: { repeat: 2 ** 31 - 1, items: [protein('GIV'), protein('GIVE')] } },
@@ -187,7 +187,7 @@ describe('a refusal', () => {
     expect(bench.counts()).toEqual({ submit: 1 });
   });
 
-  it('by HTTP 413 says that fewer items are to be sent', async () => {
+  it('says after HTTP 413 that fewer items are to be sent', async () => {
     await bench.fault({ operation: 'submit', status: 413, body: { status: 'error', message: 'too large' } });
     expect(await send(item)).toMatchObject({ hint: expect.stringContaining('Submit fewer items at once') });
   });
@@ -210,7 +210,7 @@ describe('a chain', () => {
     ['no kind', {}],
     ['two kinds', { rna: { sequence: 'ACGU' }, dna: { sequence: 'ACGT' } }],
     ['a kind that is null', { protein: null }],
-  ])('of %s is no input of the schema, and nothing is sent', async (_, chain) => {
+  ])('is no input of the schema with %s, and nothing is sent', async (_, chain) => {
     const { data, errors } = await bench.ask(SUBMIT, { input: { items: [{ chains: [chain] }] } });
     expect(data ?? null).toBeNull();
     expect(errors).toMatchObject([{ extensions: { code: 'BAD_USER_INPUT' } }]);
@@ -248,7 +248,7 @@ describe('an unknown outcome', () => {
     expect(data).toEqual({ checkFold: { ok: true, warnings: [{ code: 'EARLIER_OUTCOME_UNKNOWN' }] } });
   });
 
-  it('without an idempotency key names none', async () => {
+  it('names no idempotency key where there was none', async () => {
     await bench.fault({ operation: 'submit', status: 500, body: { message: 'boom', request_id: 'req_y' } });
     const ending = await send({ items: [protein(INSULIN_A)] });
     expect(ending).toMatchObject({
@@ -340,7 +340,7 @@ describe('an idempotency key', () => {
   });
 });
 
-it('no connection at all is a refusal: nothing was sent, and the key is free', async () => {
+it('is free again after no connection at all, which is a refusal: nothing was sent', async () => {
   const down = await openBench({}, {});
   const url = down.sandboxUrl;
   await down.close();
@@ -423,7 +423,7 @@ describe('a store on disk', () => {
     expect(bytes).not.toContain('key-of-a-test');
   });
 
-  it('that can no longer be read hides no id of what was paid', async () => {
+  it('hides no id of what was paid when it can no longer be read', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/unread.db` });
     const database = openSqlite(`${folder}/unread.db`);
     database.exec('ALTER TABLE entry RENAME TO gone');
@@ -442,7 +442,7 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
-  it('that cannot read the scores of an expired result does not say that there are none', async () => {
+  it('does not say that an expired result has no scores when it cannot read them', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/scores.db` });
     const id = await broken.submit({ items: [protein(INSULIN_A), protein(INSULIN_B)] });
     await broken.pass(32 * 24 * 3_600_000);
@@ -460,7 +460,7 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
-  it('that fails hides neither a success nor its reason', async () => {
+  it('hides neither a success nor its reason when it fails', async () => {
     const broken = await openBench({ STORE_URL: `sqlite:${folder}/gateway.db` });
     const database = openSqlite(`${folder}/gateway.db`);
     for (const [name, event] of [
@@ -493,7 +493,7 @@ describe('a store on disk', () => {
     await broken.close();
   });
 
-  it('that is full sends nothing whose owner only the gateway could know', async () => {
+  it('has nothing sent while it is full whose owner only the gateway could know', async () => {
     const key = 'the-key-of-a-caller-of-this-gateway';
     const full = await openBench({
       STORE_URL: `sqlite:${folder}/gateway.db`,
@@ -561,7 +561,7 @@ describe('a store on disk', () => {
     await liar.close();
   });
 
-  it('whose process was killed while it submitted says that its outcome is unknown, and sends nothing', async () => {
+  it('says that an outcome is unknown when its process was killed while it submitted, and sends nothing', async () => {
     const env = { STORE_URL: `sqlite:${folder}/gateway.db`, UPSTREAM_TIMEOUT_FACTOR: '1' };
     const killed = await openBench(env);
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };

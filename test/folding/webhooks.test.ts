@@ -369,7 +369,7 @@ describe('after a restart, a webhook', () => {
     expect(await receivedInTheEnd()).toHaveLength(1);
   });
 
-  it('that failed is tried again as it is, without another poll', async () => {
+  it('is tried again as it is where it failed, without another poll', async () => {
     receiver.answers.push(500);
     await submit(open({ ...stored(), ...OWN_KEY }, [600_000]), { items: tiny(1) });
     await endTasks();

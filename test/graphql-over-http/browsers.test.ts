@@ -78,7 +78,7 @@ describe('requests by GET', () => {
         'sec-fetch-user': '?1',
       },
     ],
-  ])('of %s are answered', async (_, headers) => {
+  ])('are answered when they are of %s', async (_, headers) => {
     const response = await get(headers);
     expect(response.status).toBe(200);
     expect(await response.text()).toContain('{"data":{"__typename":"Query"}}');
@@ -141,7 +141,7 @@ describe('requests by GET', () => {
         'sec-fetch-dest': 'document',
       },
     ],
-  ])('of a foreign page by %s are 403', async (_, headers) => {
+  ])('are 403 when a foreign page makes them by %s', async (_, headers) => {
     const response = await get(headers);
     const body: unknown = await response.json();
     expect([response.status, at(body, 'errors.0.extensions.code')]).toEqual([403, 'FORBIDDEN']);
@@ -155,7 +155,7 @@ describe('requests by POST', () => {
     'application/x-www-form-urlencoded',
     'multipart/form-data; boundary=x',
     '',
-  ])('of a foreign form, as %s, never run a mutation', async (type) => {
+  ])('never run a mutation when a foreign form sends them as %s', async (type) => {
     world.forget();
     const body = JSON.stringify({ query: 'mutation { cancelBatch(batchId: "x") { __typename } }' });
     const response = await ask('/graphql', {
@@ -252,7 +252,7 @@ describe('what browsers are told', () => {
     ['/nowhere', 404, 'same-origin'],
     ['/structures/12e9c9e4e2835c302e8ba615115edda3.pdb', 200, 'same-origin'],
     ['/thumbnails/12e9c9e4e2835c302e8ba615115edda3/plddt.png', 200, 'cross-origin'],
-  ])('about %s', async (path, status, policy) => {
+  ])('holds every policy for %s', async (path, status, policy) => {
     const response = await ask(path);
     const headers = Object.fromEntries(response.headers);
     expect(response.status).toBe(status);
@@ -263,7 +263,7 @@ describe('what browsers are told', () => {
     });
   });
 
-  it('about pages: just their own inline scripts run', async () => {
+  it('lets just the inline scripts of pages run that are their own', async () => {
     const response = await ask('/graphql', { headers: { accept: 'text/html' } });
     const policy = response.headers.get('content-security-policy') ?? '';
     expect(Object.fromEntries(response.headers)).toMatchObject(TOLD);

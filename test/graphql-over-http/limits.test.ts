@@ -119,7 +119,7 @@ describe('a document', () => {
     expect(errors?.at(-1)?.message).toMatch(/Too many validation errors/);
   });
 
-  it('with two fields that cannot be one is told so once', async () => {
+  it('is told once where two of its fields cannot be one', async () => {
     const { errors } = await world.query('{ a: features(first: 1) { totalCount } a: limits { __typename } }');
     expect(errors?.map(({ message }) => message)).toEqual([expect.stringContaining('Fields "a" conflict')]);
   });

@@ -273,7 +273,7 @@ describe('automatic persisted queries', () => {
 });
 
 describe('the list', () => {
-  it('of the examples and the tools for agents is committed as they are', () => {
+  it('has the examples and the tools for agents as they are', () => {
     const listed = readManifest(readFileSync(FILE, 'utf8'));
     const documents = [...readExamples().map(({ query }) => query), ...DOCUMENTS];
     const expected = new Map(documents.map((query) => [sha256(query), query]));

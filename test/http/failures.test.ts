@@ -265,7 +265,7 @@ describe('a subscription', () => {
     expect(failureLines()).toHaveLength(1);
   });
 
-  it('over a socket counts and logs its failure once', async () => {
+  it('counts and logs its failure once over a socket', async () => {
     liar.script('list', says(200, ODD));
     const { text, errors } = await observe(() => overSocket(watch('socket')));
     expect(text).toContain('UPSTREAM_DRIFT');

@@ -71,7 +71,7 @@ describe('without PUBLIC_URL', () => {
   });
 });
 
-it('with PUBLIC_URL an answer with addresses is public, whatever the Host', async () => {
+it('an answer with addresses is public where PUBLIC_URL is set, whatever the Host', async () => {
   const place = await withListener({ PUBLIC_URL: 'https://atlas.test/fold' });
   for (const host of ['evil.test', 'atlas.test']) {
     const { cacheControl, body, text } = await place.get(host, ADDRESSES);

@@ -32,7 +32,7 @@ function schemaWithNewField() {
 }
 
 describe('an answer', () => {
-  it('with a new field that declares nothing is not stored', () => {
+  it('is not stored with a new field that declares nothing', () => {
     const changed = schemaWithNewField();
     expect(secondsOf('{ protein { hash } }', {}, changed)).toBe(RECORD_SECONDS);
     expect(secondsOf('{ protein { hash added } }', {}, changed)).toBeNull();
@@ -46,7 +46,7 @@ describe('an answer', () => {
       '{ lookup(ids: ["P01308"]) { problem { message ... on InvalidInput { issues { path } } } } }',
       RECORD_SECONDS,
     ],
-  ])('to %s is stored for as long as its shortest-lived field', (query, seconds) => {
+  ])('is stored for as long as its shortest-lived field: %s', (query, seconds) => {
     expect(secondsOf(query)).toBe(seconds);
   });
 
@@ -59,11 +59,11 @@ describe('an answer', () => {
     '{ protein(hash: "a") { provenance { fromCache } } }',
     '{ __schema { queryType { name } } }',
     'mutation { cancelBatch(id: "a") { __typename } }',
-  ])('to %s is never stored', (query) => {
+  ])('is never stored: %s', (query) => {
     expect(secondsOf(query)).toBeNull();
   });
 
-  it('that may have made the service fold is not stored', () => {
+  it('is not stored where it may have made the service fold', () => {
     const query = 'query A($fold: Boolean = false) { protein(hash: "a", foldOnMiss: $fold) { hash } }';
     expect(secondsOf(query)).toBe(RECORD_SECONDS);
     expect(secondsOf(query, { fold: false })).toBe(RECORD_SECONDS);

@@ -94,7 +94,7 @@ describe('null in the arguments of a tool', () => {
     });
   });
 
-  it('of a required argument, or in a list, is told by its name', async () => {
+  it('is told by its name where the argument is required, or in a list', async () => {
     const text = async (name: string, args: unknown) => JSON.stringify(await call(name, args));
     expect(await text('get_protein', { id: null })).toMatch(/id: it is missing: expected string/);
     expect(await text('lookup_proteins', { ids: null })).toMatch(/ids: it is missing: expected array/);

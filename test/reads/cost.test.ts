@@ -234,7 +234,7 @@ describe.each(['plain', 'rich'] as const)('the cost of a query to a service that
 
 describe('the cost of a long list', () => {
   // It is reckoned from the document before anything is sent: no dialect changes it.
-  it('of 5,000 proteins with cluster and ten features is within the default limit', async () => {
+  it('is within the default limit for 5,000 proteins with cluster and ten features', async () => {
     const world = await openWorld();
     const query = `query($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) {
       hash accession length ptm cluster { size percentCharacterized taxonomy { name } } features(first: 10) { value feature { index label } }

@@ -65,7 +65,7 @@ describe('needs', () => {
     );
   });
 
-  it('what lacks, together with what was had, covers the need', () => {
+  it('are covered by what is missing together with what was had', () => {
     fc.assert(
       fc.property(needs, needs, (wanted, had) => {
         expect(needsNothing(missingParts(wanted, unionParts([had, missingParts(wanted, had)])))).toBe(true);

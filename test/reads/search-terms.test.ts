@@ -23,7 +23,7 @@ describe('a search', () => {
     ['5′ end, Ca²⁺ site', "5'", 'Ca2+ sites', 'ca2'],
     ['Protéine kinase classes', 'proteine kinases', 'class'],
     ['β2-microglobulin', 'beta2 microglobulins', 'β2'],
-  ])('of labels with %j finds what is typed', async (label, ...typed) => {
+  ])('finds what is typed in labels with %j', async (label, ...typed) => {
     for (const text of typed) expect(await find(label, text), text).toEqual([7]);
   });
 

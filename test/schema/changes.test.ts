@@ -74,20 +74,20 @@ describe('a change of the schema', () => {
     ['Cluster', 'first'],
     ['ReferenceDatabase', 'SWISSPROT'],
     ['PolymerInput', 'sequence'],
-  ])('that takes away what stands in %s as %s breaks clients', (type, name) => {
+  ])('breaks clients where it takes away what stands in %s as %s', (type, name) => {
     expect(schemaChanges(current, without(current, type, name), TODAY).breaking.join()).toMatch(
       /was removed/,
     );
   });
 
-  it('that asks for more or promises less breaks clients', () => {
+  it('breaks clients where it asks for more or promises less', () => {
     expect(schemaChanges(current, changed('first: Int = 10', 'first: Int!'), TODAY).breaking).not.toEqual([]);
     expect(
       schemaChanges(current, changed('  replayed: Boolean!', '  replayed: Boolean'), TODAY).breaking,
     ).not.toEqual([]);
   });
 
-  it('that adds something, deprecates something or promises more does not', () => {
+  it('breaks no client where it adds something, deprecates something or promises more', () => {
     const REASON = 'Use `hash`. Removed after 2027-06-30.';
     for (const next of [
       changed('  accession: String\n', '  accession: String\n  other: String\n'),
@@ -98,7 +98,7 @@ describe('a change of the schema', () => {
     }
   });
 
-  it('that adds a member to a union is told, and passes', () => {
+  it('is told, and passes, where it adds a member to a union', () => {
     const next = changed(
       'union BulkLookupResult = BulkLookup |',
       'union BulkLookupResult = BulkLookup | NotFound |',

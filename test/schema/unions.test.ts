@@ -43,9 +43,7 @@ function conflictsOf(union: GraphQLUnionType): string[] {
 const unions = Object.values(schema.getTypeMap()).filter(isUnionType);
 
 describe('the members of a union', () => {
-  it.each(
-    unions.map((union) => [union.name, union] as const),
-  )('of %s can be selected together', (_, union) => {
+  it.each(unions.map((union) => [union.name, union] as const))('can be selected together: %s', (_, union) => {
     expect(conflictsOf(union)).toEqual([]);
   });
 

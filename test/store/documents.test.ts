@@ -75,7 +75,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
     client.destroy();
   });
 
-  it('that stalls is not waited for, and goes on when it does', async () => {
+  it('is not waited for while it stalls, and goes on when it does', async () => {
     const documents = openDocuments(place.url);
     await documents.put('stall', 'one', { lifetimeMs: 60_000 });
     place.stall();

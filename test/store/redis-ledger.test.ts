@@ -57,7 +57,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   });
 
   describe('a server', () => {
-    it('that is killed and started again has lost nothing that was answered', async () => {
+    it('has lost nothing that was answered when it is killed and started again', async () => {
       const ledger = openLedger(place.url, SECRETS);
       const acknowledged: string[] = [];
       const spent: string[] = [];
@@ -102,7 +102,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await ledger.close();
     });
 
-    it('that stalls is not waited for, and a key whose claim was not answered is free again', async () => {
+    it('is not waited for while it stalls, and a key whose claim was not answered is free again', async () => {
       const ledger = openLedger(place.url, SECRETS);
       const key = randomUUID();
       // The server has the script: the claim needs no second command.
@@ -125,7 +125,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await ledger.close();
     });
 
-    it('that is not there is told at once, without the password', async () => {
+    it('is told at once where it is not there, without the password', async () => {
       const away = await openRedisPlace();
       const url = away.url.replace('//', '//user:secret-word@');
       await away.remove();
@@ -140,7 +140,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await ledger.close();
     });
 
-    it('that is a cluster is refused at once: scripts over the keys of a caller would fail', async () => {
+    it('is refused at once where it is a cluster: scripts over the keys of a caller would fail', async () => {
       const cluster = await openRedisPlace('--cluster-enabled', 'yes');
       const assign = ['-p', new URL(cluster.url).port, 'cluster', 'addslotsrange', '0', '16383'];
       expect(spawnSync('redis-cli', assign).status).toBe(0);
@@ -153,7 +153,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       await cluster.remove();
     });
 
-    it('with a password lets in who has it', async () => {
+    it('lets in who has its password', async () => {
       const locked = await openRedisPlace('--requirepass', 'open sesame');
       const without = openLedger(locked.url, SECRETS);
       expect(await failureOf(without.check())).toMatch(/NOAUTH|Authentication/);

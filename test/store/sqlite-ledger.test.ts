@@ -75,7 +75,7 @@ describe('a ledger file', () => {
     await ledger.close();
   });
 
-  it('that is no ledger is named in the error', async () => {
+  it('is named in the error where it is no ledger', async () => {
     const file = join(folder, 'gateway.db');
     writeFileSync(file, 'no database '.repeat(1000));
     const ledger = openLedger(`sqlite:${file}`, SECRETS);
@@ -218,7 +218,7 @@ describe('a ledger file', () => {
     await ledger.close();
   });
 
-  it('of version 2 is read whole, and written on', async () => {
+  it('is read whole, and written on, when it is of version 2', async () => {
     const file = join(folder, 'gateway.db');
     const old = openSqlite(file);
     old.exec(readFileSync(new URL('ledger-version-2.sql', import.meta.url), 'utf8'));
@@ -252,7 +252,7 @@ describe('a ledger file', () => {
     }
   });
 
-  it('of a newer gateway is refused, not rewritten', () => {
+  it('is refused, not rewritten, when it is of a newer gateway', () => {
     const file = join(folder, 'gateway.db');
     const database = openSqlite(file);
     database.exec('PRAGMA user_version = 99');
@@ -366,7 +366,7 @@ describe('a ledger file that its gateway finds at its start', () => {
   );
   it.each(
     sizes,
-  )('of %i keys, put back beside the log of a killed gateway that wrote %i more, loses no key in silence', async (before, after) => {
+  )('loses none of %i keys in silence when it is put back beside the log of a killed gateway that wrote %i more', async (before, after) => {
     const keys = (count: number, from: number) =>
       Array.from({ length: count }, (_, i) => `key ${(i + from) * 7919}`);
     const [old, young] = [keys(before, 0), keys(after, before)];

@@ -160,7 +160,7 @@ describe('a ledger file that is damaged', () => {
 
   it.each(
     ways.filter(([name]) => !/nothing|another database/.test(name)),
-  )('by %s while no gateway runs gives no key away', async (_, damage) => {
+  )('gives no key away after %s while no gateway runs', async (_, damage) => {
     await fill();
     damage();
     await expectLost(await open());

@@ -189,7 +189,7 @@ describe('a caller who is told to slow down', () => {
   it.each([
     ['60', 60],
     ['86400', 300],
-  ])('by the Batch API for %s s waits alone, for 300 s at most: others go on, folding goes on, the Atlas goes on', async (header, seconds) => {
+  ])('waits alone when the Batch API says %s s, for 300 s at most: others go on, folding goes on, the Atlas goes on', async (header, seconds) => {
     const place = openPlace(liar.url);
     const BATCH = '{ batch(batchId: "b1") { status } }';
     liar.script(
@@ -213,7 +213,7 @@ describe('a caller who is told to slow down', () => {
     await place.gateway.close();
   });
 
-  it('for want of credits is not asked to wait, and nothing is tried again', async () => {
+  it('is not asked to wait for want of credits, and nothing is tried again', async () => {
     const place = openPlace(liar.url);
     liar.script(
       'list',
@@ -234,7 +234,7 @@ describe('a caller who is told to slow down', () => {
     ['a date', () => new Date(Date.now() + 1500).toUTCString()],
     ['nothing', () => undefined],
     ['nonsense', () => 'soon'],
-  ])('by the Atlas with %s waits and is answered', async (_, after) => {
+  ])('waits when the Atlas says so with %s, and is answered', async (_, after) => {
     const place = openPlace(liar.url);
     const header = after();
     liar.script(

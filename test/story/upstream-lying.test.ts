@@ -130,7 +130,7 @@ describe('a body that is not what was promised', () => {
     await nothingHeld(asked);
   });
 
-  it('that is readable all the same is read: compressed, with a byte order mark, with NaN', async () => {
+  it('is read where it is readable all the same: compressed, with a byte order mark, with NaN', async () => {
     const card = '{ uniprotEntry(id: "P01308") { name gene } }';
     for (const script of [
       sends(gzipSync('{"protein_name":"Protéine","gene":"INS"}'), { 'content-encoding': 'gzip' }),

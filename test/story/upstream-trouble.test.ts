@@ -65,7 +65,7 @@ describe('one operation fails', () => {
     ['similarity', 'similarProteins(sequence: "MKVLAAGIVALLAAGCSS") { hits { score } }'],
     ['features', 'features(first: 2) { nodes { index label } }'],
     [undefined, 'myBatches { nodes { batchId } }'],
-  ])('of which %s is the operation: the root field is null, its siblings answer', async (operation, field) => {
+  ])('has a null root field and siblings that answer: %s', async (operation, field) => {
     if (operation !== undefined) await fault({ operation, status: 503, times: 10 });
     const answer = await world.query(`{ failing: ${field} uniprotEntry(id: "P01308") { name } }`);
     expect(onlyError(answer)?.path?.[0]).toBe('failing');
@@ -206,7 +206,7 @@ describe('the Atlas asks to slow down', () => {
 });
 
 describe('the upstream is down', () => {
-  it('what needs it fails with a code, what does not answers', async () => {
+  it('fails what needs it with a code, and what does not need it answers', async () => {
     const config = readConfig({ STORE_URL: 'memory:', LOG_LEVEL: 'silent' });
     const gateway = reached(
       createGateway({

@@ -113,7 +113,7 @@ test('two copies of a chain, or of a ligand, are one entity of two molecules', a
   ]);
 });
 
-test('what PDB columns cannot hold is refused with the reason, and mmCIF still holds it', async () => {
+test('refuses what PDB columns cannot hold with the reason, and mmCIF still holds it', async () => {
   const long = smallFold();
   long.complex.metadata.chain_lookup['0'] = 'AA';
   expect(writeFoldFile(await open(long), 'PDB')).toMatchObject({

@@ -250,7 +250,7 @@ test('a PAE of a thousand tokens does not hold the loop', async () => {
   await expectShortTurns(read, 0.3);
 });
 
-test('whatever the result holds, it is opened and written without a throw', async () => {
+test('opens and writes a result without a throw, whatever it holds', async () => {
   const some = fc.oneof(fc.jsonValue(), fc.array(fc.jsonValue()), fc.array(fc.array(fc.nat(9))));
   const keys = [
     'sequence',

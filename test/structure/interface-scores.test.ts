@@ -114,7 +114,7 @@ const close = (scores: object) =>
   Object.fromEntries(Object.entries(scores).map(([name, value]) => [name, expect.closeTo(value, 5)]));
 
 describe('scores of interfaces', () => {
-  it('of two residues are those reckoned by hand', () => {
+  it('are for two residues those reckoned by hand', () => {
     const residues = [
       { chain: 0, name: 'ALA', at: [0, 0, 0], plddt: 80 },
       { chain: 1, name: 'ALA', at: [5, 0, 0], plddt: 80 },
@@ -152,7 +152,7 @@ describe('scores of interfaces', () => {
     expect(of(142)).toBeCloseTo(0.830885, 4);
   });
 
-  it('of any complex are those of the papers', () => {
+  it('are for any complex those of the papers', () => {
     const residue = fc.record({
       chain: fc.nat(2),
       at: fc.tuple(...[12, 12, 12].map((max) => fc.double({ min: 0, max, noNaN: true }))),
@@ -190,7 +190,7 @@ describe('scores of interfaces', () => {
     );
   });
 
-  it('of a ligand are errors only, and without errors there is pDockQ', () => {
+  it('are for a ligand errors only, and without errors there is pDockQ', () => {
     const residues = [
       { chain: 0, name: 'ALA', at: [0, 0, 0], plddt: 90 },
       { chain: 1, name: 'ATP', at: [3, 0, 0], plddt: 90 },

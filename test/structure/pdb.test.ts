@@ -100,12 +100,12 @@ test.each([
   expect(atom?.type_symbol).toBe(element);
 });
 
-test('nothing in a text that is no PDB', () => {
+test('finds nothing in a text that is no PDB', () => {
   for (const text of ['', '<html>', 'ATOM', 'ATOM  \n\n']) expect(parsePdb(text).atomCount).toBe(0);
   expect(pdbToMmcif('', { id: 'x' })).toMatchObject({ ok: false });
 });
 
-test('as mmCIF it has the same atoms, pLDDT on the scale asked for, and the remarks at its head', () => {
+test('has as mmCIF the same atoms, pLDDT on the scale asked for, and the remarks at its head', () => {
   const file = pdbToMmcif(scaled(atlas, 'PERCENT'), { id: 'efebacde779fb9ede77f2039ec6cfe09' });
   if (!file.ok) throw new Error(file.reason);
   const cif = readCif(file.text);

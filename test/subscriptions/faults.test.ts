@@ -228,7 +228,7 @@ describe('a store that does not answer', () => {
     await connections.close();
   });
 
-  it('for a while, costs no watcher of any replica the end of its batch', async () => {
+  it('costs no watcher of any replica the end of its batch, when it is away for a while', async () => {
     const liar = await openLiar();
     const store = openDocuments('memory:');
     const connections = openServiceConnections();

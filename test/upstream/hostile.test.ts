@@ -118,7 +118,7 @@ describe('an archive with gigabytes in a member', () => {
     await expect.poll(() => hostile.open, SOON).toBe(0);
   });
 
-  it('or in hundreds of members holds no more than was asked for', async () => {
+  it('holds no more than was asked for, also in hundreds of members', async () => {
     const many = Array.from({ length: 300 }, (_, i) => structure(String(i).padStart(32, '0')));
     const large = many.map((member) => ({ ...member, size: 12 * MB, block: noise, stored: true }));
     hostile.answer('/proteins/batch', archive([structure(A), ...large, structure(B)]));
@@ -197,7 +197,7 @@ describe('JSON without end', () => {
     ],
     ['a batch', '/list', 'batch(batchId: "b1") { status }', '{"data":{"status":"', 80],
     ['a task', '/status', 'task(taskId: "b1-00000") { status }', '{"data":{"status":"', 60],
-  ])('of %s is given up', async (_, path, field, start, megabytes) => {
+  ])('is given up in the answer of %s', async (_, path, field, start, megabytes) => {
     hostile.answer(path, endless(start, 'x'));
     begin();
     const { data, errors } = await place.query(`{ it: ${field} limits { maxItems } }`);
@@ -207,7 +207,7 @@ describe('JSON without end', () => {
     await isOver(megabytes * MB);
   });
 
-  it('of a refusal is given up', async () => {
+  it('is given up in a refusal', async () => {
     hostile.answer('/uniprot/P01308', (response) => {
       response.writeHead(422, { 'content-type': 'application/json' });
       void pour(response, times(3000, Buffer.alloc(MB, 'x')));
@@ -218,7 +218,7 @@ describe('JSON without end', () => {
     await isOver(10 * MB);
   });
 
-  it('of a result is given up', async () => {
+  it('is given up in a result', async () => {
     answerFold('b7', 't7', '/files/result.json');
     hostile.answer('/files/result.json', endless('{"pae":[', '[1,2,3],'));
     await place.query(
@@ -230,7 +230,7 @@ describe('JSON without end', () => {
     await isOver(300 * MB);
   });
 
-  it('of a result with millions of rows is refused before they are read', async () => {
+  it('is refused in a result with millions of rows before they are read', async () => {
     answerFold('b9', 't9', '/files/rows.json');
     hostile.answer('/files/rows.json', (response) => {
       response.writeHead(200, { 'content-type': 'application/json' });
@@ -246,7 +246,7 @@ describe('JSON without end', () => {
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
   });
 
-  it('of a result is read whole where ligands have a row for each atom', async () => {
+  it('is told from a large result, which is read whole where ligands have a row for each atom', async () => {
     const [copies, atoms] = [60, 50];
     answerFold('b8', 't8', '/files/ligands.json');
     const all = Array.from({ length: copies * atoms }, (_, k) => k);

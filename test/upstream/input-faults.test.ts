@@ -49,9 +49,10 @@ describe('a 422', () => {
     ['bulk', ['body', 'protein_hashes', 7], 'hashes'],
     ['list', ['body', 'batch_id'], 'batchId'],
     ['uniprot', [], ''],
-  ])('of %s at %j is at %s', (operation, loc, path) => expect(graphqlInputPath(operation, loc)).toBe(path));
+  ])('is of %s at %j, and told at %s', (operation, loc, path) =>
+    expect(graphqlInputPath(operation, loc)).toBe(path));
 
-  it('of a query names the argument and quotes nothing of the input', async () => {
+  it('names the argument of a query and quotes nothing of the input', async () => {
     liar.script('similarity', faulty(['query', 'min_similarity']));
     const { errors } = await place.query(
       `{ similarProteins(sequence: "${SECRET}", minSimilarity: 0.5) { queryHash } }`,
@@ -71,7 +72,7 @@ describe('a 422', () => {
     expect(liar.seen).toHaveLength(1);
   });
 
-  it('of a submission is InvalidInput with its place, as a 400 with places is, and frees the key', async () => {
+  it('is InvalidInput with its place for a submission, as a 400 with places is, and frees the key', async () => {
     const submit = `mutation { submitFold(input: {idempotencyKey: "k", items: [{chains: [{protein: {sequence: "MKTAYIAKQR"}}]}]}) {
       __typename ... on Problem { message } ... on InvalidInput { issues { path code message hint } } } }`;
     liar.script(

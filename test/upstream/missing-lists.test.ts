@@ -115,7 +115,7 @@ describe('the index of a feature that is outside the catalogue', () => {
         decoder_nearest_neighbors: [3, i],
       }),
     ],
-  ])('in the answer of %s, of %s, is drift', async (operation, _, query, body) => {
+  ])('is drift in the answer of %s, of %s', async (operation, _, query, body) => {
     for (const index of [16_384, 99_999_999, -1, 1.5]) {
       liar.script(operation, says(200, body(index)));
       // One that knows nothing of the protein from before.
@@ -164,7 +164,7 @@ describe('a feature without a label', () => {
     });
   });
 
-  it('that is not there at all is drift', async () => {
+  it('is drift where the label is not there at all', async () => {
     liar.script('features', says(200, { data: [{ feature_index: 3 }] }));
     const own = openPlace(liar.url);
     const { errors } = await own.query('{ feature(index: 3) { label } features { nodes { label } } }');
@@ -283,7 +283,7 @@ describe('a list of members that is not that of all', () => {
   it.each([
     ['top_phyla', 'phyla { name }'],
     ['cluster_top_pfam_domains', 'pfamDomains { id }'],
-  ])('or a cluster without %s is not cached, whole ones are', async (key, field) => {
+  ])('is not cached, nor is a cluster without %s; whole ones are', async (key, field) => {
     const own = openPlace(liar.url, { CACHE_RECORDS_SECONDS: '3600' }, NO_RESPONSE_CACHE);
     const ask = () => own.query(`{ cluster(hash: "${HASH}") { members { totalCount } ${field} } }`);
     const whole = { ...CLUSTER, member_protein_hashes: [HASH, OTHER] };
@@ -316,7 +316,7 @@ describe('a search', () => {
     ['restricted_count', 'restrictedCount', undefined],
     ['restricted_count', 'restrictedCount', 'many'],
     ['top_features_across_results', 'sharedFeatures { occurrences }', undefined],
-  ])('without a readable %s is drift at %s only', async (key, field, value) => {
+  ])('is, without a readable %s, drift at %s only', async (key, field, value) => {
     // The cache of details is meant: the response cache may give a response again for a minute.
     const own = openPlace(liar.url, {}, NO_RESPONSE_CACHE);
     const whole = { restricted_count: 0, top_features_across_results: [], similar_proteins: [] };

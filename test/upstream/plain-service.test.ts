@@ -49,7 +49,7 @@ describe('state words', () => {
     });
   });
 
-  it('that no one knows stay UNKNOWN, in the total', async () => {
+  it('stay UNKNOWN when no one knows them, in the total', async () => {
     liar.script('list', data({ status: 'Paused', counts: { Paused: 2, done: 1 } }));
     const query = '{ batch(batchId: "b1") { status counts { total done } } }';
     expect(at((await place.query(query)).data, 'batch')).toEqual({
@@ -111,7 +111,7 @@ describe('a protein', () => {
     'UniProtKB/Swiss-Prot',
     'sp',
     null,
-  ])('of UniProt, which the service calls %s, has its names', async (source) => {
+  ])('has its names where it is of UniProt, which the service calls %s', async (source) => {
     liar.script(
       'protein',
       says(200, { protein_hash: HASH, sequence: SEQUENCE, accession: 'P01308', source }),
@@ -161,7 +161,7 @@ describe('a page of List', () => {
     ['no id', { task_id: undefined }],
     ['no state', { status: null }],
     ['a state that is a number', { status: 4 }],
-  ])('with one item that has %s says so of that item, and gives the others', async (_, more) => {
+  ])('says so of one item that has %s, and gives the others', async (_, more) => {
     liar.script('list', page([item(0), item(1, more), item(2)]));
     const { data: answer, errors } = await place.query(TASKS);
     expect(errors).toBeUndefined();
@@ -177,7 +177,7 @@ describe('a page of List', () => {
     ]);
   });
 
-  it('that ends too early behind another one is drift, for readers and watchers alike', async () => {
+  it('is drift when it ends too early behind another one, for readers and watchers alike', async () => {
     liar.script('list', ({ body, response, request }) => {
       const asked = JSON.parse(body) as { cursor?: string };
       const script = asked.cursor === undefined ? page([item(0)], { cursor: 'x' }) : page([item(1)]);
@@ -187,7 +187,7 @@ describe('a page of List', () => {
     expect(errors?.[0]?.message).toMatch(/3 items by the counts, and 2 on the pages/);
   });
 
-  it('of a batch that has expired says so of its tasks without Status', async () => {
+  it('says of the tasks of an expired batch that they have expired, without Status', async () => {
     const items = [0, 1, 2].map((index) => item(index, { response_available: undefined }));
     liar.script('list', page(items, { results_expire_at: '2026-01-01T00:00:00Z' }));
     const { data: answer } = await place.query(
@@ -229,7 +229,7 @@ describe('a UniProt entry', () => {
     { protein_hash: '', sequence: SEQUENCE },
     { sequence: SEQUENCE },
     { protein_hash: HASH, sequence: '' },
-  ])('that leaves its hash or its sequence empty has the protein that the other one names: %o', async (fields) => {
+  ])('has the protein that its hash or its sequence names where the other is empty: %o', async (fields) => {
     const protein = { hash: HASH };
     expect(await answerTo(fields)).toEqual({
       data: { uniprotEntry: { proteinHash: HASH, protein }, lookup: [{ protein }] },
@@ -240,7 +240,7 @@ describe('a UniProt entry', () => {
     { protein_hash: '' },
     { protein_hash: '', sequence: '' },
     {},
-  ])('without both is drift where its protein is asked for: %o', async (fields) => {
+  ])('is drift without both where its protein is asked for: %o', async (fields) => {
     const { data: answer, errors } = await answerTo(fields);
     expect(errors?.map(({ path, extensions }) => [path?.[0], extensions.code]).sort()).toEqual([
       ['lookup', 'UPSTREAM_DRIFT'],
@@ -256,7 +256,7 @@ describe('a UniProt entry', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT', 'UPSTREAM_DRIFT']);
   });
 
-  it('that says that it has none has no protein', async () => {
+  it('has no protein where it says so', async () => {
     const { data: answer } = await answerTo({ protein_hash: null });
     expect(at(answer, 'uniprotEntry')).toEqual({ proteinHash: null, protein: null });
   });
@@ -293,7 +293,7 @@ describe('a cancellation', () => {
     );
   });
 
-  it('behind one that failed, and cancelled all the same, counts nothing twice', async () => {
+  it('counts nothing twice behind one that failed, and cancelled all the same', async () => {
     liar.script('cancel', inTurn(says(503, { message: 'away' }), data({})));
     const counts = (state: string) => data({ status: 'in_progress', counts: { [state]: 3 } });
     liar.script('list', inTurn(counts('queued'), counts('cancelled')));
@@ -364,7 +364,7 @@ describe('Status of a task that is done', () => {
   const TASK = `{ task(taskId: "b1-00000") { status result { ptm resultUrl } scores { ptm } artifacts { name } }
     limits { maxItems } }`;
 
-  it('or was, and has expired, is EXPIRED also where nothing else is known of it', async () => {
+  it('answers EXPIRED for a task of which nothing else is known', async () => {
     const expired = { status: 'error', message: 'expired', results_expire_at: '2026-01-01T00:00:00' };
     liar.script('status', says(410, expired));
     expect(await place.query('{ task(taskId: "t9") { status resultsExpireAt } }')).toEqual({
@@ -372,7 +372,7 @@ describe('Status of a task that is done', () => {
     });
   });
 
-  it('or was, and has expired, has the state that List gives, on whichever page', async () => {
+  it('leaves an expired task the state that List gives, on whichever page', async () => {
     liar.script('status', says(410, { status: 'error', message: 'expired' }));
     const listed = (index: number, cursor: string | null) => {
       const items = [{ task_id: `b1-0000${index}`, status: 'done' }];
@@ -385,7 +385,7 @@ describe('Status of a task that is done', () => {
     });
   });
 
-  it('and brings no result is drift', async () => {
+  it('is drift where it brings no result', async () => {
     for (const fields of [{}, { response: null }, { result: '/files/x' }]) {
       liar.script('status', data({ status: 'done', ...fields }));
       const { data: answer, errors } = await place.query(TASK.replace('b1-', 'b2-'));
@@ -401,7 +401,7 @@ describe('Status of a task that is done', () => {
     expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(502);
   });
 
-  it('and brings none, of which List says nothing, is drift at the result', async () => {
+  it('is drift at the result where it brings none and List says nothing of it', async () => {
     const items = [{ task_id: 'b4-00000', status: 'done' }];
     liar.script('list', data({ status: 'done', counts: { done: 1 }, items, cursor: null }));
     liar.script('status', data({ status: 'done' }));
@@ -412,7 +412,7 @@ describe('Status of a task that is done', () => {
     expect(errors?.map(({ extensions }) => extensions.code)).toEqual(['UPSTREAM_DRIFT']);
   });
 
-  it('and brings none, although List says so, is drift at every field that needs it', async () => {
+  it('is drift at every field that needs the result where it brings none, although List says so', async () => {
     const items = [{ task_id: 'b3-00000', status: 'done', response_available: true }];
     liar.script('list', data({ status: 'done', counts: { done: 1 }, items, cursor: null }));
     liar.script('status', data({ status: 'done' }));
@@ -428,7 +428,7 @@ describe('Status of a task that is done', () => {
   it.each([
     ['an object', { ptm: 0.5, complex: {} }],
     ['text', ' {"ptm": 0.5, "complex": {}} '],
-  ])('and brings the result itself, as %s, is read', async (_, response) => {
+  ])('is read where it brings the result itself, as %s', async (_, response) => {
     liar.script('status', data({ status: 'done', response }));
     const { data: answer, errors } = await place.query(TASK);
     expect(errors).toBeUndefined();
@@ -441,7 +441,7 @@ describe('Status of a task that is done', () => {
     expect(liar.seen.every(({ operation }) => operation === 'status')).toBe(true);
   });
 
-  it('with artifacts that are none is drift there, and nowhere else', async () => {
+  it('is drift at its artifacts, and nowhere else, where they are none', async () => {
     liar.script('status', data({ status: 'done', response: { ptm: 0.5, complex: {} }, artifacts: ['x'] }));
     const { data: answer, errors } = await place.query(
       '{ task(taskId: "b1-00000") { result { ptm } } again: task(taskId: "b1-00000") { artifacts { name } } }',
@@ -452,7 +452,7 @@ describe('Status of a task that is done', () => {
 
   it.each([
     400, 403, 410,
-  ])('whose file answers %d costs one Status and one download more, no more', async (code) => {
+  ])('costs one Status and one download more, no more, where the file answers %d', async (code) => {
     liar.script('status', data({ status: 'done', response: '/files/result.json' }));
     liar.script('file', says(code, 'expired'));
     const { errors } = await place.query(
@@ -479,7 +479,7 @@ describe('Submit', () => {
     expect(at(answer, 'it')).toEqual({ __typename: 'FoldSubmitted', batch: { batchId: 'b9' } });
   });
 
-  it('of one item that gives no id of it has the id that List gives', async () => {
+  it('has the id that List gives where it gives none of its one item', async () => {
     liar.script('submit', data({ message: 'queued', batch_id: 'b9', total_items: 1 }));
     const items = [{ task_id: 't9', status: 'queued' }];
     liar.script('list', data({ status: 'in_progress', counts: { queued: 1 }, items, cursor: null }));
@@ -511,7 +511,7 @@ describe('a bulk job that is complete', () => {
     [200, { status: 'completed', job_id: 'j' }],
     [200, { status: 'ready', job_id: 'j', archive: 'https://example.org' }],
     [202, { status: 'Complete', job_id: 'j', download_url: null }],
-  ])('and has no address is an error: %d %j', async (status, job) => {
+  ])('is an error where it has no address: %d %j', async (status, job) => {
     liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
     liar.script('bulkJob', says(status, job));
     const { errors } = await place.query(
@@ -527,7 +527,7 @@ describe('a bulk job of a query', () => {
     [410, ''],
     [410, { status: 'error', message: 'results expired' }],
     [404, { detail: 'There is no job j.' }],
-  ])('that the service has forgotten is worth another try, and no expired fold: %d %j', async (status, body) => {
+  ])('is worth another try where the service has forgotten it, and no expired fold: %d %j', async (status, body) => {
     liar.script('bulk', says(202, { status: 'pending', job_id: 'j' }));
     liar.script('bulkJob', says(status, body));
     const { errors } = await place.query(
@@ -571,7 +571,7 @@ describe('whose fault a refusal is', () => {
     expect(liar.seen).toHaveLength(1);
   });
 
-  it('no number of the service is too large to be told, or is told as the caller’s fault', async () => {
+  it('tells every number of the service, however large, and none as the caller’s fault', async () => {
     const soon = { response: '/files/r.json', artifacts: { a: '/files/a' }, artifacts_expire_in: 1e300 };
     liar.script('status', data({ status: 'done', ...soon }));
     liar.script('list', data({ batch_id: 'b1', status: 'done', counts: { done: 3e9 } }));
@@ -621,7 +621,7 @@ describe('details that lack a list', () => {
       `cluster(hash: "${HASH}") { pfamDomains { id } }`,
       { protein_hash: HASH, member_protein_hashes: [HASH], cluster_top_pfam_domains: [1] },
     ],
-  ])('of a %s are drift there, not an empty list: %s', async (operation, field, record) => {
+  ])('are drift at a %s, not an empty list: %s', async (operation, field, record) => {
     liar.script(operation, says(200, record));
     const { errors } = await place.query(`{ ${field} limits { maxItems } }`);
     expect(errors?.[0]?.extensions.code).toBe('UPSTREAM_DRIFT');
