@@ -1,5 +1,5 @@
-// `npm run bench`: measures scenario by scenario, each with a stand-in service and contestants started for it, prints tables, and ends
-// everything it started.
+// `npm run bench`: measures scenario by scenario, each with a stand-in service and contestants
+// started for it, prints tables, and ends everything it started.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -24,8 +24,8 @@ import { makeTemplates, type Template, writeTemplates } from './world/templates.
 type Run = (bench: Bench) => Promise<ScenarioResult>;
 
 /**
- * The order in which they run, and about how many seconds each takes at rest. What goes on is asked of the
- * processes of the scenario before.
+ * The order in which they run, and about how many seconds each takes at rest. What goes on is asked
+ * of the processes of the scenario before.
  */
 const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?: true]>> = {
   'hot tiny': [hotTiny, 45],
@@ -104,7 +104,10 @@ interface Setting {
   readonly apart: boolean;
 }
 
-/** Runs one scenario and prints its tables. One that fails, by a wrong answer or otherwise, fails the bench; the others go on. */
+/**
+ * Runs one scenario and prints its tables. One that fails, by a wrong answer or otherwise, fails
+ * the bench; the others go on.
+ */
 async function runScenario(name: string, run: () => Promise<ScenarioResult>): Promise<ScenarioResult[]> {
   try {
     const result = await run();

@@ -1,4 +1,5 @@
-// The whole HTTP face of the sandbox put together: its parts' routes, the index page, and JSON answers for paths and methods that do not exist. It must not know what any operation does.
+// The whole HTTP face of the sandbox put together: its parts' routes, the index page, and JSON
+// answers for paths and methods that do not exist.
 import { randomBytes } from 'node:crypto';
 import type { HttpBindings } from '@hono/node-server';
 import { Hono } from 'hono';

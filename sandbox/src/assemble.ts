@@ -1,5 +1,5 @@
-// Puts the whole sandbox together: opens what it remembers, joins its parts, listens. The one place that knows every
-// part; it must not know rules of either API.
+// Puts the whole sandbox together: opens what it remembers, joins its parts, listens. The one place
+// that knows every part; it must not know rules of either API.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createApp } from './app.ts';

@@ -1,4 +1,4 @@
-// Refuses bodies that are too large before anybody reads them. It must not know what bodies hold.
+// Refuses bodies that are too large before anybody reads them.
 import type { Context, MiddlewareHandler } from 'hono';
 
 /** The bytes of a body whose length was not declared; undefined as soon as it is over the limit. */
@@ -14,8 +14,8 @@ async function readUpTo(limit: number, body: ReadableStream<Uint8Array>): Promis
 }
 
 /**
- * A declared length is judged by itself; node sees to it that no more is read. A body in chunks is read here and put
- * back whole. A refusal leaves the rest unread, so it has to end the connection.
+ * A declared length is judged by itself; node sees to it that no more is read. A body in chunks is
+ * read here and put back whole. A refusal leaves the rest unread, so it has to end the connection.
  */
 export function limitBody(limit: number, refuse: (c: Context) => Response): MiddlewareHandler {
   return async (c, next) => {

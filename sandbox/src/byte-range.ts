@@ -1,8 +1,10 @@
-// One file's bytes as an answer, whole or the one range that was asked for (RFC 9110, section 14). It must not know
-// what the bytes are.
+// One file's bytes as an answer, whole or the one range that was asked for (RFC 9110, section 14).
 import { createHash } from 'node:crypto';
 
-/** First and last byte, both included; 'whole' when the header is absent or not understood, 'none' when it lies outside. */
+/**
+ * First and last byte, both included; 'whole' when the header is absent or not understood, 'none'
+ * when it lies outside.
+ */
 function rangeOf(header: string | null, size: number): { first: number; last: number } | 'whole' | 'none' {
   const [, from, to] = /^bytes=(\d*)-(\d*)$/.exec(header ?? '') ?? [];
   if (from === undefined || to === undefined || (from === '' && to === '')) return 'whole';

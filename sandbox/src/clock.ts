@@ -1,15 +1,21 @@
-// The one clock of the sandbox: queue deadline, retention, rate windows and signed URLs all read it. It must not
-// know what is timed. Tests hold a ManualClock and advance it, so that a month passes in a millisecond.
+// The one clock of the sandbox: queue deadline, retention, rate windows and signed URLs all read
+// it. Tests hold a ManualClock and advance it, so that a month passes in a millisecond.
 
 /** What time it is, and a way to be called later. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;
-  /** Calls `run` once, `ms` milliseconds from now (never before this call returns). Returns its cancellation. */
+  /**
+   * Calls `run` once, `ms` milliseconds from now (never before this call returns). Returns its
+   * cancellation.
+   */
   after(ms: number, run: () => void): () => void;
 }
 
-/** setTimeout takes a signed 32-bit delay; a longer one would fire at once, so it is waited for in legs. */
+/**
+ * setTimeout takes a signed 32-bit delay; a longer one would fire at once, so it is waited for in
+ * legs.
+ */
 const LONGEST_TIMEOUT_MS = 2 ** 31 - 1;
 
 /** The time of the machine. Its timers never keep the process alive. */
@@ -36,7 +42,10 @@ export class ManualClock implements Clock {
   #now: number;
   #timers: Timer[] = [];
 
-  /** @param startMs milliseconds since the epoch; by default a fixed day, so that tests are reproducible */
+  /**
+   * @param startMs milliseconds since the epoch; by default a fixed day, so that tests are
+   * reproducible
+   */
   constructor(startMs: number = Date.UTC(2026, 5, 1, 12)) {
     this.#now = startMs;
   }
@@ -53,7 +62,10 @@ export class ManualClock implements Clock {
     };
   }
 
-  /** Moves the time on by `ms`, running every timer that falls due at its own time, earliest first, new ones included. */
+  /**
+   * Moves the time on by `ms`, running every timer that falls due at its own time, earliest first,
+   * new ones included.
+   */
   advance(ms: number): void {
     const end = this.#now + ms;
     for (let timer = this.#next(end); timer !== undefined; timer = this.#next(end)) {

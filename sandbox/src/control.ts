@@ -1,5 +1,5 @@
-// The control routes, which exist only when they were asked for (SANDBOX_CONTROL=1): faults, clock, queue, reset. They
-// are ours and no part of the service.
+// The control routes, which exist only when they were asked for (SANDBOX_CONTROL=1): faults, clock,
+// queue, reset. They are ours and no part of the service.
 import { Hono } from 'hono';
 import { z } from 'zod';
 import type { Queue } from './batch/queue.ts';

@@ -1,4 +1,4 @@
-// How every SQLite file of the sandbox is opened. It must not know any table.
+// How every SQLite file of the sandbox is opened.
 
 import { makePrivate } from './private-file.ts';
 import { type DatabaseSyncInstance, openSqlite } from './sqlite.ts';
@@ -8,8 +8,8 @@ export type Database = DatabaseSyncInstance;
 
 /**
  * Opens (and creates) a database: write-ahead log, so that a killed process leaves it whole; NORMAL
- * synchronisation, so that a commit survives the end of the process (not a power cut); ten seconds of patience
- * with another writer.
+ * synchronisation, so that a commit survives the end of the process (not a power cut); ten seconds
+ * of patience with another writer.
  *
  * @param file a path, whose folder is made when it is missing, or ':memory:'
  */

@@ -67,7 +67,10 @@ function readWire(data: z.output<typeof variables>) {
   return { problems: result.error.issues.map(({ path, message }) => `${variableOf(path[0])}: ${message}`) };
 }
 
-/** The options for `startSandbox`, whether the clock stands still, and a warning for each name that is no setting; or the problems. */
+/**
+ * The options for `startSandbox`, whether the clock stands still, and a warning for each name that
+ * is no setting; or the problems.
+ */
 export function readEnvironment(env: Record<string, string | undefined>) {
   const result = variables.safeParse(env);
   if (!result.success)

@@ -1,5 +1,5 @@
-// Faults that a test asks for: what goes wrong with which operation, how often, and how it is done to an answer. It must
-// not know what the operations mean.
+// Faults that a test asks for: what goes wrong with which operation, how often, and how it is done
+// to an answer.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { HttpBindings } from '@hono/node-server';
 import { RESPONSE_ALREADY_SENT } from '@hono/node-server/utils/response';
@@ -21,7 +21,10 @@ export const faultRule = z
     headers: z.record(z.string(), z.string()).default({}),
     /** A string is sent as it is, anything else as JSON. */
     body: z.unknown().optional(),
-    /** `reset` closes the connection before the operation runs; the others run it and spoil the answer. */
+    /**
+     * `reset` closes the connection before the operation runs; the others run it and spoil the
+     * answer.
+     */
     spoil: z.enum(['reset', 'truncate', 'garbage', 'drip']).optional(),
     /** For `drip`: bytes at a time, and the milliseconds between them. */
     drip_bytes: z.int().min(1).default(64),

@@ -1,11 +1,11 @@
-// One sandbox a data folder: two would run every task twice. It must not know what is in the folder.
+// One sandbox a data folder: two would run every task twice.
 import { join } from 'node:path';
 import { makePrivate } from './private-file.ts';
 import { openSqlite } from './sqlite.ts';
 
 /**
- * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so the system drops it
- * when the process ends, however it ends.
+ * Takes the folder (made when missing) for this process. The lock is SQLite's on an empty file, so
+ * the system drops it when the process ends, however it ends.
  *
  * @returns gives the folder back
  * @throws Error when another running sandbox has it

@@ -1,5 +1,5 @@
-// Every number of the Batch side in one object, and where each comes from: S the spec, C our own choice. It must not
-// know who obeys them. The Atlas keeps its own.
+// Every number of the Batch side in one object, and where each comes from: S the spec, C our own
+// choice. The Atlas keeps its own.
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;

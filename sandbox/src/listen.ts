@@ -1,4 +1,4 @@
-// A fetch handler behind a node HTTP server with bounded patience, and how to end it. It must not know what it serves.
+// A fetch handler behind a node HTTP server with bounded patience, and how to end it.
 import { createServer, IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';

@@ -1,6 +1,6 @@
 #!/usr/bin/env node
-// The sandbox by itself: `npm run sandbox`. Reads the SANDBOX_* environment, starts, says loudly what it is, and ends
-// cleanly on a signal. It must not know anything that an option of startSandbox does not say.
+// The sandbox by itself: `npm run sandbox`. Reads the SANDBOX_* environment, starts, says loudly
+// what it is, and ends cleanly on a signal.
 import { existsSync, realpathSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { ManualClock } from './clock.ts';

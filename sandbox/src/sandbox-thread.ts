@@ -1,5 +1,5 @@
-// The thread that a sandbox runs in when it is embedded: starts it with the options it was given, reports its URL, ends
-// when told. It must not know anything else.
+// The thread that a sandbox runs in when it is embedded: starts it with the options it was given,
+// reports its URL, ends when told.
 import { parentPort, workerData } from 'node:worker_threads';
 import { startSandbox, type ThreadMessage, type ThreadOptions } from './sandbox.ts';
 

@@ -1,5 +1,6 @@
-// How the sandbox is started, in this thread or in one of its own, and with what. Loads nothing of the sandbox until it
-// is started, because an embedder that starts a thread needs none of it in its own.
+// How the sandbox is started, in this thread or in one of its own, and with what. Loads nothing of
+// the sandbox until it is started, because an embedder that starts a thread needs none of it in its
+// own.
 import type { SeenRequest } from './app.ts';
 import type { Clock } from './clock.ts';
 import type { ResultForm } from './folding/rows.ts';
@@ -8,7 +9,9 @@ import { startThread } from './thread.ts';
 import type { Dialect } from './wire/conventions.ts';
 import type { WireOptions } from './wire/settings.ts';
 
-/** Reads the SANDBOX_* variables of an environment to options, or to the problems, one line each. */
+/**
+ * Reads the SANDBOX_* variables of an environment to options, or to the problems, one line each.
+ */
 export const readOptions = async (env: Readonly<Record<string, string>>) =>
   (await import('./environment.ts')).readEnvironment(env);
 
@@ -17,13 +20,21 @@ export interface SandboxOptions {
   host?: string;
   /** Default 0: any free port. */
   port?: number;
-  /** Where clients reach it, when that is not where it listens (a container, a proxy); signed URLs point there. */
+  /**
+   * Where clients reach it, when that is not where it listens (a container, a proxy); signed URLs
+   * point there.
+   */
   publicUrl?: string;
-  /** Where batches, results and the universe are kept; absent or 'memory': nothing on disk, nothing survives. */
+  /**
+   * Where batches, results and the universe are kept; absent or 'memory': nothing on disk, nothing
+   * survives.
+   */
   dataDir?: string;
   /** Of the universe: the same seed gives the same proteins, features and clusters. */
   seed?: number;
-  /** 'small': the reference proteins and about 400 homologs under the same rules, for quick tests. */
+  /**
+   * 'small': the reference proteins and about 400 homologs under the same rules, for quick tests.
+   */
   size?: 'full' | 'small';
   /** A ManualClock makes every answer depend on the clock alone. */
   clock?: Clock;
@@ -31,13 +42,19 @@ export interface SandboxOptions {
   apiKeys?: readonly string[];
   /** Whether the routes under /control exist. */
   control?: boolean;
-  /** Which of our own conventions its answers follow beyond the contract. Default plain: none of them. */
+  /**
+   * Which of our own conventions its answers follow beyond the contract. Default plain: none of
+   * them.
+   */
   dialect?: Dialect;
   /** Names and forms that the contract leaves to a deployment. */
   wire?: WireOptions;
   /** A FASTA file with the user's own proteins, added to the universe. */
   fasta?: string;
-  /** How folding results are written: rows by token or by atom, entities by kind or as polymer and non-polymer. */
+  /**
+   * How folding results are written: rows by token or by atom, entities by kind or as polymer and
+   * non-polymer.
+   */
   resultForm?: Partial<ResultForm>;
   /** Divides the durations of tasks. Default 1. */
   speed?: number;
@@ -71,7 +88,10 @@ export type ThreadOptions = Omit<SandboxOptions, 'clock' | 'onRequest' | 'onProg
 
 export type ThreadMessage = { progress: string } | { url: string } | { failure: string; name: string };
 
-/** Room for new objects: as many as the thread's own default would be 15 to 25 MB that starting and growing never give back. */
+/**
+ * Room for new objects: as many as the thread's own default would be 15 to 25 MB that starting and
+ * growing never give back.
+ */
 const YOUNG_MB = 8;
 
 /**

@@ -1,5 +1,5 @@
-// Expiring download URLs (spec: "Signed URLs are downloaded without the bearer token"). It signs paths with an HMAC
-// and must not know what is downloaded.
+// Expiring download URLs (spec: "Signed URLs are downloaded without the bearer token"). It signs
+// paths with an HMAC.
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Clock } from './clock.ts';
 

@@ -19,7 +19,11 @@ function loadPackage(): Sqlite {
   }
 }
 
-/** Loads it on first use: a thread that folds needs none. @throws Error that says what to install */
+/**
+ * Loads it on first use: a thread that folds needs none.
+ *
+ * @throws Error that says what to install
+ */
 const loadSqlite = (): Sqlite =>
   (process.getBuiltinModule('node:sqlite') as Sqlite | undefined) ?? loadPackage();
 

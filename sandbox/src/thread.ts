@@ -1,13 +1,12 @@
-// Starts a module in a thread of its own, from source (tsx, vitest) and from the build alike. It must not know what the
-// module does.
+// Starts a module in a thread of its own, from source (tsx, vitest) and from the build alike.
 import { createRequire } from 'node:module';
 import { extname } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
 /**
- * Node runs no TypeScript in a worker, and `--import tsx` does not reach into one; so a thread from source begins with a
- * line that registers tsx and then imports the module.
+ * Node runs no TypeScript in a worker, and `--import tsx` does not reach into one; so a thread from
+ * source begins with a line that registers tsx and then imports the module.
  */
 function fromSource(module: URL): string {
   const tsx = pathToFileURL(createRequire(import.meta.url).resolve('tsx/package.json'));

@@ -1,11 +1,18 @@
-// One kept-alive HTTP/1.1 connection that asks one question at a time and reads the answer with as little work as there can be, so
-// that the load generator is never what is measured. It knows no GraphQL.
+// One kept-alive HTTP/1.1 connection that asks one question at a time and reads the answer with as
+// little work as there can be, so that the load generator is never what is measured. It knows no
+// GraphQL.
 import { connect, type Socket } from 'node:net';
 
-/** How much of a body counts as its beginning: a header, a boundary or an empty part is no answer yet. */
+/**
+ * How much of a body counts as its beginning: a header, a boundary or an empty part is no answer
+ * yet.
+ */
 const BEGINNING = 256;
 
-/** One answer. Times are milliseconds from the last byte of the question handed over; the first is that of the body's beginning. */
+/**
+ * One answer. Times are milliseconds from the last byte of the question handed over; the first is
+ * that of the body's beginning.
+ */
 export interface Taken {
   readonly status: number;
   readonly bytes: number;
@@ -19,7 +26,9 @@ export interface Taken {
 
 /** What to do with a body beside counting its bytes. */
 export interface AskOptions {
-  /** Whether it is kept: who measures large bodies keeps none, or their collection is measured too. */
+  /**
+   * Whether it is kept: who measures large bodies keeps none, or their collection is measured too.
+   */
   readonly keep?: boolean;
   /** A text to look for while it comes. */
   readonly look?: string;
@@ -123,7 +132,10 @@ interface Asked {
   readonly reject: (error: Error) => void;
 }
 
-/** Bytes that are read at once, always into the same memory: who measures large answers leaves nothing to collect, or that is measured too. */
+/**
+ * Bytes that are read at once, always into the same memory: who measures large answers leaves
+ * nothing to collect, or that is measured too.
+ */
 const READ = 256 * 1024;
 
 /** Connects. @param onData - given what comes, which is there until it returns */

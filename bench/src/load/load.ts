@@ -1,5 +1,5 @@
-// Load in a closed circle: so many connections, each asking again as soon as it was answered. It judges answers by status and by the
-// absence of errors; values are compared before load begins.
+// Load in a closed circle: so many connections, each asking again as soon as it was answered. It
+// judges answers by status and by the absence of errors; values are compared before load begins.
 import { percentile } from '../report/statistics.ts';
 import { type AskOptions, type Connection, openConnection, type Taken } from './connection.ts';
 

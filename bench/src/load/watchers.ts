@@ -1,4 +1,5 @@
-// Many streams of Server-Sent Events at once, as cheaply as they can be held: sockets whose events are counted. It knows no batch.
+// Many streams of Server-Sent Events at once, as cheaply as they can be held: sockets whose events
+// are counted. It knows no batch.
 import { connect, type Socket } from 'node:net';
 
 export interface Watchers {

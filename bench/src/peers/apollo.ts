@@ -1,4 +1,5 @@
-// Apollo Server as its documentation starts it, in production: no landing page, no usage reports, no introspection.
+// Apollo Server as its documentation starts it, in production: no landing page, no usage reports,
+// no introspection.
 import { ApolloServer } from '@apollo/server';
 import { ApolloServerPluginLandingPageDisabled } from '@apollo/server/plugin/disabled';
 import { startStandaloneServer } from '@apollo/server/standalone';

@@ -1,4 +1,5 @@
-// Mercurius on Fastify with compiled execution; with CACHED=1 also its cache, over everything that is measured.
+// Mercurius on Fastify with compiled execution; with CACHED=1 also its cache, over everything that
+// is measured.
 import Fastify from 'fastify';
 import mercurius from 'mercurius';
 import cache from 'mercurius-cache';

@@ -1,4 +1,5 @@
-// The schema of the peers written with Pothos, as one would for a bare Yoga: the same names, the same resolvers.
+// The schema of the peers written with Pothos, as one would for a bare Yoga: the same names, the
+// same resolvers.
 import SchemaBuilder from '@pothos/core';
 import { type PeerContext, resolvers } from './schema.ts';
 import type { ClusterRecord, Feature, FeatureValue, ProteinRecord } from './sources.ts';

@@ -1,5 +1,6 @@
-// A client without any gateway: asks the service itself and reads the answers by hand, with Node's own inflate. It listens nowhere;
-// the bench tells it over its channel what to do and how many at a time.
+// A client without any gateway: asks the service itself and reads the answers by hand, with Node's
+// own inflate. It listens nowhere; the bench tells it over its channel what to do and how many at a
+// time.
 import { hashesOf } from '../world/facts.ts';
 import { openService, readArchive, type Wanted } from './sources.ts';
 

@@ -1,5 +1,5 @@
-// What the peers serve: the part of the schema that is measured, in the same names, resolved from whichever sources a peer has. It
-// knows no server.
+// What the peers serve: the part of the schema that is measured, in the same names, resolved from
+// whichever sources a peer has. It knows no server.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { ClusterRecord, FeatureValue, ProteinRecord, Sources, Wanted } from './sources.ts';
 

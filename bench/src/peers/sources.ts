@@ -1,5 +1,5 @@
-// Where the peers' data come from: an undici pool to the service, loaders that live as long as a request, and the bulk look-up for
-// those that use it. It knows no GraphQL.
+// Where the peers' data come from: an undici pool to the service, loaders that live as long as a
+// request, and the bulk look-up for those that use it. It knows no GraphQL.
 import DataLoader from 'dataloader';
 import { Pool } from 'undici';
 import { unzip } from './unzip.ts';
@@ -163,7 +163,8 @@ export function openSources(service: Service, catalogue: readonly Feature[], way
   }
   return {
     catalogue,
-    // The record does not hold the cluster: where the bulk look-up is used, it answers both at once.
+    // The record does not hold the cluster: where the bulk look-up is used, it answers both at
+    // once.
     protein: async (hash, wanted) =>
       way === 'bulk' && wanted.cluster
         ? ((await bulk([hash], wanted))[0] ?? records.load(hash))

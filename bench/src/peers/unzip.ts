@@ -1,4 +1,5 @@
-// Reads an archive by its list of contents and Node's own inflate: some twenty lines, and faster than fflate.
+// Reads an archive by its list of contents and Node's own inflate: some twenty lines, and faster
+// than fflate.
 import { inflateRawSync } from 'node:zlib';
 
 const CENTRAL = 0x02014b50;

@@ -1,5 +1,6 @@
-// Yoga with FoldAtlas's own schema and the least that a resolver can do: `checkFold` counts, `submitFold` sends, `batch` lists. It
-// checks nothing, remembers nothing and holds no idempotency key: what the same bytes cost without what they are sent for.
+// Yoga with FoldAtlas's own schema and the least that a resolver can do: `checkFold` counts,
+// `submitFold` sends, `batch` lists. It checks nothing, remembers nothing and holds no idempotency
+// key: what the same bytes cost without what they are sent for.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

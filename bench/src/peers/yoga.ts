@@ -1,5 +1,5 @@
-// GraphQL Yoga on node:http as its documentation starts it, in production; with POTHOS=1 its schema is made by Pothos, with JIT=1 it
-// compiles queries, with CACHED=1 it has its response cache.
+// GraphQL Yoga on node:http as its documentation starts it, in production; with POTHOS=1 its schema
+// is made by Pothos, with JIT=1 it compiles queries, with CACHED=1 it has its response cache.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { useGraphQlJit } from '@envelop/graphql-jit';

@@ -1,5 +1,5 @@
-// Starts a process that is measured and reads it from outside: its address, its CPU time, its memory, its longest stall. It knows
-// nothing of what the process does.
+// Starts a process that is measured and reads it from outside: its address, its CPU time, its
+// memory, its longest stall.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Who is measured and how each is started. A contestant is a process of its own; all that are pinned share one core, one at a time.
+// Who is measured and how each is started. A contestant is a process of its own; all that are
+// pinned share one core, one at a time.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -95,7 +96,10 @@ export interface StartOptions {
 /** The priority of who lets others go first. */
 const BEHIND = 10;
 
-/** Has a process run only while nobody else wants its core, where the system can do that. By priority alone who measures may wait for the end of its slice. */
+/**
+ * Has a process run only while nobody else wants its core, where the system can do that. By
+ * priority alone who measures may wait for the end of its slice.
+ */
 function letOthersFirst(pid: number): void {
   setPriority(pid, BEHIND);
   spawnSync('chrt', ['--all-tasks', '--idle', '--pid', '0', String(pid)]);
@@ -135,7 +139,8 @@ export async function startStub(folder: string, core: number | undefined, templa
     core,
     env: { TEMPLATES: templates },
   });
-  // Whoever measures goes first on the core that they share: the time of an answer must not be that of a stand-in with more to send.
+  // Whoever measures goes first on the core that they share: the time of an answer must not be that
+  // of a stand-in with more to send.
   letOthersFirst(stub.pid);
   return stub;
 }

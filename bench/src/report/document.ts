@@ -1,4 +1,5 @@
-// Writes docs/performance.md from results: what was measured, on what and how, every target met or missed, every table. Pure.
+// Writes docs/performance.md from results: what was measured, on what and how, every target met or
+// missed, every table. Pure.
 import type { Machine } from './machine.ts';
 import { isMet, type Report } from './result.ts';
 import { markdownTable, markdownTargets } from './table.ts';

@@ -1,4 +1,5 @@
-// What was measured on what: the machine, the Node that ran it, the versions of everybody. It measures nothing.
+// What was measured on what: the machine, the Node that ran it, the versions of everybody. It
+// measures nothing.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';

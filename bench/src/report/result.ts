@@ -1,4 +1,5 @@
-// What a measurement comes to: tables of numbers and targets that were met or missed. Plain data; it is what the JSON file holds.
+// What a measurement comes to: tables of numbers and targets that were met or missed. Plain data;
+// it is what the JSON file holds.
 import type { Machine } from './machine.ts';
 
 /** A column: what its numbers are and how many digits after the point are shown. */
@@ -44,7 +45,11 @@ export interface Report {
   readonly results: readonly ScenarioResult[];
 }
 
-/** Several runs as one: of a scenario that was measured again the last counts. @throws RangeError without a run */
+/**
+ * Several runs as one: of a scenario that was measured again the last counts.
+ *
+ * @throws RangeError without a run
+ */
 export function joinReports(reports: readonly Report[]): Report {
   const last = reports.at(-1);
   if (last === undefined) throw new RangeError('There is no report.');

@@ -1,4 +1,5 @@
-// What every scenario is given: the stand-in service, the contestants that have been started, how long to measure, and how to tell.
+// What every scenario is given: the stand-in service, the contestants that have been started, how
+// long to measure, and how to tell.
 import { isDeepStrictEqual } from 'node:util';
 import { openConnection } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';

@@ -1,4 +1,5 @@
-// The queries that are measured, and the data that each must be answered with, computed from the hash.
+// The queries that are measured, and the data that each must be answered with, computed from the
+// hash.
 import { clusterFacts, representativeOf, sequenceOf, templateOf } from '../world/facts.ts';
 import type { Template } from '../world/templates.ts';
 import type { Bench } from './bench.ts';

@@ -1,4 +1,5 @@
-// One FoldAtlas asked as a caller with a token asks it, for what no peer has: batches, streams, results.
+// One FoldAtlas asked as a caller with a token asks it, for what no peer has: batches, streams,
+// results.
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import { askOnce } from './bench.ts';

@@ -1,4 +1,5 @@
-// A hundred new proteins with their clusters and strongest features, from a service next door and 20 ms away.
+// A hundred new proteins with their clusters and strongest features, from a service next door and
+// 20 ms away.
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import type { ContestantName } from '../processes/contestants.ts';

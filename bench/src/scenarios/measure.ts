@@ -1,4 +1,5 @@
-// Measures contestants under load in rounds whose order rotates, and makes a table of it. It knows no query.
+// Measures contestants under load in rounds whose order rotates, and makes a table of it. It knows
+// no query.
 import { type LoadOptions, type LoadResult, load } from '../load/load.ts';
 import type { Work } from '../peers/rest-client.ts';
 import type { Wanted } from '../peers/sources.ts';
@@ -55,7 +56,10 @@ const QUICK_SECONDS = 0.25;
 const STEP_SECONDS = 0.7;
 /** After so many answers a process is warm: compilers go by how often a function has run. */
 const WARM_ANSWERS = 5_000;
-/** The CPU time after which a process counts as warm, however few answers it has given: lists take longer. */
+/**
+ * The CPU time after which a process counts as warm, however few answers it has given: lists take
+ * longer.
+ */
 const WARM_CPU_MS = 12_000;
 
 interface Sample extends LoadResult {
@@ -65,7 +69,10 @@ interface Sample extends LoadResult {
   readonly stall: number;
 }
 
-/** Proteins a second for which the REST client makes the hashes before it is measured: others are given theirs. */
+/**
+ * Proteins a second for which the REST client makes the hashes before it is measured: others are
+ * given theirs.
+ */
 const HASHES_A_SECOND = 60_000;
 
 async function makeLists(bench: Bench, child: Child, { lists }: Plan, seconds: number): Promise<void> {
@@ -120,7 +127,10 @@ async function sample(bench: Bench, child: Child, plan: Plan, seconds: number): 
   };
 }
 
-/** Loads contestants in turn until each is warm: in a new one an answer costs up to five times as much. */
+/**
+ * Loads contestants in turn until each is warm: in a new one an answer costs up to five times as
+ * much.
+ */
 export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
   if (bench.quick) return;
   const { kind = '', who } = plan;

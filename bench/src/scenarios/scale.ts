@@ -1,5 +1,5 @@
-// What one replica carries, and how many one Redis or Valkey serves: commands of the store and its CPU time for each kind of request,
-// measured; the rest is division.
+// What one replica carries, and how many one Redis or Valkey serves: commands of the store and its
+// CPU time for each kind of request, measured; the rest is division.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';
@@ -40,7 +40,9 @@ async function openRedis(folder: string): Promise<{ port: number; process: Child
   return undefined;
 }
 
-/** Commands that a Redis has carried out so far, and the CPU time that it has used, in milliseconds. */
+/**
+ * Commands that a Redis has carried out so far, and the CPU time that it has used, in milliseconds.
+ */
 async function info(port: number): Promise<{ commands: number; cpu: number }> {
   const socket = connect(port, '127.0.0.1');
   await once(socket, 'connect');

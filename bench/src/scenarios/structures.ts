@@ -1,5 +1,6 @@
-// 500 proteins with their structures, 15 MB: memory for one and for four at once in new processes, then, warmed up as everywhere, the first
-// byte, the last, and how long the event loop stood still. FoldAtlas answers whole and in parts.
+// 500 proteins with their structures, 15 MB: memory for one and for four at once in new processes,
+// then, warmed up as everywhere, the first byte, the last, and how long the event loop stood still.
+// FoldAtlas answers whole and in parts.
 import { isDeepStrictEqual } from 'node:util';
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
@@ -67,7 +68,10 @@ async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
   return who;
 }
 
-/** What was measured of everybody: with one answer at a time and with four at once in new processes, and warmed up. */
+/**
+ * What was measured of everybody: with one answer at a time and with four at once in new processes,
+ * and warmed up.
+ */
 interface Sides {
   readonly one: readonly Measured[];
   readonly four: readonly Measured[];

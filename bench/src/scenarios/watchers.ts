@@ -9,7 +9,9 @@ import { AUTH, metric, submit } from './gateway.ts';
 const WATCH =
   'subscription Watch($id: ID!) { batchProgress(batchId: $id) { sequence final batch { counts { total } } } }';
 
-/** 3,800 streams, nearly all connections that a process takes, on 50 batches that stay under way. */
+/**
+ * 3,800 streams, nearly all connections that a process takes, on 50 batches that stay under way.
+ */
 export async function watchers(bench: Bench): Promise<ScenarioResult> {
   const [batches, streams, seconds] = bench.quick ? [10, 200, 1] : [50, 3800, 10];
   const child = await bench.child('foldatlas');

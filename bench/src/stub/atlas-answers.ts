@@ -1,4 +1,5 @@
-// The Atlas half of the stand-in service: each answer as bytes, put together from what was made at the start. It knows no HTTP.
+// The Atlas half of the stand-in service: each answer as bytes, put together from what was made at
+// the start. It knows no HTTP.
 import { catalogueJson } from '../../../sandbox/src/atlas/catalogue.ts';
 import {
   accessionOf,

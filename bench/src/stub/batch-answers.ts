@@ -10,7 +10,10 @@ interface Batch {
 const DAY = 86_400_000;
 const TOKENS = 24;
 
-/** The scores of a task's result, by its number in the batch. An ipTM of 0 says that a single chain has none. */
+/**
+ * The scores of a task's result, by its number in the batch. An ipTM of 0 says that a single chain
+ * has none.
+ */
 const taskScores = (number: number) => ({
   ptm: (number % 100) / 100,
   iptm: (((number * 7) % 100) + 1) / 100,

@@ -1,5 +1,6 @@
-// The stand-in service as a process: every operation that is measured, over prepared answers, with a delay that can be set and
-// calls that are counted. It listens on loopback and tells its address to whoever started it.
+// The stand-in service as a process: every operation that is measured, over prepared answers, with
+// a delay that can be set and calls that are counted. It listens on loopback and tells its address
+// to whoever started it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';
@@ -56,7 +57,9 @@ async function textOf(request: IncomingMessage): Promise<string> {
   return Buffer.concat(chunks).toString();
 }
 
-/** GET reads the counts; POST sets delay and whether new batches are done, and starts counting anew. */
+/**
+ * GET reads the counts; POST sets delay and whether new batches are done, and starts counting anew.
+ */
 async function control(request: IncomingMessage, response: ServerResponse): Promise<void> {
   if (request.method === 'POST') {
     Object.assign(state, JSON.parse(await textOf(request)));
@@ -67,7 +70,10 @@ async function control(request: IncomingMessage, response: ServerResponse): Prom
 
 const isZip = (body: string | Uint8Array | Zip): body is Zip => typeof body === 'object' && 'pieces' in body;
 
-/** Writes an archive piece by piece, so that its beginning is on its way while the rest is put together. */
+/**
+ * Writes an archive piece by piece, so that its beginning is on its way while the rest is put
+ * together.
+ */
 async function writePieces(response: ServerResponse, zip: Zip): Promise<void> {
   let left = zip.byteLength;
   for (const piece of zip.pieces()) {

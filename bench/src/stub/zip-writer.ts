@@ -1,5 +1,6 @@
-// Archives out of entries that were compressed once: an answer of 500 structures costs little more than its bytes. Texts that
-// differ from answer to answer go in uncompressed between pieces that were compressed before. It knows no protein.
+// Archives out of entries that were compressed once: an answer of 500 structures costs little more
+// than its bytes. Texts that differ from answer to answer go in uncompressed between pieces that
+// were compressed before. It knows no protein.
 import { constants, crc32, deflateRawSync } from 'node:zlib';
 
 /** A piece of a member's content and the same as deflate blocks that need nothing before them. */
@@ -25,7 +26,10 @@ const STORED = 65_535;
 /** The first of January 1980. */
 const DATE = 0x21;
 
-/** Compresses a piece for good. Blocks end on a byte and are not the last, so that others can follow. */
+/**
+ * Compresses a piece for good. Blocks end on a byte and are not the last, so that others can
+ * follow.
+ */
 export function packPiece(text: string | Buffer): Piece {
   const raw = Buffer.from(text);
   return { raw, blocks: deflateRawSync(raw, { level: 6, finishFlush: constants.Z_SYNC_FLUSH }) };
@@ -97,7 +101,10 @@ export interface Zip {
   pieces(): Generator<Buffer, void, undefined>;
 }
 
-/** Bytes of the first piece, and of those that follow: whoever reads it while it comes can begin soon. */
+/**
+ * Bytes of the first piece, and of those that follow: whoever reads it while it comes can begin
+ * soon.
+ */
 const FIRST_PIECE = 16 * 1024;
 const PIECE = 256 * 1024;
 

@@ -1,5 +1,6 @@
-// The proteins of the stand-in service: numbered, each with a sequence of its own and the MD5 of that as its hash. Every
-// process computes them from the number alone, so that answers can be checked; knows no HTTP and no archive.
+// The proteins of the stand-in service: numbered, each with a sequence of its own and the MD5 of
+// that as its hash. Every process computes them from the number alone, so that answers can be
+// checked; knows no HTTP and no archive.
 import { createHash } from 'node:crypto';
 import { openNumbers } from './numbers.ts';
 
@@ -50,7 +51,10 @@ export const hashOf = (n: number): string => md5(sequenceOf(n));
 export const hashesOf = (from: number, length: number): string[] =>
   Array.from({ length }, (_, n) => hashOf(from + n));
 
-/** The number of the protein with a hash; undefined where no protein that has been asked for so far has it. */
+/**
+ * The number of the protein with a hash; undefined where no protein that has been asked for so far
+ * has it.
+ */
 export const numberOf = openNumbers(hashOf);
 
 /** The representative of its cluster: its own where the hash begins with c. */

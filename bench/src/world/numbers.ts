@@ -1,11 +1,13 @@
-// The way back from a hash to the number of its protein: hashes are made in order, as far as needed, and found in a table of
-// 8 bytes a place, because a run asks for millions.
+// The way back from a hash to the number of its protein: hashes are made in order, as far as
+// needed, and found in a table of 8 bytes a place, because a run asks for millions.
 
 const keyOf = (hash: string): number => Number.parseInt(hash.slice(0, 8), 16);
 
 /**
- * @param ahead - how many hashes are made before one counts as unknown: numbers come nearly in order
- * @returns a function that gives the number of a hash, undefined for one that is none of the next proteins'
+ * @param ahead - how many hashes are made before one counts as unknown: numbers come nearly in
+ * order
+ * @returns a function that gives the number of a hash, undefined for one that is none of the next
+ * proteins'
  */
 export function openNumbers(
   hashOf: (n: number) => string,

@@ -1,5 +1,6 @@
-// The proteins that every record of the stand-in service is made of, computed once with the sandbox's own code, so that
-// texts and numbers have the shapes and sizes of real answers. It knows no hash and no HTTP.
+// The proteins that every record of the stand-in service is made of, computed once with the
+// sandbox's own code, so that texts and numbers have the shapes and sizes of real answers. It knows
+// no hash and no HTTP.
 
 import { readFileSync, writeFileSync } from 'node:fs';
 import { deserialize, serialize } from 'node:v8';

@@ -1,5 +1,5 @@
-// Invents accessions in the forms of the five sequence databases. They are drawn, never looked up: that one of them
-// may exist in the real world means nothing. It must not know proteins.
+// Invents accessions in the forms of the five sequence databases. They are drawn, never looked up:
+// that one of them may exist in the real world means nothing.
 import type { Random } from './random.ts';
 
 /** The databases a protein can come from. */

@@ -1,5 +1,5 @@
-// Where along a sequence each feature is active: the per-residue side of the definition in features.ts, and the regions
-// read off it. It must not know normalisation, proteins or the wire.
+// Where along a sequence each feature is active: the per-residue side of the definition in
+// features.ts, and the regions read off it.
 import { patternOf, type Windows } from './features.ts';
 
 /** A run of residues over which a feature is active: 0-based, half-open, thousandths. */

@@ -1,5 +1,5 @@
-// Global alignment of two sequences (Needleman-Wunsch, BLOSUM62, linear gaps), to let one family lean towards a related
-// one. It must not know families.
+// Global alignment of two sequences (Needleman-Wunsch, BLOSUM62, linear gaps), to let one family
+// lean towards a related one.
 import { blosum62 } from './substitution.ts';
 
 const GAP = -6;

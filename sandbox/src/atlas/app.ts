@@ -1,5 +1,5 @@
-// The Atlas side of the sandbox as one Hono app: every route of the spec's Atlas table under the prefix, and the signed
-// downloads of bulk jobs. It must not know the Batch API, sockets or faults.
+// The Atlas side of the sandbox as one Hono app: every route of the spec's Atlas table under the
+// prefix, and the signed downloads of bulk jobs.
 import { Hono } from 'hono';
 import { createBulkJobs } from './bulk-jobs.ts';
 import { addBulkRoutes } from './bulk-routes.ts';

@@ -1,5 +1,5 @@
-// The members of a bulk archive, made protein by protein with a turn of the loop in between. Hashes that the Atlas does
-// not hold are left out. It must not know HTTP, jobs or the ZIP format.
+// The members of a bulk archive, made protein by protein with a turn of the loop in between. Hashes
+// that the Atlas does not hold are left out.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { BulkRequest } from './bulk-request.ts';
 import { clusterFields, clusterSummary } from './cluster-record.ts';
@@ -69,7 +69,10 @@ async function* structureMembers({ folding, structures }: AtlasContext, proteins
   }));
 }
 
-/** The members in the order of the wire contract: structures, sequences, cluster information, features. */
+/**
+ * The members in the order of the wire contract: structures, sequences, cluster information,
+ * features.
+ */
 export async function* archiveMembers(
   context: AtlasContext,
   request: BulkRequest,

@@ -1,5 +1,6 @@
-// Bulk lookups that run as jobs: their rows in the state database, their progress by the clock, and their archives, built
-// from the start of the job on and kept in pieces. A job is completed once its archive is.
+// Bulk lookups that run as jobs: their rows in the state database, their progress by the clock, and
+// their archives, built from the start of the job on and kept in pieces. A job is completed once
+// its archive is.
 import { randomUUID } from 'node:crypto';
 import { ManualClock } from '../clock.ts';
 import { archiveMembers } from './bulk-archive.ts';
@@ -26,9 +27,14 @@ export interface JobView {
 /** The jobs of one state database. */
 export interface BulkJobs {
   create(request: BulkRequest): string;
-  /** Undefined for an unknown id. Under a held clock it waits for the archive of a job that is due. */
+  /**
+   * Undefined for an unknown id. Under a held clock it waits for the archive of a job that is due.
+   */
   view(id: string): Promise<JobView | undefined>;
-  /** Ends a pending job after the step in hand; results that are there stay. False for an unknown id. */
+  /**
+   * Ends a pending job after the step in hand; results that are there stay. False for an unknown
+   * id.
+   */
   cancel(id: string): boolean;
   /** Bytes of the archive of what is completed; built now where that has not happened yet. */
   archiveSize(id: string): Promise<number>;
@@ -140,7 +146,9 @@ export function createBulkJobs(context: AtlasContext): BulkJobs {
     return size;
   }
 
-  /** Builds ahead of the asking; what fails is tried again, and told, when the archive is asked for. */
+  /**
+   * Builds ahead of the asking; what fails is tried again, and told, when the archive is asked for.
+   */
   const buildAhead = (id: string, job: Job): void => void sizeOf(id, job).catch(() => undefined);
 
   return {

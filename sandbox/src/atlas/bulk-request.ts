@@ -1,5 +1,4 @@
-// Reads the body of POST /proteins/batch (spec: bulk lookup body), every problem at once. It must not know what is done
-// with it.
+// Reads the body of POST /proteins/batch (spec: bulk lookup body), every problem at once.
 import { checkBoolean, checkHash, checkInteger, type Problems } from './checks.ts';
 
 /** A bulk lookup that passed. */

@@ -1,4 +1,4 @@
-// POST /proteins/batch and its jobs (spec: bulk lookup). It must not know how archives are made.
+// POST /proteins/batch and its jobs (spec: bulk lookup).
 import type { Hono } from 'hono';
 import { archiveMembers } from './bulk-archive.ts';
 import { type BulkJobs, JOB_LIMITS } from './bulk-jobs.ts';

@@ -1,5 +1,5 @@
-// What the feature routes answer: the whole catalogue as one JSON text, and one feature with its statistics. It must
-// not know HTTP.
+// What the feature routes answer: the whole catalogue as one JSON text, and one feature with its
+// statistics.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearestFeatures } from './feature-neighbours.ts';
 import { describeFeature } from './feature-text.ts';

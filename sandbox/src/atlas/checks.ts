@@ -1,4 +1,4 @@
-// Checks single values the way pydantic does in its lax mode, with its messages. It must not know any parameter.
+// Checks single values the way pydantic does in its lax mode, with its messages.
 import type { ValidationProblem } from './refusals.ts';
 
 /** Collects what is wrong with a request. */

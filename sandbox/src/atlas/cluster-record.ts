@@ -1,4 +1,4 @@
-// A cluster in the shape of the wire, as GET /clusters and the bulk archive both give it. It must not know HTTP.
+// A cluster in the shape of the wire, as GET /clusters and the bulk archive both give it.
 import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';
 import type { AtlasCluster } from './universe-reader.ts';

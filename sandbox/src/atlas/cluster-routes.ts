@@ -1,4 +1,4 @@
-// GET /clusters/{protein_hash} (spec: Atlas API). It must not know how clusters are made.
+// GET /clusters/{protein_hash} (spec: Atlas API).
 import type { Hono } from 'hono';
 import { checkHash } from './checks.ts';
 import { clusterFields } from './cluster-record.ts';

@@ -1,4 +1,4 @@
-// What is said of a cluster, computed from its members. It must not know storage or how members were made.
+// What is said of a cluster, computed from its members.
 import type { DomainHit } from './evolve.ts';
 import { pfamName } from './pfam.ts';
 import { countPhyla, lowestCommonAncestor, type Taxon } from './taxonomy.ts';

@@ -1,4 +1,4 @@
-// What every Atlas route has at hand. It must not know any route.
+// What every Atlas route has at hand.
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database.ts';
 import type { Routes } from '../routes.ts';

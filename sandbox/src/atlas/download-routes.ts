@@ -1,12 +1,14 @@
-// GET /downloads/bulk/{jobId}.zip: the archive of a bulk job behind a signed URL, with byte ranges. It must not know how
-// archives are made.
+// GET /downloads/bulk/{jobId}.zip: the archive of a bulk job behind a signed URL, with byte ranges.
 import type { Hono } from 'hono';
 import type { BulkJobs } from './bulk-jobs.ts';
 import type { AtlasContext } from './context.ts';
 import { refusal } from './refusals.ts';
 import { streamOf } from './streaming.ts';
 
-/** The one range of a Range header as [start, end), 'none' to send everything, 'unsatisfiable' when it lies outside. */
+/**
+ * The one range of a Range header as [start, end), 'none' to send everything, 'unsatisfiable' when
+ * it lies outside.
+ */
 function readRange(header: string | undefined, size: number): [number, number] | 'none' | 'unsatisfiable' {
   const [, first = '', last = ''] = /^bytes=(\d*)-(\d*)$/.exec(header?.trim() ?? '') ?? [];
   if (first === '' && last === '') return 'none';

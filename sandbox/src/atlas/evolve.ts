@@ -1,5 +1,5 @@
-// Mutates a founder into a homolog: conservative substitutions at sites that change at their own pace, short insertions
-// and deletions, and domain borders that move along. It must not know clusters, names or storage.
+// Mutates a founder into a homolog: conservative substitutions at sites that change at their own
+// pace, short insertions and deletions, and domain borders that move along.
 
 import { inventSequence } from './invent.ts';
 import type { Random } from './random.ts';
@@ -16,7 +16,10 @@ export interface DomainHit {
 export interface Ancestor {
   readonly sequence: string;
   readonly domains: readonly DomainHit[];
-  /** How fast each site changes, 1 on average; shared by the whole family, so that its conserved sites stay conserved. */
+  /**
+   * How fast each site changes, 1 on average; shared by the whole family, so that its conserved
+   * sites stay conserved.
+   */
   readonly pace: Float64Array;
   /** For families with a known relative: its residue at each site, '' where none is aligned. */
   readonly kin?: readonly string[];

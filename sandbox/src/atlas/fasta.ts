@@ -1,4 +1,4 @@
-// Reads the user's own proteins from FASTA text. It must not know what becomes of them.
+// Reads the user's own proteins from FASTA text.
 
 /** One record of the file. */
 export interface FastaRecord {
@@ -15,8 +15,8 @@ export const cleanSequence = (text: string): string => text.replace(/[\s*]+/g, '
 /**
  * Parses FASTA.
  *
- * @throws Error with the line number, when there is text before the first header, a record is empty, or a letter is
- * none of a protein
+ * @throws Error with the line number, when there is text before the first header, a record is
+ * empty, or a letter is none of a protein
  */
 export function parseFasta(text: string): FastaRecord[] {
   const records: { header: string; sequence: string; line: number }[] = [];

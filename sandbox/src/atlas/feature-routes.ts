@@ -1,4 +1,4 @@
-// GET /features and GET /features/{feature_index} (spec: Atlas API). It must not know how texts and statistics are made.
+// GET /features and GET /features/{feature_index} (spec: Atlas API).
 import type { Hono } from 'hono';
 import { catalogueJson, featureDetail } from './catalogue.ts';
 import { checkInteger, type Problems } from './checks.ts';

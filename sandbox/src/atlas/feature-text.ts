@@ -1,5 +1,5 @@
-// The words about a feature, built from its pattern alone: label, summary, description, activation pattern, category.
-// It must not know the universe.
+// The words about a feature, built from its pattern alone: label, summary, description, activation
+// pattern, category.
 import { type FeaturePattern, patternOf, thresholdOf } from './features.ts';
 import { RESIDUE_CLASSES, type ResidueClass } from './residue-classes.ts';
 

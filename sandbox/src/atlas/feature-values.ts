@@ -1,5 +1,5 @@
-// The values of a sequence's features on the wire: ranked or chosen features with their regions, the sparse
-// protein-level vector, the sparse per-residue block. It must not know proteins or HTTP.
+// The values of a sequence's features on the wire: ranked or chosen features with their regions,
+// the sparse protein-level vector, the sparse per-residue block.
 import type { ConventionName } from '../wire/conventions.ts';
 import { type ActiveRun, eachFeature, runsOfFeature } from './activations.ts';
 import { describeFeature } from './feature-text.ts';
@@ -44,7 +44,10 @@ function entryOf(windows: Windows, feature: number, value: number, scale: Scale)
   return { feature_index: feature, value, label, description, residue_regions };
 }
 
-/** The entries as the dialect has them: `end` of a region is the residue after the last, or the last itself. */
+/**
+ * The entries as the dialect has them: `end` of a region is the residue after the last, or the last
+ * itself.
+ */
 export const spellRegions = (
   entries: readonly FeatureEntry[],
   conventions: ReadonlySet<ConventionName>,
@@ -76,7 +79,10 @@ export const topFeatures = (windows: Windows, count: number, scale: Scale): Feat
     entryOf(windows, feature, value, scale),
   );
 
-/** Exactly these features in this order: 0 where inactive, none for a number that is not in the catalogue. */
+/**
+ * Exactly these features in this order: 0 where inactive, none for a number that is not in the
+ * catalogue.
+ */
 export function chosenFeatures(windows: Windows, indices: readonly number[], scale: Scale): FeatureEntry[] {
   const { features, strengths } = proteinVector(windows);
   return indices
@@ -93,7 +99,10 @@ export function proteinLevelJson(vector: SparseVector, scale: Scale): string {
   return `{"shape":[${FEATURE_COUNT}],"indices":[[${vector.features.join(',')}]],"values":[${values.join(',')}]}`;
 }
 
-/** `{"shape":[L,16384],"indices":[[residue…],[feature…]],"values":[…]}` as JSON text, by residue and then by feature. */
+/**
+ * `{"shape":[L,16384],"indices":[[residue…],[feature…]],"values":[…]}` as JSON text, by residue and
+ * then by feature.
+ */
 export function perResidueJson(windows: Windows, length: number, scale: Scale): string {
   const features: string[][] = Array.from({ length }, () => []);
   const values: string[][] = Array.from({ length }, () => []);

@@ -1,11 +1,12 @@
-// The one definition of a feature and of its activation, from which regions, values, statistics and similarity all
-// derive. It must not know the universe.
+// The one definition of a feature and of its activation, from which regions, values, statistics and
+// similarity all derive.
 //
-// Feature number = spacing x 4096 + pattern. The pattern is four residue classes (base 8, first position highest); the
-// spacing says how far apart the four stand. A window of a sequence that spells the pattern has as its strength the
-// sum of how typical its four residues are (thousandths, at most 4000), and counts when the strength reaches the
-// feature's threshold. The activation of a residue is the strength of the strongest window over it: all of it on the
-// four positions, half of it between them. The activation of a protein is that of its most active residue.
+// Feature number = spacing x 4096 + pattern. The pattern is four residue classes (base 8, first
+// position highest); the spacing says how far apart the four stand. A window of a sequence that
+// spells the pattern has as its strength the sum of how typical its four residues are (thousandths,
+// at most 4000), and counts when the strength reaches the feature's threshold. The activation of a
+// residue is the strength of the strongest window over it: all of it on the four positions, half of
+// it between them. The activation of a protein is that of its most active residue.
 import { classOf, RESIDUE_CLASSES, typicalityOf } from './residue-classes.ts';
 
 /** How the four positions of a pattern stand along the chain. */
@@ -14,7 +15,10 @@ export interface Spacing {
   readonly offsets: readonly [number, number, number, number];
 }
 
-/** In feature order. The longest reaches seven residues on, so at most 4 + 7 + 8 + 7 = 26 features touch one residue. */
+/**
+ * In feature order. The longest reaches seven residues on, so at most 4 + 7 + 8 + 7 = 26 features
+ * touch one residue.
+ */
 const SPACINGS: readonly Spacing[] = [
   { name: 'contiguous', offsets: [0, 1, 2, 3] },
   { name: 'strand face', offsets: [0, 2, 4, 6] },
@@ -63,7 +67,10 @@ export interface Windows {
   readonly strengths: Uint16Array;
 }
 
-/** Room to sort in, kept from one sequence to the next: growing a universe asks for it thousands of times. */
+/**
+ * Room to sort in, kept from one sequence to the next: growing a universe asks for it thousands of
+ * times.
+ */
 let room = new Float64Array(4096);
 
 /** Finds every counting window of a sequence (upper case, any length). */
@@ -76,7 +83,8 @@ export function findWindows(sequence: string): Windows {
     classes[i] = classOf(code);
     typical[i] = typicalityOf(code);
   }
-  // Feature, start and strength packed into one double (14 + 27 + 12 bits), so that one numeric sort orders them.
+  // Feature, start and strength packed into one double (14 + 27 + 12 bits), so that one numeric
+  // sort orders them.
   if (room.length < SPACINGS.length * length) room = new Float64Array(SPACINGS.length * length);
   const packed = room;
   let count = 0;
@@ -103,7 +111,8 @@ export function findWindows(sequence: string): Windows {
     const word = order[n] ?? 0;
     const place = Math.floor(word / 2 ** 12);
     const feature = Math.floor(place / 2 ** 27);
-    // The remainders by multiplying: `%` of doubles is a division in software, and there are millions of windows.
+    // The remainders by multiplying: `%` of doubles is a division in software, and there are
+    // millions of windows.
     strengths[n] = word - place * 2 ** 12;
     features[n] = feature;
     starts[n] = place - feature * 2 ** 27;

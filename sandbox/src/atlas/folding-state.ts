@@ -1,5 +1,5 @@
-// Which proteins have a structure now: those that the universe has folded, and those folded since because somebody
-// asked. It must not know how structures are made, or HTTP.
+// Which proteins have a structure now: those that the universe has folded, and those folded since
+// because somebody asked.
 import type { Database } from '../database.ts';
 import type { AtlasProtein } from './universe-reader.ts';
 
@@ -18,8 +18,8 @@ export interface FoldingState {
   /** Looks without changing anything. */
   standing(protein: AtlasProtein): FoldStanding;
   /**
-   * One read of the single record: starts folding when it is asked for and possible, and finishes what an earlier
-   * read started.
+   * One read of the single record: starts folding when it is asked for and possible, and finishes
+   * what an earlier read started.
    */
   visit(protein: AtlasProtein, foldOnMiss: boolean): FoldStanding;
 }

@@ -1,5 +1,5 @@
-// Decides which families a universe has: the references' own, families assembled from library domains, and dark ones
-// that nothing is known of. It must not know how members are made or stored.
+// Decides which families a universe has: the references' own, families assembled from library
+// domains, and dark ones that nothing is known of.
 import { alignTo } from './align.ts';
 import { type Ancestor, type DomainHit, drawPace } from './evolve.ts';
 import { inventSequence } from './invent.ts';
@@ -23,14 +23,20 @@ export interface FamilyPlan {
   readonly dark: boolean;
   /** Least and greatest divergence from the founder. */
   readonly divergence: readonly [number, number];
-  /** Least and greatest share of the aligned sites at which a member has the residue of the family's relative. */
+  /**
+   * Least and greatest share of the aligned sites at which a member has the residue of the family's
+   * relative.
+   */
   readonly lean: readonly [number, number];
 }
 
 /** Members of the globin families lean towards alpha haemoglobin, as their common ancestors did. */
 const KIN: Readonly<Record<string, string>> = { P68871: 'P69905', P02144: 'P69905' };
 
-/** Sizes of reference families that are not drawn: insulin is what everybody tries; a search must show all globins. */
+/**
+ * Sizes of reference families that are not drawn: insulin is what everybody tries; a search must
+ * show all globins.
+ */
 const FIXED_SIZES: Readonly<Record<string, readonly [small: number, full: number]>> = {
   P01308: [30, 64],
   P69905: [13, 24],
@@ -66,7 +72,10 @@ function referencePlan(seed: number, size: Size, reference: ReferenceProtein): F
   };
 }
 
-/** The invented consensus of a library domain: one sequence for the whole universe, so that families share it. */
+/**
+ * The invented consensus of a library domain: one sequence for the whole universe, so that families
+ * share it.
+ */
 const consensus = (seed: number, { pfam, length }: LibraryDomain): string =>
   inventSequence(createRandom(seed, `domain/${pfam}`), length);
 
@@ -128,7 +137,8 @@ function inventedSizes(seed: number, size: Size): readonly (readonly [number, 'k
       ...[6, 2].map((n) => [n, 'long'] as const),
     ];
   const random = createRandom(seed, 'plan/sizes');
-  // Sizes fall off as in real clusterings: few large families, many small ones, most of all singletons.
+  // Sizes fall off as in real clusterings: few large families, many small ones, most of all
+  // singletons.
   const drawn = (): number => Math.min(90, Math.floor(1 / (1 - random.next() * 0.99)));
   return [
     ...[1180, 520, 260, 140, 110].map((n) => [n, 'known'] as const),

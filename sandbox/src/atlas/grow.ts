@@ -1,5 +1,5 @@
-// Grows a whole universe into an empty database: families, clusters, knowledge-base entries, inverted index. The same
-// seed, size and FASTA text give the same bytes. It must not know how a universe is read.
+// Grows a whole universe into an empty database: families, clusters, knowledge-base entries,
+// inverted index. The same seed, size and FASTA text give the same bytes.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Database } from '../database.ts';
 import { chooseRepresentative, summarise } from './cluster-summary.ts';

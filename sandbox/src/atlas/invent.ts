@@ -1,5 +1,5 @@
-// Invents founder sequences that look like proteins: helices with a greasy face, strands that alternate, loops. It
-// must not know families or domains.
+// Invents founder sequences that look like proteins: helices with a greasy face, strands that
+// alternate, loops.
 import { pickWeighted, type Random } from './random.ts';
 import { LETTERS } from './substitution.ts';
 

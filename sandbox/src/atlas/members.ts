@@ -1,5 +1,5 @@
-// Grows the members of one family: sequences, where they come from, what is known of them, whether they are folded. It
-// must not know storage or the other families.
+// Grows the members of one family: sequences, where they come from, what is known of them, whether
+// they are folded.
 import { createHash } from 'node:crypto';
 import { accessionOf, type Source, uniparcId, uniprotAccession } from './accessions.ts';
 import { type DomainHit, evolve } from './evolve.ts';
@@ -8,8 +8,8 @@ import { CLADES, type Organism, organismNamed } from './organisms.ts';
 import { createRandom, pickWeighted, type Random } from './random.ts';
 
 /**
- * Whether the Atlas holds a structure: `ready` it does; `on_demand` it is folded when asked for; `slow` likewise, but
- * the structure is there only from the second call on; `never` folding fails.
+ * Whether the Atlas holds a structure: `ready` it does; `on_demand` it is folded when asked for;
+ * `slow` likewise, but the structure is there only from the second call on; `never` folding fails.
  */
 export type FoldState = 'ready' | 'on_demand' | 'slow' | 'never';
 
@@ -24,7 +24,10 @@ export interface Member {
   readonly header: string;
   readonly lineage: readonly string[];
   readonly fold: FoldState;
-  /** `withheld` members only show as restricted hits; `absent` ones have a UniProt entry but are not in the Atlas. */
+  /**
+   * `withheld` members only show as restricted hits; `absent` ones have a UniProt entry but are not
+   * in the Atlas.
+   */
   readonly standing: 'member' | 'withheld' | 'absent';
   readonly reviewed: boolean;
   readonly uniprot: UniprotRecord | null;
@@ -43,7 +46,10 @@ export interface UniprotRecord {
 export const proteinHash = (sequence: string): string => createHash('md5').update(sequence).digest('hex');
 
 const SOURCES: readonly Source[] = ['uniprotkb', 'uniparc', 'img_m', 'mgy', 'spire'];
-/** Share of each source among homologs of well-known proteins, of other known families, and of dark families. */
+/**
+ * Share of each source among homologs of well-known proteins, of other known families, and of dark
+ * families.
+ */
 const SOURCE_WEIGHTS = {
   reference: [70, 24, 1, 4, 1],
   known: [34, 16, 16, 24, 10],
@@ -176,7 +182,10 @@ function drawMember(
   };
 }
 
-/** All members of a family; none has a sequence, an accession or an entry name that is already in `taken`. */
+/**
+ * All members of a family; none has a sequence, an accession or an entry name that is already in
+ * `taken`.
+ */
 export function growMembers(seed: number, plan: FamilyPlan, taken: Set<string>): Member[] {
   const random = createRandom(seed, `members/${plan.key}`);
   const founder = founderMember(plan);

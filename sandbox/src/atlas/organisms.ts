@@ -1,5 +1,5 @@
-// The organisms that proteins of the universe come from, with their lineages. Facts of the NCBI taxonomy, a small
-// hand-picked part. It must not know proteins.
+// The organisms that proteins of the universe come from, with their lineages. Facts of the NCBI
+// taxonomy, a small hand-picked part.
 
 /** Groups that a family can be spread over. */
 export type Clade =

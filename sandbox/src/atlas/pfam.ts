@@ -1,5 +1,6 @@
-// Pfam families by accession and name: those of the reference proteins, and a library that invented founders are
-// assembled from. Only accessions and names are Pfam's; the sequences of library domains are invented by the seed.
+// Pfam families by accession and name: those of the reference proteins, and a library that invented
+// founders are assembled from. Only accessions and names are Pfam's; the sequences of library
+// domains are invented by the seed.
 const NAMES: Readonly<Record<string, string>> = {
   PF00022: 'Actin',
   PF00656: 'Peptidase_C14',

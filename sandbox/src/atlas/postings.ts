@@ -1,5 +1,5 @@
-// The inverted index from features to the proteins that have them, packed in three typed arrays: for each feature,
-// ascending protein ids and strengths. It must not know rarity, scores or SQL.
+// The inverted index from features to the proteins that have them, packed in three typed arrays:
+// for each feature, ascending protein ids and strengths.
 import { FEATURE_COUNT, findWindows, proteinVector, type SparseVector } from './features.ts';
 
 /** Entries of feature f stand at offsets[f] to offsets[f + 1]. */

@@ -1,4 +1,4 @@
-// GET /proteins/{protein_hash} (spec: Atlas API). It must not know how values and structures are made.
+// GET /proteins/{protein_hash} (spec: Atlas API).
 import type { Hono } from 'hono';
 import { predictConfidence } from '../structure/confidence.ts';
 import { checkHash } from './checks.ts';

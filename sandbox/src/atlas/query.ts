@@ -1,4 +1,4 @@
-// Reads the query of a request parameter by parameter, collecting problems. It must not know any route.
+// Reads the query of a request parameter by parameter, collecting problems.
 import { type Bounds, checkBoolean, checkInteger, checkNumber, type Problems } from './checks.ts';
 
 /** One request's query. A parameter that is given twice counts as given last, but for lists. */

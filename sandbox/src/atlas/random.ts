@@ -1,5 +1,5 @@
-// Seeded randomness for growing a universe. Every stream is named, so that one more draw in one place moves nothing
-// in another. It must not know what is grown.
+// Seeded randomness for growing a universe. Every stream is named, so that one more draw in one
+// place moves nothing in another.
 
 /** A stream of reproducible draws. */
 export interface Random {

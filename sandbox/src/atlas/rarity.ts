@@ -1,5 +1,5 @@
-// How rare each feature is in the universe, and the normalised values that follow: activation / max x idf. It must
-// not know proteins beyond their ids, or the wire.
+// How rare each feature is in the universe, and the normalised values that follow: activation / max
+// x idf.
 import { FEATURE_COUNT } from './features.ts';
 import type { Postings } from './postings.ts';
 
@@ -11,7 +11,10 @@ export interface Rarity {
   readonly max: Uint16Array;
   /** ln((N + 1) / (frequency + 0.5)): above 0 even for a feature that every protein has. */
   readonly idf: Float64Array;
-  /** The normalised value of a strength in thousandths; 0 for a feature that no readable protein has. */
+  /**
+   * The normalised value of a strength in thousandths; 0 for a feature that no readable protein
+   * has.
+   */
   normalise(feature: number, strength: number): number;
 }
 

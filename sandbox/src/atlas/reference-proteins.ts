@@ -1,5 +1,5 @@
-// The reference proteins: real sequences and facts of UniProtKB that found the families everybody looks up first. Their
-// MD5s are checked while a universe grows. It must not know what is done with them.
+// The reference proteins: real sequences and facts of UniProtKB that found the families everybody
+// looks up first. Their MD5s are checked while a universe grows.
 import type { Clade } from './organisms.ts';
 
 /** One well-known protein. Domains are 0-based, half-open. */
@@ -14,7 +14,9 @@ export interface ReferenceProtein {
   readonly domains: readonly (readonly [pfam: string, start: number, end: number])[];
   readonly md5: string;
   readonly sequence: string;
-  /** A chain that is cut out of it and is a protein of the universe by itself; 0-based, half-open. */
+  /**
+   * A chain that is cut out of it and is a protein of the universe by itself; 0-based, half-open.
+   */
   readonly mature?: { readonly name: string; readonly start: number; readonly end: number };
 }
 

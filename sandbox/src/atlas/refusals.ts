@@ -1,5 +1,5 @@
-// What the Atlas says when it refuses: validation problems as 422 in the form of FastAPI, everything else as a detail
-// text. It must not know any route.
+// What the Atlas says when it refuses: validation problems as 422 in the form of FastAPI,
+// everything else as a detail text.
 
 /** One entry of a 422 body. */
 export interface ValidationProblem {

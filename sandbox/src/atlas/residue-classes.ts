@@ -1,6 +1,6 @@
-// The eight physico-chemical classes that features are spelled in, and how typical each residue is of its class. It
-// must not know patterns or proteins. The grouping follows the usual reduced alphabets (D, E, N and Q together;
-// A with G; S with T), cut so that the eight are about equally common.
+// The eight physico-chemical classes that features are spelled in, and how typical each residue is
+// of its class. The grouping follows the usual reduced alphabets (D, E, N and Q together; A with G;
+// S with T), cut so that the eight are about equally common.
 
 /** One class of residues. */
 export interface ResidueClass {
@@ -72,7 +72,10 @@ for (const [index, { letters, typicality }] of RESIDUE_CLASSES.entries())
     TYPICALITY[letter.charCodeAt(0)] = typicality[at] ?? 0;
   }
 
-/** Class of a one-letter code given by its character code; -1 for X, B, Z and everything that is no plain residue. */
+/**
+ * Class of a one-letter code given by its character code; -1 for X, B, Z and everything that is no
+ * plain residue.
+ */
 export const classOf = (code: number): number => CLASS_OF[code] ?? -1;
 
 /** How typical the residue is of its class, in thousandths; 0 where it has none. */

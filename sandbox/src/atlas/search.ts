@@ -1,5 +1,4 @@
-// Finds the proteins most similar to a sequence, with the filters of GET /similarity-search. It must not know HTTP or
-// structures.
+// Finds the proteins most similar to a sequence, with the filters of GET /similarity-search.
 import { fourDecimals } from './feature-values.ts';
 import type { SparseVector } from './features.ts';
 import { vectorOf } from './postings.ts';

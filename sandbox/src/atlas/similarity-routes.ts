@@ -1,5 +1,4 @@
-// GET /similarity-search (spec: Atlas API): every hit with a whole structure, streamed hit by hit. It must not know how
-// hits are found.
+// GET /similarity-search (spec: Atlas API): every hit with a whole structure, streamed hit by hit.
 import type { Hono } from 'hono';
 import { predictConfidence } from '../structure/confidence.ts';
 import type { AtlasContext } from './context.ts';

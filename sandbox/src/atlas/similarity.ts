@@ -1,5 +1,5 @@
-// Similarity of two proteins: the cosine of their normalised feature vectors, found through the inverted index. It must
-// not know the wire.
+// Similarity of two proteins: the cosine of their normalised feature vectors, found through the
+// inverted index.
 import type { SparseVector } from './features.ts';
 import type { Postings } from './postings.ts';
 import type { Rarity } from './rarity.ts';

@@ -1,5 +1,4 @@
-// Bodies that are made only as fast as they are read, and work that runs a little ahead of them. It must not know what
-// is sent.
+// Bodies that are made only as fast as they are read, and work that runs a little ahead of them.
 
 /** Enough to keep two threads busy while a result is sent. */
 const ITEMS_AHEAD = 6;

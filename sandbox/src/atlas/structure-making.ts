@@ -1,5 +1,4 @@
-// Makes one text or picture of a structure: the work that the Atlas does here or hands to a thread. It must not know
-// caches, threads or proteins beyond their sequence.
+// Makes one text or picture of a structure: the work that the Atlas does here or hands to a thread.
 import { bulkPdb, proteinPdb } from '../structure/pdb.ts';
 import { buildProtein } from '../structure/protein.ts';
 import { type Colouring, renderThumbnail } from '../thumbnail/thumbnail.ts';

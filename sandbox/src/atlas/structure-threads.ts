@@ -1,5 +1,4 @@
-// Threads that make structures, started when many are wanted and ended when none was for a while. It must not know what
-// is made or why.
+// Threads that make structures, started when many are wanted and ended when none was for a while.
 import type { Worker } from 'node:worker_threads';
 import { startThread } from '../thread.ts';
 import type { StructureOrder } from './structure-making.ts';

@@ -1,4 +1,4 @@
-// Entry of a thread that makes structures for the Atlas. It must not know anything but orders.
+// Entry of a thread that makes structures for the Atlas.
 import { parentPort } from 'node:worker_threads';
 import { makeStructure, type StructureOrder } from './structure-making.ts';
 

@@ -1,5 +1,5 @@
-// Structures of Atlas proteins, made when they are asked for and kept for a while within a byte budget. A few are made
-// in this thread, one a turn; many are made by threads alone.
+// Structures of Atlas proteins, made when they are asked for and kept for a while within a byte
+// budget. A few are made in this thread, one a turn; many are made by threads alone.
 import { LRUCache } from 'lru-cache';
 import { makeStructure, type StructureOrder } from './structure-making.ts';
 import { createStructureThreads } from './structure-threads.ts';

@@ -1,4 +1,4 @@
-// How one residue turns into another: BLOSUM62 scores and the odds that follow from them. It must not know proteins.
+// How one residue turns into another: BLOSUM62 scores and the odds that follow from them.
 import { pickWeighted, type Random } from './random.ts';
 
 /** The order of the matrix. */
@@ -43,7 +43,10 @@ const ODDS = new Map(
   [...LETTERS].map((from) => [from, [...LETTERS].map((to) => (to === from ? 0 : 2 ** blosum62(from, to)))]),
 );
 
-/** A residue that stands in for `letter`, likelier the more alike the two are; never `letter` itself. */
+/**
+ * A residue that stands in for `letter`, likelier the more alike the two are; never `letter`
+ * itself.
+ */
 export function substitute(random: Random, letter: string): string {
   const odds = ODDS.get(letter);
   return odds === undefined ? letter : (LETTERS[pickWeighted(random, odds)] ?? letter);

@@ -1,7 +1,9 @@
-// The tables of a universe file. It must not know what fills or reads them.
+// The tables of a universe file.
 import type { Database } from '../database.ts';
 
-/** Raised whenever the tables or the rules of growth change; a file of another format is grown anew. */
+/**
+ * Raised whenever the tables or the rules of growth change; a file of another format is grown anew.
+ */
 export const UNIVERSE_FORMAT = 3;
 
 /** Creates the tables of an empty universe. */

@@ -1,4 +1,4 @@
-// Last common ancestor and phyla of a cluster from the lineages of its members. It must not know proteins.
+// Last common ancestor and phyla of a cluster from the lineages of its members.
 import { RANKS } from './organisms.ts';
 
 /** A node of the taxonomy, as `cluster_taxonomy_info` has it. */
@@ -8,8 +8,8 @@ export interface Taxon {
 }
 
 /**
- * The deepest rank at which all known lineages agree. A lineage may end early (metagenomes) or be empty; then it
- * only counts as far as it goes.
+ * The deepest rank at which all known lineages agree. A lineage may end early (metagenomes) or be
+ * empty; then it only counts as far as it goes.
  */
 export function lowestCommonAncestor(lineages: readonly (readonly string[])[]): Taxon {
   const known = lineages.filter((lineage) => lineage.length > 0);

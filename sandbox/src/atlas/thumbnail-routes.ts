@@ -1,5 +1,5 @@
-// GET /proteins/{protein_hash}/thumbnail/{thumbnail_type} (spec: Atlas API), with immutable caching and conditional
-// requests. It must not know how pictures are drawn.
+// GET /proteins/{protein_hash}/thumbnail/{thumbnail_type} (spec: Atlas API), with immutable caching
+// and conditional requests.
 import type { Context, Hono } from 'hono';
 import type { Colouring } from '../thumbnail/thumbnail.ts';
 import { checkHash, type Problems } from './checks.ts';

@@ -1,4 +1,4 @@
-// GET /uniprot/{uniprot_id} (spec: Atlas API). It must not know where entries come from.
+// GET /uniprot/{uniprot_id} (spec: Atlas API).
 import type { Hono } from 'hono';
 import type { AtlasContext } from './context.ts';
 import { refusal } from './refusals.ts';

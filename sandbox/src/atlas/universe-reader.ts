@@ -1,5 +1,5 @@
-// A grown universe as it is read: the proteins, clusters, knowledge-base entries and the feature index that every Atlas
-// route answers from. It must not know files, HTTP, jobs or what was folded on demand.
+// A grown universe as it is read: the proteins, clusters, knowledge-base entries and the feature
+// index that every Atlas route answers from.
 import type { Database } from '../database.ts';
 import type { FoldState } from './members.ts';
 import type { Postings } from './postings.ts';

@@ -1,4 +1,4 @@
-// Opens the universe of a recipe, growing it when there is none yet. It must not know what is read from it, HTTP or jobs.
+// Opens the universe of a recipe, growing it when there is none yet.
 import { existsSync, readFileSync, renameSync, rmSync } from 'node:fs';
 import { LRUCache } from 'lru-cache';
 import { makePrivate } from '../private-file.ts';
@@ -6,7 +6,10 @@ import { openSqlite } from '../sqlite.ts';
 import { growUniverse, type Recipe, recipeText } from './grow.ts';
 import { readUniverse, type Universe } from './universe-reader.ts';
 
-/** The universe in a file; undefined when the file is missing, damaged, or was grown by another recipe. */
+/**
+ * The universe in a file; undefined when the file is missing, damaged, or was grown by another
+ * recipe.
+ */
 function openKept(file: string, recipe: string): Universe | undefined {
   if (!existsSync(file)) return undefined;
   makePrivate(file);
@@ -21,7 +24,10 @@ function openKept(file: string, recipe: string): Universe | undefined {
   return undefined;
 }
 
-/** Grows beside the file and moves it into place whole, so that a killed process leaves no half-grown universe. */
+/**
+ * Grows beside the file and moves it into place whole, so that a killed process leaves no
+ * half-grown universe.
+ */
 async function growFile(file: string, recipe: Recipe, onProgress: (line: string) => void): Promise<void> {
   const seedling = `${file}.growing-${process.pid}`;
   rmSync(seedling, { force: true });
@@ -46,10 +52,15 @@ async function growInMemory(recipe: Recipe, onProgress: (line: string) => void):
   return readUniverse(database);
 }
 
-/** Small universes in memory, by recipe: one for all sandboxes of the process, which only read it. */
+/**
+ * Small universes in memory, by recipe: one for all sandboxes of the process, which only read it.
+ */
 const shared = new LRUCache<string, Promise<Universe>>({ max: 4 });
 
-/** Takes the universe that another sandbox of the process has grown, or grows it. Closing leaves it to the others. */
+/**
+ * Takes the universe that another sandbox of the process has grown, or grows it. Closing leaves it
+ * to the others.
+ */
 function openShared(recipe: Recipe, onProgress: (line: string) => void): Promise<Universe> {
   const key = recipeText(recipe);
   const universe =
@@ -59,11 +70,13 @@ function openShared(recipe: Recipe, onProgress: (line: string) => void): Promise
 }
 
 /**
- * Opens the universe of that seed and size, growing it first when the file is missing or was grown otherwise.
+ * Opens the universe of that seed and size, growing it first when the file is missing or was grown
+ * otherwise.
  *
  * @param options.file path of the SQLite file, or ':memory:'
  * @param options.fasta path of a FASTA file whose proteins are added
- * @throws Error when the FASTA file cannot be read or is malformed, or a reference sequence fails its MD5
+ * @throws Error when the FASTA file cannot be read or is malformed, or a reference sequence fails
+ * its MD5
  */
 export async function openUniverse(options: {
   file: string;

@@ -1,4 +1,4 @@
-// Makes members of the user's own FASTA records. Each is a cluster of its own. It must not know files or storage.
+// Makes members of the user's own FASTA records. Each is a cluster of its own.
 import type { FastaRecord } from './fasta.ts';
 import { type Member, proteinHash } from './members.ts';
 

@@ -1,6 +1,6 @@
-// Writes a ZIP archive as a stream of pieces. Whole members carry their sizes in the local header; streamed members, and
-// whole ones on demand, have a data descriptor behind them. Compression runs on zlib's threads, several members at once. It must not know what is
-// inside.
+// Writes a ZIP archive as a stream of pieces. Whole members carry their sizes in the local header;
+// streamed members, and whole ones on demand, have a data descriptor behind them. Compression runs
+// on zlib's threads, several members at once.
 import { Readable } from 'node:stream';
 import { promisify } from 'node:util';
 import { constants, crc32, createDeflateRaw, deflateRaw } from 'node:zlib';

@@ -1,5 +1,5 @@
-// Whether a caller may submit now: model configuration, rate limit, credits (spec: 422 and 429 of Submit). What was
-// used is read from the stored batches, so a restart forgets nothing. It must not know the wire.
+// Whether a caller may submit now: model configuration, rate limit, credits (spec: 422 and 429 of
+// Submit). What was used is read from the stored batches, so a restart forgets nothing.
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import { Refusal } from './refusal.ts';

@@ -1,4 +1,4 @@
-// The HTTP face of the Batch API: routes, bearer authentication, envelopes. It must not know rules or states.
+// The HTTP face of the Batch API: routes, bearer authentication, envelopes.
 import { randomBytes } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { cancel } from './cancel.ts';

@@ -1,4 +1,4 @@
-// The cursor of List: where the next page starts, and of what listing. Opaque to clients. It must not know storage.
+// The cursor of List: where the next page starts, and of what listing. Opaque to clients.
 import { createHash } from 'node:crypto';
 import { Refusal } from './refusal.ts';
 import type { TaskState } from './states.ts';

@@ -1,5 +1,5 @@
-// The files behind the signed URLs of Status: folding results and artifacts, without a bearer token. It must not know
-// how they came about.
+// The files behind the signed URLs of Status: folding results and artifacts, without a bearer
+// token.
 import { gunzipSync } from 'node:zlib';
 import { type Context, Hono } from 'hono';
 import { serveBytes } from '../byte-range.ts';

@@ -1,12 +1,15 @@
-// The thread that folds: takes the JSON text of an input, gives back gzipped outputs or the task's error, so that the
-// server's own thread only ever moves bytes. It must not know tasks or batches.
+// The thread that folds: takes the JSON text of an input, gives back gzipped outputs or the task's
+// error, so that the server's own thread only ever moves bytes.
 import { parentPort } from 'node:worker_threads';
 import { gzipSync } from 'node:zlib';
 import { type FoldRequest, fold } from '../folding/fold.ts';
 import type { ResultForm } from '../folding/rows.ts';
 import type { Output } from './store.ts';
 
-/** What the thread is asked: a request but for its repeat, as JSON text, which repeat of it, and when it runs. */
+/**
+ * What the thread is asked: a request but for its repeat, as JSON text, which repeat of it, and
+ * when it runs.
+ */
 export interface FoldOrder {
   readonly request: string;
   readonly repeatIndex: number;

@@ -1,5 +1,4 @@
-// Hands fold requests to one worker thread, one at a time, and survives the thread's death. It must not know what a
-// task is or what the outputs hold.
+// Hands fold requests to one worker thread, one at a time, and survives the thread's death.
 import type { Worker } from 'node:worker_threads';
 import { DEFAULT_FORM, type ResultForm } from '../folding/rows.ts';
 import { startThread } from '../thread.ts';
@@ -8,7 +7,9 @@ import type { FoldAnswer, FoldOrder } from './fold-worker.ts';
 /** C: a fold that takes longer than this is given up and fails its task. */
 const PATIENCE_MS = 180_000;
 
-/** A thread without work this long is ended; the memory it took is worth more than its next start. */
+/**
+ * A thread without work this long is ended; the memory it took is worth more than its next start.
+ */
 const IDLE_MS = 120_000;
 
 const ETHANOL = JSON.stringify({
@@ -19,7 +20,10 @@ const ETHANOL = JSON.stringify({
   includeEmbeddings: false,
 });
 
-/** A process that starts sandboxes one after the other, as tests do, would load the ligands for each of them. */
+/**
+ * A process that starts sandboxes one after the other, as tests do, would load the ligands for each
+ * of them.
+ */
 const MAX_SPARE = 2;
 const spare = new Map<Worker, () => void>();
 
@@ -56,7 +60,9 @@ function takeThread(): Worker {
 export interface Folder {
   /** Never rejects: what goes wrong is the answer's error. */
   fold(order: Omit<FoldOrder, 'form'>): Promise<FoldAnswer>;
-  /** Has the thread load what ligands need (some seconds), once, before the first ligand is folded. */
+  /**
+   * Has the thread load what ligands need (some seconds), once, before the first ligand is folded.
+   */
   warm(): void;
   close(): Promise<void>;
 }

@@ -1,4 +1,4 @@
-// List from a read body to the `data` of its answer. It must not know HTTP: refusals are thrown.
+// List from a read body to the `data` of its answer.
 import { nextCursor, readCursor } from './cursor.ts';
 import { type BatchParts, batchOf, errorOf, expired, iso, stateOf, times } from './lookup.ts';
 import type { TaskState } from './states.ts';

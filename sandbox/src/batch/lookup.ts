@@ -1,5 +1,5 @@
-// What Submit, List, Status and Cancel share: the parts they work with, finding a caller's batch or task, and the times
-// of a batch. It must not know bodies or HTTP.
+// What Submit, List, Status and Cancel share: the parts they work with, finding a caller's batch or
+// task, and the times of a batch.
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';
@@ -22,7 +22,10 @@ export interface BatchParts {
   /** The conventions of the dialect. */
   readonly conventions: ReadonlySet<ConventionName>;
   readonly wire: WireSettings;
-  /** How many items the next Submit queues before it breaks off with a 500; undefined: all of them, no 500. */
+  /**
+   * How many items the next Submit queues before it breaks off with a 500; undefined: all of them,
+   * no 500.
+   */
   readonly breakOff: () => number | undefined;
 }
 

@@ -1,5 +1,6 @@
-// Moves tasks in time: queued, in_progress, done or failed, and cancelled at the 24-hour limit (spec: "States and
-// transitions"). It knows the clock, the store and the folder; it must not know the wire or who asks.
+// Moves tasks in time: queued, in_progress, done or failed, and cancelled at the 24-hour limit
+// (spec: "States and transitions"). It knows the clock, the store and the folder; it must not know
+// the wire or who asks.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
@@ -15,18 +16,22 @@ interface QueueParts {
   /** Durations are divided by it; deadlines and retention are not. */
   readonly speed: number;
   /**
-   * True for a clock that stands still until it is advanced: then a task ends at its due time whatever the computation
-   * needs, and `settled` waits for it, so that what a test reads depends on the clock alone.
+   * True for a clock that stands still until it is advanced: then a task ends at its due time
+   * whatever the computation needs, and `settled` waits for it, so that what a test reads depends
+   * on the clock alone.
    */
   readonly held: boolean;
 }
 
 export interface Queue {
-  /** Tells that a batch was stored: its tasks start after the start delay and are cancelled at its deadline. */
+  /**
+   * Tells that a batch was stored: its tasks start after the start delay and are cancelled at its
+   * deadline.
+   */
   added(batch: { batchId: string; submittedAt: number }): void;
   /**
-   * To be awaited before the store is read: applies deadlines, and under a held clock resolves when every task that is
-   * due is finished in the store too.
+   * To be awaited before the store is read: applies deadlines, and under a held clock resolves when
+   * every task that is due is finished in the store too.
    */
   settled(): Promise<void>;
   /** While on, nothing starts. */
@@ -58,7 +63,10 @@ function spread(taskNumber: number, batchId: string): number {
   return 0.8 + (0.4 * byte) / 255;
 }
 
-/** Starts the queue on what the store holds: running tasks are run again, passed deadlines are applied. */
+/**
+ * Starts the queue on what the store holds: running tasks are run again, passed deadlines are
+ * applied.
+ */
 export function startQueue({ store, clock, folder, limits, speed, held }: QueueParts): Queue {
   const waiting = new Map<string, Waiting>();
   const running = new Map<string, Running>();
@@ -90,7 +98,9 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     }
   }
 
-  /** Of the batches that may start a task, the one with the fewest running; of equals the oldest. */
+  /**
+   * Of the batches that may start a task, the one with the fewest running; of equals the oldest.
+   */
   function nextTask(): TaskRow | undefined {
     applyDeadlines();
     const now = clock.now();
@@ -162,7 +172,10 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
     begin(startsAt);
   }
 
-  /** Starts what may start then. A timer of the machine may be early by a millisecond, and nobody else would look again. */
+  /**
+   * Starts what may start then. A timer of the machine may be early by a millisecond, and nobody
+   * else would look again.
+   */
   function begin(startsAt: number): void {
     after(Math.max(startsAt - clock.now(), 0), () => (clock.now() < startsAt ? begin(startsAt) : fill()));
   }

@@ -1,5 +1,4 @@
-// A refusal on its way from where it is decided to the envelope that carries it. It must not know HTTP beyond the
-// status and headers that it asks for.
+// A refusal on its way from where it is decided to the envelope that carries it.
 
 /** What the Batch API answers when it does not do what was asked (spec: BatchError). */
 export class Refusal extends Error {

@@ -1,5 +1,5 @@
-// The states of tasks and batches (spec: "States and transitions") and how the one follows from the other. It must not
-// know time or storage.
+// The states of tasks and batches (spec: "States and transitions") and how the one follows from the
+// other.
 
 export const taskStates = ['queued', 'in_progress', 'done', 'failed', 'cancelled'] as const;
 export type TaskState = (typeof taskStates)[number];

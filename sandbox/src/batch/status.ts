@@ -1,9 +1,13 @@
-// Status from a read body to the `data` of its answer. It must not know HTTP: refusals are thrown.
+// Status from a read body to the `data` of its answer.
 import { type BatchParts, errorOf, expired, taskOf, times } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import type { Caller } from './tokens.ts';
 
-/** Status of one task; a finished one comes with signed URLs, fresh at each reading. @throws Refusal 404, 410 */
+/**
+ * Status of one task; a finished one comes with signed URLs, fresh at each reading.
+ *
+ * @throws Refusal 404, 410
+ */
 export async function status(parts: BatchParts, caller: Caller, { task_id }: { task_id: string }) {
   const { store, queue, signer, clock, limits, conventions } = parts;
   taskOf(store, caller, task_id);

@@ -1,5 +1,5 @@
-// What the Batch side remembers: batches, inputs, tasks, outputs, in SQLite. Every change of state is one transaction,
-// so that a killed process leaves each task either before or after it. It must not know time, queues or the wire.
+// What the Batch side remembers: batches, inputs, tasks, outputs, in SQLite. Every change of state
+// is one transaction, so that a killed process leaves each task either before or after it.
 import type { Database } from '../database.ts';
 import { type Counts, type TaskState, taskStates } from './states.ts';
 
@@ -199,7 +199,9 @@ export function openBatchStore(database: Database) {
     start(taskId: string): void {
       sql.start.run(taskId);
     },
-    /** Ends a running task, outputs and state together. A task that is not running is left alone. */
+    /**
+     * Ends a running task, outputs and state together. A task that is not running is left alone.
+     */
     finish(taskId: string, ending: { outputs: readonly Output[] } | { error: string }): void {
       atOnce(() => {
         const failed = 'error' in ending;
@@ -216,7 +218,11 @@ export function openBatchStore(database: Database) {
       sql.outputNames.all(taskId).map((row: Row) => String(row.name)),
     /** @returns whether the task was queued and is cancelled now */
     cancelTask: (taskId: string): boolean => sql.cancelTask.run(taskId).changes > 0,
-    /** Cancels what is queued; the batch counts as cancelled when something was. @returns how many */
+    /**
+     * Cancels what is queued; the batch counts as cancelled when something was.
+     *
+     * @returns how many
+     */
     cancelQueued(batchId: string): number {
       return atOnce(() => {
         const { changes } = sql.cancelQueued.run(batchId);
@@ -230,7 +236,8 @@ export function openBatchStore(database: Database) {
     /** Credits of the owner's tasks submitted since `since`; cancelled ones are free. */
     spentSince: (owner: string, since: number): number => Number(sql.spent.get(owner, since)?.spent ?? 0),
     /**
-     * Forgets outputs of batches submitted at `until` or before, and inputs of those that have ended; ids and states stay.
+     * Forgets outputs of batches submitted at `until` or before, and inputs of those that have
+     * ended; ids and states stay.
      */
     dropUntil(until: number): void {
       atOnce(() => {

@@ -1,4 +1,4 @@
-// Submit from a read body to the `data` of its answer. It must not know HTTP: refusals are thrown.
+// Submit from a read body to the `data` of its answer.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { checkAccount } from './accounts.ts';
 import type { BatchParts } from './lookup.ts';
@@ -20,13 +20,18 @@ function foldText(item: FoldItem): string {
 const hasLigand = ({ all_atom_input }: FoldItem): boolean =>
   all_atom_input.sequences.some(({ type }) => type === 'ligand');
 
-/** Single items have a name of their own, items of a larger batch are numbered (spec: `task_id`). */
+/**
+ * Single items have a name of their own, items of a larger batch are numbered (spec: `task_id`).
+ */
 function taskIds(batchId: string, total: number): string[] {
   if (total === 1) return [`task_${randomBytes(12).toString('hex')}`];
   return Array.from({ length: total }, (_, number) => `${batchId}-${String(number).padStart(5, '0')}`);
 }
 
-/** Submit: stores the batch and queues it. Repeat is the outer loop, position in the payload the inner one. */
+/**
+ * Submit: stores the batch and queues it. Repeat is the outer loop, position in the payload the
+ * inner one.
+ */
 export function submit(parts: BatchParts, caller: Caller, { payload, repeat }: SubmitRequest) {
   const { store, queue, folder, clock, limits, breakOff } = parts;
   const inputs = payload.map((item) => ({ item, tokens: tokensOf(item) }));

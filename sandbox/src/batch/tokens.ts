@@ -1,11 +1,11 @@
-// Who calls: the bearer token, whether it is a key, what account it stands for, and the tokens with a fixed fate. It
-// must not know any operation. Tokens are never stored; an owner is the token's SHA-256.
+// Who calls: the bearer token, whether it is a key, what account it stands for, and the tokens with
+// a fixed fate. Tokens are never stored; an owner is the token's SHA-256.
 import { createHash } from 'node:crypto';
 import { Refusal } from './refusal.ts';
 
 /**
- * C: tokens that always meet one refusal, so that a client can see each of them without a control route. They need
- * no entry in the list of keys.
+ * C: tokens that always meet one refusal, so that a client can see each of them without a control
+ * route. They need no entry in the list of keys.
  */
 const tokensWithFate = {
   /** 401 on every operation. */

@@ -1,4 +1,7 @@
-/** One chain of any kind at its own origin: the right builder, and a confidence for each token. Knows no other chain. */
+/**
+ * One chain of any kind at its own origin: the right builder, and a confidence for each token.
+ * Knows no other chain.
+ */
 import { round } from '../structure/confidence.ts';
 import { buildProtein } from '../structure/protein.ts';
 import { hashText } from '../structure/random.ts';
@@ -57,7 +60,10 @@ function ligandAtoms(code: string, seed: number, isBonded: boolean): readonly Fo
   return arranged(code, buildLigand(known.smiles, seed, known.names), isBonded);
 }
 
-/** One token a component: a SMILES is one component named LIG. Several components stand in a row, clear of one another. */
+/**
+ * One token a component: a SMILES is one component named LIG. Several components stand in a row,
+ * clear of one another.
+ */
 function ligandTokens(input: LigandInput, seed: number, isBonded: boolean): Token[] {
   const codes = (input.ccd ?? []).map((code) => code.toUpperCase());
   const parts =

@@ -1,4 +1,7 @@
-/** From the inputs to chains: one for each copy, with an id of its own. Knows nothing of coordinates. */
+/**
+ * From the inputs to chains: one for each copy, with an id of its own. Knows nothing of
+ * coordinates.
+ */
 import type { FoldAllAtomInput, LigandInput, PolymerInput } from './input.ts';
 
 export interface ChainPlan {
@@ -15,7 +18,9 @@ function chainName(index: number): string {
   return name;
 }
 
-/** One plan a chain, in input order; inputs without an id get the first letters that nobody uses. */
+/**
+ * One plan a chain, in input order; inputs without an id get the first letters that nobody uses.
+ */
 export function planChains(input: FoldAllAtomInput): ChainPlan[] {
   const given = input.sequences.map(({ id }) => (id === null || id === undefined ? [] : [id].flat()));
   const used = new Set(given.flat());

@@ -1,6 +1,7 @@
 /**
- * Common chemical components: SMILES, with the component dictionary's atom names in SMILES order. Data only; haem
- * has a file of its own, and a component that is not here is sent as SMILES instead.
+ * Common chemical components: SMILES, with the component dictionary's atom names in SMILES order.
+ * Data only; haem has a file of its own, and a component that is not here is sent as SMILES
+ * instead.
  */
 import { COMPONENT_ATOMS } from './component-atoms.ts';
 
@@ -45,7 +46,8 @@ const cytidine = ([tail, names]: readonly [string, string]): [string, string] =>
   `C5 C6 N1 C2 O2 N3 C4 N4 ${RIBOSE(names)}`,
 ];
 
-// Adenosine entered from the far side, as dinucleotides have it: C5 to the base, names with B and A.
+// Adenosine entered from the far side, as dinucleotides have it: C5 to the base, names with B and
+// A.
 const AMP_END = 'C[C@@H]4[C@H]([C@H]([C@@H](O4)n5cnc6c5ncnc6N)O)O';
 const AMP_NAMES = 'C5B C4B C3B C2B C1B O4B N9A C8A N7A C5A C4A N3A C2A N1A C6A N6A O2B O3B';
 const FLAVIN = 'Cc1cc2c(cc1C)N(C3=NC(=O)NC(=O)C3=N2)C[C@@H]([C@@H]([C@@H](C';
@@ -153,7 +155,10 @@ const TABLE: readonly Row[] = [
   ['PLM', 'CCCCCCCCCCCCCCCC(=O)O', 'CG CF CE CD CC CB CA C9 C8 C7 C6 C5 C4 C3 C2 C1 O1 O2'],
 ];
 
-/** By component: its atoms in the order of its entry, as `place`; those that leave when it is bonded. */
+/**
+ * By component: its atoms in the order of its entry, as `place`; those that leave when it is
+ * bonded.
+ */
 const ENTRIES = new Map(
   COMPONENT_ATOMS.trim()
     .split('\n')
@@ -165,7 +170,10 @@ const ENTRIES = new Map(
     }),
 );
 
-/** Atoms in the order of their component's entry, and without what leaves a bonded one; others come last. */
+/**
+ * Atoms in the order of their component's entry, and without what leaves a bonded one; others come
+ * last.
+ */
 export function arranged<T extends { readonly name: string }>(
   code: string,
   atoms: readonly T[],

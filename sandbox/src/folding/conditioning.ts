@@ -1,6 +1,7 @@
 /**
- * What an input says beyond its chains: where the binder belongs (pocket), which atoms are bonded over chains, and how
- * far residues of a chain should be apart (distogram). Turns each into something the docking and the scoring can use.
+ * What an input says beyond its chains: where the binder belongs (pocket), which atoms are bonded
+ * over chains, and how far residues of a chain should be apart (distogram). Turns each into
+ * something the docking and the scoring can use.
  */
 import { add, distance, scale, sub, unit, type Vec } from '../structure/vector.ts';
 import type { CovalentBond, FoldAllAtomInput } from './input.ts';
@@ -34,7 +35,10 @@ export function dockingOrder(chains: readonly ChainModel[], input: FoldAllAtomIn
   return [...chains.keys()].sort((a, b) => late(a) - late(b) || size(b) - size(a) || a - b);
 }
 
-/** Where the binder should come to lie: the middle of the contact residues that are placed; undefined for any other chain. */
+/**
+ * Where the binder should come to lie: the middle of the contact residues that are placed;
+ * undefined for any other chain.
+ */
 export function pocketTarget(chain: ChainModel, scene: Scene, input: FoldAllAtomInput): Vec | undefined {
   const { pocket } = input;
   if (!pocket || pocket.binder_chain_id !== chain.id) return undefined;
@@ -75,12 +79,19 @@ function tieOf(chain: ChainModel, scene: Scene, bonds: readonly CovalentBond[]):
   return undefined;
 }
 
-/** Atoms that are not bonded to each other are at least this far apart, in ångström, as two neighbours of one atom are. */
+/**
+ * Atoms that are not bonded to each other are at least this far apart, in ångström, as two
+ * neighbours of one atom are.
+ */
 const CLASH = 2.2;
 /** One clash is worse than any number of atoms that touch. */
 const CLASH_COST = 10_000;
 
-/** Pairs of atoms that would be read as bonds besides the bonded one. @param from - the atom that `bonded` is bonded to */
+/**
+ * Pairs of atoms that would be read as bonds besides the bonded one.
+ *
+ * @param from - the atom that `bonded` is bonded to
+ */
 function clashesOf(
   turned: ChainModel,
   bonded: FoldAtom | undefined,
@@ -94,8 +105,9 @@ function clashesOf(
 }
 
 /**
- * Puts a chain that is bonded to a placed one so that the bonded atoms are a bond length apart, turned so that as
- * little as possible touches. Only the first such bond can be kept by a rigid body.
+ * Puts a chain that is bonded to a placed one so that the bonded atoms are a bond length apart,
+ * turned so that as little as possible touches. Only the first such bond can be kept by a rigid
+ * body.
  *
  * @returns null when no bond ties the chain to the scene
  */
@@ -157,14 +169,17 @@ export function unmadeBonds(chains: readonly ChainModel[], bonds: readonly Coval
   });
 }
 
-/** Bins of a distogram: 64 of equal width from 2 to 22 ångström; a negative entry says nothing (our choice: the spec does not say). */
+/**
+ * Bins of a distogram: 64 of equal width from 2 to 22 ångström; a negative entry says nothing (our
+ * choice: the spec does not say).
+ */
 const BINS = 64;
 const NEAREST = 2;
 const WIDTH = 20 / BINS;
 
 /**
- * How the error between two residues of a conditioned chain changes: less where the model agrees with the distogram,
- * more where it does not. Undefined for a chain without one.
+ * How the error between two residues of a conditioned chain changes: less where the model agrees
+ * with the distogram, more where it does not. Undefined for a chain without one.
  */
 export function agreement(
   chain: ChainModel,

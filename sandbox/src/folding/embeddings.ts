@@ -1,6 +1,7 @@
 /**
- * Embeddings of a fold: a vector for each token from its neighbourhood in the chain, and one for each token pooled over
- * its pairs, both by fixed random projections, so that like surroundings give like vectors. No learned model.
+ * Embeddings of a fold: a vector for each token from its neighbourhood in the chain, and one for
+ * each token pooled over its pairs, both by fixed random projections, so that like surroundings
+ * give like vectors. No learned model.
  */
 import { hashText, randomFrom } from '../structure/random.ts';
 import type { ChainModel } from './model.ts';

@@ -1,6 +1,7 @@
 /**
- * Folds an all-atom input into the folding-result JSON: builds each chain, brings the chains together, scores them.
- * A geometric stand-in: deterministic for the same input and repeat. Knows no batches, tasks or HTTP.
+ * Folds an all-atom input into the folding-result JSON: builds each chain, brings the chains
+ * together, scores them. A geometric stand-in: deterministic for the same input and repeat. Knows
+ * no batches, tasks or HTTP.
  */
 import { hashText, randomFrom } from '../structure/random.ts';
 import { buildChain } from './build-chain.ts';
@@ -48,8 +49,9 @@ const STAND_IN =
 const MOST_TOKENS = 2048;
 
 /**
- * Folds one input once. Inputs that fail, as documented: too many tokens (a plain text), and a SMILES that cannot be
- * parsed or laid out or a component that the table does not hold (an error object, LIGAND_FAILED).
+ * Folds one input once. Inputs that fail, as documented: too many tokens (a plain text), and a
+ * SMILES that cannot be parsed or laid out or a component that the table does not hold (an error
+ * object, LIGAND_FAILED).
  */
 export async function fold(request: FoldRequest): Promise<FoldOutcome> {
   const { input, repeatIndex } = request;

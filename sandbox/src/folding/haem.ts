@@ -1,11 +1,12 @@
 /**
- * Haem b (HEM) by construction: a planar porphyrin of fourfold symmetry around the iron, with its side chains. A
- * conformer generator does not close this ring well. Knows nothing else.
+ * Haem b (HEM) by construction: a planar porphyrin of fourfold symmetry around the iron, with its
+ * side chains. A conformer generator does not close this ring well.
  */
 import { add, place, scale, unit, type Vec } from '../structure/vector.ts';
 import type { FoldAtom } from './model.ts';
 
-// One pyrrole with the iron at the origin and the nitrogen up: Fe–N 2.05, N–C 1.37, C–C 1.44, C=C 1.36 Å.
+// One pyrrole with the iron at the origin and the nitrogen up: Fe–N 2.05, N–C 1.37, C–C 1.44, C=C
+// 1.36 Å.
 const PYRROLE: readonly (readonly [name: string, x: number, y: number])[] = [
   ['N', 0, 2.05],
   ['C1', 1.1, 2.86],

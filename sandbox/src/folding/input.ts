@@ -1,4 +1,7 @@
-/** The wire shape of a folding input (spec: FoldAllAtomInput), already validated by who calls. Types only. */
+/**
+ * The wire shape of a folding input (spec: FoldAllAtomInput), already validated by who calls. Types
+ * only.
+ */
 
 interface Modification {
   /** 0-based position in the sequence. */

@@ -1,6 +1,6 @@
 /**
- * Ligands: SMILES to named heavy atoms in 3-D by openchemlib, the same for the same seed. The library's
- * first conformer costs seconds; later ones take milliseconds to half a second. Knows nothing of chains.
+ * Ligands: SMILES to named heavy atoms in 3-D by openchemlib, the same for the same seed. The
+ * library's first conformer costs seconds; later ones take milliseconds to half a second.
  */
 import { LRUCache } from 'lru-cache';
 import { ConformerGenerator, Molecule, Resources } from 'openchemlib';
@@ -18,7 +18,10 @@ const reason = (error: unknown): string =>
     .replace(/^SmilesParser:\s*/, '')
     .replaceAll('\0', 'the end');
 
-/** What the library lets pass: brackets that stay open, a ring number that never comes, wildcards, too many bonds. */
+/**
+ * What the library lets pass: brackets that stay open, a ring number that never comes, wildcards,
+ * too many bonds.
+ */
 function oversight(smiles: string, molecule: Molecule): string | null {
   const opened = smiles.split('(').length - smiles.split(')').length;
   if (opened > 0) return `${opened} opening parenthesis without a closing one`;
@@ -56,7 +59,10 @@ function parse(smiles: string): Molecule {
   return molecule;
 }
 
-/** What is wrong with a SMILES, as a sentence, or null when it can be read. Quick: nothing is laid out in space. */
+/**
+ * What is wrong with a SMILES, as a sentence, or null when it can be read. Quick: nothing is laid
+ * out in space.
+ */
 export function checkSmiles(smiles: string): string | null {
   try {
     parse(smiles);
@@ -67,13 +73,19 @@ export function checkSmiles(smiles: string): string | null {
   }
 }
 
-/** Laying out ATP takes half a second: a batch of complexes with the same ligand waits for it once. */
+/**
+ * Laying out ATP takes half a second: a batch of complexes with the same ligand waits for it once.
+ */
 const laidOut = new LRUCache<string, readonly FoldAtom[]>({
   maxSize: 50_000,
   sizeCalculation: ({ length }) => length,
 });
 
-/** The heavy atoms in SMILES order, called C1, C2, O1, … @throws LigandError as {@link buildLigand} */
+/**
+ * The heavy atoms in SMILES order, called C1, C2, O1, …
+ *
+ * @throws LigandError as {@link buildLigand}
+ */
 function layOut(smiles: string, seed: number): readonly FoldAtom[] {
   const key = `${seed} ${smiles}`;
   const known = laidOut.get(key);

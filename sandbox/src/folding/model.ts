@@ -1,4 +1,7 @@
-/** What every builder of chains gives: tokens with named atoms. Types and the rigid motion of a chain. */
+/**
+ * What every builder of chains gives: tokens with named atoms. Types and the rigid motion of a
+ * chain.
+ */
 import { add, scale, type Vec } from '../structure/vector.ts';
 
 export interface FoldAtom {
@@ -14,7 +17,9 @@ export interface Token {
   /** 0 to 1. */
   plddt: number;
   hetero: boolean;
-  /** Number in the chain, 0-based: what covalent bonds and pocket contacts call the residue index. */
+  /**
+   * Number in the chain, 0-based: what covalent bonds and pocket contacts call the residue index.
+   */
   index: number;
 }
 

@@ -1,7 +1,7 @@
 /**
- * Modified residues and nucleotides: the atoms that a common modification adds to its parent or puts in another's
- * place, by component code. A code that is not in the table, or that stands on another parent, keeps the atoms that
- * are there under the given name. Knows one residue.
+ * Modified residues and nucleotides: the atoms that a common modification adds to its parent or
+ * puts in another's place, by component code. A code that is not in the table, or that stands on
+ * another parent, keeps the atoms that are there under the given name. Knows one residue.
  */
 import { add, distance, place, scale, sub, type Vec } from '../structure/vector.ts';
 import { arranged } from './components.ts';
@@ -28,8 +28,9 @@ const onLysine = (name: string, bond: number, angle: number, turn: number): stri
 const onCysteine = (name: string, bond: number, angle: number, turn: number): string =>
   `${name} CA CB SG ${bond} ${angle} ${turn}`;
 
-// Parent, then rows: an atom, the three atoms that it is placed from, bond (to the third), angle, torsion. The row
-// `OLD>NEW stretch` puts a heavier element in an atom's place, its bonds that much longer.
+// Parent, then rows: an atom, the three atoms that it is placed from, bond (to the third), angle,
+// torsion. The row `OLD>NEW stretch` puts a heavier element in an atom's place, its bonds that much
+// longer.
 const TABLE: Readonly<Record<string, readonly [parent: string, rows: string]>> = {
   SEP: ['SER', phosphate('CA', 'CB', 'OG')],
   TPO: ['THR', phosphate('CA', 'CB', 'OG1')],

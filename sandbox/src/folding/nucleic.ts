@@ -1,6 +1,7 @@
 /**
- * RNA and DNA strands: every heavy atom of each nucleotide, A-form for RNA (C3′-endo) and B-form for DNA
- * (C2′-endo), from ideal bond lengths, angles and backbone torsions, with planar bases. Knows only one strand.
+ * RNA and DNA strands: every heavy atom of each nucleotide, A-form for RNA (C3′-endo) and B-form
+ * for DNA (C2′-endo), from ideal bond lengths, angles and backbone torsions, with planar bases.
+ * Knows only one strand.
  */
 import { frameOf, place, toLocal, toWorld, type Vec } from '../structure/vector.ts';
 import type { FoldAtom } from './model.ts';
@@ -25,8 +26,9 @@ interface Form {
   o4Turn: number;
 }
 
-// Averages of known structures, adjusted within their spread so that the sugar closes and the helix has the pitch of
-// its form: 2.81 Å rise and 32.7° twist a nucleotide in A-RNA, 3.38 Å and 36° in B-DNA, 3 Å between any two residues.
+// Averages of known structures, adjusted within their spread so that the sugar closes and the helix
+// has the pitch of its form: 2.81 Å rise and 32.7° twist a nucleotide in A-RNA, 3.38 Å and 36° in
+// B-DNA, 3 Å between any two residues.
 const A_FORM: Form = {
   alpha: -68.7,
   beta: 177.8,
@@ -138,7 +140,10 @@ function nucleotide(
   return { atoms, end: { c4, c3, o3 } };
 }
 
-/** Heavy atoms of each nucleotide. A letter that is no base (N) has sugar and phosphate only; the first has no phosphate. */
+/**
+ * Heavy atoms of each nucleotide. A letter that is no base (N) has sugar and phosphate only; the
+ * first has no phosphate.
+ */
 export function buildStrand(sequence: string, kind: 'rna' | 'dna'): { name: string; atoms: FoldAtom[] }[] {
   const form = kind === 'rna' ? A_FORM : B_FORM;
   let end: Backbone | undefined;

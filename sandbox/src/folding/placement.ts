@@ -1,6 +1,6 @@
 /**
- * Brings chains together as rigid bodies: each comes in from several sides until it touches what is there, without
- * overlap. Knows atoms and chains, no scores.
+ * Brings chains together as rigid bodies: each comes in from several sides until it touches what is
+ * there, without overlap. Knows atoms and chains, no scores.
  */
 import { spatialGrid } from '../structure/spatial-grid.ts';
 import { add, dot, scale, sub, unit, type Vec } from '../structure/vector.ts';
@@ -44,8 +44,9 @@ const reach = (points: readonly Vec[], direction: Vec): number =>
   points.reduce((far, p) => Math.max(far, dot(p, direction)), Number.NEGATIVE_INFINITY);
 
 /**
- * Puts a chain into the scene: turned at random, brought in along a line towards `target` until the next step would
- * touch, from several sides; the side on which it ends nearest to the target is taken.
+ * Puts a chain into the scene: turned at random, brought in along a line towards `target` until the
+ * next step would touch, from several sides; the side on which it ends nearest to the target is
+ * taken.
  */
 export function dock(scene: Scene, chain: ChainModel, random: () => number, target?: Vec): ChainModel {
   const own = atomsOf(chain);

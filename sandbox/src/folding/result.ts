@@ -1,4 +1,7 @@
-/** The folding-result JSON, field for field as the service's clients read it. Computes nothing of science. */
+/**
+ * The folding-result JSON, field for field as the service's clients read it. Computes nothing of
+ * science.
+ */
 import { round } from '../structure/confidence.ts';
 import type { ChainModel } from './model.ts';
 import type { ResultForm, ResultToken } from './rows.ts';
@@ -41,7 +44,10 @@ export interface FoldingResultJson {
   warning_messages: string[];
 }
 
-/** In the `polymer` form entities are polymer or non-polymer, and modified residues are no hetero atoms. */
+/**
+ * In the `polymer` form entities are polymer or non-polymer, and modified residues are no hetero
+ * atoms.
+ */
 export function complexOf(
   id: string,
   chains: readonly ChainModel[],

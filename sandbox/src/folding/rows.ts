@@ -1,7 +1,8 @@
 /**
- * The forms of a result. Either every token has one row in confidences, PAE and embeddings; or ligands and modified residues
- * have one for each atom, as in the open pipeline behind this format. And either each component of a ligand is a token, or a
- * whole ligand is one, named after its first component. Means are taken where several built tokens become one.
+ * The forms of a result. Either every token has one row in confidences, PAE and embeddings; or
+ * ligands and modified residues have one for each atom, as in the open pipeline behind this format.
+ * And either each component of a ligand is a token, or a whole ligand is one, named after its first
+ * component. Means are taken where several built tokens become one.
  */
 import { round } from '../structure/confidence.ts';
 import type { ChainModel, FoldAtom } from './model.ts';
@@ -10,7 +11,10 @@ import type { Scores } from './scores.ts';
 export interface ResultForm {
   /** What has a row: each token, or each atom of ligands and modified residues. */
   rows: 'token' | 'atom';
-  /** `kind` names protein, rna, dna and ligand; `polymer` says polymer and non-polymer, and a ligand is one token. */
+  /**
+   * `kind` names protein, rna, dna and ligand; `polymer` says polymer and non-polymer, and a ligand
+   * is one token.
+   */
   entities: 'kind' | 'polymer';
   /** `sparse` leaves out the elements of all atoms, and all atoms of unknown residues (X). */
   atoms: 'full' | 'sparse';

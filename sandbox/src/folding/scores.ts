@@ -1,6 +1,7 @@
 /**
- * Aligned errors between all tokens, and pTM, ipTM and pair ipTM computed from them by the published formula, so
- * that whoever has the PAE can compute the scores again. Knows chains by length, confidence and text only.
+ * Aligned errors between all tokens, and pTM, ipTM and pair ipTM computed from them by the
+ * published formula, so that whoever has the PAE can compute the scores again. Knows chains by
+ * length, confidence and text only.
  */
 import { chainError, flexibility, ownError, round, tmScale, tmTerm } from '../structure/confidence.ts';
 import { hashText } from '../structure/random.ts';
@@ -22,8 +23,9 @@ const CHARGE: Readonly<Record<string, number>> = { K: 1, R: 1, D: -1, E: -1 };
 const STICKY = /[AFILMVWYC]/g;
 
 /**
- * How well two chains are taken to bind, 0 to 1: opposite charge and hydrophobic surface help, the rest is a hash of
- * the two texts. It does not depend on the order of the chains, so ranking binders by ipTM means something.
+ * How well two chains are taken to bind, 0 to 1: opposite charge and hydrophobic surface help, the
+ * rest is a hash of the two texts. It does not depend on the order of the chains, so ranking
+ * binders by ipTM means something.
  */
 function affinity(a: ChainModel, b: ChainModel): number {
   const charge = ({ kind, text }: ChainModel): number =>

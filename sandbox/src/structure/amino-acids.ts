@@ -1,14 +1,20 @@
 /**
- * The 20 residues as internal coordinates: heavy side-chain atoms with Engh and Huber (1991, 2001) bond lengths
- * and angles, and the rotamers to try. Must not know of chains, only of single residues.
+ * The 20 residues as internal coordinates: heavy side-chain atoms with Engh and Huber (1991, 2001)
+ * bond lengths and angles, and the rotamers to try.
  */
 import { type Bond, bondOf } from './vector.ts';
 
-/** One atom from three earlier ones: torsion a–b–c–name is `chi[chi] + torsion` or plain `torsion` when chi is 0. */
+/**
+ * One atom from three earlier ones: torsion a–b–c–name is `chi[chi] + torsion` or plain `torsion`
+ * when chi is 0.
+ */
 export interface ZAtom {
   name: string;
   element: string;
-  /** Numbers of the three atoms within the residue: N, CA, C and O are 0 to 3, then come the side chain's. */
+  /**
+   * Numbers of the three atoms within the residue: N, CA, C and O are 0 to 3, then come the side
+   * chain's.
+   */
   from: readonly [a: number, b: number, c: number];
   bond: Bond;
   chi: number;
@@ -26,8 +32,8 @@ export interface AminoAcid {
   rotamers: readonly (readonly number[])[];
 }
 
-// Columns: atom, the three atoms it is placed from, bond, angle, torsion (xN+d: chi N plus d). CB comes first and is
-// placed by `C N CA`; the torsion of about −123° is what makes the residue L.
+// Columns: atom, the three atoms it is placed from, bond, angle, torsion (xN+d: chi N plus d). CB
+// comes first and is placed by `C N CA`; the torsion of about −123° is what makes the residue L.
 const CB = (bond: number, angle: number, torsion: number) => `CB C N CA ${bond} ${angle} ${torsion}`;
 const USUAL = CB(1.53, 110.5, -122.6);
 const BRANCHED = CB(1.54, 111.5, -123.4);
@@ -105,7 +111,8 @@ const TABLE: readonly (readonly [string, string, string, string])[] = [
     CE1 CB CG CD1 1.382 120.7 180;CE2 CB CG CD2 1.382 120.7 180;CZ CG CD1 CE1 1.382 120 0`,
     '-65 -85;-177 80;62 90;-65 -30',
   ],
-  // The ring closes on N: CD ends 1.47 Å from it with this pucker (Cγ-endo), which also fixes phi near −65°.
+  // The ring closes on N: CD ends 1.47 Å from it with this pucker (Cγ-endo), which also fixes phi
+  // near −65°.
   ['P', 'PRO', `${CB(1.53, 103, -120)};CG N CA CB 1.492 104.5 x1;CD CA CB CG 1.503 106.1 x2`, '27 -37'],
   ['S', 'SER', `${USUAL};OG N CA CB 1.417 111.1 x1`, '62;-65;-177'],
   ['T', 'THR', `${BRANCHED};OG1 N CA CB 1.433 109.6 x1;CG2 N CA CB 1.521 110.7 x1-120.3`, '62;-65;-177'],
@@ -125,7 +132,8 @@ const TABLE: readonly (readonly [string, string, string, string])[] = [
     '-65 -85;-177 80;62 90;-65 -30',
   ],
   ['V', 'VAL', `${BRANCHED};CG1 N CA CB 1.521 110.5 x1;CG2 N CA CB 1.521 110.5 x1+122.8`, '175;-60;63'],
-  // Letters that name no single residue (X, B, Z, J, O, U and whatever comes) keep a backbone with C-beta.
+  // Letters that name no single residue (X, B, Z, J, O, U and whatever comes) keep a backbone with
+  // C-beta.
   ['X', 'UNK', USUAL, ''],
 ];
 

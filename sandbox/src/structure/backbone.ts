@@ -1,7 +1,7 @@
 /**
- * Lays the backbone N, CA, C of a chain: ideal bond lengths and angles throughout (Engh and Huber), phi and psi of
- * the predicted helices and strands, and loops chosen greedily so that the chain stays compact and clear of itself.
- * Must not know of side chains.
+ * Lays the backbone N, CA, C of a chain: ideal bond lengths and angles throughout (Engh and Huber),
+ * phi and psi of the predicted helices and strands, and loops chosen greedily so that the chain
+ * stays compact and clear of itself.
  */
 import { hashText, randomFrom } from './random.ts';
 import { spatialGrid } from './spatial-grid.ts';
@@ -17,7 +17,8 @@ type Torsions = readonly [phi: number, psi: number];
 
 const HELIX: Torsions = [-62.5, -42];
 const STRAND: Torsions = [-118, 133];
-// Basins of the Ramachandran map that a loop residue may sit in: polyproline II, beta, alpha right, alpha left.
+// Basins of the Ramachandran map that a loop residue may sit in: polyproline II, beta, alpha right,
+// alpha left.
 const LOOP: readonly Torsions[] = [
   [-68, 145],
   [-110, 125],
@@ -61,7 +62,10 @@ function loopTorsions(letter: string, next: string, random: () => number): Torsi
   return [flip * (phi + spread * (random() - 0.5)), flip * (psi + 2 * spread * (random() - 0.5))];
 }
 
-/** Pieces to lay at once: a loop with the helix or strand after it, so that the loop is judged by where that goes. */
+/**
+ * Pieces to lay at once: a loop with the helix or strand after it, so that the loop is judged by
+ * where that goes.
+ */
 function pieces(states: string): { start: number; end: number }[] {
   const cuts: { start: number; end: number }[] = [];
   let start = 0;
@@ -76,7 +80,8 @@ function pieces(states: string): { start: number; end: number }[] {
   return cuts;
 }
 
-// Nearest that points of residues far apart in the chain may come, in ångström, by kind: CA, C and side-chain bulk.
+// Nearest that points of residues far apart in the chain may come, in ångström, by kind: CA, C and
+// side-chain bulk.
 const CLOSEST = [4.0, 3.6, 4.2] as const;
 /** What a clash costs before its depth is counted. */
 const CLASH = 60;
@@ -85,13 +90,20 @@ const GOOD_ENOUGH = 25;
 const POINTS = CLOSEST.length;
 const REDRAWS = 2;
 const REACH = 4.2;
-/** Radius of the ball that a chain is packed into, over the cube root of its length, in ångström. */
+/**
+ * Radius of the ball that a chain is packed into, over the cube root of its length, in ångström.
+ */
 const BALL = 3.8;
 
-/** Where the side chain's bulk is, near enough for a clash check: this far from CA along the CA–CB bond. */
+/**
+ * Where the side chain's bulk is, near enough for a clash check: this far from CA along the CA–CB
+ * bond.
+ */
 const BULK = 2.4;
 
-/** Writes the points of residue i that must not clash into `probe`: CA, C and the side chain's bulk. */
+/**
+ * Writes the points of residue i that must not clash into `probe`: CA, C and the side chain's bulk.
+ */
 function probeResidue(points: Float64Array, i: number, probe: Float64Array): void {
   const at = 9 * i;
   const x = points[at + 3] ?? 0;
@@ -106,7 +118,8 @@ function probeResidue(points: Float64Array, i: number, probe: Float64Array): voi
   const dx = cx - x;
   const dy = cy - y;
   const dz = cz - z;
-  // The bond to CB leans from the bisector of the two bonds, turned outwards, to the side that makes the residue L.
+  // The bond to CB leans from the bisector of the two bonds, turned outwards, to the side that
+  // makes the residue L.
   const ux = bx - dx;
   const uy = by - dy;
   const uz = bz - dz;
@@ -153,7 +166,9 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
       setTurn(i, [ownPhi + 5 * (random() - 0.5), ownPsi + 5 * (random() - 0.5)]);
     }
   };
-  /** Places residue i after the one before it, from that one's psi and its own phi; omega is 180°. */
+  /**
+   * Places residue i after the one before it, from that one's psi and its own phi; omega is 180°.
+   */
   const placeResidue = (i: number): void => {
     const { n, ca, c } = geometryOf(sequence.charAt(i));
     const at = 3 * i;
@@ -168,7 +183,9 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
     placePoint(points, at + 2, at - 1, at, at + 1, c, phi[i] ?? 0);
   };
 
-  /** Lower is better: clashes count most, then what lies outside the ball. Gives up beyond `limit`. */
+  /**
+   * Lower is better: clashes count most, then what lies outside the ball. Gives up beyond `limit`.
+   */
   const cost = (start: number, end: number, limit: number): number => {
     let total = 0;
     for (let i = start; i < end && total < limit; i++) {
@@ -229,7 +246,10 @@ function grow(sequence: string, states: string, plddt: readonly number[], random
       placeResidue(i);
     }
   };
-  /** Lays the best again with one residue of its loop changed; what comes before that one stays where it is. */
+  /**
+   * Lays the best again with one residue of its loop changed; what comes before that one stays
+   * where it is.
+   */
   const layChanged = (start: number, end: number): void => {
     restore(start, end);
     let loop = start;

@@ -1,6 +1,6 @@
 /**
- * How sure the stand-in is of a chain: pLDDT per residue from the sequence alone, the aligned error it implies
- * between two residues of the chain, and pTM from those errors. Must not know of coordinates or of other chains.
+ * How sure the stand-in is of a chain: pLDDT per residue from the sequence alone, the aligned error
+ * it implies between two residues of the chain, and pTM from those errors.
  */
 import { hashText } from './random.ts';
 import { predictSecondary } from './secondary.ts';
@@ -38,7 +38,10 @@ function windowMean(values: ArrayLike<number>, half: number): Float64Array {
   return means;
 }
 
-/** Shannon entropy of the letters around each residue over that of a varied window: low means repetitive. */
+/**
+ * Shannon entropy of the letters around each residue over that of a varied window: low means
+ * repetitive.
+ */
 function complexity(sequence: string, half: number): Float64Array {
   const n = sequence.length;
   const counts = new Int32Array(128);
@@ -63,8 +66,8 @@ function complexity(sequence: string, half: number): Float64Array {
 }
 
 /**
- * pLDDT of every residue: high in clear helices and strands of ordered letters, low in loops, in repetitive
- * stretches and at charged ends.
+ * pLDDT of every residue: high in clear helices and strands of ordered letters, low in loops, in
+ * repetitive stretches and at charged ends.
  */
 function plddtOf(sequence: string, states: string, margin: Float64Array): number[] {
   const n = sequence.length;
@@ -107,7 +110,10 @@ export const tmTerm = (error: number, d0: number): number => 1 / (1 + (error / d
 /** The error of one residue's own place, in ångström, from its pLDDT (0 to 1). */
 export const ownError = (plddt: number): number => 0.4 + 9 * (1 - plddt) ** 1.6;
 
-/** Running sums of flexibility along a chain: what lies between two residues loosens one against the other. */
+/**
+ * Running sums of flexibility along a chain: what lies between two residues loosens one against the
+ * other.
+ */
 export function flexibility(plddt: ArrayLike<number>): Float64Array {
   const sums = new Float64Array(plddt.length + 1);
   for (let i = 0; i < plddt.length; i++) {
@@ -117,7 +123,10 @@ export function flexibility(plddt: ArrayLike<number>): Float64Array {
   return sums;
 }
 
-/** How much of its error a residue has so many residues away from the one that the chain is aligned on. */
+/**
+ * How much of its error a residue has so many residues away from the one that the chain is aligned
+ * on.
+ */
 const nearness = (apart: number): number => 1 - Math.exp(-apart / 6);
 
 function errorOf(near: number, ownI: number, ownJ: number, between: number): number {

@@ -1,4 +1,7 @@
-/** PDB text of a protein model in the two forms that the Atlas serves. Must not know how the model was made. */
+/**
+ * PDB text of a protein model in the two forms that the Atlas serves. Must not know how the model
+ * was made.
+ */
 import type { ProteinModel } from './protein.ts';
 
 const NO_PREDICTION = 'REMARK   1 GEOMETRIC STAND-IN MADE BY THE FOLDATLAS SANDBOX. NO PREDICTION.';
@@ -33,7 +36,8 @@ function putWhole(line: Buffer, start: number, end: number, value: number): void
 function putCoordinate(line: Buffer, start: number, value: number): void {
   const all = Math.round(Math.abs(value) * 1000);
   const whole = Math.floor(all / 1000);
-  // With a thousand more, the leading zeros of the decimals are written; the point replaces the thousand's one.
+  // With a thousand more, the leading zeros of the decimals are written; the point replaces the
+  // thousand's one.
   let at = putDigits(line, start + 8, 1000 + all - 1000 * whole);
   line[at] = POINT;
   at = putDigits(line, at, whole);
@@ -46,8 +50,8 @@ function putText(line: Buffer, start: number, end: number, text: string): void {
 }
 
 /**
- * The lines of all atoms, whose elements have one letter each and whose names at most three. Serial and residue numbers
- * that outgrow their columns start again at 0, as common writers do.
+ * The lines of all atoms, whose elements have one letter each and whose names at most three. Serial
+ * and residue numbers that outgrow their columns start again at 0, as common writers do.
  */
 function atomLines(model: ProteinModel): string {
   const count = model.residues.reduce((sum, { atoms }) => sum + atoms.length, 0);
@@ -76,6 +80,9 @@ function atomLines(model: ProteinModel): string {
 /** The single-record form: four REMARK lines, then chain A from residue 1; no TER and no END. */
 export const proteinPdb = (model: ProteinModel): string => `${REMARKS.join('\n')}\n${atomLines(model)}`;
 
-/** The zip-member form: `REMARK ptm`, `REMARK mean_plddt`, that it is no prediction, then ATOM lines. */
+/**
+ * The zip-member form: `REMARK ptm`, `REMARK mean_plddt`, that it is no prediction, then ATOM
+ * lines.
+ */
 export const bulkPdb = (model: ProteinModel): string =>
   `REMARK ptm ${model.ptm}\nREMARK mean_plddt ${model.meanPlddt}\n${NO_PREDICTION}\n${atomLines(model)}`;

@@ -1,6 +1,6 @@
 /**
- * A protein model from its sequence: predicted secondary structure and confidence, an ideal-geometry backbone and
- * all heavy side-chain atoms. A geometric stand-in and no prediction. Must not know of files, records or HTTP.
+ * A protein model from its sequence: predicted secondary structure and confidence, an
+ * ideal-geometry backbone and all heavy side-chain atoms. A geometric stand-in and no prediction.
  */
 import { type AminoAcid, aminoAcid, BACKBONE } from './amino-acids.ts';
 import { type Backbone, layBackbone } from './backbone.ts';
@@ -49,7 +49,10 @@ interface Placed {
   readonly points: Float64Array;
 }
 
-/** All heavy atoms; for each residue the first rotamer that touches nothing, else the one that touches least. */
+/**
+ * All heavy atoms; for each residue the first rotamer that touches nothing, else the one that
+ * touches least.
+ */
 function allAtoms(sequence: string, backbone: Backbone): Placed {
   const length = sequence.length;
   const acids = Array.from({ length }, (_, i) => aminoAcid(sequence.charAt(i)));
@@ -76,7 +79,10 @@ function allAtoms(sequence: string, backbone: Backbone): Placed {
     for (let k = 0; k < BACKBONE.length; k++) add(first + k, i);
   }
 
-  /** How much the atoms of residue i from `start` to `end` touch other residues; counted no further than `limit`. */
+  /**
+   * How much the atoms of residue i from `start` to `end` touch other residues; counted no further
+   * than `limit`.
+   */
   const touching = (i: number, start: number, end: number, limit: number): number => {
     let total = 0;
     for (let atom = start; atom < end && total < limit; atom++) {
@@ -118,15 +124,18 @@ function allAtoms(sequence: string, backbone: Backbone): Placed {
 const round3 = (x: number): number => Math.round(x * 1000) / 1000;
 
 /**
- * Builds the model of a chain. The same sequence (upper-case letters) and salt always give the same model.
+ * Builds the model of a chain. The same sequence (upper-case letters) and salt always give the same
+ * model.
  *
- * @param salt another number gives another arrangement of the same secondary structure; confidence stays
+ * @param salt another number gives another arrangement of the same secondary structure; confidence
+ * stays
  */
 export function buildProtein(sequence: string, salt = 0): ProteinModel {
   const { secondary, plddt, meanPlddt, ptm } = predictConfidence(sequence);
   const backbone = layBackbone(sequence, secondary, plddt, salt);
   const { acids, firsts, points } = allAtoms(sequence, backbone);
-  // The middle of the chain becomes the origin: PDB columns hold ±999 Å, enough for over 5,000 packed residues.
+  // The middle of the chain becomes the origin: PDB columns hold ±999 Å, enough for over 5,000
+  // packed residues.
   const middle = [3, 4, 5].map((axis) => {
     let low = Number.POSITIVE_INFINITY;
     let high = Number.NEGATIVE_INFINITY;

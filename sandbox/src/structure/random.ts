@@ -1,4 +1,7 @@
-/** Seeded pseudo-random numbers, so that the same text always gives the same bytes. Knows no biology. */
+/**
+ * Seeded pseudo-random numbers, so that the same text always gives the same bytes. Knows no
+ * biology.
+ */
 
 /** 32-bit FNV-1a with a final mix. */
 export function hashText(text: string, seed = 0): number {

@@ -1,7 +1,8 @@
 /**
- * Secondary structure from sequence by propensities, after Chou and Fasman (1978): the helix, strand and turn
- * propensities are averaged over a tapered window, the larger one wins, segments that are too short are dropped
- * and proline ends a helix. Deterministic, about 60 % right per residue on real proteins: it is a stand-in.
+ * Secondary structure from sequence by propensities, after Chou and Fasman (1978): the helix,
+ * strand and turn propensities are averaged over a tapered window, the larger one wins, segments
+ * that are too short are dropped and proline ends a helix. Deterministic, about 60 % right per
+ * residue on real proteins: it is a stand-in.
  */
 
 /** Chou–Fasman P(a), P(b), P(turn), by letter. */
@@ -34,7 +35,10 @@ const STRAND_WINDOW = 2;
 const TURN_WINDOW = 1;
 const SHORTEST = { H: 6, E: 4 } as const;
 
-/** What the propensities say, per residue: the state (H helix, E strand, C coil) and how clearly, from 0 to 1. */
+/**
+ * What the propensities say, per residue: the state (H helix, E strand, C coil) and how clearly,
+ * from 0 to 1.
+ */
 export interface Secondary {
   states: string;
   margin: Float64Array;

@@ -1,7 +1,10 @@
 /** Points in space, found again by neighbourhood: a hashed grid of cubic cells. */
 
 const BUCKET_BITS = 13;
-/** Cells are numbered from -512 to 511 along each axis; farther out they fold over, which only costs time. */
+/**
+ * Cells are numbered from -512 to 511 along each axis; farther out they fold over, which only costs
+ * time.
+ */
 const AXIS_BITS = 10;
 const AXIS_MASK = (1 << AXIS_BITS) - 1;
 
@@ -11,8 +14,8 @@ export interface SpatialGrid {
   /** Forgets the points added last, down to `size` of them. */
   shrink(size: number): void;
   /**
-   * Finds the points within the reach and says how many. Their tags and squared distances are then the first
-   * of `tags` and `squares`, until the next search.
+   * Finds the points within the reach and says how many. Their tags and squared distances are then
+   * the first of `tags` and `squares`, until the next search.
    */
   near(x: number, y: number, z: number): number;
   readonly found: { readonly tags: readonly number[]; readonly squares: readonly number[] };
@@ -24,7 +27,8 @@ const bucketOf = (key: number): number => Math.imul(key, 0x9e3779b1) >>> (32 - B
 
 /** @param reach the distance, in ångström, within which `near` finds points */
 export function spatialGrid(reach: number): SpatialGrid {
-  // Twice the reach: what is near a point then lies in two cells along each axis, in the half that the point is in.
+  // Twice the reach: what is near a point then lies in two cells along each axis, in the half that
+  // the point is in.
   const cell = 2 * reach;
   const heads = new Int32Array(1 << BUCKET_BITS).fill(-1);
   let next = new Int32Array(1024);

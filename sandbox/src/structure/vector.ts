@@ -34,8 +34,9 @@ export const bondOf = (length: number, angle: number): Bond => ({
 });
 
 /**
- * Places a point from three placed ones (NeRF: natural extension reference frame), all in one array of coordinates:
- * point k has its x at 3k. Makes no objects, because most of the time of a model is spent here.
+ * Places a point from three placed ones (NeRF: natural extension reference frame), all in one array
+ * of coordinates: point k has its x at 3k. Makes no objects, because most of the time of a model is
+ * spent here.
  *
  * @param to the point to be written
  * @param torsion torsion a–b–c–to in degrees, IUPAC sign
@@ -97,7 +98,9 @@ export function place(a: Vec, b: Vec, c: Vec, bond: number, angle: number, torsi
   return [four[9] ?? 0, four[10] ?? 0, four[11] ?? 0];
 }
 
-/** The right-handed frame on three atoms: origin at b, x towards c, a in the xy plane with y > 0. */
+/**
+ * The right-handed frame on three atoms: origin at b, x towards c, a in the xy plane with y > 0.
+ */
 export interface Frame {
   origin: Vec;
   axes: readonly [Vec, Vec, Vec];

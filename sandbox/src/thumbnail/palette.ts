@@ -1,4 +1,7 @@
-/** The colours of the thumbnails, and the rule from number to colour. Knows neither geometry nor pixels. */
+/**
+ * The colours of the thumbnails, and the rule from number to colour. Knows neither geometry nor
+ * pixels.
+ */
 
 export type Rgb = readonly [number, number, number];
 
@@ -8,7 +11,10 @@ const rgb = (hex: string): Rgb => [
   Number.parseInt(hex.slice(4, 6), 16),
 ];
 
-/** The usual four bands of pLDDT: very high from 0.9, confident from 0.7, low from 0.5, very low below. */
+/**
+ * The usual four bands of pLDDT: very high from 0.9, confident from 0.7, low from 0.5, very low
+ * below.
+ */
 const BANDS: readonly (readonly [number, Rgb])[] = [
   [0.9, rgb('0053D6')],
   [0.7, rgb('65CBF3')],
@@ -21,7 +27,9 @@ export function plddtColour(plddt: number): Rgb {
   return band ? band[1] : rgb('FF7D45');
 }
 
-/** A sequential scale, even in lightness and readable to the colour-blind (viridis at five points). */
+/**
+ * A sequential scale, even in lightness and readable to the colour-blind (viridis at five points).
+ */
 const SCALE: readonly Rgb[] = ['440154', '3B528B', '21918C', '5EC962', 'FDE725'].map(rgb);
 
 /** @param percent share characterised, 0 (dark violet) to 100 (yellow) */

@@ -1,4 +1,7 @@
-/** Writes an 8-bit RGB PNG: the four chunks it needs, each row filtered by Paeth. Must not know what the picture shows. */
+/**
+ * Writes an 8-bit RGB PNG: the four chunks it needs, each row filtered by Paeth. Must not know what
+ * the picture shows.
+ */
 import { crc32, deflateSync } from 'node:zlib';
 
 const SIGNATURE = Buffer.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a]);

@@ -1,6 +1,7 @@
 /**
- * Draws a mesh into a depth buffer, one sample a cell: which face is in front, how deep it is and how it is lit.
- * Works in picture coordinates (x right, y down, z towards the viewer). Knows no proteins and no colours.
+ * Draws a mesh into a depth buffer, one sample a cell: which face is in front, how deep it is and
+ * how it is lit. Works in picture coordinates (x right, y down, z towards the viewer). Knows no
+ * proteins and no colours.
  */
 
 export interface Samples {

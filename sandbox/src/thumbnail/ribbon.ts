@@ -1,6 +1,7 @@
 /**
- * The cartoon of a chain as triangles: a spline through the CA atoms with a cross-section that is a round tube in
- * loops, a flat band in helices and an arrow in strands. Knows no colours and no pixels.
+ * The cartoon of a chain as triangles: a spline through the CA atoms with a cross-section that is a
+ * round tube in loops, a flat band in helices and an arrow in strands. Knows no colours and no
+ * pixels.
  */
 import type { ProteinModel, ResidueModel } from '../structure/protein.ts';
 import { add, cross, distance, dot, scale, sub, unit, type Vec } from '../structure/vector.ts';
@@ -29,7 +30,10 @@ const atomAt = (residue: ResidueModel, name: string): Vec => {
   return atom ? [atom.x, atom.y, atom.z] : [0, 0, 0];
 };
 
-/** One guide a residue: where the ribbon passes and which way its width lies (Carson and Bugg's peptide planes). */
+/**
+ * One guide a residue: where the ribbon passes and which way its width lies (Carson and Bugg's
+ * peptide planes).
+ */
 function guides({ residues, secondary }: ProteinModel): Guide[] {
   const ca = residues.map((residue) => atomAt(residue, 'CA'));
   const sides: Vec[] = [];
@@ -64,7 +68,10 @@ const cubic = (p0: Vec, p1: Vec, p2: Vec, p3: Vec, t: number): Vec => {
   );
 };
 
-/** Half width and half thickness, in ångström, at `t` of the way from residue i to i + 1, all times `wide`. */
+/**
+ * Half width and half thickness, in ångström, at `t` of the way from residue i to i + 1, all times
+ * `wide`.
+ */
 function profile(list: readonly Guide[], i: number, t: number, wide: number): readonly [number, number] {
   const coil = 0.42 * wide;
   const size = (k: number): readonly [number, number] => {

@@ -1,6 +1,6 @@
 /**
- * From samples to pixels: colour times light, darker in crevices and at outlines, paler with depth, averaged to one
- * pixel, on a soft background. Knows no geometry beyond depth.
+ * From samples to pixels: colour times light, darker in crevices and at outlines, paler with depth,
+ * averaged to one pixel, on a soft background. Knows no geometry beyond depth.
  */
 import type { Rgb } from './palette.ts';
 import type { Samples } from './raster.ts';

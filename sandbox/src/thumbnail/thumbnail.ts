@@ -1,6 +1,6 @@
 /**
- * The structure thumbnail of the Atlas: a shaded cartoon of a model on a soft background, 512 × 512 pixels.
- * The same model and colouring always give the same bytes. Knows nothing of records, hashes or HTTP.
+ * The structure thumbnail of the Atlas: a shaded cartoon of a model on a soft background, 512 × 512
+ * pixels. The same model and colouring always give the same bytes.
  */
 import type { ProteinModel } from '../structure/protein.ts';
 import { plddtColour, type Rgb, shareColour } from './palette.ts';
@@ -61,7 +61,10 @@ function project(mesh: Mesh, model: ProteinModel, foot: number) {
   return { points, diffuse, highlight, zoom, depth: Math.max(1, span(2) * zoom) };
 }
 
-/** Draws a model; colours by pLDDT band of each residue, or the whole chain by its cluster's share characterised. */
+/**
+ * Draws a model; colours by pLDDT band of each residue, or the whole chain by its cluster's share
+ * characterised.
+ */
 export function renderThumbnail(model: ProteinModel, colouring: Colouring): Buffer {
   const mesh = ribbonMesh(model);
   const foot = colouring.type === 'plddt' ? 0 : 0.05;
@@ -84,7 +87,10 @@ export function renderThumbnail(model: ProteinModel, colouring: Colouring): Buff
 
 const BAR = { left: 176, right: 336, top: 491, bottom: 497 } as const;
 
-/** The colour scale at the foot, with a mark where this chain stands: the picture explains itself without text. */
+/**
+ * The colour scale at the foot, with a mark where this chain stands: the picture explains itself
+ * without text.
+ */
 function drawScale(pixels: Uint8Array, percent: number): void {
   const width = BAR.right - BAR.left;
   const mark = BAR.left + (Math.min(100, Math.max(0, percent)) / 100) * width;

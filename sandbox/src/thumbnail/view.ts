@@ -1,10 +1,16 @@
-/** From where a model is looked at: its longest axis lies across the picture, its shortest along the view. */
+/**
+ * From where a model is looked at: its longest axis lies across the picture, its shortest along the
+ * view.
+ */
 import type { ProteinModel } from '../structure/protein.ts';
 import { add, cross, dot, scale, unit, type Vec } from '../structure/vector.ts';
 
 type Matrix = [number, number, number, number, number, number];
 
-/** The eigenvector of the largest eigenvalue of a symmetric matrix (xx, xy, xz, yy, yz, zz), by power iteration. */
+/**
+ * The eigenvector of the largest eigenvalue of a symmetric matrix (xx, xy, xz, yy, yz, zz), by
+ * power iteration.
+ */
 function principal([xx, xy, xz, yy, yz, zz]: Matrix, start: Vec, without?: Vec): Vec {
   let v = start;
   for (let k = 0; k < 200; k++) {
@@ -22,7 +28,10 @@ function principal([xx, xy, xz, yy, yz, zz]: Matrix, start: Vec, without?: Vec):
   return v;
 }
 
-/** Right, up and towards the viewer, as unit vectors. The signs are fixed by the chain: its start is left and low. */
+/**
+ * Right, up and towards the viewer, as unit vectors. The signs are fixed by the chain: its start is
+ * left and low.
+ */
 export function viewOf(model: ProteinModel): readonly [Vec, Vec, Vec] {
   const ca: Vec[] = model.residues.map(({ atoms }) => {
     const atom = atoms.find((a) => a.name === 'CA');
@@ -49,7 +58,9 @@ export function viewOf(model: ProteinModel): readonly [Vec, Vec, Vec] {
   return turnedToFit(ca, x, y);
 }
 
-/** Turns the picture in its plane, by an eighth at most, so that the chain fills the square best. */
+/**
+ * Turns the picture in its plane, by an eighth at most, so that the chain fills the square best.
+ */
 function turnedToFit(ca: readonly Vec[], x: Vec, y: Vec): readonly [Vec, Vec, Vec] {
   const span = (axis: Vec): number => {
     const values = ca.map((p) => dot(p, axis));

@@ -1,9 +1,13 @@
-// What the sandbox sends although neither the spec nor a public deployment is known to: each convention once, with what
-// the `plain` dialect does instead. A client must be right without every one of them.
+// What the sandbox sends although neither the spec nor a public deployment is known to: each
+// convention once, with what the `plain` dialect does instead. A client must be right without every
+// one of them.
 
 import type { WireSettings } from './settings.ts';
 
-/** `plain` sends only what the spec says or a public deployment sends; `rich` follows every convention below. */
+/**
+ * `plain` sends only what the spec says or a public deployment sends; `rich` follows every
+ * convention below.
+ */
 export const DIALECTS = ['plain', 'rich'] as const;
 export type Dialect = (typeof DIALECTS)[number];
 
@@ -96,7 +100,10 @@ interface Choice {
   readonly setting?: keyof WireSettings;
 }
 
-/** Where neither the spec nor a deployment says what a server does that must do something: the same in both dialects. */
+/**
+ * Where neither the spec nor a deployment says what a server does that must do something: the same
+ * in both dialects.
+ */
 export const CHOICES: readonly Choice[] = [
   { where: 'List, page size of the request', choice: '`limit`', setting: 'listLimitField' },
   { where: 'List, cursor of the request', choice: '`cursor`', setting: 'listCursorField' },

@@ -5,7 +5,10 @@ import type { WireSettings } from './settings.ts';
 
 const FIELDS = ['message', 'error', 'detail'];
 
-/** Refusals of the operations have their text under `field`; lists of validation problems and unknown routes stay as they are. */
+/**
+ * Refusals of the operations have their text under `field`; lists of validation problems and
+ * unknown routes stay as they are.
+ */
 export function withErrorText(field: WireSettings['errorText'], { operationOf }: Routes): MiddlewareHandler {
   return async (c, next) => {
     await next();

@@ -1,5 +1,5 @@
-// What the contract leaves to a deployment and a client must be told: prefixes, names, forms. The same in both dialects;
-// one schema checks the options of `startSandbox` and the environment.
+// What the contract leaves to a deployment and a client must be told: prefixes, names, forms. The
+// same in both dialects; one schema checks the options of `startSandbox` and the environment.
 import { z } from 'zod';
 
 const prefix = z.string().regex(/^(\/[A-Za-z0-9._~-]{1,64}){1,8}$/, {
@@ -33,9 +33,14 @@ const fields = z.strictObject({
   listItemsField: field.default('items'),
   /** Answer field of an item of List: the id of its task. */
   listTaskIdField: field.default('task_id'),
-  /** Where the text of a refusal stands; absent: where the dialect has it, a `detail` in the Atlas. */
+  /**
+   * Where the text of a refusal stands; absent: where the dialect has it, a `detail` in the Atlas.
+   */
   errorText: z.enum(['message', 'error', 'detail']).optional(),
-  /** Whether every member of an archive has its sizes behind it, or only those that are made while they are sent. */
+  /**
+   * Whether every member of an archive has its sizes behind it, or only those that are made while
+   * they are sent.
+   */
   zipDescriptors: z.boolean().default(false),
   /** A bulk look-up of more unique hashes becomes a job. */
   jobThreshold: z.int().min(0).max(500).default(100),

@@ -1,4 +1,5 @@
-// Bulk lookups as archives and as jobs: what is inside equals the single records, and jobs move by the clock alone.
+// Bulk lookups as archives and as jobs: what is inside equals the single records, and jobs move by
+// the clock alone.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -18,7 +18,10 @@ async function known(index: number) {
   return kept;
 }
 
-/** The threshold as the definition has it: 3.75 + 0.05 for each doubling of the pattern's expected share, 3.6 to 3.85. */
+/**
+ * The threshold as the definition has it: 3.75 + 0.05 for each doubling of the pattern's expected
+ * share, 3.6 to 3.85.
+ */
 function threshold(feature: number): number {
   const share = [0.1205, 0.1276, 0.0788, 0.1357, 0.2015, 0.1195, 0.1532, 0.0612];
   const digits = (feature % 4096).toString(8).padStart(4, '0');

@@ -1,4 +1,5 @@
-// An Atlas over the small universe, for the tests beside this file: every call goes through app.fetch.
+// An Atlas over the small universe, for the tests beside this file: every call goes through
+// app.fetch.
 import type { z } from 'zod';
 import { createAtlasApp } from '../../src/atlas/app.ts';
 import { openUniverse } from '../../src/atlas/universe.ts';

@@ -1,5 +1,5 @@
-// The feature definition of sandbox/src/atlas/README.md, written down a second time in the slowest and plainest way, to
-// compare with. It imports nothing of the sandbox.
+// The feature definition of sandbox/src/atlas/README.md, written down a second time in the slowest
+// and plainest way, to compare with. It imports nothing of the sandbox.
 const CLASSES = ['LM', 'IV', 'FYW', 'KRH', 'EDQN', 'ST', 'AG', 'PC'];
 const TYPICAL: Record<string, number> = {
   M: 850,
@@ -22,7 +22,10 @@ const OFFSETS = [
   [0, 1, 5, 6],
 ];
 
-/** Activation of every residue for every feature that is active there: "residue feature" to thousandths. */
+/**
+ * Activation of every residue for every feature that is active there: "residue feature" to
+ * thousandths.
+ */
 export function naiveActivations(
   sequence: string,
   threshold: (feature: number) => number,
@@ -69,7 +72,10 @@ export function cosine(a: Map<number, number>, b: Map<number, number>): number {
   return dot === 0 ? 0 : dot / (norm(a) * norm(b));
 }
 
-/** Share of identical residues in a global alignment (match 1, mismatch and gap -1), over the longer sequence. */
+/**
+ * Share of identical residues in a global alignment (match 1, mismatch and gap -1), over the longer
+ * sequence.
+ */
 export function identity(a: string, b: string): number {
   // Score and number of matches in one number: the score decides, the matches ride along.
   const unit = 2 ** 20;

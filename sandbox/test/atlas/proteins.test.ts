@@ -1,4 +1,5 @@
-// Single records, clusters, thumbnails and knowledge-base entries, in the shapes and with the rules of the wire.
+// Single records, clusters, thumbnails and knowledge-base entries, in the shapes and with the rules
+// of the wire.
 import { expect, test } from 'vitest';
 import { openDatabase } from '../../src/database.ts';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';

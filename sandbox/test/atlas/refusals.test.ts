@@ -1,5 +1,5 @@
-// Thousands of mutated requests: each gets an answer with a meaning, in the shape of its status; none is a 500, hangs, or
-// leaves a trace in the state database.
+// Thousands of mutated requests: each gets an answer with a meaning, in the shape of its status;
+// none is a 500, hangs, or leaves a trace in the state database.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { expectLinear, GROWTH } from '../../../test/cpu-time.ts';

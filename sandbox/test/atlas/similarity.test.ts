@@ -1,4 +1,5 @@
-// Similarity search is the cosine of the vectors that the records show, and finds what biology would find.
+// Similarity search is the cosine of the vectors that the records show, and finds what biology
+// would find.
 import { strFromU8, unzipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { allHashes, allProteins, smallUniverse, startAtlas } from './harness.ts';

@@ -1,4 +1,5 @@
-// A universe is grown from its seed and nothing else, and has everything that readers must cope with.
+// A universe is grown from its seed and nothing else, and has everything that readers must cope
+// with.
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// The answers of the Atlas as the wire contract has them, strict: a key too many is as wrong as one too few.
+// The answers of the Atlas as the wire contract has them, strict: a key too many is as wrong as one
+// too few.
 import { z } from 'zod';
 
 const hash = z.string().regex(/^[0-9a-f]{32}$/);

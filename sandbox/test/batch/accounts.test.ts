@@ -1,4 +1,5 @@
-// Rate limit and credits, per token, with Retry-After; the tokens with a fixed fate; Submit that breaks off.
+// Rate limit and credits, per token, with Retry-After; the tokens with a fixed fate; Submit that
+// breaks off.
 import { afterAll, beforeAll, beforeEach, expect, test } from 'vitest';
 import { fault } from '../../../test/subscriptions/support.ts';
 import type { ManualClock } from '../../src/clock.ts';

@@ -1,4 +1,5 @@
-// What is behind the signed URLs of Status: no bearer token, Range, expiry, fresh URLs at each reading.
+// What is behind the signed URLs of Status: no bearer token, Range, expiry, fresh URLs at each
+// reading.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { ManualClock } from '../../src/clock.ts';

@@ -1,4 +1,5 @@
-// A sandbox with a clock in the test's hand, and the Batch API called the way a client calls it: over HTTP.
+// A sandbox with a clock in the test's hand, and the Batch API called the way a client calls it:
+// over HTTP.
 import { ManualClock } from '../../src/clock.ts';
 import { type SandboxOptions, startSandbox } from '../../src/sandbox.ts';
 

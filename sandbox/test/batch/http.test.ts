@@ -1,4 +1,5 @@
-// Clients that do not speak properly, written byte by byte: each gets its answer or is let go, and the next is served.
+// Clients that do not speak properly, written byte by byte: each gets its answer or is let go, and
+// the next is served.
 import { connect } from 'node:net';
 import { afterAll, afterEach, beforeAll, expect, test, vi } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.ts';

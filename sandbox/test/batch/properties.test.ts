@@ -1,4 +1,5 @@
-// Thousands of bodies that are almost right: never a 500, never a hang, and nothing is stored by a refusal.
+// Thousands of bodies that are almost right: never a 500, never a hang, and nothing is stored by a
+// refusal.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { expectLinear, GROWTH } from '../../../test/cpu-time.ts';

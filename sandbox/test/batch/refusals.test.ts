@@ -1,4 +1,5 @@
-// What the Batch API refuses: status, path and mend of every rule of the request tables, and nothing stored.
+// What the Batch API refuses: status, path and mend of every rule of the request tables, and
+// nothing stored.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.ts';
 import { batch, client, fold, input, isJson, type Json, MODEL, startHeld } from './harness.ts';

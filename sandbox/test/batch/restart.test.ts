@@ -1,4 +1,5 @@
-// What a restart leaves behind: nothing lost, nothing doubled, also when the process was killed in the middle.
+// What a restart leaves behind: nothing lost, nothing doubled, also when the process was killed in
+// the middle.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -82,7 +83,8 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
   const signed = new URL(textOf((await call('status', task)).data, 'response'));
   const result = await (await fetch(signed)).text();
   await ended(first.process, 'SIGKILL');
-  // What ran at the moment of the kill: since the List above a task may have finished and another begun.
+  // What ran at the moment of the kill: since the List above a task may have finished and another
+  // begun.
   const killed = [...tasksOnDisk()].filter(([, { state }]) => state === 'in_progress').map(([id]) => id);
   expect(killed).not.toEqual([]);
 

@@ -1,4 +1,5 @@
-// Atlas bulk lookup, its jobs, and similarity search, row by row of the spec. They are free and need no token.
+// Atlas bulk lookup, its jobs, and similarity search, row by row of the spec. They are free and
+// need no token.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
@@ -102,7 +103,10 @@ describe('POST /proteins/batch', () => {
 });
 
 describe('/proteins/batch/jobs/{job_id}', patience, () => {
-  /** Asks for so much that a deployment makes a job of it; null when it answers at once all the same. */
+  /**
+   * Asks for so much that a deployment makes a job of it; null when it answers at once all the
+   * same.
+   */
   async function startJob(): Promise<string | null> {
     const response = await bulk({ protein_hashes: [target.names.hash, ...strangers(499)] });
     expect([200, 202]).toContain(response.status);

@@ -1,5 +1,5 @@
-// Atlas lookups of single records, row by row of the spec's table: features, proteins, clusters, thumbnails, knowledge
-// base. They are free and need no token.
+// Atlas lookups of single records, row by row of the spec's table: features, proteins, clusters,
+// thumbnails, knowledge base. They are free and need no token.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { isJson, type Json, listAt, numberAt, objectAt, openTarget, type Target, textAt } from './target.ts';
 

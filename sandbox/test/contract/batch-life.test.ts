@@ -1,4 +1,5 @@
-// A batch from Submit to its results, row by row of the spec. It costs credits: a few dozen residues.
+// A batch from Submit to its results, row by row of the spec. It costs credits: a few dozen
+// residues.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import {
   hasToken,
@@ -22,7 +23,9 @@ describe.skipIf(!maySpend || !hasToken)('a batch', patience, () => {
   let target: Target;
   let submittedAt: number;
   let batchId: string;
-  /** Position 0 is a protein with a matrix of errors, position 1 a protein with RNA and a ligand. */
+  /**
+   * Position 0 is a protein with a matrix of errors, position 1 a protein with RNA and a ligand.
+   */
   const payload = (): Json[] => [
     {
       model: target.names.model,

@@ -1,5 +1,5 @@
-// What the contract suite runs against: a deployment named by CONTRACT_URL, or a sandbox started here. It must not know
-// any row of the contract.
+// What the contract suite runs against: a deployment named by CONTRACT_URL, or a sandbox started
+// here.
 import { ManualClock } from '../../src/clock.ts';
 import { startSandbox } from '../../src/sandbox.ts';
 
@@ -17,7 +17,10 @@ export const isOurs = remoteUrl === undefined;
 /** A deployment takes its time. */
 export const patience = remoteUrl === undefined ? {} : { timeout: 1_800_000 };
 
-/** Batch operations need a token; without one the suite checks the Atlas and the refusals of authentication. */
+/**
+ * Batch operations need a token; without one the suite checks the Atlas and the refusals of
+ * authentication.
+ */
 export const hasToken = remoteUrl === undefined || env.CONTRACT_TOKEN !== undefined;
 
 /** Names that the spec leaves to the deployment. */

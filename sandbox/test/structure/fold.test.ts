@@ -1,4 +1,5 @@
-// Folds of the sandbox, looked at from outside: distances, bonds, scores computed again from the errors, flags, failures.
+// Folds of the sandbox, looked at from outside: distances, bonds, scores computed again from the
+// errors, flags, failures.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { runs } from '../../../test/property-runs.ts';

@@ -1,4 +1,5 @@
-// Every modification of the table on its parent: new atoms under new names, each bonded, none on top of another.
+// Every modification of the table on its parent: new atoms under new names, each bonded, none on
+// top of another.
 import { describe, expect, it } from 'vitest';
 import { fold } from '../../src/folding/fold.ts';
 import { modificationParents } from '../../src/folding/modifications.ts';

@@ -1,4 +1,5 @@
-// Protein models of the sandbox measured with a ruler: bonds, angles, handedness, crowding, PDB columns; and the pictures of them, decoded.
+// Protein models of the sandbox measured with a ruler: bonds, angles, handedness, crowding, PDB
+// columns; and the pictures of them, decoded.
 import { inflateSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// The calls of a client that was written for the real service, with its own prefixes and model, sent over HTTP to a sandbox
-// that knows nothing of it: submit, poll, download, parse, cancel, and what it reads of the Atlas.
+// The calls of a client that was written for the real service, with its own prefixes and model,
+// sent over HTTP to a sandbox that knows nothing of it: submit, poll, download, parse, cancel, and
+// what it reads of the Atlas.
 import { strFromU8, unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, listAt } from '../../../test/support.ts';

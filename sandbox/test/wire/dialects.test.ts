@@ -1,4 +1,5 @@
-// Both dialects of the sandbox over HTTP: `rich` follows every convention of the table, `plain` none.
+// Both dialects of the sandbox over HTTP: `rich` follows every convention of the table, `plain`
+// none.
 
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -11,7 +12,9 @@ const ATLAS = '/atlas/protein/api/v1alpha1';
 
 type Held = Awaited<ReturnType<typeof startHeld>>;
 
-/** A batch of a chain that folds and one that is too long to, both ended, and what was read of it. */
+/**
+ * A batch of a chain that folds and one that is too long to, both ended, and what was read of it.
+ */
 async function readBatch({ call, clock, url }: Held) {
   const unknown = { sequences: [{ type: 'ligand', ccd: ['QQQQ'] }] };
   const submitted = await call('submit', batch([fold(), { ...fold(), all_atom_input: unknown }]));
@@ -43,7 +46,10 @@ async function readBulk({ url }: Held): Promise<{ clusterInfo: Json; features: J
   return { clusterInfo: read('cluster_info.json'), features: read('features.json') };
 }
 
-/** Whether the last region of the protein's first feature ends behind the last residue that is active. */
+/**
+ * Whether the last region of the protein's first feature ends behind the last residue that is
+ * active.
+ */
 async function isEndExcluded({ url }: Held): Promise<boolean> {
   const response = await fetch(`${url}${ATLAS}/proteins/${ACTIN}?topk_features=1`);
   const record = (await response.json()) as {

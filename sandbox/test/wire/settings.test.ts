@@ -1,4 +1,5 @@
-// A sandbox whose every setting of the wire is another one: clients that are told the same work on it, bad settings are refused.
+// A sandbox whose every setting of the wire is another one: clients that are told the same work on
+// it, bad settings are refused.
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, openWorld, type World } from '../../../test/support.ts';

@@ -1,5 +1,4 @@
-// Which chains an input has once copies and unnamed chains are told apart, and how long each is. It must not know
-// what refers to them.
+// Which chains an input has once copies and unnamed chains are told apart, and how long each is.
 import type { SequenceInput } from './chains.ts';
 
 /** One chain of the folded complex: a copy of an entry of `sequences`. */
@@ -7,8 +6,8 @@ export interface Chain {
   readonly id: string;
   readonly kind: SequenceInput['type'];
   /**
-   * Residues that an index may point to, and what the chain adds to the input's length and to its price: residues of a
-   * protein, nucleotides, components of a ligand.
+   * Residues that an index may point to, and what the chain adds to the input's length and to its
+   * price: residues of a protein, nucleotides, components of a ligand.
    */
   readonly residues: number;
   /** Position of its entry in `sequences`. */
@@ -26,8 +25,9 @@ function letters(index: number): string {
 }
 
 /**
- * The chains in order of `sequences`, copies in order of their identifiers. A chain without an identifier gets the
- * first letter that is free: named chains are counted first, so a name is never taken away.
+ * The chains in order of `sequences`, copies in order of their identifiers. A chain without an
+ * identifier gets the first letter that is free: named chains are counted first, so a name is never
+ * taken away.
  */
 export function chainsOf(sequences: readonly SequenceInput[]): Chain[] {
   const named = sequences.map(({ id }) => (typeof id === 'string' ? [id] : (id ?? [])));

@@ -1,5 +1,5 @@
-// The chains of one folding input (spec: "Sequence inputs", "Modification"): field rules and alphabets. It must not
-// know bonds, pockets or anything else that refers to a chain.
+// The chains of one folding input (spec: "Sequence inputs", "Modification"): field rules and
+// alphabets.
 import { z } from 'zod';
 import { list } from './reading.ts';
 
@@ -11,7 +11,10 @@ const ids = z
   })
   .nullish();
 
-/** A chemical component dictionary code. Whether the component is known is found out when the input is folded. */
+/**
+ * A chemical component dictionary code. Whether the component is known is found out when the input
+ * is folded.
+ */
 const ccdCode = z.string().regex(/^[A-Z0-9]{1,5}$/, {
   error: 'must be a chemical component code: 1 to 5 capital letters and digits',
 });
@@ -19,7 +22,10 @@ const ccdCode = z.string().regex(/^[A-Z0-9]{1,5}$/, {
 /** Zero-indexed positions; that they lie inside the sequence is judged with the sequence. */
 const modification = z.strictObject({ position: z.int().min(0), ccd: ccdCode });
 
-/** Clients of the service send `msa: null`; the service aligns by itself (spec: "What the service does"). */
+/**
+ * Clients of the service send `msa: null`; the service aligns by itself (spec: "What the service
+ * does").
+ */
 const noAlignment = z
   .unknown()
   .superRefine((value, context) => {
@@ -30,7 +36,10 @@ const noAlignment = z
   })
   .optional();
 
-/** The spec names no alphabet: letters that name no residue are folded as unknown ones, and what is no letter is refused. */
+/**
+ * The spec names no alphabet: letters that name no residue are folded as unknown ones, and what is
+ * no letter is refused.
+ */
 const sequenceText = z
   .string()
   .min(1)
@@ -55,7 +64,10 @@ interface Modified {
   readonly modifications?: readonly { readonly position: number }[] | null | undefined;
 }
 
-/** The rule that needs the sequence and its modifications together. Of two at one position the last one counts. */
+/**
+ * The rule that needs the sequence and its modifications together. Of two at one position the last
+ * one counts.
+ */
 function positionsInside({ sequence, modifications }: Modified, context: z.RefinementCtx): void {
   for (const [index, { position }] of (modifications ?? []).entries()) {
     if (position < sequence.length) continue;

@@ -1,5 +1,5 @@
-// What refers to chains: covalent bonds, pocket and distogram conditioning (spec: the tables of the same names), and
-// the rules that need the whole input. It must not know sequences' own rules.
+// What refers to chains: covalent bonds, pocket and distogram conditioning (spec: the tables of the
+// same names), and the rules that need the whole input.
 import { z } from 'zod';
 import type { Chain } from './chain-index.ts';
 import { list } from './reading.ts';
@@ -28,7 +28,9 @@ export const pocket = z.strictObject({
 const isRowOfIntegers = (row: unknown): row is number[] =>
   Array.isArray(row) && row.every((value) => Number.isSafeInteger(value));
 
-/** A matrix of integers, of any size; its mistakes are told once, not for each of a million cells. */
+/**
+ * A matrix of integers, of any size; its mistakes are told once, not for each of a million cells.
+ */
 const distogramMatrix = z.array(z.unknown()).transform((rows, context): number[][] => {
   const matrix: number[][] = [];
   for (const [at, row] of rows.entries()) {

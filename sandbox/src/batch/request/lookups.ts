@@ -1,4 +1,4 @@
-// The bodies of List, Status and Cancel read to values whose every rule holds. It must not know what is stored.
+// The bodies of List, Status and Cancel read to values whose every rule holds.
 import { z } from 'zod';
 import type { Limits } from '../../limits.ts';
 import type { WireSettings } from '../../wire/settings.ts';

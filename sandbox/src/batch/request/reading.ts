@@ -1,5 +1,5 @@
-// How a request body is judged: by a schema, to a value or to a 400 that names the path and the mend. It must not
-// know any field of the Batch API.
+// How a request body is judged: by a schema, to a value or to a 400 that names the path and the
+// mend.
 import { z } from 'zod';
 import { Refusal } from '../refusal.ts';
 
@@ -91,8 +91,8 @@ function flatten(issue: z.core.$ZodIssue): { path: readonly PropertyKey[]; messa
 }
 
 /**
- * An array whose entries are judged one after another and left at the first few bad ones; its length is judged
- * before any entry is looked at.
+ * An array whose entries are judged one after another and left at the first few bad ones; its
+ * length is judged before any entry is looked at.
  */
 export function list<S extends z.ZodType>(
   entry: S,

@@ -1,5 +1,5 @@
-// The body of Submit (spec: "BatchSubmitRequest", "FoldMaxAccuracyRequest", "FoldAllAtomInput") read to a value whose
-// every rule holds. It must not know tokens, queues or what becomes of it.
+// The body of Submit (spec: "BatchSubmitRequest", "FoldMaxAccuracyRequest", "FoldAllAtomInput")
+// read to a value whose every rule holds.
 import { z } from 'zod';
 import type { Limits } from '../../limits.ts';
 import { readWireSettings, type WireSettings } from '../../wire/settings.ts';
@@ -85,12 +85,18 @@ export function submitReader(
   return (body) => read(schema, body);
 }
 
-/** What one item counts, all copies included (spec: "every copy counts toward input length and credit consumption"). */
+/**
+ * What one item counts, all copies included (spec: "every copy counts toward input length and
+ * credit consumption").
+ */
 export function tokensOf(item: FoldItem): number {
   return sumOf(chainsOf(item.all_atom_input.sequences));
 }
 
-/** The input with every chain's identifier spelled out, so that whoever folds it names the chains as they were checked. */
+/**
+ * The input with every chain's identifier spelled out, so that whoever folds it names the chains as
+ * they were checked.
+ */
 export function nameChains(input: FoldItem['all_atom_input']): FoldItem['all_atom_input'] {
   const names = new Map<number, string[]>();
   for (const { id, entry } of chainsOf(input.sequences)) {
