@@ -40,7 +40,7 @@ const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?
   scale: [scale, 40],
 };
 
-/** Of a scenario in a quick run, about. */
+/** Duration of a scenario in a quick run, about. */
 const QUICK_SECONDS = 4;
 
 const USAGE = `npm run bench -- [options]        measures, prints tables, keeps numbers in bench/results
@@ -93,14 +93,14 @@ for (const folder of values.checkout)
 const live = process.stderr.isTTY;
 const failures: string[] = [];
 
-/** What a scenario is run in. */
+/** The setting in which a scenario is run. */
 interface Setting {
   /** Where the processes of one scenario write. */
   readonly folder: string;
   readonly templates: readonly Template[];
   /** The same templates, for the stand-in. */
   readonly file: string;
-  /** Whether whoever is measured has a core of its own. */
+  /** Whether the measured process has a core of its own. */
   readonly apart: boolean;
 }
 
@@ -157,7 +157,7 @@ async function measureAll(apart: boolean): Promise<ScenarioResult[]> {
     for (const [n, [name, [run, , goesOn]]] of chosen.entries()) {
       const passed = ((performance.now() - since) / 1000).toFixed(0);
       process.stderr.write(`${passed} s: ${name} (${n + 1} of ${chosen.length})\n`);
-      // Nothing else that ran before may count, nor idle beside it.
+      // No earlier process may count, nor idle beside this one.
       if (goesOn !== true && !values.quick) await close();
       const folder = mkdtempSync(join(root, `${name.replaceAll(' ', '-')}-`));
       const setting = { folder, templates, file, apart };

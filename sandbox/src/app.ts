@@ -9,7 +9,7 @@ import type { Routes } from './routes.ts';
 import { withErrorText } from './wire/error-text.ts';
 import type { WireSettings } from './wire/settings.ts';
 
-/** What an observer is told of a request, before it is answered. */
+/** The facts of a request that an observer gets before it is answered. */
 export interface SeenRequest {
   operation: string;
   method: string;

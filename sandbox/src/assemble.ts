@@ -1,5 +1,5 @@
 // Puts the whole sandbox together: opens what it remembers, joins its parts, listens. The one place
-// that knows every part; it must not know rules of either API.
+// that knows every part.
 import { randomBytes } from 'node:crypto';
 import { join } from 'node:path';
 import { createApp } from './app.ts';
@@ -36,7 +36,7 @@ function secretOf(database: Database): string {
 
 const DEFAULT_SEED = 20_260_501;
 
-/** What `startSandbox` does. */
+/** The work of `startSandbox`. */
 export async function assembleSandbox(options: SandboxOptions): Promise<Sandbox> {
   const opened: (() => unknown)[] = [];
   const close = async (): Promise<void> => {

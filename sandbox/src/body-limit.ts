@@ -1,4 +1,4 @@
-// Refuses bodies that are too large before anybody reads them.
+// Refuses bodies that are too large before they are read.
 import type { Context, MiddlewareHandler } from 'hono';
 
 /** The bytes of a body whose length was not declared; undefined as soon as it is over the limit. */

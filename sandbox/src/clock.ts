@@ -1,7 +1,7 @@
 // The one clock of the sandbox: queue deadline, retention, rate windows and signed URLs all read
 // it. Tests hold a ManualClock and advance it, so that a month passes in a millisecond.
 
-/** What time it is, and a way to be called later. */
+/** The time, and a way to be called later. */
 export interface Clock {
   /** Milliseconds since the epoch. */
   now(): number;

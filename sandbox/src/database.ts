@@ -1,4 +1,4 @@
-// How every SQLite file of the sandbox is opened.
+// Opens every SQLite file of the sandbox.
 
 import { makePrivate } from './private-file.ts';
 import { type DatabaseSyncInstance, openSqlite } from './sqlite.ts';

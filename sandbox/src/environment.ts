@@ -40,7 +40,7 @@ const variables = z.object({
   SANDBOX_ATOM_FORM: z.enum(['full', 'sparse']).default('full'),
 });
 
-/** Which setting of the wire a variable is. */
+/** The setting of the wire that a variable sets. */
 const WIRE_SETTINGS = {
   SANDBOX_BATCH_PREFIX: 'batchPrefix',
   SANDBOX_ATLAS_PREFIX: 'atlasPrefix',

@@ -7,7 +7,7 @@ import type { MiddlewareHandler } from 'hono';
 import { z } from 'zod';
 import type { Routes } from './routes.ts';
 
-/** What a control request asks for. */
+/** The fault that a control request asks for. */
 export const faultRule = z
   .strictObject({
     /** An operation's name, or `*` for every one. */

@@ -27,7 +27,7 @@ const isAddress = (value: AddressInfo | string | null): value is AddressInfo =>
   typeof value === 'object' && value !== null;
 
 /**
- * @param headers stand in every answer, whoever writes it
+ * @param headers stand in every answer
  * @throws Error when the address cannot be listened on
  */
 export async function listen(
@@ -40,7 +40,7 @@ export async function listen(
       for (const [name, value] of Object.entries(headers)) bindings.outgoing.setHeader(name, value);
       return handler(request, bindings);
     },
-    // Whoever embeds the sandbox keeps its own Request and Response.
+    // A program that embeds the sandbox keeps its own Request and Response.
     { overrideGlobalObjects: false },
   );
   const server = createServer(TIMEOUTS, listener);

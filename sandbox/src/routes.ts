@@ -1,5 +1,5 @@
-// Which operation a request is for: the one table of the sandbox's routes, for the index page, 405
-// answers, faults and observers.
+// Tells which operation a request is for: the one table of the sandbox's routes, for the index
+// page, 405 answers, faults and observers.
 import type { WireSettings } from './wire/settings.ts';
 
 export interface Route {

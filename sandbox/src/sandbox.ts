@@ -30,7 +30,7 @@ export interface SandboxOptions {
    * survives.
    */
   dataDir?: string;
-  /** Of the universe: the same seed gives the same proteins, features and clusters. */
+  /** The seed of the universe: the same seed gives the same proteins, features and clusters. */
   seed?: number;
   /**
    * 'small': the reference proteins and about 400 homologs under the same rules, for quick tests.
@@ -43,7 +43,7 @@ export interface SandboxOptions {
   /** Whether the routes under /control exist. */
   control?: boolean;
   /**
-   * Which of our own conventions its answers follow beyond the contract. Default plain: none of
+   * The conventions of our own that its answers follow beyond the contract. Default plain: none of
    * them.
    */
   dialect?: Dialect;
@@ -83,7 +83,7 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
   return assembleSandbox(options);
 }
 
-/** What can be handed to a thread: no clock (it has the machine's) and no observer. */
+/** The options that can be handed to a thread: no clock (it has the machine's) and no observer. */
 export type ThreadOptions = Omit<SandboxOptions, 'clock' | 'onRequest' | 'onProgress'>;
 
 export type ThreadMessage = { progress: string } | { url: string } | { failure: string; name: string };

@@ -20,11 +20,11 @@ export interface Taken {
   readonly totalMs: number;
   /** The body as it came, chunk sizes left out; only when it was asked to be kept. */
   readonly body: Buffer;
-  /** What was looked for and what stands behind it; null where it is not in the body. */
+  /** The text that was looked for and what stands behind it; null where it is not in the body. */
   readonly found: Buffer | null;
 }
 
-/** What to do with a body beside counting its bytes. */
+/** How to treat a body beside counting its bytes. */
 export interface AskOptions {
   /**
    * Whether it is kept: who measures large bodies keeps none, or their collection is measured too.

@@ -4,13 +4,13 @@
 import { hashesOf } from '../world/facts.ts';
 import { openService, readArchive, type Wanted } from './sources.ts';
 
-/** What the bench asks for. */
+/** The fields that the bench asks for. */
 export interface Work {
   /** The number of the first protein, and how many are in a list. */
   readonly from: number;
   readonly size: number;
   readonly wanted: Wanted;
-  /** At the same time. */
+  /** Calls at the same time. */
   readonly connections: number;
   readonly seconds: number;
   /** Lists at most. */

@@ -1,5 +1,5 @@
-// What the peers serve: the part of the schema that is measured, in the same names, resolved from
-// whichever sources a peer has. It knows no server.
+// The schema of the peers: the part of the schema that is measured, in the same names, resolved
+// from whichever sources a peer has. It knows no server.
 import type { FieldNode, GraphQLResolveInfo } from 'graphql';
 import type { ClusterRecord, FeatureValue, ProteinRecord, Sources, Wanted } from './sources.ts';
 
@@ -30,7 +30,7 @@ export const typeDefs = /* GraphQL */ `
   type Structure { text: String! }
 `;
 
-/** What a request carries. */
+/** The data that a request carries. */
 export interface PeerContext {
   readonly sources: Sources;
 }
@@ -46,7 +46,7 @@ function namesBelow(nodes: readonly FieldNode[], names = new Set<string>()): Set
   return names;
 }
 
-/** What the query asks of proteins, so that nothing else is fetched. */
+/** The parts of proteins that the query asks for, so that nothing else is fetched. */
 function wantedOf(info: GraphQLResolveInfo): Wanted {
   const names = namesBelow(info.fieldNodes);
   return {

@@ -1,4 +1,4 @@
-// What every peer is started with, and how it says where it listens.
+// The setting with which every peer is started, and how it says where it listens.
 import { openService, openSources, readCatalogue, type Sources, type Way } from './sources.ts';
 
 /** The service, and a function that makes the sources of a request. */

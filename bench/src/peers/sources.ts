@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import { unzip } from './unzip.ts';
 
 const ATLAS = '/atlas/protein/api/v1alpha1';
-/** What the bulk look-up takes at once (spec, section Limits). */
+/** Hashes that the bulk look-up takes at once (spec, section Limits). */
 const BULK = 500;
 /** Features fetched of each protein. */
 const TOP = 10;
@@ -32,7 +32,7 @@ export interface ProteinRecord {
   /** The bulk look-up brings it along. */
   readonly cluster?: ClusterRecord;
 }
-/** What of a protein is needed. */
+/** The parts of a protein that are needed. */
 export interface Wanted {
   readonly cluster: boolean;
   readonly features: boolean;

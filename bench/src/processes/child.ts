@@ -17,7 +17,7 @@ export interface ChildOptions {
   readonly name: string;
   /** A compiled file, absolute. */
   readonly file: string;
-  /** Of node. */
+  /** Options of node. */
   readonly flags?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   /** Where its output is written. */
@@ -35,7 +35,7 @@ export interface Child {
   /** The kinds of queries that have warmed it up. */
   readonly warmFor: Set<string>;
   readonly url: string;
-  /** From the call of the process to its announcement, milliseconds. */
+  /** Milliseconds from the call of the process to its announcement. */
   readonly startMs: number;
   read(): Promise<Reading>;
   /** Sends a message and waits for the answer. */
@@ -75,7 +75,7 @@ export async function startChild(options: ChildOptions): Promise<Child> {
   const log = join(folder, `${fileNameOf(name)}.log`);
   const out = openSync(log, 'w');
   const command = [process.execPath, ...(options.flags ?? []), '--import', PROBE, file];
-  // Without a core of its own it gets all: it would inherit that of the bench.
+  // A process without a core of its own gets all of them: it would inherit that of the bench.
   const cores = core === undefined ? `0-${cpus().length - 1}` : String(core);
   const pinned = canPin ? ['taskset', '-c', cores, ...command] : command;
   const since = performance.now();

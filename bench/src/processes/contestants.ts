@@ -1,5 +1,5 @@
-// Who is measured and how each is started. A contestant is a process of its own; all that are
-// pinned share one core, one at a time.
+// The contestants that are measured, and how each is started. A contestant is a process of its own;
+// all that are pinned share one core, one at a time.
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { setPriority } from 'node:os';
@@ -83,7 +83,7 @@ const foldAtlasSettings = (folder: string, upstream: string | undefined): Record
   MAX_SUBSCRIPTIONS: '10000',
 });
 
-/** What FoldAtlas says when it listens. */
+/** The line that FoldAtlas writes when it listens. */
 const FOLDATLAS_LISTENS = /(http:\S+)\/graphql\n/;
 
 export interface StartOptions {

@@ -7,7 +7,7 @@ import { isMainThread } from 'node:worker_threads';
 /** Milliseconds between two looks at the loop: a stall is known to within as much. */
 const RESOLUTION = 2;
 
-/** What a process says of itself. */
+/** The numbers that a process gives of itself. */
 export interface Reading {
   /** Milliseconds of CPU time since the start, all threads. */
   readonly cpu: number;

@@ -1,5 +1,5 @@
-// What was measured on what: the machine, the Node that ran it, the versions of everybody. It
-// measures nothing.
+// Describes what a run was measured on: the machine, the Node that ran it, the versions of
+// everybody. It measures nothing.
 import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 import { cpus, release, totalmem, type } from 'node:os';
@@ -12,7 +12,7 @@ export interface Machine {
   readonly memoryGB: number;
   readonly system: string;
   readonly node: string;
-  /** Of the project: its version and the commit, with a mark when files differ from it. */
+  /** The version of the project and its commit, with a mark when files differ from it. */
   readonly foldatlas: string;
   /** Versions of what the peers are made of. */
   readonly packages: Readonly<Record<string, string>>;

@@ -1,4 +1,4 @@
-// What a measurement comes to: tables of numbers and targets that were met or missed. Plain data;
+// The results of a measurement: tables of numbers and targets that were met or missed. Plain data;
 // it is what the JSON file holds.
 import type { Machine } from './machine.ts';
 
@@ -16,7 +16,7 @@ export interface Row {
 
 export interface Table {
   readonly title: string;
-  /** What is asked and how, in a sentence or two. */
+  /** The question and how it is asked, in a sentence or two. */
   readonly note: string;
   readonly columns: readonly Column[];
   readonly rows: readonly Row[];
@@ -34,11 +34,11 @@ export interface ScenarioResult {
   readonly name: string;
   readonly tables: readonly Table[];
   readonly targets: readonly Target[];
-  /** What could not be measured, and why. */
+  /** The measurements that failed, and why. */
   readonly missing?: readonly string[];
 }
 
-/** What a run leaves behind. */
+/** The record that a run leaves behind. */
 export interface Report {
   readonly machine: Machine;
   readonly quick: boolean;

@@ -1,4 +1,4 @@
-// What every scenario is given: the stand-in service, the contestants that have been started, how
+// The tools of every scenario: the stand-in service, the contestants that have been started, how
 // long to measure, and how to tell.
 import { isDeepStrictEqual } from 'node:util';
 import { openConnection } from '../load/connection.ts';

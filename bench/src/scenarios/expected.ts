@@ -21,7 +21,7 @@ const atomLines = (text: string): string => text.match(/^ATOM .*$/gm)?.join('\n'
 export const keepAtoms = (key: string, value: unknown): unknown =>
   key === 'text' && typeof value === 'string' ? atomLines(value) : value;
 
-/** What a query on proteins must be answered with. */
+/** The answer that a query on proteins must get. */
 export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 'numberOf'>) {
   const pick = (hash: string): Template & { readonly sequence: string } => {
     const number = numberOf(hash) ?? Number.NaN;
@@ -58,7 +58,7 @@ export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 
     list: (hashes: readonly string[]) => ({
       proteins: hashes.map((hash) => ({ hash, cluster: cluster(hash), features: features(hash) })),
     }),
-    /** Of each text only the atoms: every server writes a header of its own. */
+    /** The atoms of each text alone: every server writes a header of its own. */
     structures: (hashes: readonly string[]) => ({
       lookup: hashes.map((hash) => ({
         requested: hash,

@@ -10,7 +10,7 @@ import { costAgainst, LOAD_COLUMNS, measure, rowsOf } from './measure.ts';
 
 const SIZE = 100;
 const LATENCY = 20;
-/** What the REST client asks of the bulk look-up for the same. */
+/** The request of the REST client to the bulk look-up for the same. */
 const WANTED = { cluster: true, features: true, structure: false, sequence: false };
 const BULK: readonly ContestantName[] = ['yoga-bulk', 'yoga-jit-bulk', 'mercurius-bulk'];
 
@@ -38,7 +38,7 @@ async function callsOfOne(bench: Bench, hashes: readonly string[]): Promise<numb
   return sum(Object.values(await stubCounts(bench)));
 }
 
-/** Never seen, the service next door. */
+/** Proteins that were never seen, with the service next door. */
 export async function coldList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
   const who = [...(await compared(bench, BULK, list)), await bench.child('rest')];
@@ -78,7 +78,7 @@ export async function coldList(bench: Bench): Promise<ScenarioResult> {
   };
 }
 
-/** Never seen, the service 20 ms away. */
+/** Proteins that were never seen, with the service 20 ms away. */
 export async function farList(bench: Bench): Promise<ScenarioResult> {
   const list = () => bench.fresh(SIZE);
   const who = await compared(bench, BULK, list);

@@ -9,7 +9,7 @@ import type { Column, Row } from '../report/result.ts';
 import { median, percentile, rotated } from '../report/statistics.ts';
 import { type Bench, setStub, stubCounts, sum } from './bench.ts';
 
-/** What one contestant came to, medians over the rounds. */
+/** The result of one contestant, medians over the rounds. */
 export interface Measured {
   readonly who: string;
   /** Answers a second. */
@@ -40,12 +40,12 @@ export interface Plan {
   readonly rounds?: number;
   /** Whether new processes are measured, as they are. */
   readonly isNew?: boolean;
-  /** What is asked: a process that the same kind of query has warmed up is not warmed up again. */
+  /** The question: a process that the same kind of query has warmed up is not warmed up again. */
   readonly kind?: string;
   /** Answers of a round at most. */
   readonly requests?: number;
   readonly latency?: number;
-  /** What the REST client looks up, where it is among those that are measured. */
+  /** The request of the REST client, where it is among those that are measured. */
   readonly lists?: { readonly size: number; readonly wanted: Wanted };
 }
 
@@ -138,7 +138,7 @@ export async function warmUp(bench: Bench, plan: Plan): Promise<void> {
   for (let cold = all; cold.length > 0; cold = cold.filter(({ isWarm }) => !isWarm))
     for (const one of cold) {
       bench.progress(`warming up: ${titleOf(one.child.name)}`);
-      // Without delay: a process that waits for the service is warm much later.
+      // The service answers without delay: a process that waits for it is warm much later.
       const step = one.isWarm ? plan : { ...plan, latency: 0 };
       const { cpu, answers } = await sample(bench, one.child, step, STEP_SECONDS);
       one.answers += answers;
@@ -208,7 +208,7 @@ export function rowsOf(measured: readonly Measured[]): Row[] {
   }));
 }
 
-/** What one measured contestant came to. @throws Error for one that was not measured */
+/** The result of one measured contestant. @throws Error for one that was not measured */
 export function ofWho(measured: readonly Measured[], who: string): Measured {
   const found = measured.find((one) => one.who === who);
   if (found === undefined) throw new Error(`${who} was not measured`);

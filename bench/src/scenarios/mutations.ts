@@ -1,5 +1,5 @@
-// What designers send: a check of a hundred complexes, a submission, and a page of a batch's tasks.
-// No two requests are the same.
+// The requests of designers: a check of a hundred complexes, a submission, and a page of a batch's
+// tasks. No two requests are the same.
 import { operationBytes } from '../load/connection.ts';
 import type { Child } from '../processes/child.ts';
 import type { ScenarioResult } from '../report/result.ts';

@@ -1,5 +1,5 @@
-// What one replica carries, and how many one Redis or Valkey serves: commands of the store and its
-// CPU time for each kind of request, measured; the rest is division.
+// The load that one replica carries, and how many one Redis or Valkey serves: commands of the store
+// and its CPU time for each kind of request, measured; the rest is division.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
 import { connect, createServer } from 'node:net';

@@ -69,8 +69,8 @@ async function started(bench: Bench, fresh: () => string[]): Promise<Child[]> {
 }
 
 /**
- * What was measured of everybody: with one answer at a time and with four at once in new processes,
- * and warmed up.
+ * The measurements of every contestant: with one answer at a time and with four at once in new
+ * processes, and warmed up.
  */
 interface Sides {
   readonly one: readonly Measured[];

@@ -32,7 +32,7 @@ export interface BulkBody {
   readonly include_features?: boolean | { readonly protein_level?: boolean; readonly per_residue?: boolean };
 }
 
-/** What all clusters have in common. */
+/** The fields that all clusters have in common. */
 const COMMON = {
   cluster_mean_domain_coverage: 0.72,
   source: 'uniprotkb',

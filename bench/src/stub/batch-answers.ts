@@ -1,7 +1,7 @@
 // The Batch half of the stand-in service: batches that are done at once or stay under way.
 import { randomUUID } from 'node:crypto';
 
-/** What List and Status need of a batch. */
+/** The facts of a batch that List and Status need. */
 interface Batch {
   readonly total: number;
   readonly done: boolean;

@@ -1,6 +1,6 @@
 // The stand-in service as a process: every operation that is measured, over prepared answers, with
 // a delay that can be set and calls that are counted. It listens on loopback and tells its address
-// to whoever started it.
+// to the process that started it.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises';

@@ -102,8 +102,7 @@ export interface Zip {
 }
 
 /**
- * Bytes of the first piece, and of those that follow: whoever reads it while it comes can begin
- * soon.
+ * Bytes of the first piece, and of those that follow: a reader can begin before all has come.
  */
 const FIRST_PIECE = 16 * 1024;
 const PIECE = 256 * 1024;

@@ -30,7 +30,7 @@ export const TEMPLATE_SEQUENCES: readonly string[] = Array.from({ length: TEMPLA
 );
 const beginnings = TEMPLATE_SEQUENCES.map((sequence) => sequence.slice(0, -SPELLED));
 
-/** Which template the n-th protein is made of. */
+/** The template of which the n-th protein is made. */
 export const templateOf = (n: number): number => n % TEMPLATES;
 
 /** The sequence of the n-th protein. */
@@ -63,7 +63,7 @@ export const representativeOf = (hash: string): string => `c${hash.slice(1)}`;
 /** The template whose features are those of a cluster. */
 export const clusterTemplate = (representative: string): number => digits(representative, 28) % TEMPLATES;
 
-/** What is particular of a cluster. */
+/** The fields that are particular to a cluster. */
 export const clusterFacts = (representative: string) => ({
   protein_hash: representative,
   cluster_size: 1 + (digits(representative, 28) % 500),
@@ -71,5 +71,5 @@ export const clusterFacts = (representative: string) => ({
   protein_name: `Family ${representative.slice(-8)}`,
 });
 
-/** What is particular of a protein. */
+/** The fields that are particular to a protein. */
 export const accessionOf = (hash: string): string => `UPI${hash.slice(-10).toUpperCase()}`;

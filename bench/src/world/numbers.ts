@@ -17,7 +17,7 @@ export function openNumbers(
   /** The number and one; 0 where there is none. */
   let numbers = new Uint32Array(keys.length);
   let made = 0;
-  /** Behind the highest number that was asked for. */
+  /** The number behind the highest that was asked for. */
   let asked = 0;
 
   function place(key: number, number: number): void {

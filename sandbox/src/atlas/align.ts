@@ -4,7 +4,7 @@ import { blosum62 } from './substitution.ts';
 
 const GAP = -6;
 
-/** For each residue of `a`, the index of the residue of `b` that it is aligned with, or -1. */
+/** The index, for each residue of `a`, of the residue of `b` that it is aligned with, or -1. */
 export function alignTo(a: string, b: string): Int32Array {
   const width = b.length + 1;
   const score = new Int32Array((a.length + 1) * width);

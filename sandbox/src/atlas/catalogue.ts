@@ -1,4 +1,4 @@
-// What the feature routes answer: the whole catalogue as one JSON text, and one feature with its
+// The answers of the feature routes: the whole catalogue as one JSON text, and one feature with its
 // statistics.
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { nearestFeatures } from './feature-neighbours.ts';

@@ -1,9 +1,9 @@
-// What is said of a cluster, computed from its members.
+// The summary of a cluster, computed from its members.
 import type { DomainHit } from './evolve.ts';
 import { pfamName } from './pfam.ts';
 import { countPhyla, lowestCommonAncestor, type Taxon } from './taxonomy.ts';
 
-/** What a summary needs of a member. */
+/** The facts of a member that a summary needs. */
 interface Summarised {
   readonly hash: string;
   readonly sequence: string;

@@ -1,4 +1,4 @@
-// What every Atlas route has at hand.
+// The parts that every Atlas route uses.
 import type { Clock } from '../clock.ts';
 import type { Database } from '../database.ts';
 import type { Routes } from '../routes.ts';
@@ -9,7 +9,7 @@ import type { FoldingState } from './folding-state.ts';
 import type { Structures } from './structures.ts';
 import type { Universe } from './universe-reader.ts';
 
-/** What the Atlas is built from. */
+/** The parts from which the Atlas is built. */
 export interface AtlasDependencies {
   readonly universe: Universe;
   /** State: bulk jobs with their archives, proteins folded on demand. */

@@ -12,7 +12,7 @@ export interface DomainHit {
   readonly end: number;
 }
 
-/** What a family starts from. */
+/** The sequence from which a family starts. */
 export interface Ancestor {
   readonly sequence: string;
   readonly domains: readonly DomainHit[];
@@ -21,7 +21,10 @@ export interface Ancestor {
    * sites stay conserved.
    */
   readonly pace: Float64Array;
-  /** For families with a known relative: its residue at each site, '' where none is aligned. */
+  /**
+   * The residue of a known relative at each site, '' where none is aligned; families with a
+   * relative only.
+   */
   readonly kin?: readonly string[];
 }
 

@@ -1,7 +1,7 @@
-// Which features look most like a feature: nearest neighbours by the cosine of their decoder
-// vectors. The vector says, for each of eight offsets along the chain, which class the pattern asks
-// for there (1) and which properties of that class come with it (0.6 each: hydrophobic, basic,
-// acidic or amide).
+// Finds the features that look most like a feature: nearest neighbours by the cosine of their
+// decoder vectors. The vector says, for each of eight offsets along the chain, which class the
+// pattern asks for there (1) and which properties of that class come with it (0.6 each:
+// hydrophobic, basic, acidic or amide).
 import { FEATURE_COUNT, type FeaturePattern, patternOf } from './features.ts';
 import { RESIDUE_CLASSES, type ResidueClass } from './residue-classes.ts';
 

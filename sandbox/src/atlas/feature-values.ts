@@ -9,7 +9,7 @@ import type { Rarity } from './rarity.ts';
 /** Turns the strength of a feature (thousandths) into the value that is shown. */
 export type Scale = (feature: number, strength: number) => number;
 
-/** What the wire shows of a value. */
+/** The form of a value on the wire. */
 export const fourDecimals = (value: number): number => Math.round(value * 1e4) / 1e4;
 
 /** Activation / max x idf, or the raw activation; four decimals. */

@@ -16,8 +16,8 @@ export interface Spacing {
 }
 
 /**
- * In feature order. The longest reaches seven residues on, so at most 4 + 7 + 8 + 7 = 26 features
- * touch one residue.
+ * Patterns in feature order. The longest reaches seven residues on, so at most 4 + 7 + 8 + 7 = 26
+ * features touch one residue.
  */
 const SPACINGS: readonly Spacing[] = [
   { name: 'contiguous', offsets: [0, 1, 2, 3] },
@@ -31,7 +31,7 @@ const PATTERNS = 8 ** 4;
 /** How many features there are: 16,384. */
 export const FEATURE_COUNT = PATTERNS * SPACINGS.length;
 
-/** What a feature looks for. */
+/** The pattern that a feature looks for. */
 export interface FeaturePattern {
   readonly spacing: Spacing;
   readonly spacingIndex: number;

@@ -1,12 +1,12 @@
-// Which proteins have a structure now: those that the universe has folded, and those folded since
-// because somebody asked.
+// Knows which proteins have a structure now: those that the universe has folded, and those folded
+// since because a client asked.
 import type { Database } from '../database.ts';
 import type { AtlasProtein } from './universe-reader.ts';
 
 /** Chains of this many residues and more are never folded. */
 const TOO_LONG = 700;
 
-/** What a read of one protein finds. */
+/** The result of reading one protein. */
 export interface FoldStanding {
   readonly hasStructure: boolean;
   /** Folding was started by a request with fold_on_miss; the structure may still be on its way. */

@@ -19,7 +19,7 @@ export interface FamilyPlan {
   readonly name: string;
   /** The real protein that founds it. */
   readonly reference?: ReferenceProtein;
-  /** Nothing is known of a dark family, so its members carry no domain. */
+  /** A dark family has no known domain. */
   readonly dark: boolean;
   /** Least and greatest divergence from the founder. */
   readonly divergence: readonly [number, number];

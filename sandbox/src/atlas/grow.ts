@@ -12,7 +12,7 @@ import { createRandom } from './random.ts';
 import { createTables, UNIVERSE_FORMAT } from './tables.ts';
 import { userMembers } from './user-proteins.ts';
 
-/** What decides every byte of a universe. */
+/** The inputs that decide every byte of a universe. */
 export interface Recipe {
   readonly seed: number;
   readonly size: 'full' | 'small';

@@ -33,7 +33,7 @@ export interface Member {
   readonly uniprot: UniprotRecord | null;
 }
 
-/** What the knowledge base says of a protein. */
+/** The entry of the knowledge base for a protein. */
 export interface UniprotRecord {
   readonly entryName: string;
   readonly name: string;
@@ -110,7 +110,7 @@ function matureMember(random: Random, founder: Member, { reference }: FamilyPlan
   };
 }
 
-/** Nobody may take such an entry for one of UniProt. */
+/** No reader may take such an entry for one of UniProt. */
 const INVENTED = 'Invented by the sandbox; UniProt has no such entry.';
 
 function uniprotRecord(

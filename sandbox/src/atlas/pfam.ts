@@ -39,7 +39,7 @@ const NAMES: Readonly<Record<string, string>> = {
 export interface LibraryDomain {
   readonly pfam: string;
   readonly name: string;
-  /** What proteins with it are called. */
+  /** The name of proteins that have it. */
   readonly title: string;
   /** Residues. */
   readonly length: number;

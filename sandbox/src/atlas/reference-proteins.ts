@@ -22,7 +22,7 @@ export interface ReferenceProtein {
 
 const UBIQUITIN = 'MQIFVKTLTGKTITLEVEPSDTIENVKAKIQDKEGIPPDQQRLIFAGKQLEDGRTLSDYNIQKESTLHLVLRLRGG';
 
-/** In the order in which their families are grown. */
+/** The proteins, in the order in which their families are grown. */
 export const REFERENCE_PROTEINS: readonly ReferenceProtein[] = [
   {
     accession: 'P62736',

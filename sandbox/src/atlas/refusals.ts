@@ -1,4 +1,4 @@
-// What the Atlas says when it refuses: validation problems as 422 in the form of FastAPI,
+// The refusals of the Atlas: validation problems as 422 in the form of FastAPI,
 // everything else as a detail text.
 
 /** One entry of a 422 body. */

@@ -17,7 +17,7 @@ export interface ResidueClass {
   readonly charge: number;
 }
 
-/** In pattern order: the index is the digit of the pattern. */
+/** The classes in pattern order: the index is the digit of the pattern. */
 export const RESIDUE_CLASSES: readonly ResidueClass[] = [
   {
     name: 'long aliphatic',

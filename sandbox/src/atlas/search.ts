@@ -5,7 +5,7 @@ import { vectorOf } from './postings.ts';
 import { scoreAll } from './similarity.ts';
 import type { AtlasProtein, Universe } from './universe-reader.ts';
 
-/** What to look for. */
+/** The question of a search. */
 export interface SearchRequest {
   /** Upper case, clean. */
   readonly sequence: string;

@@ -3,7 +3,7 @@ import { bulkPdb, proteinPdb } from '../structure/pdb.ts';
 import { buildProtein } from '../structure/protein.ts';
 import { type Colouring, renderThumbnail } from '../thumbnail/thumbnail.ts';
 
-/** What to make: the single-record PDB, the zip-member PDB, or a thumbnail. */
+/** The file to make: the single-record PDB, the zip-member PDB, or a thumbnail. */
 export type StructureOrder =
   | { readonly form: 'record' | 'member'; readonly sequence: string }
   | { readonly form: 'thumbnail'; readonly sequence: string; readonly colouring: Colouring };

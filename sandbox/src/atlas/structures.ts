@@ -53,7 +53,7 @@ function createStructures(): Structures {
     while (threads.free()) {
       const next = queue.shift();
       if (next === undefined) return;
-      // What a dead thread could not make is made here, where its error can be told.
+      // The main thread makes what a dead thread could not, so that its error can be told.
       threads.run(next.order).then(next.resolve, () =>
         setImmediate(() => {
           queue.unshift(next);

@@ -64,7 +64,7 @@ export interface Universe {
   clusterOfRepresentative(hash: string): AtlasCluster | undefined;
   /** Hashes of the readable members, representative first. */
   members(cluster: AtlasCluster): string[];
-  /** By accession or entry name, in any case. */
+  /** Finds an entry by accession or entry name, in any case. */
   uniprot(id: string): UniprotEntry | undefined;
   close(): void;
 }

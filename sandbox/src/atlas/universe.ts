@@ -18,7 +18,7 @@ function openKept(file: string, recipe: string): Universe | undefined {
     const row = database.prepare("SELECT value FROM meta WHERE key = 'recipe'").get();
     if (row?.value === recipe) return readUniverse(database);
   } catch {
-    // Whatever is wrong with it, a universe can be grown again.
+    // A universe can be grown again, whatever is wrong with it.
   }
   database.close();
   return undefined;
@@ -34,7 +34,7 @@ async function growFile(file: string, recipe: Recipe, onProgress: (line: string)
   makePrivate(seedling);
   const database = openSqlite(seedling);
   try {
-    // Nothing is lost when this is killed, so nothing needs a journal.
+    // A killed process loses nothing here, so no journal is needed.
     database.exec('PRAGMA journal_mode = OFF; PRAGMA synchronous = OFF');
     await growUniverse(database, recipe, onProgress);
     database.close();

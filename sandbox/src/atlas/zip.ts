@@ -122,7 +122,7 @@ export async function* zipArchive(
         yield place(piece);
       }
     } finally {
-      // Whoever stops reading stops the making, too.
+      // A reader that stops also stops the making.
       source.destroy();
     }
     yield place(descriptor(entry));

@@ -1,4 +1,4 @@
-// Cancel from a read body to the `data` of its answer.
+// Answers Cancel, from a read body to the `data`.
 import { type BatchParts, batchOf, stateOf, taskOf } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import type { Caller } from './tokens.ts';

@@ -7,7 +7,7 @@ import type { ResultForm } from '../folding/rows.ts';
 import type { Output } from './store.ts';
 
 /**
- * What the thread is asked: a request but for its repeat, as JSON text, which repeat of it, and
+ * The order for the thread: a request but for its repeat, as JSON text, which repeat of it, and
  * when it runs.
  */
 export interface FoldOrder {
@@ -18,7 +18,7 @@ export interface FoldOrder {
   readonly form: ResultForm;
 }
 
-/** What the thread answers, one for each request, in order. */
+/** The answer of the thread, one for each request, in order. */
 export type FoldAnswer = { readonly outputs: readonly Output[] } | { readonly error: string };
 
 const gzipped = (value: unknown): Uint8Array<ArrayBuffer> =>

@@ -58,7 +58,7 @@ function takeThread(): Worker {
 }
 
 export interface Folder {
-  /** Never rejects: what goes wrong is the answer's error. */
+  /** An answer never rejects: it holds the error. */
   fold(order: Omit<FoldOrder, 'form'>): Promise<FoldAnswer>;
   /**
    * Has the thread load what ligands need (some seconds), once, before the first ligand is folded.
@@ -79,7 +79,7 @@ export function createFolder(form: ResultForm = DEFAULT_FORM): Folder {
   let rest: NodeJS.Timeout | undefined;
   let closed = false;
   let busy = false;
-  /** What to do with the end of the request that the thread is at. */
+  /** Called at the end of the request that the thread works on. */
   let settle: (answer: FoldAnswer) => void = () => {};
 
   function start(): Worker {

@@ -1,4 +1,4 @@
-// List from a read body to the `data` of its answer.
+// Answers List, from a read body to the `data`.
 import { nextCursor, readCursor } from './cursor.ts';
 import { type BatchParts, batchOf, errorOf, expired, iso, stateOf, times } from './lookup.ts';
 import type { TaskState } from './states.ts';
@@ -43,7 +43,7 @@ export async function list(parts: BatchParts, caller: Caller, request: ListReque
   };
 }
 
-/** What an item says of how its task ended. */
+/** The fields of an item that tell how its task ended. */
 function ending(row: TaskRow, parts: BatchParts) {
   return {
     ...(row.state === 'done' ? { response_available: true } : {}),

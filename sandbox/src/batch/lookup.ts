@@ -1,5 +1,5 @@
-// What Submit, List, Status and Cancel share: the parts they work with, finding a caller's batch or
-// task, and the times of a batch.
+// The common ground of Submit, List, Status and Cancel: the parts they work with, finding a
+// caller's batch or task, and the times of a batch.
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
 import type { Signer } from '../signing.ts';

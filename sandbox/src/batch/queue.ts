@@ -1,6 +1,5 @@
 // Moves tasks in time: queued, in_progress, done or failed, and cancelled at the 24-hour limit
-// (spec: "States and transitions"). It knows the clock, the store and the folder; it must not know
-// the wire or who asks.
+// (spec: "States and transitions"). It knows the clock, the store and the folder.
 import { createHash } from 'node:crypto';
 import type { Clock } from '../clock.ts';
 import type { Limits } from '../limits.ts';
@@ -30,8 +29,8 @@ export interface Queue {
    */
   added(batch: { batchId: string; submittedAt: number }): void;
   /**
-   * To be awaited before the store is read: applies deadlines, and under a held clock resolves when
-   * every task that is due is finished in the store too.
+   * Must be awaited before the store is read: applies deadlines, and under a held clock resolves
+   * when every task that is due is finished in the store too.
    */
   settled(): Promise<void>;
   /** While on, nothing starts. */
@@ -52,7 +51,7 @@ interface Running {
 interface Waiting {
   readonly batchId: string;
   readonly startsAt: number;
-  /** What has not started by then is cancelled. */
+  /** A task that has not started by then is cancelled. */
   readonly deadline: number;
   running: number;
 }
@@ -99,7 +98,7 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
   }
 
   /**
-   * Of the batches that may start a task, the one with the fewest running; of equals the oldest.
+   * The batch with the fewest running tasks among those that may start one; the oldest of equals.
    */
   function nextTask(): TaskRow | undefined {
     applyDeadlines();

@@ -1,6 +1,6 @@
 // A refusal on its way from where it is decided to the envelope that carries it.
 
-/** What the Batch API answers when it does not do what was asked (spec: BatchError). */
+/** The answer of the Batch API when it refuses (spec: BatchError). */
 export class Refusal extends Error {
   readonly status: 400 | 401 | 403 | 404 | 409 | 410 | 413 | 422 | 429 | 500;
   readonly headers: Readonly<Record<string, string>>;

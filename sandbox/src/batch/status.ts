@@ -1,4 +1,4 @@
-// Status from a read body to the `data` of its answer.
+// Answers Status, from a read body to the `data`.
 import { type BatchParts, errorOf, expired, taskOf, times } from './lookup.ts';
 import { Refusal } from './refusal.ts';
 import type { Caller } from './tokens.ts';

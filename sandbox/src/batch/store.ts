@@ -1,4 +1,4 @@
-// What the Batch side remembers: batches, inputs, tasks, outputs, in SQLite. Every change of state
+// The store of the Batch side: batches, inputs, tasks, outputs, in SQLite. Every change of state
 // is one transaction, so that a killed process leaves each task either before or after it.
 import type { Database } from '../database.ts';
 import { type Counts, type TaskState, taskStates } from './states.ts';

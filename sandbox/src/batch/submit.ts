@@ -1,4 +1,4 @@
-// Submit from a read body to the `data` of its answer.
+// Answers Submit, from a read body to the `data`.
 import { randomBytes, randomUUID } from 'node:crypto';
 import { checkAccount } from './accounts.ts';
 import type { BatchParts } from './lookup.ts';
@@ -6,7 +6,7 @@ import { Refusal } from './refusal.ts';
 import { type FoldItem, nameChains, type SubmitRequest, tokensOf } from './request/submit.ts';
 import type { Caller } from './tokens.ts';
 
-/** What will be folded, as the folder takes it: all but which repeat it is. */
+/** The input as the folder takes it: all but which repeat it is. */
 function foldText(item: FoldItem): string {
   return JSON.stringify({
     model: item.model,

@@ -1,5 +1,5 @@
-// Who calls: the bearer token, whether it is a key, what account it stands for, and the tokens with
-// a fixed fate. Tokens are never stored; an owner is the token's SHA-256.
+// Identifies the caller: the bearer token, whether it is a key, what account it stands for, and the
+// tokens with a fixed fate. Tokens are never stored; an owner is the token's SHA-256.
 import { createHash } from 'node:crypto';
 import { Refusal } from './refusal.ts';
 

@@ -14,7 +14,7 @@ import type { ChainModel, FoldAtom, Token } from './model.ts';
 import { modify } from './modifications.ts';
 import { buildStrand } from './nucleic.ts';
 
-/** Between the components of one ligand, in ångström. */
+/** The distance between the components of one ligand, in ångström. */
 const COMPONENT_GAP = 3.4;
 
 const wobble = (text: string): number => 0.08 * (hashText(text) / 4294967296 - 0.5);

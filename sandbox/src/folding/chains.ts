@@ -1,6 +1,5 @@
 /**
- * From the inputs to chains: one for each copy, with an id of its own. Knows nothing of
- * coordinates.
+ * From the inputs to chains: one for each copy, with an id of its own.
  */
 import type { FoldAllAtomInput, LigandInput, PolymerInput } from './input.ts';
 
@@ -19,7 +18,7 @@ function chainName(index: number): string {
 }
 
 /**
- * One plan a chain, in input order; inputs without an id get the first letters that nobody uses.
+ * One plan a chain, in input order; inputs without an id get the first letters that are free.
  */
 export function planChains(input: FoldAllAtomInput): ChainPlan[] {
   const given = input.sequences.map(({ id }) => (id === null || id === undefined ? [] : [id].flat()));

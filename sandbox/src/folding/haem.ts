@@ -15,7 +15,7 @@ const PYRROLE: readonly (readonly [name: string, x: number, y: number])[] = [
   ['C4', -1.1, 2.86],
 ];
 const MESO: readonly [number, number] = [-2.43, 2.43];
-/** What hangs on C2 and C3 of each ring: M methyl, V vinyl, P propionate. */
+/** The groups on C2 and C3 of each ring: M methyl, V vinyl, P propionate. */
 const RINGS = [
   ['A', 'P', 'M', 'CHB'],
   ['B', 'M', 'V', 'CHC'],

@@ -9,7 +9,7 @@ import type { FoldAtom } from './model.ts';
 
 let registered = false;
 
-/** A SMILES that cannot be read or laid out in space; the message is for whoever sent it. */
+/** A SMILES that cannot be read or laid out in space; the message is for its sender. */
 export class LigandError extends Error {}
 
 const reason = (error: unknown): string =>
@@ -19,8 +19,8 @@ const reason = (error: unknown): string =>
     .replaceAll('\0', 'the end');
 
 /**
- * What the library lets pass: brackets that stay open, a ring number that never comes, wildcards,
- * too many bonds.
+ * Mistakes that the library lets pass: brackets that stay open, a ring number that never comes,
+ * wildcards, too many bonds.
  */
 function oversight(smiles: string, molecule: Molecule): string | null {
   const opened = smiles.split('(').length - smiles.split(')').length;
@@ -60,7 +60,7 @@ function parse(smiles: string): Molecule {
 }
 
 /**
- * What is wrong with a SMILES, as a sentence, or null when it can be read. Quick: nothing is laid
+ * The fault of a SMILES, as a sentence, or null when it can be read. Quick: nothing is laid
  * out in space.
  */
 export function checkSmiles(smiles: string): string | null {

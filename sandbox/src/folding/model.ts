@@ -1,5 +1,5 @@
 /**
- * What every builder of chains gives: tokens with named atoms. Types and the rigid motion of a
+ * The result of every builder of chains: tokens with named atoms. Types and the rigid motion of a
  * chain.
  */
 import { add, scale, type Vec } from '../structure/vector.ts';

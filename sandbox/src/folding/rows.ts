@@ -9,7 +9,7 @@ import type { ChainModel, FoldAtom } from './model.ts';
 import type { Scores } from './scores.ts';
 
 export interface ResultForm {
-  /** What has a row: each token, or each atom of ligands and modified residues. */
+  /** The owners of rows: each token, or each atom of ligands and modified residues. */
   rows: 'token' | 'atom';
   /**
    * `kind` names protein, rna, dna and ligand; `polymer` says polymer and non-polymer, and a ligand
@@ -30,7 +30,7 @@ export interface ResultToken {
   atoms: readonly FoldAtom[];
   hetero: boolean;
   plddt: number;
-  /** Of each row, the built token behind it; several where they are averaged. */
+  /** The built token behind each row; several where they are averaged. */
   rows: readonly (readonly number[])[];
 }
 
@@ -107,7 +107,7 @@ export function paeRows({ pae, size }: Scores, tokens: readonly ResultToken[]): 
   return rows.map((a) => rows.map((b) => round(cell(a, b), 2)));
 }
 
-/** What each built token has, by rows: of several numbers the mean. */
+/** The value of each built token, by rows: the mean of several numbers. */
 export const vectorRows = (vectors: readonly number[][], tokens: readonly ResultToken[]): number[][] =>
   tokens.flatMap(({ rows }) =>
     rows.map((behind) => {
@@ -117,6 +117,6 @@ export const vectorRows = (vectors: readonly number[][], tokens: readonly Result
     }),
   );
 
-/** What each built token has, by rows: of several that of the first. */
+/** The value of each built token, by rows: that of the first of several. */
 export const firstRows = <T>(values: readonly T[], tokens: readonly ResultToken[]): T[] =>
   tokens.flatMap(({ rows }) => rows.flatMap(([token = 0]) => values[token] ?? []));

@@ -11,7 +11,7 @@ export interface Scores {
   pae: Float32Array;
   size: number;
   ptm: number;
-  /** Null when there is one chain. */
+  /** The score of interfaces; null when there is one chain. */
   iptm: number | null;
   /** Chain by chain; the diagonal is each chain's own pTM. */
   pairs: number[][];

@@ -83,7 +83,7 @@ function pieces(states: string): { start: number; end: number }[] {
 // Nearest that points of residues far apart in the chain may come, in ångström, by kind: CA, C and
 // side-chain bulk.
 const CLOSEST = [4.0, 3.6, 4.2] as const;
-/** What a clash costs before its depth is counted. */
+/** The cost of a clash before its depth is counted. */
 const CLASH = 60;
 /** A piece that costs no more is taken without another try. */
 const GOOD_ENOUGH = 25;

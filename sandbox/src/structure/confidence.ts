@@ -104,7 +104,7 @@ function plddtOf(sequence: string, states: string, margin: Float64Array): number
 /** The d0 of the TM-score (Zhang and Skolnick 2004), as pTM uses it: 19 residues at least. */
 export const tmScale = (length: number): number => 1.24 * Math.cbrt(Math.max(length, 19) - 15) - 1.8;
 
-/** What one aligned error contributes to pTM. */
+/** The share of one aligned error in pTM. */
 export const tmTerm = (error: number, d0: number): number => 1 / (1 + (error / d0) ** 2);
 
 /** The error of one residue's own place, in ångström, from its pLDDT (0 to 1). */

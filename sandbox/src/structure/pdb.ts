@@ -1,6 +1,5 @@
 /**
- * PDB text of a protein model in the two forms that the Atlas serves. Must not know how the model
- * was made.
+ * PDB text of a protein model in the two forms that the Atlas serves.
  */
 import type { ProteinModel } from './protein.ts';
 
@@ -12,7 +11,10 @@ const REMARKS = [
   'REMARK   1 FREE TO USE FOR ANY PURPOSE, NOT FIT FOR ANY CONCLUSION ABOUT BIOLOGY.',
 ];
 
-/** What is the same in every line: the record, chain A in column 22, the occupancy, and blanks. */
+/**
+ * The text that is the same in every line: the record, chain A in column 22, the occupancy, and
+ * blanks.
+ */
 const LINE = Buffer.from(`${'ATOM'.padEnd(21)}${'A'.padEnd(35)}${'1.00'.padEnd(22)}\n`);
 const [BLANK, ZERO, MINUS, POINT] = [32, 48, 45, 46];
 

@@ -36,8 +36,8 @@ const TURN_WINDOW = 1;
 const SHORTEST = { H: 6, E: 4 } as const;
 
 /**
- * What the propensities say, per residue: the state (H helix, E strand, C coil) and how clearly,
- * from 0 to 1.
+ * The result of the propensities, per residue: the state (H helix, E strand, C coil) and how
+ * clearly, from 0 to 1.
  */
 export interface Secondary {
   states: string;

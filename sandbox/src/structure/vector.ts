@@ -1,4 +1,4 @@
-/** Vectors and internal coordinates, in ångström and degrees. Knows nothing of chemistry. */
+/** Vectors and internal coordinates, in ångström and degrees. */
 
 export type Vec = readonly [number, number, number];
 
@@ -22,7 +22,7 @@ export function unit(a: Vec): Vec {
   return n < 1e-9 ? [1, 0, 0] : scale(a, 1 / n);
 }
 
-/** What `placePoint` needs of a bond length (ångström) and an angle (degrees). */
+/** The form in which `placePoint` takes a bond length (ångström) and an angle (degrees). */
 export interface Bond {
   readonly along: number;
   readonly across: number;

@@ -1,6 +1,5 @@
 /**
- * Writes an 8-bit RGB PNG: the four chunks it needs, each row filtered by Paeth. Must not know what
- * the picture shows.
+ * Writes an 8-bit RGB PNG: the four chunks it needs, each row filtered by Paeth.
  */
 import { crc32, deflateSync } from 'node:zlib';
 

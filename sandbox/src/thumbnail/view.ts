@@ -1,5 +1,5 @@
 /**
- * From where a model is looked at: its longest axis lies across the picture, its shortest along the
+ * The view of a model: its longest axis lies across the picture, its shortest along the
  * view.
  */
 import type { ProteinModel } from '../structure/protein.ts';

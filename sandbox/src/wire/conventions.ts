@@ -1,4 +1,4 @@
-// What the sandbox sends although neither the spec nor a public deployment is known to: each
+// The conventions of the sandbox that neither the spec nor a public deployment is known to: each
 // convention once, with what the `plain` dialect does instead. A client must be right without every
 // one of them.
 

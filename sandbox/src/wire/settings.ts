@@ -1,5 +1,6 @@
-// What the contract leaves to a deployment and a client must be told: prefixes, names, forms. The
-// same in both dialects; one schema checks the options of `startSandbox` and the environment.
+// The settings that the contract leaves to a deployment and a client must be told: prefixes, names,
+// forms. The same in both dialects; one schema checks the options of `startSandbox` and the
+// environment.
 import { z } from 'zod';
 
 const prefix = z.string().regex(/^(\/[A-Za-z0-9._~-]{1,64}){1,8}$/, {
@@ -52,7 +53,7 @@ export type WireOptions = Partial<WireSettings>;
 const RESERVED = ['/control', '/downloads'];
 const isBelow = (path: string, other: string): boolean => `${path}/`.startsWith(`${other}/`);
 
-/** What does not go together, as a path and a message each. */
+/** The settings that do not go together, as a path and a message each. */
 function conflicts(wire: WireSettings): [keyof WireSettings, string][] {
   const { batchPrefix, atlasPrefix, listLimitField } = wire;
   const found: [keyof WireSettings, string][] = [];

@@ -1,4 +1,5 @@
-// Which chains an input has once copies and unnamed chains are told apart, and how long each is.
+// Lists the chains that an input has once copies and unnamed chains are told apart, and how long
+// each is.
 import type { SequenceInput } from './chains.ts';
 
 /** One chain of the folded complex: a copy of an entry of `sequences`. */

@@ -77,7 +77,7 @@ function positionsInside({ sequence, modifications }: Modified, context: z.Refin
   }
 }
 
-/** Of `smiles` and `ccd` the second one is folded where both are given. */
+/** The service folds `ccd` where `smiles` is given as well. */
 const ligand = z
   .strictObject({
     type: z.literal('ligand'),

@@ -1,5 +1,5 @@
-// What refers to chains: covalent bonds, pocket and distogram conditioning (spec: the tables of the
-// same names), and the rules that need the whole input.
+// Reads what refers to chains: covalent bonds, pocket and distogram conditioning (spec: the tables
+// of the same names), and the rules that need the whole input.
 import { z } from 'zod';
 import type { Chain } from './chain-index.ts';
 import { list } from './reading.ts';

@@ -78,7 +78,7 @@ function spell(path: readonly PropertyKey[]): string {
   return text === '' ? 'the body' : text;
 }
 
-/** Of a union's failed branches the one that came furthest says what is really wrong. */
+/** The branch of a union that came furthest says what is really wrong. */
 function flatten(issue: z.core.$ZodIssue): { path: readonly PropertyKey[]; message: string } {
   if (issue.code !== 'invalid_union') return issue;
   const deepest = issue.errors

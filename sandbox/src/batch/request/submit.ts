@@ -86,8 +86,8 @@ export function submitReader(
 }
 
 /**
- * What one item counts, all copies included (spec: "every copy counts toward input length and
- * credit consumption").
+ * The tokens that one item counts, all copies included (spec: "every copy counts toward input
+ * length and credit consumption").
  */
 export function tokensOf(item: FoldItem): number {
   return sumOf(chainsOf(item.all_atom_input.sequences));
