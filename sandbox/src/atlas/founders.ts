@@ -1,5 +1,5 @@
-// Decides which families a universe has: the references' own, families assembled from library
-// domains, and dark ones that nothing is known of.
+// Plans the families of a universe, each by its founder: those of the reference proteins, families
+// assembled from library domains, and dark ones without any. grow.ts makes the members from a plan.
 import { alignTo } from './align.ts';
 import { type Ancestor, type DomainHit, drawPace } from './evolve.ts';
 import { inventSequence } from './invent.ts';
@@ -46,6 +46,9 @@ const FIXED_SIZES: Readonly<Record<string, readonly [small: number, full: number
 
 type Size = 'full' | 'small';
 
+/** An invented family: with domains, without any, or too long to be folded (over 700 residues). */
+type Kind = 'known' | 'dark' | 'long';
+
 function referencePlan(seed: number, size: Size, reference: ReferenceProtein): FamilyPlan {
   const { accession, sequence } = reference;
   const random = createRandom(seed, `plan/${accession}`);
@@ -79,6 +82,7 @@ function referencePlan(seed: number, size: Size, reference: ReferenceProtein): F
 const consensus = (seed: number, { pfam, length }: LibraryDomain): string =>
   inventSequence(createRandom(seed, `domain/${pfam}`), length);
 
+/** A founder: an invented start, the domains with linkers between them, and an invented end. */
 function assemble(random: Random, seed: number, parts: readonly LibraryDomain[], tail: number) {
   let sequence = `M${inventSequence(random, 4 + random.whole(20))}`;
   const domains: DomainHit[] = [];
@@ -91,6 +95,7 @@ function assemble(random: Random, seed: number, parts: readonly LibraryDomain[],
   return { sequence: sequence + inventSequence(random, tail), domains };
 }
 
+/** The clades of invented families; one that is there twice is drawn twice as often. */
 const INVENTED_CLADES: readonly Clade[] = [
   'bacteria',
   'bacteria',
@@ -101,12 +106,7 @@ const INVENTED_CLADES: readonly Clade[] = [
   'archaea',
 ];
 
-function inventedPlan(
-  seed: number,
-  number: number,
-  size: number,
-  kind: 'known' | 'dark' | 'long',
-): FamilyPlan {
+function inventedPlan(seed: number, number: number, size: number, kind: Kind): FamilyPlan {
   const key = `invented/${number}`;
   const random = createRandom(seed, `plan/${key}`);
   const dark = kind === 'dark';
@@ -129,7 +129,7 @@ function inventedPlan(
 }
 
 /** Sizes of the invented families, by kind. */
-function inventedSizes(seed: number, size: Size): readonly (readonly [number, 'known' | 'dark' | 'long'])[] {
+function inventedSizes(seed: number, size: Size): readonly (readonly [number, Kind])[] {
   if (size === 'small')
     return [
       ...[26, 14, 8, 5, 3, 2, 1, 1, 1, 1].map((n) => [n, 'known'] as const),
