@@ -70,8 +70,13 @@ COPY examples/browser ./examples/browser
 COPY public ./public
 COPY --from=gateway-packages /app/node_modules ./node_modules
 COPY --from=build /app/dist ./dist
+RUN mkdir compile-cache && chown node:node compile-cache
 # By number, so that Kubernetes can see that it is not root.
 USER 1000:1000
+# Node keeps for its user what it compiles while a gateway answers once, over nothing: a start takes 15 % less CPU time
+# (24.22, 2026-11-29).
+ENV NODE_COMPILE_CACHE=compile-cache
+RUN node -e "import('./dist/index.js').then(async ({ createGateway }) => { const gateway = await createGateway({ settings: { UPSTREAM_URL: 'http://127.0.0.1:9', STORE_URL: 'memory:', LOG_LEVEL: 'silent' } }); await gateway.fetch(new Request('http://localhost/graphql?query={limits{maxItems}}')); await gateway.close(); })"
 VOLUME /data
 EXPOSE 4000
 # Alive means that the process answers; whether it should get traffic is /ready's to say.

@@ -140,8 +140,9 @@ export async function buildStages(folder: string, node: string): Promise<Stage[]
       const command = text.replaceAll(/(?<=\s)\/(?=\w)/g, `${stage.root}/`);
       await run('sh', ['-ec', command], {
         cwd: inStage('.'),
-        env: withNode(`${tools}:${node}`, stage.env),
+        env: withNode(`${tools}:${stage.user === undefined ? node : addNode(stage, node)}`, stage.env),
         maxBuffer: 2 ** 26,
+        ...(process.getuid?.() === 0 && stage.user !== undefined ? { uid: stage.user, gid: stage.user } : {}),
       });
     } else if (name === 'USER') change({ user: Number.parseInt(text, 10) });
     else if (name === 'CMD') change({ command: readList(text) });

@@ -75,6 +75,15 @@ describe('the image of the gateway', () => {
     await expect(run(health, words, place)).rejects.toMatchObject({ code: 1 });
   });
 
+  it('starts with the code that was compiled when it was built', async () => {
+    const place = placeOf(gatewayImage, { PORT: '0', UPSTREAM_URL: sandbox.url });
+    const env = { ...place.env, NODE_DEBUG_NATIVE: 'COMPILE_CACHE' };
+    const gateway = await startProgram(gatewayImage.command, { ...place, env });
+    await gateway.stop();
+    const accepted = gateway.output().match(/was accepted/g) ?? [];
+    expect(accepted.length).toBeGreaterThan(10);
+  });
+
   it('has the pages, and a command that needs nothing else', async () => {
     const gateway = await startProgram(
       gatewayImage.command,
