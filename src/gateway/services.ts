@@ -17,6 +17,7 @@ import { openSharedCache } from '../store/cache/shared-cache.ts';
 import { openDocuments } from '../store/documents.ts';
 import { openLedger } from '../store/ledger/open-ledger.ts';
 import { createPrincipalMover, formerNames } from '../store/ledger/principals.ts';
+import { UnusableStoreError } from '../store/unusable-store.ts';
 import type { Logger } from '../telemetry/log.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import type { Tracing } from '../telemetry/tracing.ts';
@@ -86,7 +87,9 @@ export function createServices(
 ): SharedServices {
   const { isSandbox, checkSandbox } = connections;
   const onCacheError = (error: unknown) => telemetry.storeFailed('cache', error);
-  const onLost = (error: unknown) => telemetry.storeFailed('connection', error);
+  // A ledger that is connected again may have lost its past.
+  const onLost = (error: unknown) =>
+    telemetry.storeFailed(error instanceof UnusableStoreError ? 'ledger' : 'connection', error);
   const store = openSharedCache(config.STORE_URL, onCacheError);
   const caches = createAtlasCaches({
     recordSeconds: config.CACHE_RECORDS_SECONDS,

@@ -178,8 +178,10 @@ type SqlValue = string | number | null;
  * the database is thrown as UnusableStoreError, and is the state of the store from then on.
  */
 export interface SqliteStore {
-  /** Damage stays; a disk that takes nothing is a fault until a write succeeds. */
+  /** Damage stays; that a disk takes nothing stays until `endDiskFault`. */
   readonly fault: UnusableStoreError | undefined;
+  /** Says that the disk takes something again. */
+  endDiskFault(): void;
   /** The first row; undefined when there is none. */
   get(sql: string, ...values: SqlValue[]): unknown;
   all(sql: string, ...values: SqlValue[]): unknown[];
@@ -235,10 +237,9 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
     },
     get: (sql, ...values) => attempt(() => prepared(sql).get(...values)),
     all: (sql, ...values) => attempt(() => prepared(sql).all(...values)),
-    run(sql, ...values) {
-      const changes = attempt(() => Number(prepared(sql).run(...values).changes));
+    run: (sql, ...values) => attempt(() => Number(prepared(sql).run(...values).changes)),
+    endDiskFault() {
       if (fault instanceof UnwritableDiskError) fault = undefined;
-      return changes;
     },
     async write(work, isDurable = false) {
       const until = performance.now() + MAX_WAIT_MS;

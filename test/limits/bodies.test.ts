@@ -88,7 +88,8 @@ describe.each([
 it.each([
   ['{},', 'a list with more than 100000 members at `variables.x`'],
   ['[', 'more than 100 deep inside each other at `variables.x[0]'],
-  [`[${'{},'.repeat(999)}{}],`, 'more than 2000000 objects, lists and names'],
+  [`[${'{},'.repeat(999)}{}],`, 'more than 500000 objects, lists and names'],
+  [`[${'1,'.repeat(999)}1],`, 'more than 2000000 members of lists in all'],
 ])('a body of two million %s is refused before it is parsed', (part, reason) =>
   withGateway({}, async ({ url }) => {
     const body = `{"query":"{ limits { maxItems } }","variables":{"x":[${part.repeat(Math.ceil(2_000_000 / (part.length / 3)))}`;

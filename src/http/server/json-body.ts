@@ -5,14 +5,16 @@ import { httpError } from '../failures/errors.ts';
 
 /**
  * The longest list that an operation takes has 50,000 hashes. No object of the schema has more than
- * 20 names, the longest of which has 26 letters, and a document can use some 1,000 variables.
+ * 20 names, the longest of which has 26 letters, and a document can use some 1,000 variables. The
+ * largest submissions are 2000 items of some 100 parts, and a distogram of 1,400 residues.
  */
 export const CLIENT_BOUNDS: JsonBounds = {
   depth: 100,
   names: 1000,
   nameBytes: 200,
   items: 100_000,
-  parts: 2_000_000,
+  allItems: 2_000_000,
+  parts: 500_000,
 };
 
 /** Why JSON is refused, where in it, and what to do, as one sentence. */
@@ -23,6 +25,7 @@ export function excessText({ bound, path }: JsonExcess, bounds: JsonBounds): str
   if (bound === 'names') return `an object with more than ${max} names${place}; no operation reads so many`;
   if (bound === 'nameBytes') return `a name of more than ${max} bytes${place}; no operation reads it`;
   if (bound === 'items') return `a list with more than ${max} members${place}; send several requests`;
+  if (bound === 'allItems') return `more than ${max} members of lists in all; send several requests`;
   return `more than ${max} objects, lists and names; send several requests`;
 }
 

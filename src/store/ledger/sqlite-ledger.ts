@@ -28,6 +28,7 @@ import { openWitness, type WitnessFile } from './witness-file.ts';
  */
 type Kind = 'batch' | 'item' | 'input' | 'key' | 'only_task' | 'scores';
 
+const TRIED_BYTES = 32_768;
 const PRUNE_INTERVAL_MS = 3_600_000;
 /** Rows that one transaction deletes: 500,000 held the event loop for 2 to 7 seconds. */
 const PRUNE_ROWS = 64;
@@ -74,10 +75,15 @@ function createMarkStore(
       if (mark !== null && mark.lost === undefined) witness.write({ id: mark.id, newest });
     });
   }
-  /** Writes what is there: a disk that took nothing may take it again. */
+  /** Writes as much as a claim does, and more: a disk that took nothing may take it again. */
   async function tryDisk(): Promise<void> {
-    await sql.write(() => sql.run('UPDATE mark SET newest = newest'));
+    // An entry that stays is pruned.
+    const text = 'x'.repeat(TRIED_BYTES);
+    await sql.write(() => sql.run("INSERT OR REPLACE INTO entry VALUES ('', 'key', '', 0, ?)", text));
+    await sql.write(() => sql.run("DELETE FROM entry WHERE principal = ''"));
     await keepWitness();
+    sql.endDiskFault();
+    witness?.endDiskFault();
   }
   return {
     async readMark() {

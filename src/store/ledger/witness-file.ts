@@ -5,7 +5,7 @@ import { createSqliteStore, openDatabase, type SqliteStore } from '../sqlite-fil
 import type { Witness } from './mark.ts';
 
 /** An open witness. */
-export interface WitnessFile extends Pick<SqliteStore, 'fault'> {
+export interface WitnessFile extends Pick<SqliteStore, 'fault' | 'endDiskFault'> {
   /** Null where none was written. */
   read(): Witness | null;
   /** Writes it to the disk. @throws Error when the disk takes nothing */
@@ -40,6 +40,7 @@ export function openWitness(file: string): WitnessFile {
     get fault() {
       return sql.fault;
     },
+    endDiskFault: sql.endDiskFault,
     read,
     write({ id, newest }) {
       const before = read();

@@ -11,6 +11,8 @@ export interface JsonBounds {
   readonly nameBytes: number;
   /** Members of one list. */
   readonly items: number;
+  /** Members of all lists together. */
+  readonly allItems: number;
   /** Objects, lists and names of the whole text: parsed, each takes 50 bytes or more. */
   readonly parts: number;
 }
@@ -66,6 +68,7 @@ export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | 
   const isObject = new Uint8Array(bounds.depth + 1);
   let depth = 0;
   let parts = 0;
+  let allItems = 0;
   let isNameNext = false;
 
   function excess(bound: keyof JsonBounds, level: number): JsonExcess {
@@ -89,6 +92,8 @@ export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | 
       const count = (commas[depth] ?? 0) + 1;
       commas[depth] = count;
       isNameNext = isObject[depth] === 1;
+      if (!isNameNext) allItems += 1;
+      if (allItems >= bounds.allItems) return excess('allItems', depth);
       if (depth > 0 && count >= (isNameNext ? bounds.names : bounds.items))
         return excess(isNameNext ? 'names' : 'items', depth);
     } else if (byte === COLON) {

@@ -51,6 +51,7 @@ const ANSWER_BOUNDS: JsonBounds = {
   names: 500_000,
   nameBytes: 10_000,
   items: Number.POSITIVE_INFINITY,
+  allItems: Number.POSITIVE_INFINITY,
   parts: 500_000,
 };
 
