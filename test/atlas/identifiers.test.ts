@@ -1,5 +1,6 @@
 // What people paste as an identifier: read as what it means, or answered with what to type and where it stands.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { isConfirmed, readDescription } from '../../src/resolvers/atlas/description.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';
 
 const INSULIN = '12e9c9e4e2835c302e8ba615115edda3';
@@ -119,6 +120,10 @@ describe('what people paste', () => {
     'https://www.uniprot.org/uniprotkb/P69905/entry#sequences',
     'https://alphafold.ebi.ac.uk/entry/P69905',
     'https://identifiers.org/uniprot:P69905',
+    'P69905 Hemoglobin subunit alpha',
+    '>sp|P69905|HBA_HUMAN hemoglobin, subunit alpha (HBA1) [Homo sapiens]',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha (Fragment) OS=Homo sapiens (Human) OX=9606',
+    '>HBA_HUMAN Hemoglobin subunit alpha',
     'AF-P69905-F1',
     'AF-P69905-F1-model_v4.pdb.gz',
     'https://alphafold.ebi.ac.uk/files/AF-P69905-F1-predicted_aligned_error_v4.json',
@@ -219,7 +224,8 @@ describe('what people paste', () => {
     ['P69905 R93C', 'R93C', 'P69905'],
     ['P69905.R93C', '.R93C', 'P69905'],
     ['P69905-R93C', '-R93C', 'P69905'],
-    ['P69905(R93C)', '(R93C', 'P69905'],
+    ['P69905(R93C)', '(R93C)', 'P69905'],
+    ['P69905[25-54]', '[25-54]', 'P69905'],
     ['P69905\u200b/R93C', '/R93C', 'P69905'],
     ['HBA_HUMAN:p.R93C', ':p.R93C', 'HBA_HUMAN'],
     [`${HBA}:R93C`, ':R93C', HBA],
@@ -240,7 +246,6 @@ describe('what people paste', () => {
     ],
     ['AF-P69905-F1-R93C', 'AF- -F1-R93C', 'P69905'],
     ['AF-P69905-F2-model_v4', 'AF- -F2-model_v4', 'P69905'],
-    ['P69905 Hemoglobin subunit alpha', 'Hemoglobin subunit alpha', 'P69905'],
     ['a mutant of P69905', 'a mutant of', 'P69905'],
     ['https://www.uniprot.org/uniprotkb?query=P69905', 'https://www.uniprot.org/uniprotkb?query=', 'P69905'],
   ])('is refused where it holds more than an identifier, which the problem names: %s', async (id, beside, name) => {
@@ -257,6 +262,64 @@ describe('what people paste', () => {
       },
     });
     expect(world.counts()).toEqual({});
+  });
+
+  it.each([
+    'sp|P69905|INS_HUMAN',
+    '>P69905 HBA_MOUSE',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha R93C OS=Homo sapiens OX=9606',
+    '>sp|P69905|HBA_HUMAN Isoform 2 of Hemoglobin subunit alpha OS=Homo sapiens',
+    '>sp|P69905|HBA_HUMAN DECOY Hemoglobin subunit alpha OS=Homo sapiens',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha residues 25-54 OS=Homo sapiens',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens R93C OX=9606',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Mus musculus OX=10090',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens GN=HBA1 R93C',
+    '>sp|P69905|HBA_HUMAN Hemoglobin subunit alpha OS=Homo sapiens SV=2; V1M',
+    '>UniRef90_P69905 Hemoglobin subunit alpha n=41 Tax=Catarrhini 9 RepID=HBA_HUMAN',
+    '>UniRef90_P69905 Hemoglobin subunit alpha n=41 Tax=Catarrhini RepID=HBA_PANTR',
+    '>AFDB:AF-P69905-F1 Hemoglobin subunit alpha UA=P69905 UI=INS_HUMAN OS=Homo sapiens',
+    '>sp|P69905.2|HBA_HUMAN RecName: Full=Hemoglobin subunit beta; AltName: Full=Alpha-globin',
+    '>P69905 Hemoglobin domain',
+    '>P69905 Hemoglobin del54',
+    '>P69905 Hemoglobin \u039454',
+    '>P69905 Hemoglobin GFP fusion',
+    'P69905 Hemoglobin without signal peptide',
+    '>HBA_HUMAN Hemoglobin scFv',
+    'P69905\tHBA_MOUSE',
+  ])('is refused where the entry does not say the same of itself: %s', async (id) => {
+    const { data, errors } = await world.query(
+      'query ($id: String!) { lookup(ids: [$id]) { status } uniprotEntry(id: $id) { name } }',
+      { id },
+    );
+    expect(data).toEqual({ lookup: [{ status: 'NOT_AN_IDENTIFIER' }], uniprotEntry: null });
+    expect(errors).toMatchObject([
+      {
+        message: expect.stringContaining('holds more than an identifier'),
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+  });
+
+  const record = {
+    ...{ accession: 'P00000', entry_name: 'ONE_HUMAN', gene: 'ONE', organism: 'Escherichia coli O157:H7' },
+    ...{ function: null, sequence: null, sequence_length: null, protein_hash: null },
+  };
+  it.each([
+    ['Myosin light chain kinase, smooth muscle', 'Myosin light chain kinase, smooth muscle'],
+    ['Immunoglobulin kappa variable 1-5', 'Immunoglobulin kappa variable 1-5'],
+    ['Cytochrome C oxidase A1B OS=Escherichia coli O157:H7 (strain S288C)', 'Cytochrome C oxidase A1B'],
+    ['Zinc finger protein Z354C', 'Zinc finger protein Z354C'],
+    ['Tumor protein p53 mutant-binding protein', 'Tumor protein p53 mutant-binding protein'],
+    ['Isoform 2 of Zinc finger protein', 'Zinc finger protein'],
+  ])('is confirmed by the name of its entry, whatever that is: %s', (text, protein_name) => {
+    const description = readDescription('P00000-2', text, 'ONE_HUMAN');
+    expect(isConfirmed(description, { ...record, protein_name })).toBe(true);
+    const words = ['R89C', 'p.Arg89Cys', 'DECOY', 'domain', '25-54', '\u039454', 'fusion', 'del54'];
+    for (const word of words)
+      expect(
+        isConfirmed(readDescription('P00000-2', `${word} ${text}`, ''), { ...record, protein_name }),
+        word,
+      ).toBe(false);
   });
 
   it.each([
@@ -287,8 +350,8 @@ describe('what people paste', () => {
     const ids = [
       'M'.repeat(100_000),
       'M'.repeat(100_001),
-      `>sp|P69905|HBA_HUMAN ${'long '.repeat(190)}OS=Homo sapiens`,
-      `>sp|P69905|HBA_HUMAN ${'long '.repeat(200)}OS=Homo sapiens`,
+      `>sp|P69905|HBA_HUMAN ${'alpha '.repeat(150)}OS=Homo sapiens`,
+      `>sp|P69905|HBA_HUMAN ${'alpha '.repeat(170)}OS=Homo sapiens`,
     ];
     const { data } = await world.query('query ($ids: [String!]!) { lookup(ids: $ids) { status } }', { ids });
     expect(listAt(data, 'lookup').map((one) => at(one, 'status'))).toEqual([

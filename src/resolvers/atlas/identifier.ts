@@ -2,6 +2,7 @@
 // cells of tables and addresses of UniProt. A text that holds more than one of these is a fault.
 import { hashFault, LINE_END } from '../../schema/scalars.ts';
 import { hashSequence } from '../../schema/uniprot.ts';
+import { type Description, readDescription } from './description.ts';
 
 /**
  * The meaning of a text: a protein, an entry that the service resolves, or why it is neither. The
@@ -9,8 +10,14 @@ import { hashSequence } from '../../schema/uniprot.ts';
  */
 export type Identifier =
   | { readonly hash: string }
-  | { readonly entry: string }
+  | { readonly entry: string; readonly claim?: Claim }
   | { readonly fault: string; readonly hint: string };
+
+/** What a text says beside the identifier of an entry, and the fault where the entry does not. */
+export interface Claim {
+  readonly description: Description;
+  readonly otherwise: { readonly fault: string; readonly hint: string };
+}
 
 const HASH = /^[0-9a-f]{32}$/i;
 const ACCESSION =
@@ -80,11 +87,20 @@ const MAX_CHARACTERS = 100_000;
 const MAX_LENGTH = 1000;
 const EDGES = '"\'`“”‘’,;()[]<> \t\r\n\u00a0\u200b\ufeff';
 
+const OPENING: Readonly<Record<string, string>> = { ')': '(', ']': '[' };
+
 /** The text without the quotes, separators and brackets around it, but with the `>` of FASTA. */
 function withoutEdges(text: string): string {
   let [start, end] = [0, text.length];
   while (start < end && text[start] !== '>' && EDGES.includes(text.charAt(start))) start += 1;
-  while (end > start && EDGES.includes(text.charAt(end - 1))) end -= 1;
+  // A bracket that was opened in the text belongs to it, as in `P01308[25-54]`.
+  const isOpened = (bracket: string): boolean => {
+    const at = text.indexOf(OPENING[bracket] ?? bracket, start);
+    return bracket in OPENING && at >= 0 && at < end;
+  };
+  const kept = Object.keys(OPENING).filter(isOpened).join('');
+  while (end > start && EDGES.includes(text.charAt(end - 1)) && !kept.includes(text.charAt(end - 1)))
+    end -= 1;
   return text.slice(start, end);
 }
 
@@ -174,10 +190,6 @@ const LABEL =
 const PIPES = /^(?:gi\|\d{1,12}\|)?(?:(?:sp|tr)\|)?([^|\s]{1,60})(?:\|([^|\s]{0,60}))?$/i;
 /** What the gateway's own FASTA files and archives of the service write. */
 const HASH_PIPES = /^([0-9a-f]{32})\|[\w.-]{0,60}(?:\|\w{0,20})?$/i;
-/** Descriptions as UniProt, AlphaFold DB, UniRef and NCBI write them behind the identifier. */
-const DESCRIPTION = /(?:^| )OS=|(?:^| )n=\d+ Tax=|^RecName: /;
-/** A variant behind them, such as `R89C` or `p.Arg89Cys`. */
-const VARIANT = /^(?:[A-Z]\d{1,5}[A-Z*]|\(?p\.\S+|[A-Z][a-z]{2}\d{1,5}\S+)$/;
 /** Pages and files of UniProt and AlphaFold DB, and of the gateway. */
 const ADDRESSES = [
   /^(?:\w+\.)?uniprot\.org\/(?:uniprotkb|uniprot|uniref|unisave)\/([^/]+)(?:\/[a-z-]+)*\/?$/i,
@@ -204,60 +216,38 @@ function readAddress(text: string): Identifier | undefined {
 }
 
 /** `sp|P01308|INS_HUMAN` and its like: one identifier, or an accession and the name of its entry. */
-function readPipes(text: string): Identifier | undefined {
+function readPipes(text: string): { readonly read: Identifier; readonly entryName: string } | undefined {
   const hash = HASH_PIPES.exec(text)?.[1];
-  if (hash !== undefined) return { hash: hash.toLowerCase() };
-  const [, first = '', second = ''] = PIPES.exec(text) ?? [];
-  return second === '' || ENTRY_NAME.test(second) ? readName(first) : undefined;
-}
-
-/** Whether a description is that of a database, which says nothing of a variant. */
-function isDescription(text: string): boolean {
-  const [name = '', ...tags] = text.split(/(?= [A-Za-z]{1,6}=)/);
-  const behind = tags.join('').split(/\s+/);
-  return (
-    DESCRIPTION.test(text) &&
-    !/\bmutants?\b/i.test(name) &&
-    !behind.some((word) => VARIANT.test(word)) &&
-    !name.split(/\s+/).some((word) => /^\(?p\./.test(word))
-  );
-}
-
-/** Words of a header that speak of another sequence than that of the entry. */
-const ALTERED =
-  /\b(?:mutants?|mutated|mutations?|variants?|truncat\w*|decoys?|revers\w*|shuffled|fragments?|isoforms?|residues?|chains?|deletions?|insertions?)\b/i;
-
-/** Whether the words behind the identifier of a FASTA header describe the protein that it names. */
-function describesWhole(text: string): boolean {
-  const words = text.split(/[\s()[\],;]+/);
-  const isOther = (word: string): boolean =>
-    VARIANT.test(word) || /^p\./.test(word) || PART_ID.test(word) || RESIDUE_RANGE.test(word);
-  const isNamed = (word: string): boolean => HASH.test(word) || readAccession(word) !== undefined;
-  return !ALTERED.test(text) && !words.some((word) => isOther(word) || isNamed(word));
+  if (hash !== undefined) return { read: { hash: hash.toLowerCase() }, entryName: '' };
+  const [, first = '', entryName = ''] = PIPES.exec(text) ?? [];
+  const read = entryName === '' || ENTRY_NAME.test(entryName) ? readName(first) : undefined;
+  return read && { read, entryName };
 }
 
 /**
- * A text that is an identifier as a whole, in a form that a database or the gateway writes;
- * undefined for one that holds anything else.
+ * A text that is an identifier in a form that a database or the gateway writes, with or without a
+ * description behind it; undefined for one that holds anything else.
  */
-function readWhole(text: string, isHeader: boolean): Identifier | undefined {
+function readWhole(text: string): Identifier | undefined {
   const plain = text
     .replace(/[.:]+$/, '')
     .replace(LABEL, '')
     // The title of a page of UniProt: `P69905 · HBA_HUMAN`.
     .replace(' · ', '|');
-  const [word = '', description] = plain.split(/\s+(.*)/s);
-  if (description)
-    return isDescription(description) || (isHeader && describesWhole(description))
-      ? readPipes(word)
-      : undefined;
-  return readPipes(plain) ?? readAddress(plain);
+  const [word = '', description = ''] = plain.split(/\s+(.*)/s);
+  const { read, entryName = '' } = readPipes(word) ?? {};
+  if (read === undefined) return description === '' ? readAddress(plain) : undefined;
+  if (description === '' && entryName === '') return read;
+  // Nothing that is known of a hash says what the words mean.
+  if (!('entry' in read)) return undefined;
+  const otherwise = leftoverFault(text, read.entry);
+  return { ...read, claim: { description: readDescription(read.entry, description, entryName), otherwise } };
 }
 
 const MAX_QUOTED = 40;
 
 /** The fault of a text that holds an identifier and more: what it means is not known. */
-function leftoverFault(text: string, name: string): Identifier {
+function leftoverFault(text: string, name: string): Claim['otherwise'] {
   const at = text.toUpperCase().indexOf(name.toUpperCase());
   const beside = `${text.slice(0, at)} ${text.slice(at + name.length)}`
     .replace(/[^\p{L}\p{N}\p{P}\p{S}]+/gu, ' ')
@@ -277,14 +267,16 @@ export function readIdentifier(requested: string): Identifier {
   if (HASH.test(record)) return { hash: record.toLowerCase() };
   const sequence = readSequence(record);
   if (sequence !== undefined) return sequence;
-  const isHeader = record.startsWith('>');
-  const text = isHeader ? withoutEdges(record.slice(1)) : record;
-  const whole = text.length <= MAX_LENGTH ? readWhole(text, isHeader) : undefined;
-  if (whole !== undefined) return whole;
+  const text = record.startsWith('>') ? withoutEdges(record.slice(1)) : record;
   const words = text.slice(0, MAX_LENGTH).split(/[\s|/?#:=,;"'()]+/);
-  const found = readWords(words) ?? readWords(text.slice(0, MAX_LENGTH).split(/[^A-Z\d]+/i));
-  if (found !== undefined)
-    return 'fault' in found ? found : leftoverFault(text, 'hash' in found ? found.hash : found.entry);
+  const named = readWords(words);
+  // A part of a protein, or several of them.
+  if (named !== undefined && 'fault' in named) return named;
+  const whole = text.length <= MAX_LENGTH ? readWhole(text) : undefined;
+  if (whole !== undefined) return whole;
+  const found = named ?? readWords(text.slice(0, MAX_LENGTH).split(/[^A-Z\d]+/i));
+  if (found !== undefined && 'fault' in found) return found;
+  if (found !== undefined) return leftoverFault(text, 'hash' in found ? found.hash : found.entry);
   for (const [form, database] of OTHERS)
     if (words.some((word) => form.test(word)))
       return { fault: `is an accession of ${database}.`, hint: NO_ACCESSION };

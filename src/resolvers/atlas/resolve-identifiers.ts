@@ -6,7 +6,8 @@ import { invalidInput, type ProblemShape } from '../../schema/problem.ts';
 import { readEntryHash, type UniprotRef } from '../../schema/uniprot.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { promised } from '../../upstream/http/validate-response.ts';
-import { describeFault, IDENTIFIER_HINT, type Identifier, readIdentifier } from './identifier.ts';
+import { isConfirmed } from './description.ts';
+import { type Claim, describeFault, IDENTIFIER_HINT, type Identifier, readIdentifier } from './identifier.ts';
 
 export type Resolved =
   | { readonly hash: string; readonly entry?: UniprotRef }
@@ -50,6 +51,12 @@ export const resolvingCalls = (ids: readonly string[], maxIds: number): number =
  */
 export const hashInAtlas = (entry: UniprotRef): string | null =>
   readEntryHash(entry) ?? promised('uniprot', '$.protein_hash', entry.record.protein_hash) ?? null;
+
+/** The fault of a text that says of an entry what the entry does not say; undefined for none. */
+export const findUnconfirmed = (read: Identifier, { record }: UniprotRef): Claim['otherwise'] | undefined =>
+  'claim' in read && read.claim !== undefined && !isConfirmed(read.claim.description, record)
+    ? read.claim.otherwise
+    : undefined;
 
 async function resolveEntry(ctx: GatewayContext, id: string): Promise<Resolved> {
   const found = await ctx.uniprot.load(id);
@@ -98,6 +105,10 @@ export async function resolveIdentifiers(
       found.failure.failure.code === 'BAD_USER_INPUT'
     )
       return notAnIdentifier(path, found.failure.message, IDENTIFIER_HINT);
-    return found;
+    const unconfirmed =
+      'entry' in found && found.entry !== undefined ? findUnconfirmed(read, found.entry) : undefined;
+    if (unconfirmed === undefined) return found;
+    const { fault, hint } = unconfirmed;
+    return notAnIdentifier(path, describeFault(`${argument}[${index}]`, id, fault), hint);
   });
 }

@@ -7,7 +7,7 @@ import { UniprotEntry, type UniprotRef } from '../../schema/uniprot.ts';
 import { describeFault, readIdentifier } from './identifier.ts';
 import { findProtein } from './load-protein.ts';
 import { requiredParts, withoutNames } from './look-ahead.ts';
-import { hashInAtlas } from './resolve-identifiers.ts';
+import { findUnconfirmed, hashInAtlas } from './resolve-identifiers.ts';
 
 /** Null when UniProt has none. @throws UpstreamError BAD_USER_INPUT for other databases */
 export async function findEntry(ctx: GatewayContext, id: string): Promise<UniprotRef | null> {
@@ -19,7 +19,12 @@ export async function findEntry(ctx: GatewayContext, id: string): Promise<Unipro
         'protein(hash:) for a hash and proteinBySequence for a sequence.',
     );
   const found = await ctx.uniprot.load(read.entry);
-  return found === null ? null : { requested: read.entry, ...found };
+  if (found === null) return null;
+  const entry = { requested: read.entry, ...found };
+  const unconfirmed = findUnconfirmed(read, entry);
+  if (unconfirmed !== undefined)
+    throw badInput(`${describeFault('id', id, unconfirmed.fault)} ${unconfirmed.hint}`);
+  return entry;
 }
 
 builder.objectField(UniprotEntry, 'protein', (t) =>
