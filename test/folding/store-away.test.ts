@@ -5,7 +5,7 @@ import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.
 import { at } from '../support.ts';
 import { type Bench, openBench, protein, tiny } from './bench.ts';
 
-const AWAY = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+const AWAY = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, retryAfterSeconds: 5 };
 
 describe.skipIf(NO_REDIS)('while the store is away', () => {
   let place: RedisPlace;

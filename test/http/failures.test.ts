@@ -1,12 +1,13 @@
-// Failures of the service by every face of the gateway: each is counted with its code, drift with its place, the log names the cause
-// once, and a client is told.
-import { type Client, createClient } from 'graphql-ws';
+// The table of failures by the faces of the gateway: each is told with its status, and counted with its code, drift with its place;
+// the log names the cause once.
+import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';
+import type { Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { type Served, serve } from '../subscriptions/streams.ts';
 import { until } from '../subscriptions/support.ts';
-import { HASH, inTurn, openLyingPlace, type Script, says, TOKEN } from '../upstream/liar.ts';
+import { HASH, hangs, inTurn, openLyingPlace, type Script, says, TOKEN } from '../upstream/liar.ts';
 
 type Line = Readonly<Record<string, unknown>>;
 const lines: Line[] = [];
@@ -14,21 +15,53 @@ const { liar, place } = await openLyingPlace(
   {},
   { pace: { first: 20, slowest: 40 }, log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
 );
+/** Refuses the second request of a caller, and what makes more than one call. */
+const { place: strictPlace } = await openLyingPlace(
+  { RATE_LIMIT_PER_MINUTE: '1', MAX_QUERY_COST: '1' },
+  { log: testLogger((line) => lines.push(JSON.parse(line) as Line)) },
+);
 let served: Served;
-let client: Client;
+let strict: Served;
 beforeAll(async () => {
   served = await serve(place.gateway);
-  client = createClient({
-    url: served.url.replace(/^http/, 'ws'),
-    webSocketImpl: WebSocket,
-    connectionParams: { authorization: `Bearer ${TOKEN}` },
-    retryAttempts: 0,
-  });
+  strict = await serve(strictPlace.gateway);
 });
 afterAll(async () => {
-  await client.dispose();
   await served.close();
+  await strict.close();
 });
+
+/** How a face is asked. */
+interface Asked {
+  readonly gateway: Gateway;
+  readonly query: string;
+  readonly token: string;
+  readonly signal: AbortSignal;
+}
+
+/** What a client is told; over a socket without a status. */
+interface Told {
+  readonly status?: number;
+  readonly text: string;
+}
+
+const signal = new AbortController().signal;
+/** Asks for a batch: the answer fails as its List does. */
+const BATCH = '{ batch(batchId: "b1") { status } }';
+const USUAL: Asked = { gateway: place.gateway, query: BATCH, token: TOKEN, signal };
+
+async function send({ gateway, token, signal }: Asked, path: string, init: RequestInit = {}): Promise<Told> {
+  const headers = { authorization: `Bearer ${token}`, ...init.headers };
+  const request = new Request(`http://gateway.test${path}`, { ...init, headers, signal });
+  const response = await gateway.fetch(request);
+  return { status: response.status, text: await response.text() };
+}
+const postTo = (asked: Asked, path: string, body: unknown, accept: string): Promise<Told> =>
+  send(asked, path, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', accept },
+    body: JSON.stringify(body),
+  });
 
 const post = (path: string, body: unknown, accept: string) =>
   place.gateway.fetch(
@@ -44,49 +77,83 @@ const read = (path: string) =>
   );
 const textOf = async (answer: Promise<Response>): Promise<string> => (await answer).text();
 
-/** Asks for a batch: the answer fails as its List does. */
-const BATCH = '{ batch(batchId: "b1") { status } }';
-const mcp = {
+/** Runs an operation over a connection of its own, which the signal closes. */
+async function overSocket({ gateway, query, token, signal }: Asked): Promise<Told> {
+  const client = createClient({
+    url: (gateway === place.gateway ? served : strict).url.replace(/^http/, 'ws'),
+    webSocketImpl: WebSocket,
+    connectionParams: { authorization: `Bearer ${token}` },
+    retryAttempts: 0,
+  });
+  const leave = () => client.terminate();
+  signal.addEventListener('abort', leave);
+  try {
+    for await (const answer of client.iterate({ query })) return { text: JSON.stringify(answer) };
+    return { text: '' };
+  } catch (errors) {
+    return { text: JSON.stringify(errors) };
+  } finally {
+    signal.removeEventListener('abort', leave);
+    await client.dispose();
+  }
+}
+
+interface Face {
+  /** GraphQL answers what was executed with 200, a file with the status of its failure. */
+  readonly kind: 'graphql' | 'file';
+  readonly ask: (asked: Asked) => Promise<Told>;
+}
+
+const MULTIPART = 'multipart/mixed, application/json';
+const file = (path: string): Face => ({ kind: 'file', ask: (asked) => send(asked, path) });
+const graphql = (accept: string): Face => ({
+  kind: 'graphql',
+  ask: (asked) => postTo(asked, '/graphql', { query: asked.query }, accept),
+});
+const tool = ({ query }: Asked) => ({
   jsonrpc: '2.0',
   id: 1,
   method: 'tools/call',
-  params: { name: 'graphql', arguments: { query: BATCH } },
-};
+  params: { name: 'graphql', arguments: { query } },
+});
 
-async function overSocket(query: string): Promise<string> {
-  for await (const answer of client.iterate({ query })) return JSON.stringify(answer);
-  return '';
-}
-
-const FACES: Readonly<Record<string, () => Promise<string>>> = {
-  JSON: () => textOf(post('/graphql', { query: BATCH }, 'application/json')),
-  'an event stream': () => textOf(post('/graphql', { query: BATCH }, 'text/event-stream')),
-  multipart: () => textOf(post('/graphql', { query: BATCH }, 'multipart/mixed, application/json')),
-  'a deferred part': () =>
-    textOf(
-      post(
-        '/graphql',
-        { query: '{ ... @defer { batch(batchId: "b1") { status } } __typename }' },
-        'multipart/mixed, application/json',
-      ),
-    ),
-  'a socket': () => overSocket(BATCH),
-  'a table': () => textOf(read('/batches/b1/scores.tsv')),
-  'an archive': () => textOf(read('/batches/b1/results.zip')),
-  'a structure of a task': () => textOf(read('/tasks/b1-00000/structure.cif')),
-  'a result': () => textOf(read('/tasks/b1-00000/result.json')),
-  'a structure of the Atlas': () => textOf(read(`/structures/${HASH}.pdb`)),
-  'a picture': () => textOf(read(`/thumbnails/${HASH}/plddt.png`)),
-  'an export': () => textOf(post('/export.tsv', { ids: [HASH], columns: ['ptm'] }, '*/*')),
-  'a tool': () => textOf(post('/mcp', mcp, 'application/json, text/event-stream')),
-};
+const FACES = {
+  JSON: graphql('application/json'),
+  'an event stream': graphql('text/event-stream'),
+  multipart: graphql(MULTIPART),
+  'a deferred part': {
+    kind: 'graphql',
+    ask: (asked) =>
+      postTo(asked, '/graphql', { query: `{ ... @defer ${asked.query} __typename }` }, MULTIPART),
+  },
+  'a socket': { kind: 'graphql', ask: overSocket },
+  'a table': file('/batches/b1/scores.tsv'),
+  'an archive': file('/batches/b1/results.zip'),
+  'a structure of a task': file('/tasks/b1-00000/structure.cif'),
+  'a result': file('/tasks/b1-00000/result.json'),
+  'a structure of the Atlas': file(`/structures/${HASH}.pdb`),
+  'a picture': file(`/thumbnails/${HASH}/plddt.png`),
+  'an export': {
+    kind: 'file',
+    ask: (asked) => postTo(asked, '/export.tsv', { ids: [HASH], columns: ['ptm'] }, '*/*'),
+  },
+  'a tool': {
+    kind: 'graphql',
+    ask: (asked) => postTo(asked, '/mcp', tool(asked), 'application/json, text/event-stream'),
+  },
+} satisfies Readonly<Record<string, Face>>;
+const ALL: readonly (readonly [string, Face])[] = Object.entries(FACES);
 
 const sum = (counts: Readonly<Record<string, number>>) =>
   Object.values(counts).reduce((total, count) => total + count, 0);
 
 /** Sums of a counter by the value of a label. */
-async function counts(name: string, label: string): Promise<Record<string, number>> {
-  const text = await place.gateway.metrics.text();
+async function counts(
+  name: string,
+  label: string,
+  { metrics }: Pick<Gateway, 'metrics'> = place.gateway,
+): Promise<Record<string, number>> {
+  const text = await metrics.text();
   const found = text.matchAll(new RegExp(`^foldatlas_${name}\\{.*?${label}="([^"]*)".*\\} (\\d+)$`, 'gm'));
   const totals: Record<string, number> = {};
   for (const [, value = '', count] of found) totals[value] = (totals[value] ?? 0) + Number(count);
@@ -97,23 +164,33 @@ const failureLines = () => lines.filter(({ message }) => message === 'upstream f
 
 const SECRET = 'https://files.test/result.json?signature=abcdef';
 const ODD = { data: { status: 'done', counts: { done: -1 }, items: [] }, protein_hash: 5 };
-const FAILURES: Readonly<Record<string, { readonly script: Script; readonly isLogged: boolean }>> = {
-  UPSTREAM_DRIFT: { script: says(200, ODD), isLogged: true },
-  UPSTREAM_UNAVAILABLE: { script: says(500, { message: `broken at ${SECRET}` }), isLogged: true },
-  UPSTREAM_TIMEOUT: { script: says(504, { message: 'no answer in time' }), isLogged: true },
-  FORBIDDEN: { script: says(403, { message: 'not allowed' }), isLogged: false },
+interface Failure {
+  readonly script: Script;
+  /** The status of a file that cannot be had for it. */
+  readonly status: number;
+  readonly isLogged: boolean;
+}
+const FAILURES: Readonly<Record<string, Failure>> = {
+  UPSTREAM_DRIFT: { script: says(200, ODD), status: 502, isLogged: true },
+  UPSTREAM_UNAVAILABLE: {
+    script: says(500, { message: `broken at ${SECRET}` }),
+    status: 503,
+    isLogged: true,
+  },
+  UPSTREAM_TIMEOUT: { script: says(504, { message: 'no answer in time' }), status: 504, isLogged: true },
+  FORBIDDEN: { script: says(403, { message: 'not allowed' }), status: 403, isLogged: false },
 };
 
 /** What is counted and logged while something is asked. */
-async function observe(ask: () => Promise<string>) {
+async function observe<T>(ask: () => Promise<T>, gateway: Gateway = place.gateway) {
   lines.length = 0;
   const [errors, drifts] = [
-    await counts('errors_total', 'code'),
-    await counts('upstream_drifts_total', 'path'),
+    await counts('errors_total', 'code', gateway),
+    await counts('upstream_drifts_total', 'path', gateway),
   ];
   const text = await ask();
   await until('the end of the request', () => lines.some(({ message }) => message === 'request'));
-  const after = await counts('errors_total', 'code');
+  const after = await counts('errors_total', 'code', gateway);
   return {
     text,
     errors: Object.fromEntries(
@@ -122,21 +199,25 @@ async function observe(ask: () => Promise<string>) {
         return more === 0 ? [] : [[code, more]];
       }),
     ),
-    drifts: sum(await counts('upstream_drifts_total', 'path')) - sum(drifts),
+    drifts: sum(await counts('upstream_drifts_total', 'path', gateway)) - sum(drifts),
   };
 }
 
 beforeEach(() => liar.reset());
 
-describe.each(Object.entries(FAILURES))('a failure with the code %s', (code, { script, isLogged }) => {
-  it.each(Object.entries(FACES))('is counted and logged once by %s', async (_, ask) => {
+describe.each(Object.entries(FAILURES))('a failure with the code %s', (code, failure) => {
+  it.each(ALL)('is told, counted and logged once by %s', async (name, { kind, ask }) => {
+    const { script, status, isLogged } = failure;
     for (const operation of ['list', 'status', 'protein', 'bulk', 'thumbnail'])
       liar.script(
         operation,
         operation === 'thumbnail' && code === 'UPSTREAM_DRIFT' ? says(200, 'x') : script,
       );
-    const { text, errors, drifts } = await observe(ask);
-    expect(text.length).toBeGreaterThan(0);
+    const { text: told, errors, drifts } = await observe(() => ask(USUAL));
+    expect(told.text.length).toBeGreaterThan(0);
+    // The export has a row that says so.
+    const isWhole = kind === 'graphql' || name === 'an export';
+    expect(told.status).toBe(name === 'a socket' ? undefined : isWhole ? 200 : status);
     expect(errors).toEqual({ [code]: 1 });
     expect(drifts).toBe(code === 'UPSTREAM_DRIFT' ? 1 : 0);
     expect(failureLines()).toHaveLength(isLogged ? 1 : 0);
@@ -149,6 +230,51 @@ describe.each(Object.entries(FAILURES))('a failure with the code %s', (code, { s
     expect(JSON.stringify(lines)).not.toMatch(/files\.test|abcdef|token-of-a-caller/);
   });
 });
+
+describe('a request that is refused', () => {
+  const { gateway } = strictPlace;
+
+  it.each(ALL)('is told and counted once by %s', async (name, { ask }) => {
+    const asked = { ...USUAL, gateway, token: `refused ${name}`.replaceAll(' ', '-') };
+    await ask(asked);
+    const refused = async () => (await counts('requests_refused_total', 'reason', gateway)).rate ?? 0;
+    const before = await refused();
+    const { text: told, errors } = await observe(() => ask(asked), gateway);
+    expect(told.status).toBe(name === 'a socket' ? undefined : 429);
+    expect(told.text).toMatch(/You have made more than 1 requests in a minute/);
+    expect(errors).toEqual({ RATE_LIMITED: 1 });
+    expect((await refused()) - before).toBe(1);
+  });
+
+  it.each(
+    ALL.filter(([name, { kind }]) => kind === 'graphql' || name === 'an export'),
+  )('for its cost is told and counted once by %s', async (name, { kind, ask }) => {
+    const query = '{ a: batch(batchId: "b1") { status } b: batch(batchId: "b2") { status } }';
+    const asked = { ...USUAL, gateway, query, token: `cost ${name}`.replaceAll(' ', '-') };
+    const { text: told, errors } = await observe(() => ask(asked), gateway);
+    expect(told.status).toBe(name === 'a socket' ? undefined : kind === 'graphql' ? 200 : 400);
+    expect(told.text).toMatch(/could cost \d+ upstream calls; 1 are allowed/);
+    expect(errors).toEqual({ QUERY_TOO_EXPENSIVE: 1 });
+    expect(failureLines()).toEqual([]);
+  });
+});
+
+it.each(ALL)('nothing is counted or logged as a failure by %s when its client has left', async (_, {
+  ask,
+}) => {
+  const operations = ['list', 'status', 'protein', 'bulk', 'thumbnail'];
+  for (const operation of operations) liar.script(operation, hangs);
+  const leaving = new AbortController();
+  const { errors } = await observe(async () => {
+    const asked = ask({ ...USUAL, signal: leaving.signal }).catch(() => undefined);
+    await until('the service to be asked', () => liar.seen.length > 0);
+    leaving.abort();
+    await asked;
+  });
+  expect(errors).toEqual({});
+  expect(lines.filter(({ level }) => level === 'warn' || level === 'error')).toEqual([]);
+});
+
 const DONE = { batch_id: 'b1', status: 'done', counts: { done: 1 }, cursor: null };
 const ITEM = { task_id: 'b1-00000', status: 'done', response_available: true };
 
@@ -156,8 +282,8 @@ describe('a failure that a client is told of in data', () => {
   it('is logged by an archive that has the other results', async () => {
     liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
     liar.script('status', says(200, { data: { status: 'done', response: '{"no": "result"}' } }));
-    const { text, drifts } = await observe(FACES['an archive'] ?? (async () => ''));
-    expect(text).toContain('manifest.json');
+    const { text, drifts } = await observe(() => FACES['an archive'].ask(USUAL));
+    expect(text.text).toContain('manifest.json');
     expect(failureLines()).toMatchObject([{ code: 'UPSTREAM_DRIFT', operation: 'download' }]);
     expect(drifts).toBe(1);
   });
@@ -165,7 +291,7 @@ describe('a failure that a client is told of in data', () => {
   it('is logged by a table', async () => {
     liar.script('list', says(200, { data: { ...DONE, items: [ITEM] } }));
     liar.script('status', says(200, { data: { status: 'done' } }));
-    const { drifts } = await observe(FACES['a table'] ?? (async () => ''));
+    const { drifts } = await observe(() => FACES['a table'].ask(USUAL));
     expect(failureLines()).toMatchObject([{ operation: 'status', path: '$.response' }]);
     expect(drifts).toBe(1);
   });
@@ -267,8 +393,8 @@ describe('a subscription', () => {
 
   it('counts and logs its failure once over a socket', async () => {
     liar.script('list', says(200, ODD));
-    const { text, errors } = await observe(() => overSocket(watch('socket')));
-    expect(text).toContain('UPSTREAM_DRIFT');
+    const { text, errors } = await observe(() => overSocket({ ...USUAL, query: watch('socket') }));
+    expect(text.text).toContain('UPSTREAM_DRIFT');
     expect(errors).toEqual({ UPSTREAM_DRIFT: 1 });
     expect(failureLines()).toHaveLength(1);
   });
