@@ -150,7 +150,11 @@ function owesWebhook(history: History): string | undefined {
     if (new Set(received.map((one) => one.id)).size > 1)
       return `the webhook of ${id} was sent with several ids`;
     const gone = received.findIndex(({ status }) => status === 410);
-    if (gone !== -1 && gone < received.length - 1) return `the webhook of ${id} was sent again after 410`;
+    const goneAt = received[gone]?.at ?? 0;
+    // A copy that was put back has the webhook as it was.
+    const isBack = filesLostAt.some((lostAt) => lostAt >= goneAt);
+    if (gone !== -1 && gone < received.length - 1 && !isBack)
+      return `the webhook of ${id} was sent again after 410`;
     const isPromised =
       told?.type === 'FoldSubmitted' && !told.isReplayed && !told.warnings.includes('NOTIFY_NOT_STORED');
     const isLost = filesLostAt.some((lostAt) => lostAt >= at);

@@ -1,20 +1,42 @@
-// Faults that the gateway had once, or could have. The simulator has to find each.
+// Faults that the gateway had once, or could have. The simulator finds each, and shrank what it
+// found to the events that stand here.
+import { createPlan, type Event, type Plan } from './plan.ts';
 
 interface Mutant {
   /** The file of the gateway. */
   readonly file: string;
   /** Texts that stand there once, and what stands there instead. */
   readonly replacements: readonly (readonly [text: string, fault: string])[];
+  /** A history in which the fault breaks a promise. */
+  readonly events: readonly Event[];
 }
+
+const at = (gapMs: number, replica = 0) => ({ gapMs, replica });
+const submit = (gapMs: number, more: Partial<Extract<Event, { kind: 'submit' }>> = {}): Event => ({
+  ...{ ...at(gapMs), kind: 'submit', caller: 'ada', key: 0, variant: 0, fate: 'ok' },
+  ...{ receiver: null, leavesMs: null, ...more },
+});
 
 export const MUTANTS = {
   'tolerance of two seconds': {
     file: 'src/store/ledger/mark.ts',
     replacements: [['return newest < known.newest ?', 'return newest < known.newest - 2_000 ?']],
+    events: [
+      { ...at(0), kind: 'back up' },
+      submit(0),
+      { ...at(1_000), kind: 'restore', isClean: true, isKilled: true, accepts: false },
+      submit(0),
+    ],
   },
   'one former secret': {
     file: 'src/store/ledger/principals.ts',
     replacements: [['[] : formerSecrets(secrets).map(', '[] : formerSecrets(secrets).slice(-1).map(']],
+    events: [
+      submit(0),
+      { ...at(300), kind: 'rotate secret' },
+      { ...at(0), kind: 'rotate secret' },
+      submit(0),
+    ],
   },
   'claim after Submit': {
     file: 'src/store/ledger/sqlite-ledger.ts',
@@ -24,15 +46,46 @@ export const MUTANTS = {
         'void [names, at, requestHash],',
       ],
     ],
+    events: [submit(0), submit(0)],
   },
   'Submit sent again': {
     file: 'src/upstream/batch.ts',
     replacements: [["new Set(['list', 'status'])", "new Set(['list', 'status', 'submit'])"]],
+    events: [submit(0, { fate: 'answer lost' })],
   },
   'lease without end': {
     file: 'src/store/lease.ts',
     replacements: [['expected: heldVersion(), lifetimeMs }', 'expected: heldVersion(), lifetimeMs: 1e12 }']],
+    events: [
+      submit(0, { receiver: 'ok' }),
+      { ...at(6_000), kind: 'kill', effects: 0 },
+      { ...at(0), kind: 'start' },
+    ],
+  },
+  'webhook not synchronised': {
+    file: 'src/progress/webhook-store.ts',
+    replacements: [[', isListed: true, isDurable: true }', ', isListed: true }']],
+    events: [submit(0, { receiver: 'ok' }), { ...at(300), kind: 'cut power' }],
+  },
+  'token only for known webhooks': {
+    file: 'src/progress/webhooks.ts',
+    replacements: [
+      [
+        'if (tokens.get(name) === token) continue;',
+        'if (tokens.get(name) === token || !others.has(name)) continue;',
+      ],
+    ],
+    events: [
+      { ...at(0), kind: 'list', caller: 'ada' },
+      submit(100, { receiver: 'ok', replica: 1 }),
+      { ...at(2_500, 1), kind: 'stop' },
+    ],
   },
 } as const satisfies Record<string, Mutant>;
 export type MutantName = keyof typeof MUTANTS;
+/** The plan of the history of a fault. */
+export const mutantPlan = (name: MutantName): Plan => ({
+  ...createPlan(1),
+  ...{ replicas: 2, isShared: false, hasWebhooks: true, trouble: 0, events: MUTANTS[name].events },
+});
 export const MUTANT_NAMES = Object.keys(MUTANTS) as MutantName[];

@@ -126,9 +126,24 @@ export function createPlan(seed: number): Plan {
       return { ...at, kind, hours: random.pick([-30, -2, -0.01, 0.01, 2, 20, 24 * 40]) };
     return { ...at, kind };
   }
+  /** Orders that chance alone seldom brings: what is written between a copy and its return. */
+  function createMotif(): Event[] {
+    if (!wanted.has('restore') || random.chance(0.5)) return [];
+    const event = createEvent();
+    const copy: Event = { ...common(), kind: 'back up' };
+    const sent: Event = {
+      ...{ ...common(), kind: 'submit', ...who(), ...input(), gapMs: random.below(1_500) },
+      ...{ fate: 'ok', receiver: null, leavesMs: null },
+    };
+    const back: Event = {
+      ...{ ...common(), kind: 'restore', gapMs: 100 },
+      ...{ isClean: true, isKilled: random.chance(0.5), accepts: false },
+    };
+    return [copy, sent, back, event];
+  }
   return {
     ...{ seed, replicas, hasWebhooks, isShared: random.chance(0.25) },
     trouble: random.chance(0.3) ? 0.15 : 0,
-    events: Array.from({ length: 4 + random.below(12) }, createEvent),
+    events: [...Array.from({ length: 4 + random.below(12) }, createEvent), ...createMotif()],
   };
 }

@@ -74,7 +74,6 @@ export interface Received {
 const RECEIVERS = { ok: [204], flaky: [500, 0, 204], gone: [410], late: [500, 500, 204] } as const;
 export const RECEIVER_NAMES = Object.keys(RECEIVERS) as (keyof typeof RECEIVERS)[];
 
-const BATCH_ID = /^b\d+$/;
 const text = (value: unknown): string => (typeof value === 'string' ? value : '');
 const field = (value: unknown, ...path: (string | number)[]): unknown =>
   path.reduce<unknown>(
@@ -183,7 +182,6 @@ export class Service {
   }
 }
 
-export const isBatchId = (id: string): boolean => BATCH_ID.test(id);
 export const SERVICE_URL = 'https://service.example.org';
 
 /** The end of a process at one of its effects, for a kill at any await. */

@@ -1,11 +1,12 @@
 // Bundles the simulator with the gateway's source, with or without a mutation in it, and plays seeds
 // on every core.
-import { existsSync, mkdirSync, readFileSync } from 'node:fs';
-import { availableParallelism } from 'node:os';
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Worker } from 'node:worker_threads';
 import { build, type Plugin } from 'esbuild';
 import { MUTANTS, type MutantName } from './mutants.ts';
+import type { Plan } from './plan.ts';
 import type { Found, Report, Task } from './worker.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
@@ -54,36 +55,38 @@ async function bundle(mutant: MutantName | undefined): Promise<string> {
 
 export interface SimulationOptions {
   readonly from?: number;
-  readonly seeds: number;
+  readonly seeds?: number;
+  /** Plays these instead of seeds. */
+  readonly plans?: readonly Plan[];
   readonly mutant?: MutantName | undefined;
   /** Ends at the first broken promise. */
   readonly isFirstOnly?: boolean;
-  readonly workers?: number;
 }
 
 /** Plays seeds. */
-export async function simulate({
-  from = 1,
-  seeds,
-  mutant,
-  isFirstOnly = false,
-  workers = availableParallelism(),
-}: SimulationOptions): Promise<Report> {
+export async function simulate(options: SimulationOptions): Promise<Report> {
+  const { from = 1, seeds = 0, plans, mutant, isFirstOnly = false } = options;
   const file = await bundle(mutant);
-  const folder = existsSync(MEMORY) ? MEMORY : '';
-  const running: Worker[] = [];
-  const play = (first: number) =>
-    new Promise<Report>((resolve, reject) => {
-      const task: Task = { from: from + first, to: from + seeds, step: workers, isFirstOnly, folder };
-      const worker = new Worker(file, { workerData: task });
-      running.push(worker);
-      worker.once('message', resolve);
-      worker.once('error', reject);
-    });
-  const reports = await Promise.all(
-    Array.from({ length: Math.min(workers, seeds) }, (_, first) => play(first)),
-  );
-  await Promise.all(running.map((worker) => worker.terminate()));
+  const folder = mkdtempSync(join(existsSync(MEMORY) ? MEMORY : tmpdir(), 'foldatlas-simulation-'));
+  const step = plans === undefined ? Math.min(availableParallelism(), seeds) : 1;
+  const workers = Array.from({ length: step }, (_, first) => {
+    const task: Task = { from: from + first, to: from + seeds, step, isFirstOnly, folder };
+    // A history makes much garbage.
+    const resourceLimits = { maxYoungGenerationSizeMb: 64 };
+    return new Worker(file, { resourceLimits, workerData: plans === undefined ? task : { ...task, plans } });
+  });
+  const reports: Report[] = [];
+  await new Promise<void>((resolve, reject) => {
+    for (const worker of workers)
+      worker.once('error', reject).once('message', (report: Report) => {
+        reports.push(report);
+        if (reports.length === step || (isFirstOnly && report.found.length > 0)) resolve();
+      });
+  }).finally(async () => {
+    await Promise.all(workers.map((worker) => worker.terminate()));
+    rmSync(folder, { recursive: true });
+    rmSync(file);
+  });
   const coverage: Record<string, number> = {};
   for (const report of reports)
     for (const [pair, count] of Object.entries(report.coverage))

@@ -1,8 +1,6 @@
 // Plays seeds in a thread of its own, and shrinks what breaks a promise.
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { parentPort, workerData } from 'node:worker_threads';
+import { parentPort, threadId, workerData } from 'node:worker_threads';
 import { type Line, type Outcome, playHistory } from './history.ts';
 import type { Violation } from './judge.ts';
 import { createPlan, type Event, type Plan } from './plan.ts';
@@ -12,9 +10,11 @@ export interface Task {
   readonly from: number;
   readonly to: number;
   readonly step: number;
+  /** Plays these instead of seeds. */
+  readonly plans?: readonly Plan[];
   /** Ends at the first broken promise; the others go on to the end. */
   readonly isFirstOnly: boolean;
-  /** A folder in memory, if there is one. */
+  /** For files. */
   readonly folder: string;
 }
 
@@ -87,25 +87,26 @@ async function shrink(
   };
 }
 
-async function run({ from, to, step, isFirstOnly, folder: parent }: Task): Promise<Report> {
-  const folder = mkdtempSync(join(parent === '' ? tmpdir() : parent, 'foldatlas-simulation-'));
+function* plansOf({ from, to, step, plans }: Task): Generator<Plan> {
+  if (plans !== undefined) return yield* plans;
+  for (let seed = from; seed < to; seed += step) yield createPlan(seed);
+}
+
+async function run(task: Task): Promise<Report> {
+  const { isFirstOnly } = task;
+  const folder = join(task.folder, String(threadId));
   const coverage: Record<string, number> = {};
   const found: Found[] = [];
   let played = 0;
-  try {
-    const play = (plan: Plan) => playHistory(plan, folder);
-    for (let seed = from; seed < to; seed += step) {
-      const plan = createPlan(seed);
-      const outcome = await play(plan);
-      played += 1;
-      for (const pair of outcome.history.coverage) coverage[pair] = (coverage[pair] ?? 0) + 1;
-      const shrunk = await shrink(plan, outcome, play);
-      if (shrunk !== undefined) found.push(shrunk);
-      if (found.length > 0 && isFirstOnly) break;
-      if (found.length >= 5) break;
-    }
-  } finally {
-    rmSync(folder, { recursive: true, force: true });
+  const play = (plan: Plan) => playHistory(plan, folder);
+  for (const plan of plansOf(task)) {
+    const outcome = await play(plan);
+    played += 1;
+    for (const pair of outcome.history.coverage) coverage[pair] = (coverage[pair] ?? 0) + 1;
+    const shrunk = await shrink(plan, outcome, play);
+    if (shrunk !== undefined) found.push(shrunk);
+    if (found.length > 0 && isFirstOnly) break;
+    if (found.length >= 5) break;
   }
   return { played, found, coverage };
 }

@@ -1,6 +1,7 @@
 // A Redis that fails over to a replica, which may lack the last moment: no key is given away twice, whichever gateway asks.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { openDocuments } from '../../src/store/documents.ts';
 import type { KeyEntry, Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { NotReplicatedError } from '../../src/store/ledger/replication.ts';
@@ -89,6 +90,19 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
     await reached(late);
     for (const key of given) expect(await claim(late, key)).toMatchObject({ state: 'pending' });
     expect([...gateways, late].map((ledger) => ledger.isLost())).toEqual([false, false, false, false]);
+  });
+
+  it('keeps a durable document through a failover, and says which it may lose', async () => {
+    const documents = openDocuments(pair.url);
+    const options = { lifetimeMs: 600_000, isDurable: true };
+    await documents.put('kept', 'a webhook', options);
+    pair.replica.stall();
+    await expect(documents.put('lost', 'another', options)).rejects.toThrow(NotReplicatedError);
+    await pair.failOver();
+    const read = () => documents.get('kept').catch(() => undefined);
+    await until('the document', async () => (await read()) !== undefined);
+    expect(await read()).toMatchObject({ text: 'a webhook' });
+    await documents.close();
   });
 
   it('gives no key away on the side that has lost its replica, when both are believed', async () => {
