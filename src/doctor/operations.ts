@@ -2,8 +2,12 @@
 // answer. Later calls use ids of earlier answers.
 import * as z from 'zod';
 import { readBulkArchive } from '../upstream/archive/bulk.ts';
-import { checkCluster, checkFeature } from '../upstream/atlas.ts';
+import { checkCluster, checkFeature, checkPng } from '../upstream/atlas.ts';
+import { checkJob } from '../upstream/atlas-bulk.ts';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
+import { toTaskState } from '../upstream/folds/batch-states.ts';
+import { missingResult } from '../upstream/folds/fold-errors.ts';
+import { findSizeFault, readItems } from '../upstream/folds/list-items.ts';
 import type { Call, UpstreamSettings } from '../upstream/http/upstream-client.ts';
 import { validate } from '../upstream/http/validate-response.ts';
 import type { RequiredParts } from '../upstream/proteins/parts.ts';
@@ -87,24 +91,27 @@ async function examineArchive({ bytes }: Answer, hash: string): Promise<readonly
   return expectations.flatMap(([holds, path, expected]) => unless(holds, path, expected, 'something else'));
 }
 
+/** The errors that a reader of the gateway throws or returns, as differences. */
+function findFaults(read: () => readonly unknown[]): readonly Difference[] {
+  const faults: unknown[] = [];
+  try {
+    faults.push(...read());
+  } catch (error) {
+    faults.push(error);
+  }
+  return faults.flatMap((fault) => {
+    if (!(fault instanceof Error)) return [];
+    if (!(fault instanceof UpstreamError)) throw fault;
+    const path = /\$[\w.[\]]*\w/.exec(fault.message)?.[0] ?? '$';
+    return [{ path, expected: 'what the gateway can read', seen: fault.failure.code }];
+  });
+}
+
 /** Reads an answer as the gateway does. @returns the difference for which the gateway refuses it */
 const readBy =
-  (read: (content: unknown) => readonly unknown[]) =>
-  ({ status, content }: Answer): readonly Difference[] => {
-    if (status >= 300 || content === undefined) return [];
-    const faults: unknown[] = [];
-    try {
-      faults.push(...read(content));
-    } catch (error) {
-      faults.push(error);
-    }
-    return faults.flatMap((fault) => {
-      if (!(fault instanceof Error)) return [];
-      if (!(fault instanceof UpstreamError)) throw fault;
-      const path = /\$[\w.[\]]*\w/.exec(fault.message)?.[0] ?? '$';
-      return [{ path, expected: 'what the gateway can read', seen: fault.failure.code }];
-    });
-  };
+  (read: (content: unknown, status: number) => readonly unknown[]) =>
+  ({ status, content }: Answer): readonly Difference[] =>
+    status >= 300 || content === undefined ? [] : findFaults(() => read(content, status));
 
 const NEEDS_RECORD: RequiredParts = { ...NO_PARTS, record: true };
 
@@ -179,8 +186,10 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
       { ...get('thumbnail', path), accept: 'image/png' },
       {
         setting: 'UPSTREAM_THUMBNAILS',
-        examine: ({ contentType }) =>
-          unless(contentType === 'image/png', 'content-type', 'image/png', contentType || 'none'),
+        examine: ({ status, contentType, bytes }) => [
+          ...unless(contentType === 'image/png', 'content-type', 'image/png', contentType || 'none'),
+          ...(status < 300 ? findFaults(() => [checkPng(bytes)]) : []),
+        ],
       },
     );
   }
@@ -201,6 +210,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
       statuses: [200, 202],
       schema: wire.bulkJob,
       optional: ['poll_url', 'completed_count', 'total_count', 'download_url', 'expires_at'],
+      examine: readBy((content, status) => [checkJob(validate('bulkJob', wire.bulkJob, content), status)]),
     });
     await run(
       'job, cancel',
@@ -212,6 +222,7 @@ export async function checkAtlas(run: RunCheck, { thumbnailTypes }: UpstreamSett
 }
 
 const LIST = post('list', { batch_id: UNKNOWN_ID, include_responses: false });
+const FIRST_ITEM = { limit: 1 };
 const LIST_FIELDS = 'UPSTREAM_LIST_FIELDS';
 const OPTIONAL_IN_BATCHES = ['warning_messages', 'results_expire_at', 'expires_at'];
 
@@ -227,6 +238,20 @@ export async function checkBatch(
   await run('cancel, unknown task', post('cancel', { task_id: UNKNOWN_ID }), ABSENT);
   if (batchId !== undefined) await checkOwnBatch(run, settings, batchId);
 }
+
+/** Reads a page as the gateway does: its items, and whether their number agrees with the counts. */
+const readPage =
+  (batchId: string) =>
+  (content: unknown): unknown[] => {
+    const page = validate('list', wire.itemPage, content);
+    return [findSizeFault(page, FIRST_ITEM), readItems(batchId, page.items, FIRST_ITEM)];
+  };
+
+/** A task that is done has a result; after 31 days Status answers 410 instead. */
+const readStatus = (content: unknown): unknown[] => {
+  const { status, response } = validate('status', wire.taskStatus, content);
+  return [toTaskState(status) === 'DONE' && response == null ? missingResult() : undefined];
+};
 
 const readTaskIds = (content: unknown): unknown[] => {
   const items = valueAt(content, ['items']);
@@ -248,8 +273,11 @@ async function checkOwnBatch(
       ...OPTIONAL_IN_BATCHES,
       ...['batch_id', 'created_at', 'items[].response', 'items[].response_available', 'items[].error'],
     ],
-    examine: ({ content }) =>
-      unless(readTaskIds(content).length <= 1, '$.items', '1 item', 'more', LIST_FIELDS),
+    examine: (answer) => {
+      const count = readTaskIds(answer.content).length;
+      const differences = unless(count <= FIRST_ITEM.limit, '$.items', '1 item', 'more', LIST_FIELDS);
+      return differences.length > 0 ? differences : readBy(readPage(batchId))(answer);
+    },
   });
   const cursor = textAt(page, 'cursor');
   const taskId = textAt(page, 'items', 0, 'task_id');
@@ -263,6 +291,7 @@ async function checkOwnBatch(
     await run('status, own task', post('status', { task_id: taskId }), {
       schema: wire.taskStatus,
       optional: [...OPTIONAL_IN_BATCHES, 'response', 'artifacts', 'artifacts_expire_in', 'error'],
+      examine: readBy(readStatus),
     });
 }
 

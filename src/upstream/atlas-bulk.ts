@@ -105,17 +105,25 @@ export function isJobGone(error: unknown): error is UpstreamError {
   return error.failure.status === 410 || error.failure.isAbsence === true;
 }
 
+/**
+ * Checks a job by the HTTP status of its answer. One that is not complete has no archive: it would
+ * lack proteins, which would prove that there are none.
+ *
+ * @throws UpstreamError UPSTREAM_DRIFT for one that is complete and has no archive
+ */
+export function checkJob(job: wire.BulkJob, httpStatus: number): wire.BulkJob {
+  const isComplete =
+    FINISHED.has(job.status ?? '') || (httpStatus === 200 && !KNOWN_ENDS.has(job.status ?? ''));
+  if (isComplete && job.download_url == null)
+    throw drifted('bulkJob', '$.download_url', 'the job is complete, and there is no address');
+  return isComplete || httpStatus !== 202 ? job : { ...job, download_url: undefined };
+}
+
 /** GET /proteins/batch/jobs/{id}. @throws UpstreamError RESULT_EXPIRED (410) when it is too old */
 export async function bulkJob(up: Upstream, jobId: string): Promise<wire.BulkJob> {
   const answer = await call(up, get('bulkJob', `/proteins/batch/jobs/${segment('bulkJob', jobId)}`));
   const { record: job } = await readJson(answer, wire.bulkJob);
-  const isComplete =
-    FINISHED.has(job.status ?? '') || (answer.status === 200 && !KNOWN_ENDS.has(job.status ?? ''));
-  if (isComplete && job.download_url == null)
-    throw drifted('bulkJob', '$.download_url', 'the job is complete, and there is no address');
-  // The archive of a job that is not complete lacks proteins, which would prove that there are
-  // none.
-  return isComplete || answer.status !== 202 ? job : { ...job, download_url: undefined };
+  return checkJob(job, answer.status);
 }
 
 /** DELETE /proteins/batch/jobs/{id}. @returns false when the job is unknown */

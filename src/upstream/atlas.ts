@@ -149,7 +149,7 @@ const PNG = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 const PNG_END = Buffer.from('IEND');
 
 /** @throws UpstreamError UPSTREAM_DRIFT for anything but a whole PNG: it would be cached as one */
-function asPng(bytes: Uint8Array): Uint8Array {
+export function checkPng(bytes: Uint8Array): Uint8Array {
   const isWhole = PNG.equals(bytes.subarray(0, PNG.length)) && PNG_END.equals(bytes.subarray(-8, -4));
   if (isWhole) return bytes;
   throw new UpstreamError("The upstream's answer to thumbnail is not a whole PNG.", {
@@ -165,7 +165,7 @@ export async function thumbnail(up: Upstream, hash: string, type: string): Promi
   const kind = segment('thumbnail', up.settings.thumbnailTypes?.[type] ?? type);
   const path = `/proteins/${segment('thumbnail', hash)}/thumbnail/${kind}`;
   const answer = await callOrNull(up, get('thumbnail', path, { accept: 'image/png' }));
-  return answer && asPng(answer.body);
+  return answer && checkPng(answer.body);
 }
 
 /**

@@ -5,9 +5,14 @@ import { readConfig } from '../../src/config.ts';
 import { examine } from '../../src/doctor/doctor.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { toUpstreamSettings } from '../../src/upstream/settings.ts';
-import { openPlace } from '../upstream/liar.ts';
+import { until } from '../subscriptions/support.ts';
+import { openPlace, TOKEN } from '../upstream/liar.ts';
 import { type ChangingProxy, inJson, openProxy } from './proxy.ts';
 
+const rescore = (fields: Record<string, unknown>, score: number): void => {
+  const hits = fields.similar_proteins;
+  for (const hit of Array.isArray(hits) ? hits : []) hit.similarity_score = score;
+};
 const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 
 let sandbox: Sandbox;
@@ -31,6 +36,70 @@ const protein = (fields: string) => `{ protein(hash: "${HASH}") { ${fields} } }`
 const members = protein('cluster { members(first: 1) { totalCount } }');
 const halved = (value: unknown) =>
   Array.isArray(value) ? value.slice(0, Math.ceil(value.length / 2)) : value;
+
+/** Changes the data of an answer of the Batch API. */
+const inData = (operation: string, changes: object) =>
+  inJson(new RegExp(`/batch/${operation}$`), (fields) => void Object.assign(Object(fields.data), changes));
+
+/** A batch of two tasks, both of them done. */
+async function finishedBatch(): Promise<string> {
+  const post = async (operation: string, body: unknown) => {
+    const response = await fetch(`${sandbox.url}/api/v1/batch/${operation}`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${TOKEN}`, 'content-type': 'application/json' },
+      body: JSON.stringify(body),
+    });
+    return Object(await response.json()).data;
+  };
+  const input = { sequences: [{ type: 'protein', id: 'A', sequence: 'MQIFVKTLTG' }] };
+  const payload = [{ model: 'foldmodel2-2026-05-cutoff-2025', all_atom_input: input }];
+  const { batch_id } = await post('submit', { endpoint: 'fold_max_accuracy', payload, repeat: 2 });
+  await until('the batch is done', async () => (await post('list', { batch_id })).status === 'done');
+  return String(batch_id);
+}
+
+const PAGE = '($batch: ID!) { batch(batchId: $batch) { tasks(first: 1) { nodes { taskId status } } } }';
+const TASK = '($task: ID!) { task(taskId: $task) { status result { ptm } } }';
+const SEARCH = '{ similarProteins(sequence: "MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLV") { hits { score } } }';
+
+describe('the doctor, with the batch of a caller', () => {
+  let batch: string;
+  beforeAll(async () => {
+    batch = await finishedBatch();
+  });
+
+  it.each([
+    ['list, own batch', 'nothing else', PAGE, undefined],
+    ['list, own batch', 'counts of more tasks', PAGE, inData('list', { cursor: null })],
+    ['list, own batch', 'counts of none', PAGE, inData('list', { counts: {} })],
+    ['list, own batch', 'counts that are texts', PAGE, inData('list', { counts: 'many' })],
+    ['list, own batch', 'no items', PAGE, inData('list', { items: null })],
+    ['list, own batch', 'items without an id or a state', PAGE, inData('list', { items: [{ task_id: 7 }] })],
+    ['status, own task', 'nothing else', TASK, undefined],
+    ['status, own task', 'no result', TASK, inData('status', { response: null })],
+    ['status, own task', 'no state', TASK, inData('status', { status: null })],
+    ['similarity', 'nothing else', SEARCH, undefined],
+    ['similarity', 'no hits', SEARCH, set(/similarity/, 'similar_proteins', () => 'none')],
+    ['similarity', 'scores of 9', SEARCH, inJson(/similarity/, (fields) => rescore(fields, 9))],
+  ] as const)('%s: says OK of %s just where the gateway reads it', async (name, _, query, change) => {
+    proxy.change(change);
+    const settings = toUpstreamSettings(readConfig({}), proxy.url);
+    const up = { settings, connections, token: TOKEN, requestId: 'test', signal: undefined };
+    const { checks } = await examine(up, { sandbox: false, batchId: batch });
+    const status = checks.find((check) => check.name === name)?.status;
+    const place = openPlace(proxy.url, { DOWNLOAD_HOSTS: new URL(sandbox.url).host });
+    const ask = query.startsWith('(') ? `query ${query}` : query;
+    const { errors = [] } = await place.query(
+      ask,
+      query === PAGE ? { batch } : query === TASK ? { task: `${batch}-00000` } : {},
+    );
+    await place.gateway.close();
+    const codes = errors.map(({ extensions }) => extensions.code);
+    expect([status, codes]).toEqual(
+      change === undefined ? ['OK', []] : ['CHANGED', expect.arrayContaining(['UPSTREAM_DRIFT'])],
+    );
+  });
+});
 
 describe('the doctor', () => {
   it.each([
