@@ -26,6 +26,7 @@ export const files: Target = ({ gateway }) => {
     (a: string) => `/tasks/${a}/result.json`,
     (a: string, b: string) => `/bulk/${a}/${b}.zip`,
     (a: string, b: string) => `/export.tsv?columns=${a},${b}`,
+    (a: string, b: string) => `/export.tsv?ids=${a},${b}`,
     (a: string, b: string) => `/${a}/${b}`,
     (a: string) => `/schema/${a}`,
   );

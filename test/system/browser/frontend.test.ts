@@ -82,21 +82,15 @@ it('ranks designs by ipSAE or by ipTM, and those without an interface by pTM beh
   const design = (ipsae: number | null, iptm: number | null, ptm: number | null) => ({
     scores: { ipsae, iptm, ptm },
   });
-  const single = [design(null, null, 0.95), design(null, null, 0.2), { scores: null }];
-  const byIpsae = [
-    design(0.7, 0.2, 0.5),
-    design(0.6, 0.9, 0.5),
-    design(0, 0.3, 0.9),
-    design(null, 0.95, 0.9),
-  ];
-  const byIptm = [3, 1, 2, 0].map((place) => byIpsae[place]);
-  for (const [order, complexes] of [
-    ['ipsae', byIpsae],
-    ['iptm', byIptm],
-  ] as const) {
-    const ranked = [...complexes.filter((one) => one !== undefined), ...single];
-    expect(ranked.toReversed().sort(bestFirst(order))).toEqual(ranked);
-  }
+  const sure = design(0.7, 0.2, 0.5);
+  const unsure = design(0.6, 0.9, 0.5);
+  const apart = design(0, 0.3, 0.9);
+  const withoutPae = design(null, 0.95, 0.9);
+  const single = [design(null, null, 0.95), design(null, null, 0.2)];
+  const byIpsae = [sure, unsure, apart, withoutPae, ...single, { scores: null }];
+  expect(byIpsae.toReversed().sort(bestFirst('ipsae'))).toEqual(byIpsae);
+  const byIptm = [withoutPae, unsure, apart, sure, ...single, { scores: null }];
+  expect(byIptm.toReversed().sort(bestFirst('iptm'))).toEqual(byIptm);
 });
 
 it('searches for one record of FASTA as a sequence, and lists several', () => {
