@@ -144,8 +144,8 @@ from foldatlas import notebook
 line = "ATOM      1  CA  GLY A   1       0.000   0.000   0.000  1.00 90.00           C"
 view = notebook.structure({"structure": {"text": line}}, '</script><script>alert(1)</script>"')
 print(json.dumps([view.text.count("<script"), view._repr_html_().count("<")]))`;
-    // The script of the page, and the frame with its end.
-    expect(await json(code)).toEqual([1, 2]);
+    // The data and the script of the page; the frame with its end.
+    expect(await json(code)).toEqual([2, 2]);
   });
 
   it('runs again without spending again', async () => {
