@@ -1,5 +1,5 @@
-// All results of a batch in one archive, and its table of scores, over HTTP: what stands in them, what they cost upstream, and what happens
-// when a result cannot be read or the client leaves.
+// results.zip and scores.tsv of a batch over HTTP: their content, their upstream calls, results that
+// cannot be read, and clients that disconnect.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -39,9 +39,9 @@ const get = (file: string, batchId = id, init: RequestInit = {}, key = 'key-of-a
     }),
   );
 const unzip = async (response: Response) => unzipSync(new Uint8Array(await response.arrayBuffer()));
-/** Until a client that has left is noticed. */
+/** Waits until the gateway has noticed that a client disconnected. */
 const settle = () => new Promise((resolve) => setTimeout(resolve, 300));
-/** Results that buffers on the way may hold: sockets hold many small ones. */
+/** Results that the buffers on the way may hold; those of a socket hold many small ones. */
 const isOverSocket = process.env.TEST_THROUGH === 'listener';
 const BUFFERED = isOverSocket ? 29 : 3;
 const text = (bytes: Uint8Array | undefined) => new TextDecoder().decode(bytes);
