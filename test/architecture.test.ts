@@ -74,6 +74,19 @@ describe('the direction of imports', () => {
     expect(wrong).toEqual([]);
   });
 
+  it('is down among the rooms of folds, too', () => {
+    const order = ['refusal', 'tasks', 'results', 'scores', 'batches', 'submit', 'cancel'];
+    const place = (file: string): number => order.indexOf(roomOf(relative('resolvers/folds', file)));
+    const folds = files.filter((file) => file.startsWith('resolvers/folds/'));
+    expect(folds.filter((file) => place(file) < 0)).toEqual([]);
+    const wrong = folds.flatMap((file) =>
+      allImportsOf(file).flatMap(({ target }) =>
+        place(target) > place(file) ? [`${file} -> ${target}`] : [],
+      ),
+    );
+    expect(wrong).toEqual([]);
+  });
+
   it('stays within the package, for the sandbox and the gateway', () => {
     const leaving = (folder: string) =>
       filesIn(folder).flatMap((file) => importsOf(file, folder).filter((target) => target.startsWith('..')));

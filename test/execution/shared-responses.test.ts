@@ -1,4 +1,5 @@
-// Who asks the same in the same moment waits for one answer, and who asks it again is given it: counted in upstream calls, over a socket.
+// The response cache over a socket: identical requests in flight share one answer, and later ones
+// get the stored one. Look-ups of all caches are counted: only an answer that is executed makes any.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
@@ -11,7 +12,7 @@ const HBA = '6077c452d1dc6151040b2b179e2294c7';
 const HBB = '209d686939d0b8d1ea089368150140e2';
 const MYOGLOBIN = 'b840eb6446f9f188023424af40675a36';
 const ABSENT = '00000000000000000000000000000000';
-/** That no other test of this file asks for. */
+/** Hashes that no other test of this file asks for. */
 const OTHERS = REFERENCE_PROTEINS.map(({ md5 }) => md5).filter(
   (hash) => ![INSULIN, HBA, HBB, MYOGLOBIN].includes(hash),
 );
@@ -48,8 +49,8 @@ async function ask(query: string, variables: Record<string, unknown>, signal: Ab
   return (await response.json()) as { data?: unknown; errors?: unknown };
 }
 
-/** How often any cache was looked into so far: an answer that was worked out looks, one that is shared or kept does not. */
-async function lookUps(): Promise<number> {
+/** Look-ups in all caches so far: an answer that is executed makes some, a shared or stored one none. */
+async function countLookUps(): Promise<number> {
   const text = await world.gateway.metrics.text();
   const counts = [...text.matchAll(/^foldatlas_cache_(?:hits|misses)_total\{.*\} (\d+)$/gm)];
   return counts.reduce((sum, [, count]) => sum + Number(count), 0);
@@ -58,21 +59,21 @@ async function lookUps(): Promise<number> {
 describe('answers to public questions', () => {
   it('are worked out once for all who ask at the same time, and kept', async () => {
     expect((await ask(CARD, { hash: MYOGLOBIN })).errors).toBeUndefined();
-    const one = await lookUps();
+    const one = await countLookUps();
     await ask(CARD, { hash: HBA });
-    const each = (await lookUps()) - one;
+    const each = (await countLookUps()) - one;
     expect(each).toBeGreaterThan(0);
 
     await fault(world.sandboxUrl, { operation: 'bulk', delay_ms: 400, times: 1 });
     world.forget();
-    const before = await lookUps();
+    const before = await countLookUps();
     const answers = await Promise.all(Array.from({ length: 12 }, () => ask(CARD, { hash: INSULIN })));
     for (const answer of answers) expect(answer).toEqual(answers[0]);
     expect(at(answers[0], 'data.protein.hash')).toBe(INSULIN);
     expect(world.counts()).toEqual({ bulk: 1, protein: 1 });
-    expect((await lookUps()) - before).toBe(each);
+    expect((await countLookUps()) - before).toBe(each);
     expect(await ask(CARD, { hash: INSULIN })).toEqual(answers[0]);
-    expect((await lookUps()) - before).toBe(each);
+    expect((await countLookUps()) - before).toBe(each);
   });
 
   it('are worked out anew for a header that is not known, and for other bytes', async () => {
@@ -84,34 +85,34 @@ describe('answers to public questions', () => {
         headers: { 'content-type': 'application/json', accept: 'application/json', ...headers },
         body,
       });
-    const costOf = async (
+    const lookUpsFor = async (
       query: string,
       headers: Record<string, string> = {},
       ignored = '',
     ): Promise<number> => {
-      const before = await lookUps();
+      const before = await countLookUps();
       const response = await post(bodyOf(query, ignored), headers);
       expect(await response.json()).toMatchObject({ data: { protein: { hash: HBA } } });
-      return (await lookUps()) - before;
+      return (await countLookUps()) - before;
     };
     const query = `${CARD} # stored`;
-    expect(await costOf(query)).toBeGreaterThan(0);
-    expect(await costOf(query)).toBe(0);
+    expect(await lookUpsFor(query)).toBeGreaterThan(0);
+    expect(await lookUpsFor(query)).toBe(0);
     // What is left of a caller's limit stands in each answer that no cache may store.
     expect((await post(bodyOf(query))).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
-    expect(await costOf(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
-    expect(await costOf(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);
-    expect(await costOf(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
-    expect(await costOf(query, { 'x-forward': '1' })).toBeGreaterThan(0);
-    expect(await costOf(`${query} `)).toBeGreaterThan(0);
+    expect(await lookUpsFor(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
+    expect(await lookUpsFor(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);
+    expect(await lookUpsFor(query, { 'x-whatever': '1' })).toBeGreaterThan(0);
+    expect(await lookUpsFor(query, { 'x-forward': '1' })).toBeGreaterThan(0);
+    expect(await lookUpsFor(`${query} `)).toBeGreaterThan(0);
     // Bytes that are no text are no other text.
     const unreadable = `${CARD} # \ufffd`;
-    expect(await costOf(unreadable)).toBeGreaterThan(0);
+    expect(await lookUpsFor(unreadable)).toBeGreaterThan(0);
     const bytes = Buffer.from(bodyOf(unreadable).replace('\ufffd', '\xff'), 'latin1');
     expect((await post(bytes)).status).toBe(400);
     // A long question would take the place of many answers.
     for (let i = 0; i < 2; i += 1)
-      expect(await costOf(`${CARD} # long`, {}, 'x'.repeat(270_000))).toBeGreaterThan(0);
+      expect(await lookUpsFor(`${CARD} # long`, {}, 'x'.repeat(270_000))).toBeGreaterThan(0);
   });
 
   it('are not shared when they failed', async () => {
@@ -148,7 +149,7 @@ describe('files', () => {
     const first = await read(path);
     expect([first.status, first.headers.get('cache-control')]).toEqual([200, caching]);
     expect(first.text).toContain(text);
-    const made = await lookUps();
+    const made = await countLookUps();
     const again = await read(path);
     expect(again.text).toBe(first.text);
     expect(headersOf(again)).toEqual(headersOf(first));
@@ -157,9 +158,9 @@ describe('files', () => {
     const known = await read(path, { 'if-none-match': etag });
     expect([known.status, known.text]).toEqual([304, '']);
     expect(headersOf(known)).toEqual(headersOf(first, 'content-length'));
-    expect(await lookUps()).toBe(made);
+    expect(await countLookUps()).toBe(made);
     expect((await read(path, { 'x-whatever': '1' })).text).toBe(first.text);
-    expect(await lookUps()).toBeGreaterThan(made);
+    expect(await countLookUps()).toBeGreaterThan(made);
   });
 
   it('are stored also when the first client has them already', async () => {
@@ -167,11 +168,11 @@ describe('files', () => {
     const { headers, text } = await read(path, { 'x-whatever': '1' });
     const known = await read(path, { 'if-none-match': String(headers.get('etag')) });
     expect([known.status, known.text]).toEqual([304, '']);
-    const made = await lookUps();
+    const made = await countLookUps();
     const whole = await read(path);
     expect([whole.status, whole.text]).toEqual([200, text]);
     expect(headersOf(whole)).toEqual(headersOf({ headers }));
-    expect(await lookUps()).toBe(made);
+    expect(await countLookUps()).toBe(made);
   });
 
   it('are looked for each time while they are not there', async () => {
@@ -206,9 +207,9 @@ it('a kept answer is logged as it was when it was worked out', async () => {
   ] as const;
   for (const [path, init] of [picture, card]) {
     const first = await loggedOf(path, init);
-    const made = await lookUps();
+    const made = await countLookUps();
     expect(await loggedOf(path, init)).toEqual(first);
-    expect(await lookUps()).toBe(made);
+    expect(await countLookUps()).toBe(made);
   }
   const principal = expect.stringMatching(/^[\w-]{8}$/);
   expect(await loggedOf(...card)).toMatchObject({ operation: 'query', name: 'Card', principal });
@@ -219,11 +220,11 @@ describe('requests that wait for the same response', () => {
     const question = 'query Left($hash: ProteinHash!) { protein(hash: $hash) { hash header } }';
     await fault(world.sandboxUrl, { operation: 'protein', delay_ms: 1500, times: 1 });
     world.forget();
-    const before = await lookUps();
+    const before = await countLookUps();
     const first = new AbortController();
     const leaving = ask(question, { hash: OTHERS[1] }, first.signal);
     await expect.poll(() => world.counts().protein).toBe(1);
-    const executed = (await lookUps()) - before;
+    const executed = (await countLookUps()) - before;
     const second = new AbortController();
     const gone = ask(question, { hash: OTHERS[1] }, second.signal);
     const others = Array.from({ length: 31 }, () => ask(question, { hash: OTHERS[1] }));
@@ -234,7 +235,7 @@ describe('requests that wait for the same response', () => {
     first.abort();
     await expect(leaving).rejects.toThrow();
     const answers = await Promise.all(others);
-    expect((await lookUps()) - before).toBe(executed);
+    expect((await countLookUps()) - before).toBe(executed);
     expect(world.counts().protein).toBe(1);
     expect(new Set(answers.map((answer) => JSON.stringify(answer))).size).toBe(1);
     expect(answers[0]).toMatchObject({ data: { protein: { hash: OTHERS[1] } } });

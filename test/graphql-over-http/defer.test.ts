@@ -1,5 +1,5 @@
-// Results in parts: the card of a protein arrives before its similarity search, over a real connection; what it costs, what goes wrong in a
-// later part, who gets it whole.
+// @defer and @stream over a real connection: the card of a protein arrives before its similarity
+// search. Also their upstream calls, faults in later parts, and clients that get the answer whole.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
@@ -56,7 +56,7 @@ const send = (query: string, headers: Record<string, string> = {}, signal?: Abor
   });
 
 /** The parts of an answer as they come. */
-async function* partsOf(response: Response): AsyncGenerator<Part> {
+async function* streamParts(response: Response): AsyncGenerator<Part> {
   if (response.body === null) throw new Error('an answer without a body');
   let text = '';
   const decoder = new TextDecoder();
@@ -72,9 +72,9 @@ async function* partsOf(response: Response): AsyncGenerator<Part> {
   expect(text).toBe('--\r\n');
 }
 
-const all = async (response: Response): Promise<Part[]> => {
+const readParts = async (response: Response): Promise<Part[]> => {
   const parts: Part[] = [];
-  for await (const part of partsOf(response)) parts.push(part);
+  for await (const part of streamParts(response)) parts.push(part);
   return parts;
 };
 
@@ -84,7 +84,7 @@ describe('a deferred part', () => {
     const response = await send(CARD);
     expect(response.headers.get('content-type')).toBe('multipart/mixed; boundary="-"; deferSpec=20220824');
     expect(response.headers.get('cache-control')).toBe('private, no-store');
-    const parts = partsOf(response);
+    const parts = streamParts(response);
     const first = (await parts.next()).value as Part;
     expect(at(first, 'data.protein.name')).toBe('Insulin');
     expect(at(first, 'data.protein.similar')).toBeUndefined();
@@ -97,7 +97,7 @@ describe('a deferred part', () => {
   });
 
   it('is asked for apart, and costs no call that the whole would not', async () => {
-    const parts = await all(await send(CARD, { 'x-upstream-report': '1' }));
+    const parts = await readParts(await send(CARD, { 'x-upstream-report': '1' }));
     const apart = world.counts();
     expect(apart.similarity).toBe(1);
     expect(parts[0]).not.toHaveProperty('extensions');
@@ -110,7 +110,7 @@ describe('a deferred part', () => {
   it('says what it says in one piece, also of what no later call can tell', async () => {
     const search = 'similarProteins(sequence: "GIVEQCCTSICSLYQLENYCN")';
     const whole = await world.query(`{ ${search} { sharedFeatures(first: 3) { occurrences } } }`);
-    const features = await all(
+    const features = await readParts(
       await send(`{ ${search} { queryHash ... @defer { sharedFeatures(first: 3) { occurrences } } } }`),
     );
     expect(listAt(whole, 'data.similarProteins.sharedFeatures')).toHaveLength(3);
@@ -143,7 +143,7 @@ describe('a deferred part', () => {
     );
     const batchId = JSON.stringify(at(submitted, 'data.submitFold.batch.batchId'));
     const cancelled = '... on Cancelled @defer { cancelledCount alreadyCancelled }';
-    const counts = await all(
+    const counts = await readParts(
       await send(`mutation { cancelBatch(batchId: ${batchId}) { __typename ${cancelled} } }`, token),
     );
     expect(counts[1]?.incremental).toEqual([
@@ -161,7 +161,7 @@ describe('a deferred part', () => {
       times: 10,
       body: { message: 'restarting' },
     });
-    const parts = await all(await send(CARD));
+    const parts = await readParts(await send(CARD));
     expect(parts[0]).toMatchObject({ data: { protein: { name: 'Insulin' } }, hasNext: true });
     expect(parts[0]).not.toHaveProperty('errors');
     expect(parts[1]?.incremental?.[0]?.errors).toEqual([
@@ -189,7 +189,7 @@ describe('a deferred part', () => {
   it('ends with the client that leaves', async () => {
     await fault(world.sandboxUrl, { operation: 'similarity', delay_ms: 20_000 });
     const leaving = new AbortController();
-    const parts = partsOf(await send(CARD, {}, leaving.signal));
+    const parts = streamParts(await send(CARD, {}, leaving.signal));
     await parts.next();
     await until('the search to be under way', () => world.counts().similarity === 1);
     leaving.abort();
@@ -216,7 +216,7 @@ describe('a deferred part', () => {
 
   it('may name its format with quotes', async () => {
     const accept = 'multipart/mixed; deferSpec="20220824", application/json';
-    expect(await all(await send(CARD, { accept }))).toHaveLength(2);
+    expect(await readParts(await send(CARD, { accept }))).toHaveLength(2);
   });
 
   it('is an event for those who accept events', async () => {
@@ -234,7 +234,7 @@ describe('a deferred part', () => {
       proteins(hashes: ["${HASH}"]) { hash ...Slow @defer }
       lookup(ids: ["${HASH}", "nonsense"]) { requested ... @defer { problem { __typename ... on InvalidInput @defer { message } } } }
     } fragment Slow on Protein { cluster { size } }`;
-    const parts = await all(await send(query));
+    const parts = await readParts(await send(query));
     const later = parts.slice(1).flatMap(({ incremental = [] }) => incremental);
     expect(parts.flatMap(({ errors = [] }) => errors)).toEqual([]);
     expect(later.some(({ data }) => Number(at(data, 'cluster.size')) > 0)).toBe(true);
@@ -249,7 +249,7 @@ describe('a list beside a deferred part', () => {
     const list = `nodes(ids: ${JSON.stringify(ids)}) { id }`;
     const [whole, parts] = await Promise.all([
       send(`{ ${list} }`, { accept: 'application/json' }).then((response) => response.json()),
-      send(`{ ${list} ... @defer { limits { maxItems } } }`).then(all),
+      send(`{ ${list} ... @defer { limits { maxItems } } }`).then(readParts),
     ]);
     expect(listAt(parts[0], 'data.nodes')).toEqual(ids.map((id, i) => (i === 3 ? null : { id })));
     expect(parts[0]?.errors).toEqual(whole.errors);
@@ -264,7 +264,7 @@ describe('a list beside a deferred part', () => {
     await fault(world.sandboxUrl, { operation: 'feature', status: 503, delay_ms: 50, times: 1000 });
     const links = Array.from({ length: 4 }, (_, i) => `n${i}: nearestNeighbors { index }`).join(' ');
     const list = `features(first: 20) { nodes { index ${links} } }`;
-    const [first] = await all(await send(`{ ${list} ... @defer { limits { maxItems } } }`));
+    const [first] = await readParts(await send(`{ ${list} ... @defer { limits { maxItems } } }`));
     expect(first?.errors).toHaveLength(80);
     process.off('unhandledRejection', unhandled);
     expect(unhandled).not.toHaveBeenCalled();
@@ -283,7 +283,7 @@ describe('a list beside a deferred part', () => {
 describe('a streamed list', () => {
   it('comes item by item', async () => {
     const query = `{ protein(hash: "${HASH}") { similar(first: 3) { hits @stream(initialCount: 1) { score } } } }`;
-    const parts = await all(await send(query));
+    const parts = await readParts(await send(query));
     expect(listAt(parts[0], 'data.protein.similar.hits')).toHaveLength(1);
     const items = parts
       .slice(1)

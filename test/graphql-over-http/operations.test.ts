@@ -1,5 +1,6 @@
-// Persisted operations over HTTP, Server-Sent Events and WebSocket: listed ones by their id, registered ones by their hash, and nothing else
-// where the operator says so. Apollo's own link is one of the clients.
+// Persisted operations over HTTP, Server-Sent Events and WebSocket: listed ones by their id,
+// registered ones by their hash (APQ), and no other documents with PERSISTED_OPERATIONS=only.
+// Apollo's own link is one of the clients.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -31,6 +32,7 @@ const FOLLOW = exampleOf('20-watch-progress');
 const UNLISTED = '{ limits { maxItems } }';
 const byHash = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
 
+/** A gateway on a port, with its own setting of PERSISTED_OPERATIONS. */
 interface Place {
   readonly world: World;
   readonly url: string;
