@@ -27,15 +27,20 @@ const PHOSPHATE = ['OP1', 'OP2', 'OP3'];
 /** The atom that only the last residue of a protein or the first nucleotide may have. */
 const TERMINAL_ATOMS: Readonly<Record<PolymerType, string>> = { protein: 'OXT', rna: 'OP3', dna: 'OP3' };
 
-/** Reads a line of the table of atoms. */
+/** An atom of a line, such as `CL1:CL`, `C1=CA` or `OXT*`; component-atoms.ts explains the form. */
+const ATOM = /^(?<name>[^:=*]+)(?::(?<element>[^=*]+))?(?:=(?<former>[^*]+))?(?<leaving>\*)?$/;
+
+function readAtom(field: string) {
+  const { name = '', element = name.charAt(0), former, leaving } = ATOM.exec(field)?.groups ?? {};
+  const symbol = element.charAt(0) + element.slice(1).toLowerCase();
+  return { name, element: symbol, former, isLeaving: leaving !== undefined };
+}
+
+/** Reads the line of a component, which begins with its code. */
 function readComponent(line: string): [string, ResidueAtoms] {
   const [code = '', ...fields] = line.split(' ');
   const component = code.replace('+', '');
-  const atoms = fields.map((field) => {
-    const [, name = '', element = name.charAt(0), former, leaving] =
-      /^([^:=*]+)(?::([^=*]+))?(?:=([^*]+))?(\*)?$/.exec(field) ?? [];
-    return { name, element: element.charAt(0) + element.slice(1).toLowerCase(), former, leaving };
-  });
+  const atoms = fields.map(readAtom);
   const names = atoms.map(({ name }) => name);
   // OP1 of nucleotides was O1P.
   const phosphates = PHOSPHATE.filter((name) => names.includes(name)).map(
@@ -44,13 +49,13 @@ function readComponent(line: string): [string, ResidueAtoms] {
   const formerNames = atoms.flatMap(({ name, former }) =>
     former === undefined ? [] : [[former, name] as const],
   );
-  const staying = atoms.filter(({ leaving }) => leaving === undefined);
+  const staying = atoms.filter(({ isLeaving }) => !isLeaving);
   const residue = {
     component,
     names: staying.map(({ name }) => name),
     elements: staying.map(({ element }) => element),
     isSugar: code.endsWith('+'),
-    leaving: atoms.flatMap(({ name, leaving }) => (leaving === undefined ? [] : [name])),
+    leaving: atoms.flatMap(({ name, isLeaving }) => (isLeaving ? [name] : [])),
     formerNames: new Map([...phosphates, ...formerNames].filter(([former]) => !names.includes(former))),
   };
   return [component, residue];
