@@ -71,8 +71,10 @@ function startOf(root: string): { flags: readonly string[]; env: Record<string, 
 
 export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
 
-/** FoldAtlas as an operator runs it: every limit, the request log and the metrics on; only how many requests a minute, how costly a
- * query and how many streams are allowed is raised. */
+/**
+ * FoldAtlas as an operator runs it: every limit, the request log and the metrics on. Only the limits
+ * of requests a minute, of the cost of a query and of streams are raised.
+ */
 const foldAtlasSettings = (folder: string, upstream: string | undefined): Record<string, string> => ({
   ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
   PORT: '0',

@@ -1,4 +1,5 @@
-// How long FoldAtlas takes to start and to give its first answers, and how much memory it uses when idle.
+// Measures how long FoldAtlas takes to start and to give its first answers, and how much memory it
+// uses when idle.
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

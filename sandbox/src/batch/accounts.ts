@@ -16,8 +16,9 @@ const retryAfter = (ms: number) => ({
 /**
  * Lets a submission of `credits` pass.
  *
- * @throws Refusal 403 for a key that may not use the model, 422 without a model rate-limit configuration, 429 with Retry-After (seconds) when the token has
- *   submitted too often or has no credits left
+ * @throws Refusal 403 for a key that may not use the model, 422 without a model rate-limit
+ *   configuration, 429 with Retry-After (seconds) when the token has submitted too often or has no
+ *   credits left
  */
 export function checkAccount(
   { store, clock, limits }: { store: BatchStore; clock: Clock; limits: Limits },

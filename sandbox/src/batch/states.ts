@@ -9,11 +9,12 @@ type BatchState = 'in_progress' | 'done' | 'failed' | 'cancelled';
 export type Counts = Partial<Record<TaskState, number>>;
 
 /**
- * The aggregate state. The spec names the four and says that a done batch may hold failed tasks and a cancelled one
- * running tasks; the rule between them is ours:
+ * The aggregate state. The spec names the four and says that a done batch may hold failed tasks and
+ * a cancelled one running tasks; the rule between them is ours:
  *
- * - `cancelled`: the batch was cancelled (by Cancel with its id, or by the 24-hour limit) and at least one of its tasks
- *   with it; or every single task is cancelled. Tasks that were running may still run.
+ * - `cancelled`: the batch was cancelled (by Cancel with its id, or by the 24-hour limit) and at
+ *   least one of its tasks with it; or every single task is cancelled. Tasks that were running may
+ *   still run.
  * - `in_progress`: else, while a task is queued or running.
  * - `failed`: else, when its Submit broke off with a 500 after some of its tasks were queued.
  * - `done`: else; some or all tasks may have failed.
