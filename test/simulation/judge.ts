@@ -78,7 +78,8 @@ function forgets(history: History): string | undefined {
       .filter(
         (one) =>
           !isGivenUp(history, one.at, told.at) &&
-          !history.losses.some(({ from }) => from >= one.at && from <= told.at),
+          // A copy that was put back may not know it.
+          !history.filesLostAt.some((at) => at >= one.at && at <= told.at),
       );
     const known = before.find(
       (one) => one.told?.type === 'FoldSubmitted' && !one.told.warnings.includes('NOT_REMEMBERED'),
@@ -180,7 +181,9 @@ function pollsTooOften(history: History): string | undefined {
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
   const polls = service.polls.filter(({ requestId }) => !isPoll.has(requestId));
   for (const [index, poll] of polls.entries()) {
-    const before = polls.slice(0, index).findLast(({ batchId }) => batchId === poll.batchId);
+    const before = polls
+      .slice(0, index)
+      .findLast(({ batchId, token }) => batchId === poll.batchId && token === poll.token);
     if (before === undefined || poll.at - before.at >= MIN_POLL_MS) continue;
     const isBetween = (at: number) => at >= before.at - 100 && at <= poll.at;
     const isCancelled = service.cancels.some(({ batchId, at }) => batchId === poll.batchId && isBetween(at));

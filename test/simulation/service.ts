@@ -60,6 +60,7 @@ export interface SentSubmit extends Sent {
   readonly batchId: string | undefined;
 }
 export interface SentToBatch extends Sent {
+  readonly token: string;
   readonly batchId: string;
 }
 export interface Received {
@@ -130,7 +131,7 @@ export class Service {
   #batch(replica: string, token: string, requestId: string, operation: string, body: unknown): Reply {
     const batchId = text(field(body, 'batch_id'));
     const batch = this.batches.get(batchId);
-    const sent = { at: this.#time.now, replica, requestId, batchId };
+    const sent = { at: this.#time.now, replica, requestId, token, batchId };
     (operation === 'list' ? this.polls : this.cancels).push(sent);
     if (batch === undefined || batch.token !== token)
       return { status: 404, text: JSON.stringify({ status: 'error', message: 'no such batch' }) };
