@@ -64,7 +64,7 @@ export async function examine(
   const status = ORDER.find((one) => checks.some((done) => done.status === one)) ?? 'SKIPPED';
   return {
     checkedAt: new Date(),
-    upstream: withoutCredentials(up.settings.baseUrl),
+    upstream: withoutCredentials(up.settings.base.href),
     sandbox,
     status,
     checks,

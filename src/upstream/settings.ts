@@ -5,7 +5,7 @@ import type { UpstreamResponse, UpstreamSettings } from './http/upstream-client.
 
 /** The settings of an upstream. @param baseUrl - without a final slash */
 export const toUpstreamSettings = (config: Config, baseUrl: string): UpstreamSettings => ({
-  baseUrl,
+  base: new URL(baseUrl),
   batchPrefix: config.UPSTREAM_BATCH_PREFIX,
   atlasPrefix: config.UPSTREAM_ATLAS_PREFIX,
   listLimitField: config.UPSTREAM_LIST_FIELDS[0],

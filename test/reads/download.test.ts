@@ -8,7 +8,7 @@ import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 const connections = openServiceConnections();
 const upstream: Upstream = {
   settings: {
-    baseUrl: 'http://127.0.0.1:9',
+    base: new URL('http://127.0.0.1:9'),
     batchPrefix: '/b',
     atlasPrefix: '/a',
     listLimitField: 'limit',

@@ -180,6 +180,7 @@ export function openPlace(
       // Whether an operation is still tried is tested where it is meant; elsewhere each case stands for itself.
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
       ...more,
+      limits: { responseCacheBytes: 0, ...more.limits },
     }),
   );
   const authorization = `Bearer ${TOKEN}`;

@@ -53,7 +53,7 @@ afterAll(() => inside.close());
 
 const upstream: Omit<Upstream, 'connections'> = {
   settings: {
-    baseUrl: 'http://127.0.0.1:9',
+    base: new URL('http://127.0.0.1:9'),
     batchPrefix: '/b',
     atlasPrefix: '/a',
     listLimitField: 'limit',

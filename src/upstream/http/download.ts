@@ -15,8 +15,8 @@ import {
 export function signedUrl({ settings }: Pick<Upstream, 'settings'>, text: string): URL {
   const isPath = /^\/(?!\/)/.test(text);
   const url = isPath || /^https?:\/\//i.test(text) ? text : `https://${text.replace(/^\/\//, '')}`;
-  if (!URL.canParse(url, settings.baseUrl)) throw unknownHost();
-  return new URL(url, settings.baseUrl);
+  if (!URL.canParse(url, settings.base)) throw unknownHost();
+  return new URL(url, settings.base);
 }
 
 const EXPIRED: ReadonlySet<number | undefined> = new Set([400, 401, 403, 410]);

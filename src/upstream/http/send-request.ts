@@ -34,7 +34,7 @@ interface Target {
 
 /** Connections for a file. @throws UpstreamError for a host that the gateway does not trust */
 function fileDispatcher({ settings, connections }: Upstream, url: URL): Dispatcher {
-  const service = new URL(settings.baseUrl);
+  const { base: service } = settings;
   const isService = url.host === service.host && url.protocol === service.protocol;
   if (isService || [url.host, url.hostname].some((host) => settings.downloadHosts.includes(host)))
     return connections.pool;
@@ -61,7 +61,7 @@ function findTarget(up: Upstream, { api, path, query, isRepeatable }: Call): Tar
       limiter: limiters?.files(url.host),
     };
   }
-  const { origin, pathname } = new URL(settings.baseUrl);
+  const { origin, pathname } = settings.base;
   const prefix = api === 'batch' ? settings.batchPrefix : settings.atlasPrefix;
   return {
     origin,

@@ -12,7 +12,8 @@ import { isWhole, rateLimitScope, sendRequest, startStream } from './send-reques
 
 /** The address of the service, and the names that its deployment uses (configuration). */
 export interface UpstreamSettings {
-  readonly baseUrl: string;
+  /** The address of the service. */
+  readonly base: URL;
   readonly batchPrefix: string;
   readonly atlasPrefix: string;
   readonly listLimitField: string;
