@@ -1,7 +1,7 @@
 // The files of structures as programs read them that nobody here wrote: DSSP, gemmi, Biopython, RDKit, Open Babel and Mol*, and the
-// dictionaries that mmCIF names. All from Debian: apt install dssp gemmi python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
+// dictionaries that mmCIF names. All from Debian: apt install dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
 import { execFile } from 'node:child_process';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -30,7 +30,9 @@ const PYTHON = '/usr/bin/python3';
 const PDBX = '/usr/share/libcifpp/mmcif_pdbx.dic';
 /** Debian's is 1.4.2; a newer one, such as mmcif_ma.dic of github.com/ihmwg/ModelCIF (CC0), by this variable. */
 const MODELCIF = process.env.MODELCIF_DICTIONARY ?? '/usr/share/libcifpp/mmcif_ma.dic';
-const MISSING = process.env.CI === undefined && !(existsSync('/usr/bin/mkdssp') && existsSync(PDBX));
+const MISSING =
+  process.env.CI === undefined &&
+  !(existsSync('/usr/bin/mkdssp') && existsSync('/usr/bin/pdb_fromcif') && existsSync(PDBX));
 
 interface Read {
   readonly chains: Readonly<Record<string, readonly [name: string, number: number, elements: string[]][]>>;
@@ -250,6 +252,18 @@ describe.skipIf(MISSING)('files of structures', () => {
           expect(sorted(read.biopython.chains), `Biopython, ${name}.${ending}`).toEqual(sorted(sent(result)));
         }
       }
+  });
+
+  it('become the same PDB files by pdb-tools, atom by atom', async () => {
+    // pdb-tools puts names of atoms into other columns of the four.
+    const atoms = (text: string) =>
+      (text.match(/^(?:ATOM|HETATM).*/gm) ?? []).map((line) => line.slice(12, 66).trim().split(/\s+/));
+    for (const name of ['insulin', 'modified', 'nucleic']) {
+      const { stdout } = await run('pdb_fromcif', [join(folder, `${name}.cif`)]);
+      const own = atoms(readFileSync(join(folder, `${name}.pdb`), 'utf8'));
+      expect(own.length, name).toBeGreaterThan(90);
+      expect(atoms(stdout), name).toEqual(own);
+    }
   });
 
   it('break no rule of the dictionaries that they name', () => {
