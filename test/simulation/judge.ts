@@ -1,6 +1,6 @@
 // Judges a history from outside: what callers were told against what the service really has.
 import type { Asked, History } from './history.ts';
-import type { TrueBatch } from './service.ts';
+import type { SentToBatch, TrueBatch } from './service.ts';
 
 export interface Violation {
   /** The promise that was broken; README.md lists them. */
@@ -179,7 +179,9 @@ function pollsTooOften(history: History): string | undefined {
   const { service, plan, hasClockSet, asked, powerCutAt, filesLostAt } = history;
   if (plan.trouble > 0 || hasClockSet) return undefined;
   const isPoll = new Set(asked.filter(({ kind }) => kind !== 'watch').map(({ id }) => id));
-  const polls = service.polls.filter(({ requestId }) => !isPoll.has(requestId));
+  // A refusal that ended an earlier subscription is asked again for a new one.
+  const isOwn = ({ batchId, token }: SentToBatch) => service.batches.get(batchId)?.token === token;
+  const polls = service.polls.filter((poll) => !isPoll.has(poll.requestId) && isOwn(poll));
   for (const [index, poll] of polls.entries()) {
     const before = polls
       .slice(0, index)
