@@ -6,14 +6,14 @@ import { httpError } from '../failures/errors.ts';
 /**
  * The longest list that an operation takes has 50,000 hashes. No object of the schema has more than
  * 20 names, the longest of which has 26 letters, and a document can use some 1,000 variables. The
- * largest submissions are 2000 items of some 100 parts, and a distogram of 1,400 residues.
+ * largest submissions are 2000 items of some 100 parts, and distograms of 2,100 residues.
  */
 export const CLIENT_BOUNDS: JsonBounds = {
   depth: 100,
   names: 1000,
   nameBytes: 200,
   items: 100_000,
-  allItems: 2_000_000,
+  allItems: 4_500_000,
   parts: 500_000,
 };
 
