@@ -39,7 +39,7 @@ function sentencesOf(file: string): string[] {
 
 const files = ['src', 'sandbox/src'].flatMap((folder) =>
   readdirSync(ROOT + folder, { recursive: true, encoding: 'utf8' })
-    .filter((file) => file.endsWith('.ts') && !/(^|\/)(pages|cli)\//.test(file))
+    .filter((file) => file.endsWith('.ts') && !/(^|\/)(pages|cli)\/|^main\.ts$/.test(file))
     .map((file) => `${folder}/${file}`),
 );
 const sentences = files.flatMap((file) => sentencesOf(file).map((text) => ({ file, text })));
