@@ -80,7 +80,10 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     });
     for (const path of [['myBatches'], ['batch', 'label']])
       expect(asked.errors).toContainEqual(
-        expect.objectContaining({ path, extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true } }),
+        expect.objectContaining({
+          path,
+          extensions: { code: 'UPSTREAM_UNAVAILABLE', retryable: true, retryAfterSeconds: 5 },
+        }),
       );
     // A watched batch is polled without the store, and its end is told.
     await fetch(`${sandbox.url}/control/queue`, { method: 'POST', body: JSON.stringify({ hold: false }) });
