@@ -3,7 +3,12 @@
 import { EventEmitter, once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { Readable } from 'node:stream';
-import { isJSONRPCNotification, isJSONRPCRequest, type JSONRPCMessage } from '@modelcontextprotocol/server';
+import {
+  isJSONRPCNotification,
+  isJSONRPCRequest,
+  type JSONRPCMessage,
+  ProtocolErrorCode,
+} from '@modelcontextprotocol/server';
 import { StdioServerTransport, serveStdio } from '@modelcontextprotocol/server/stdio';
 import { readAnswer } from '../http/mcp/route.ts';
 import { createServerFactory } from '../http/mcp/server.ts';
@@ -12,6 +17,7 @@ import type { RunDocument } from '../http/mcp/tools.ts';
 import { withoutNulls } from '../http/mcp/without-nulls.ts';
 import { USER_AGENT } from '../package.ts';
 import { schema } from '../resolvers/schema.ts';
+import { isFields } from '../upstream/json/is-fields.ts';
 import { command, flag, option, TOKEN_FILE } from './command.ts';
 import { CliExit, EXIT, errorMessage, readToken } from './session.ts';
 
@@ -77,19 +83,39 @@ class AnsweringTransport extends StdioServerTransport {
   }
 }
 
+/** Whether a value is a request, a notification or an answer. */
+const isMessage = (value: unknown): boolean =>
+  isFields(value) &&
+  value.jsonrpc === '2.0' &&
+  value.id !== null &&
+  (typeof value.method === 'string' || 'result' in value || 'error' in value);
+
+/** Answers a line that is no message, which the library drops. */
+function refuseLine(code: ProtocolErrorCode, message: string): void {
+  process.stdout.write(`${JSON.stringify({ jsonrpc: '2.0', id: null, error: { code, message } })}\n`);
+}
+
 /**
- * Messages of an agent, one a line, in bytes. The library answers a line that is no JSON, and drops
- * the requests under way when its input ends: the end waits for their answers.
+ * Messages of an agent, one a line, in bytes. The library drops the requests under way when its
+ * input ends: the end waits for their answers.
  */
 async function* readMessages(input: Readable, open: OpenRequests): AsyncGenerator<Buffer> {
   for await (const line of createInterface({ input, crlfDelay: Number.POSITIVE_INFINITY })) {
-    let text = line;
+    if (line.trim() === '') continue;
+    let given: unknown;
     try {
-      const message = withoutNulls(JSON.parse(line));
-      text = JSON.stringify(message);
-      open.read(message);
-    } catch {}
-    yield Buffer.from(`${text}\n`);
+      given = JSON.parse(line);
+    } catch {
+      refuseLine(ProtocolErrorCode.ParseError, 'The line is not valid JSON.');
+      continue;
+    }
+    const message = withoutNulls(given);
+    if (!isMessage(message)) {
+      refuseLine(ProtocolErrorCode.InvalidRequest, 'Send one message of JSON-RPC 2.0 on a line.');
+      continue;
+    }
+    open.read(message);
+    yield Buffer.from(`${JSON.stringify(message)}\n`);
   }
   await open.allAnswered();
 }

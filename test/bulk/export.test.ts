@@ -65,6 +65,9 @@ describe('an export', () => {
     expect(list.map(([requested]) => requested)).toEqual([
       ...['requested', 'P01308', 'INS_HUMAN', 'no', 'identifier', INSULIN],
     ]);
+    const header = '>sp|P01308|INS_HUMAN Insulin OS=Homo sapiens OX=9606 GN=INS';
+    const named = await cellsOf(await get(`ids=${encodeURIComponent(`P01308,${header},INS_HUMAN`)}`));
+    expect(named.map(([requested]) => requested)).toEqual(['requested', 'P01308', header, 'INS_HUMAN']);
     const hashes = Array.from({ length: 101 }, (_, i) => unknownHash(i));
     expect(await linesOf(await get(`ids=${hashes.slice(1).join()}`))).toHaveLength(101);
     world.forget();

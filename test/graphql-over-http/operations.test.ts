@@ -224,6 +224,11 @@ describe('automatic persisted queries', () => {
       status: 400,
       answer: { errors: [{ message: 'PersistedQueryMismatch' }] },
     });
+    for (const persistedQuery of [{ version: 2, sha256Hash: 'ab' }, { version: 1, sha256Hash: 5 }, 'ab'])
+      expect(await allow.ask({ extensions: { persistedQuery } })).toMatchObject({
+        status: 400,
+        answer: { errors: [{ extensions: { code: 'BAD_USER_INPUT' } }] },
+      });
     expect((await allow.ask({ extensions: byHash(text) })).answer.errors).toHaveLength(1);
     expect((await allow.ask({ query: text, extensions: byHash(text) })).answer.errors).toBeUndefined();
     expect((await allow.ask({ extensions: byHash(text) })).answer).toEqual({

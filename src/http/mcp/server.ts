@@ -24,7 +24,8 @@ const INSTRUCTIONS =
 
 /** Shown to a model that may not submit. */
 const MUTATIONS_OFF =
-  'Submitting and cancelling are off for agents here; the operator turns them on with MCP_MUTATIONS=1.';
+  'Submitting and cancelling are off for agents here; MCP_MUTATIONS=1 of the gateway, or --mutations of ' +
+  '`foldatlas mcp`, turns them on.';
 
 const NULLS = 'null means none, or not loaded: then `problems` says why.';
 

@@ -65,9 +65,12 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   );
 }
 
-/** @throws GraphQLError (400) */
+/** Identifiers between commas, of which the header of a FASTA record is one; or on lines. @throws GraphQLError (400) */
 function readAddress(url: URL): string[] {
-  const ids = readIdentifierList(url.searchParams.getAll('ids').join('\n'), MAX_IDS_OF_ADDRESS);
+  const lists = url.searchParams
+    .getAll('ids')
+    .map((list) => (/[\r\n]/.test(list) ? list : list.replaceAll(',', '\n')));
+  const ids = readIdentifierList(lists.join('\n'), MAX_IDS_OF_ADDRESS);
   if (ids.length > MAX_IDS_OF_ADDRESS)
     throw httpError(
       400,

@@ -144,6 +144,24 @@ describe('foldatlas mcp', () => {
       expect(JSON.parse(line)).toMatchObject({ jsonrpc: '2.0' });
   });
 
+  it('answers a line that is no message, and goes on', async () => {
+    const ping = { jsonrpc: '2.0', method: 'ping' };
+    const lines = ['{bad json', '[]', '{}', { ...ping, id: null }, { ...ping, id: 5 }];
+    const input = lines.map((line) => `${typeof line === 'string' ? line : JSON.stringify(line)}\n`).join('');
+    const { code, out, err } = await run(['mcp', '--url', origin], { input });
+    expect([code, err]).toEqual([0, '']);
+    const refused = (code: number) => ({ id: null, error: { code } });
+    expect(
+      out
+        .trim()
+        .split('\n')
+        .map((line): unknown => JSON.parse(line)),
+    ).toMatchObject([
+      ...[refused(-32700), refused(-32600), refused(-32600), refused(-32600)],
+      { id: 5, result: {} },
+    ]);
+  });
+
   it('takes null as left out, in arguments and in params', async () => {
     const call = (given: unknown, more: Record<string, unknown> = {}) => ({
       method: 'tools/call',

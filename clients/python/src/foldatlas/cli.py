@@ -350,10 +350,12 @@ def run_check(args: Any, terminal: Terminal) -> int:
     say_some(terminal, ["warning: " + line for line in describe_alike(check["warnings"])])
     for issue in check["issues"]:
         terminal.say(describe_issue(issue))
-    out(price_text(check) + "\n")
-    if not check["ok"]:
-        terminal.say("%d mistakes: nothing of it would be sent." % len(check["issues"]))
-    return OK if check["ok"] else DATA
+    if check["ok"]:
+        out(price_text(check) + "\n")
+        return OK
+    mistakes = len(check["issues"])
+    terminal.say("%d mistake%s: nothing of it would be sent." % (mistakes, "" if mistakes == 1 else "s"))
+    return DATA
 
 
 def price_text(check: Dict[str, Any]) -> str:

@@ -24,6 +24,17 @@ export interface PersistedDocuments {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
+/** The hash of an automatic persisted query. @throws GraphQLError (400) for one of another version */
+function readHash(persistedQuery: unknown): string | undefined {
+  if (persistedQuery == null) return undefined;
+  const { version, sha256Hash } = Object(persistedQuery);
+  if (version === 1 && typeof sha256Hash === 'string') return sha256Hash;
+  throw httpError(
+    400,
+    '`extensions.persistedQuery` must have `version` 1 and `sha256Hash`, the SHA-256 of the document in hexadecimal.',
+  );
+}
+
 export function createPersistedDocuments({
   PERSISTED_OPERATIONS: mode,
   listedOperations: listed,
@@ -42,13 +53,12 @@ export function createPersistedDocuments({
 
   return {
     documentText({ query, documentId, extensions }) {
-      const { version, sha256Hash } = Object(extensions?.persistedQuery);
-      const hash = version === 1 && typeof sha256Hash === 'string' ? sha256Hash : undefined;
+      const hash = readHash(extensions?.persistedQuery);
       if (query != null) {
         if (hash !== undefined) register(hash, query);
         return query;
       }
-      const id = documentId ?? sha256Hash;
+      const id = documentId ?? hash;
       if (id === undefined)
         throw httpError(400, 'The request names no operation: send `query`, or the id of a persisted one.');
       const text = listed.get(id) ?? listed.get(String(id).replace(/^sha256:/, ''));
