@@ -312,7 +312,7 @@ const LONG: readonly (readonly [name: string, body: () => string])[] = [
   ['many bonds of many items', () => items(Array(100).fill(bonds(20)).join(','))],
   ['too many bonds', () => items(Array(20).fill(bonds(5000)).join(','))],
   ['a distogram', () => items(distogram(350))],
-  ['a distogram that is too large', () => items(distogram(1500))],
+  ['a distogram that is too large', () => items(distogram(2200))],
   [
     'a text for a number',
     () =>
