@@ -95,7 +95,13 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
   it('keeps a durable document through a failover, and says which it may lose', async () => {
     const documents = openDocuments(pair.url);
     const options = { lifetimeMs: 600_000, isDurable: true };
-    await documents.put('kept', 'a webhook', options);
+    const put = (key: string) =>
+      documents.put(key, 'a webhook', options).then(
+        () => true,
+        () => false,
+      );
+    // A busy replica may take longer than a write waits.
+    await until('the replica to have it', () => put('kept'));
     pair.replica.stall();
     await expect(documents.put('lost', 'another', options)).rejects.toThrow(NotReplicatedError);
     await pair.failOver();
