@@ -1,6 +1,6 @@
 // Sequences of twenty documents over five proteins, of one gateway with all caches but that of responses: each answer
 // is what single records say, whatever was asked before and whatever failed then, or has an error at the place.
-// `TEST_RUNS=40 CI=1 npx vitest run test/oracle/history.test.ts` tries 20,000 sequences, `TEST_SEED=2` others.
+// `TEST_RUNS=40 CI=1 npx vitest run test/oracle/history` tries 20,000 sequences, `TEST_SEED=2` others.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -8,7 +8,7 @@ import { runs } from '../property-runs.ts';
 import { at } from '../support.ts';
 import { holdSession, type Step } from './property.ts';
 import { type RelatedProtein, relatedDocuments } from './related-documents.ts';
-import { DIALECTS, type Fault, type OracleWorld, openOracleWorld } from './world.ts';
+import { DIALECTS, type Dialect, type Fault, type OracleWorld, openOracleWorld } from './world.ts';
 
 /** Both dialects together: 500 on CI, where the faults that this found would come back; some at each `npm test`. */
 const SEQUENCES = process.env.CI ? 500 : 60;
@@ -73,7 +73,7 @@ const faults: fc.Arbitrary<Fault> = fc.record({
   times: fc.constantFrom(1, 1000),
 });
 
-beforeAll(async () => {
+async function openWorld(): Promise<void> {
   world = await openOracleWorld(alterAnswer, FASTA);
   const session = world.openSession('rich', false);
   const read = async (query: string): Promise<unknown> => (await session.reference(query)).data;
@@ -107,32 +107,37 @@ beforeAll(async () => {
       accession: typeof accession === 'string' ? accession : undefined,
     };
   });
-});
-afterAll(() => world.close());
+}
 
-describe.each(DIALECTS)('over a service that speaks the %s dialect', (dialect) => {
-  it('an answer never depends on the answers before it', { timeout: 24 * 3_600_000 }, async () => {
-    expect(new Set(proteins.map(({ hash }) => hash)).size).toBe(5);
-    const documents = relatedDocuments(proteins, [...features].map(Number), UNKNOWN);
-    const total = Math.ceil(runs(SEQUENCES) / DIALECTS.length);
-    const firstSeed = Number(process.env.TEST_SEED ?? 1) * 1_000_000;
-    for (let tried = 0; tried < total; tried += POOL.sequences) {
-      const seed = firstSeed + tried;
-      const pool = fc.sample(documents, { seed, numRuns: POOL.documents });
-      // A case shrinks to short documents.
-      const document = fc.constantFrom(...pool.sort((a, b) => a.query.length - b.query.length));
-      const step: fc.Arbitrary<Step> = fc
-        .record({
-          question: document,
-          beside: fc.option(document, { freq: 8, nil: undefined }),
-          fault: fc.option(faults, { freq: 2, nil: undefined }),
-        })
-        .map(({ question, ...more }) => ({ ...question, ...more }));
-      const sequences = fc.array(step, { minLength: DOCUMENTS, maxLength: DOCUMENTS });
-      await fc.assert(
-        fc.asyncProperty(sequences, (steps) => holdSession(world, dialect, steps, false)),
-        { seed, numRuns: Math.min(POOL.sequences, total - tried) },
-      );
-    }
+/** Declares the property over one dialect: a file for each, so that two cores share them. */
+export function describeHistory(dialect: Dialect): void {
+  describe(`over a service that speaks the ${dialect} dialect`, () => {
+    beforeAll(openWorld);
+    afterAll(() => world.close());
+
+    it('an answer never depends on the answers before it', { timeout: 24 * 3_600_000 }, async () => {
+      expect(new Set(proteins.map(({ hash }) => hash)).size).toBe(5);
+      const documents = relatedDocuments(proteins, [...features].map(Number), UNKNOWN);
+      const total = Math.ceil(runs(SEQUENCES) / DIALECTS.length);
+      const firstSeed = Number(process.env.TEST_SEED ?? 1) * 1_000_000;
+      for (let tried = 0; tried < total; tried += POOL.sequences) {
+        const seed = firstSeed + tried;
+        const pool = fc.sample(documents, { seed, numRuns: POOL.documents });
+        // A case shrinks to short documents.
+        const document = fc.constantFrom(...pool.sort((a, b) => a.query.length - b.query.length));
+        const step: fc.Arbitrary<Step> = fc
+          .record({
+            question: document,
+            beside: fc.option(document, { freq: 8, nil: undefined }),
+            fault: fc.option(faults, { freq: 2, nil: undefined }),
+          })
+          .map(({ question, ...more }) => ({ ...question, ...more }));
+        const sequences = fc.array(step, { minLength: DOCUMENTS, maxLength: DOCUMENTS });
+        await fc.assert(
+          fc.asyncProperty(sequences, (steps) => holdSession(world, dialect, steps, false)),
+          { seed, numRuns: Math.min(POOL.sequences, total - tried) },
+        );
+      }
+    });
   });
-});
+}

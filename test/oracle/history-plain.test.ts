@@ -1,0 +1,3 @@
+import { describeHistory } from './history.ts';
+
+describeHistory('plain');
