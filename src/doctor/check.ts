@@ -25,7 +25,7 @@ export interface Expected {
   readonly schema?: z.ZodType;
   /** Keys that a service may leave out. */
   readonly optional?: readonly string[];
-  /** Of a call with an id that the caller gave: what a 404 says of it. */
+  /** What a 404 says of an id that the caller gave. */
   readonly absent?: string;
   /** The same call with nothing but this id: where this is refused as well, the id is. */
   readonly bare?: FreeCall;

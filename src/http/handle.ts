@@ -1,4 +1,4 @@
-// What answers every request: one chain of layers around the routes and GraphQL.
+// Answers every request: one chain of layers around the routes and GraphQL.
 import type { Config } from '../config.ts';
 import type { Logger } from '../telemetry/log.ts';
 import { createAccessLayer } from './access/access-layer.ts';

@@ -57,7 +57,7 @@ function checkLetters({ type, sequence }: Polymer, at: string, { wrong, odd }: I
 const THREE_LETTER_CODES =
   /^(?:ALA|ARG|ASN|ASP|CYS|GLN|GLU|GLY|HIS|ILE|LEU|LYS|MET|MSE|PHE|PRO|SER|THR|TRP|TYR|VAL){3,}$/;
 const MAX_SPELLED = 20;
-/** Longer sequences are not looked at: nobody spells out as many residues. */
+/** Longer sequences are not looked at: so many residues are not spelled out. */
 const MAX_SPELLED_LENGTH = 10_000;
 
 function warnOfOtherAlphabets(type: PolymerType, sequence: string, at: string, odd: AddIssue): void {

@@ -1,4 +1,4 @@
-// What Yoga's plugins are given with each operation: `context` of their hooks.
+// The context of an operation, which Yoga's plugins are given as `context` of their hooks.
 import type { Plugin } from 'graphql-yoga';
 import type { GatewayContext } from '../../context.ts';
 import type { QueryCost } from '../../schema/query-cost.ts';

@@ -65,7 +65,11 @@ function readColumns(names: readonly string[]): ProteinColumn[] {
   );
 }
 
-/** Identifiers between commas, of which the header of a FASTA record is one; or on lines. @throws GraphQLError (400) */
+/**
+ * Identifiers between commas, of which the header of a FASTA record is one, or on lines.
+ *
+ * @throws GraphQLError (400)
+ */
 function readAddress(url: URL): string[] {
   const lists = url.searchParams
     .getAll('ids')

@@ -2,6 +2,7 @@
 // looks into its write-ahead log first and mixes the pages of both.
 import { statSync } from 'node:fs';
 import * as z from 'zod';
+import type { DatabaseSyncInstance } from '../sqlite.ts';
 import { openReadOnly } from '../sqlite-file.ts';
 import { DamagedStoreError } from '../unusable-store.ts';
 import { findLoss, readMarkText, type Witness } from './mark.ts';
@@ -10,7 +11,7 @@ const markRow = z.object({ text: z.string().nullable(), newest: z.number() });
 
 /** The mark in the file alone, as the last checkpoint left it; null where it has none. */
 function readFileMark(file: string): z.output<typeof markRow> | null {
-  let database: ReturnType<typeof openReadOnly> | undefined;
+  let database: DatabaseSyncInstance | undefined;
   try {
     database = openReadOnly(file);
     return markRow.parse(database.prepare('SELECT text, newest FROM mark').get());

@@ -188,7 +188,7 @@ export const sendRequest = (up: Upstream, call: Call): Promise<UpstreamResponse>
 /** Whether a status says that the body is the whole answer. */
 export const isWhole = (status: number): boolean => status >= 200 && status < 300 && status !== 206;
 
-/** Of a file, whose caller may have named a range or a condition. */
+/** The statuses of a file, whose caller may have named a range or a condition. */
 const FILE_STATUSES = new Set([200, 206, 304, 416]);
 
 /**

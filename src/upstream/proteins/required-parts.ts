@@ -1,4 +1,4 @@
-// What is needed of proteins, as a small algebra: needs are joined, compared and subtracted.
+// The parts of proteins that are needed, as a small algebra: needs are joined, compared and subtracted.
 import { type ArchiveMember, type Held, heldBy, PARTS, type PartName, type RequiredParts } from './parts.ts';
 import type { ProteinRecord } from './record.ts';
 

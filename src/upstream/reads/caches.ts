@@ -37,7 +37,7 @@ export interface AtlasCaches {
   readonly catalogue: Cache<Buffer>;
 }
 
-/** Of a cache: its times, its size, and what it takes. */
+/** The times of a cache, its size, and what it takes. */
 type Limits<T> = Pick<CacheOptions<T>, 'ttl' | 'stale' | 'maxBytes' | 'estimateBytes' | 'isCacheable'>;
 
 export function createAtlasCaches({
