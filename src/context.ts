@@ -12,7 +12,7 @@ import type { Submissions } from './store/ledger/submissions.ts';
 import type { Logger } from './telemetry/log.ts';
 import type { BatchOwnership, BatchReader } from './upstream/folds/batch-reader.ts';
 import type { FoldResults } from './upstream/folds/fold-results.ts';
-import type { Upstream } from './upstream/http/upstream-client.ts';
+import type { Upstream } from './upstream/http/call.ts';
 import type { ProteinLoader } from './upstream/proteins/loader.ts';
 import type { FeatureLoader, UniprotLoader } from './upstream/reads/cached-reads.ts';
 import type { Catalogue } from './upstream/reads/catalogue.ts';

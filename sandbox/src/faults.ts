@@ -38,10 +38,18 @@ export const faultRule = z
 
 type Fault = z.output<typeof faultRule>;
 
-export type Faults = ReturnType<typeof createFaults>;
+export interface Faults {
+  add(rule: Fault): void;
+  all(): readonly Fault[];
+  clear(): void;
+  /** The next fault of a request, used up by asking. */
+  next(operation: string): Fault | undefined;
+  /** How many items the next Submit queues before it breaks off. */
+  nextBreakOff(): number | undefined;
+}
 
 /** The faults in force, in the order they were asked for. */
-export function createFaults() {
+export function createFaults(): Faults {
   let rules: Fault[] = [];
   const take = (fits: (rule: Fault) => boolean): Fault | undefined => {
     const found = rules.find(fits);
@@ -52,22 +60,19 @@ export function createFaults() {
     return found;
   };
   return {
-    add(rule: Fault): void {
+    add(rule) {
       rules.push(rule);
     },
-    all: (): readonly Fault[] => rules,
-    clear(): void {
+    all: () => rules,
+    clear() {
       rules = [];
     },
-    /** The next fault of a request, used up by asking. */
-    next: (operation: string): Fault | undefined =>
+    next: (operation) =>
       take(
         (rule) =>
           rule.break_off_after === undefined && (rule.operation === operation || rule.operation === '*'),
       ),
-    /** How many items the next Submit queues before it breaks off. */
-    nextBreakOff: (): number | undefined =>
-      take((rule) => rule.break_off_after !== undefined)?.break_off_after,
+    nextBreakOff: () => take((rule) => rule.break_off_after !== undefined)?.break_off_after,
   };
 }
 

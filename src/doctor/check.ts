@@ -1,7 +1,8 @@
 // One check of the doctor: makes a call once, and compares its answer with what is expected.
 import type * as z from 'zod';
 import { isApiError, UpstreamError } from '../upstream/errors.ts';
-import { type Call, callAnyStatus, type Upstream } from '../upstream/http/upstream-client.ts';
+import type { Call, Upstream } from '../upstream/http/call.ts';
+import { callAnyStatus } from '../upstream/http/upstream-client.ts';
 import { parseJsonBody } from '../upstream/http/validate-response.ts';
 import { type Difference, readStrictly } from './strict-reading.ts';
 

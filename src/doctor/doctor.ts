@@ -1,7 +1,7 @@
 // Examines a service: calls every operation that costs nothing, reads the answers strictly, and
 // reports what differs. Nothing is submitted, and only ids that cannot exist are cancelled.
 import { errorText } from '../upstream/errors.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 import { type Api, withoutCredentials } from '../upstream/settings.ts';
 import { type Answer, ask, type Check, type CheckStatus, checkCall, unreachable } from './check.ts';
 import { checkAtlas, checkBatch, PREFIX_CALLS, type RunCheck } from './operations.ts';

@@ -7,9 +7,9 @@ import { USER_AGENT } from '../package.ts';
 import type { RequestRecord } from '../telemetry/request-record.ts';
 import type { Telemetry } from '../telemetry/telemetry.ts';
 import { type BreakerRules, defaultBreakerRules } from '../upstream/http/breaker.ts';
+import type { Upstream, UpstreamResponse } from '../upstream/http/call.ts';
 import { openServiceConnections, type ServiceConnections } from '../upstream/http/connections.ts';
 import type { HostLimiters, HostLimits } from '../upstream/http/host-limiter.ts';
-import type { Upstream, UpstreamResponse } from '../upstream/http/upstream-client.ts';
 import { detectSandbox, isSandbox, setSandbox, toUpstreamSettings } from '../upstream/settings.ts';
 
 /** Opens the service as one request, or work without any, sees it. */

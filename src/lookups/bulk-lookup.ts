@@ -5,9 +5,9 @@ import type { DocumentStore } from '../store/documents.ts';
 import { archiveLimits } from '../upstream/archive/archive-limits.ts';
 import { type BulkQuery, deleteBulkJob, openBulk } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
+import type { StreamedResponse, Upstream } from '../upstream/http/call.ts';
 import { openDownload } from '../upstream/http/download.ts';
 import { discard } from '../upstream/http/response-body.ts';
-import type { StreamedResponse, Upstream } from '../upstream/http/upstream-client.ts';
 import { type PartStatus, readPart, type StoredPart } from './bulk-part.ts';
 
 export type BulkLookupOptions = Omit<BulkQuery, 'hashes'>;

@@ -1,7 +1,7 @@
 // A part of a bulk look-up: its job as it is stored, and its state as the service reports it.
 import { bulkJob, isJobGone } from '../upstream/atlas-bulk.ts';
 import { UpstreamError } from '../upstream/errors.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 import type { BulkJob } from '../upstream/wire.ts';
 
 export type BulkLookupState =

@@ -5,7 +5,7 @@ import type { Clock } from '../async/clock.ts';
 import type { PendingWork } from '../async/pending-work.ts';
 import type { DocumentStore } from '../store/documents.ts';
 import { createLease } from '../store/lease.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 import { delayMs, intervalAfter, type PollScheduleOptions } from './poll-schedule.ts';
 import { type BatchProgressEvent, createProgressReader } from './progress-events.ts';
 import { readBatch, toReadFailure } from './read-batch.ts';

@@ -2,7 +2,7 @@
 import { list, listPages } from '../upstream/batch.ts';
 import { UpstreamError } from '../upstream/errors.ts';
 import type { ItemsRequest } from '../upstream/folds/list-items.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 import type { BatchPage, ListItem } from '../upstream/wire.ts';
 import { hasMoved, needsTasks, type ReadFailure, type Reading, type Snapshot } from './snapshot.ts';
 

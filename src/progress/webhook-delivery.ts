@@ -3,7 +3,7 @@
 import type { Clock } from '../async/clock.ts';
 import type { WebhookReport } from '../telemetry/telemetry.ts';
 import { readCounts, toBatchStatus } from '../upstream/folds/batch-states.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 import type { BatchPage } from '../upstream/wire.ts';
 import { parseTime } from '../upstream/wire-values.ts';
 import { delayMs } from './poll-schedule.ts';

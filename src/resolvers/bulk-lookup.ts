@@ -7,7 +7,7 @@ import { builder, enumValues } from '../schema/builder.ts';
 import { nonNull } from '../schema/field-options.ts';
 import { NotFound, notFound } from '../schema/problem.ts';
 import { badInput } from '../schema/scalars.ts';
-import type { Upstream } from '../upstream/http/upstream-client.ts';
+import type { Upstream } from '../upstream/http/call.ts';
 
 const BulkLookupState = builder.enumType('BulkLookupState', {
   description: 'Where a bulk look-up, or a part of it, is.',

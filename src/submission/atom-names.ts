@@ -4,9 +4,9 @@
 // dictionary without the atoms that leave when they are bonded, ligands by SMILES in the order of
 // the text.
 import { IONS } from '../structure/ions.ts';
+import type { Chain, PolymerType } from './chain.ts';
 import { COMPONENT_ATOMS } from './component-atoms.ts';
 import { listElements } from './smiles.ts';
-import type { Chain, PolymerType } from './submission.ts';
 
 /** Atoms of a residue, which a bond can name. */
 export interface ResidueAtoms {

@@ -1,7 +1,7 @@
 // Reads covalent bonds: names of atoms become the indices that the service counts by.
 import { type AtomReader, createAtomReader, type ResidueAtoms } from './atom-names.ts';
+import type { Chain } from './chain.ts';
 import type { BondInput } from './input.ts';
-import type { Chain } from './submission.ts';
 
 /** One atom of a bond. */
 export interface BondAtom {
@@ -19,25 +19,32 @@ export interface Bond {
   readonly ends: readonly [BondAtom, BondAtom];
 }
 
+/** One end of a bond, as it was given. */
+interface EndInput {
+  readonly chainId: string;
+  readonly residueIndex: number;
+  readonly index: BondInput['atomIndex1'];
+  readonly name: BondInput['atomName1'];
+}
+
 /** Splits a bond into its ends, which are input fields numbered 1 and 2. */
-const splitBond = (bond: BondInput) =>
-  [
-    {
-      chainId: bond.chainId1,
-      residueIndex: bond.residueIndex1,
-      index: bond.atomIndex1,
-      name: bond.atomName1,
-    },
-    {
-      chainId: bond.chainId2,
-      residueIndex: bond.residueIndex2,
-      index: bond.atomIndex2,
-      name: bond.atomName2,
-    },
-  ] as const;
+const splitBond = (bond: BondInput): readonly [EndInput, EndInput] => [
+  {
+    chainId: bond.chainId1,
+    residueIndex: bond.residueIndex1,
+    index: bond.atomIndex1,
+    name: bond.atomName1,
+  },
+  {
+    chainId: bond.chainId2,
+    residueIndex: bond.residueIndex2,
+    index: bond.atomIndex2,
+    name: bond.atomName2,
+  },
+];
 
 function readEnd(
-  { chainId, residueIndex, index, name }: ReturnType<typeof splitBond>[number],
+  { chainId, residueIndex, index, name }: EndInput,
   byId: ReadonlyMap<string, Chain>,
   atoms: AtomReader,
 ): BondAtom {

@@ -1,10 +1,10 @@
 // Checks a covalent bond: its chains, residues and atoms (spec, "CovalentBond").
 import type { ResidueAtoms } from './atom-names.ts';
 import type { Bond, BondAtom } from './bonds.ts';
-import type { ReferenceChecks } from './check-references.ts';
+import type { Chain } from './chain.ts';
 import { hasNoFreeValence } from './free-valence.ts';
 import type { ItemIssues } from './issues.ts';
-import type { Chain } from './submission.ts';
+import type { ReferenceChecks } from './reference-checks.ts';
 
 const MAX_LISTED = 30;
 

@@ -1,6 +1,8 @@
 // Checks the ids of the chains of an item.
+
+import type { Chain } from './chain.ts';
 import { type ItemIssues, quote } from './issues.ts';
-import type { Chain, Item } from './submission.ts';
+import type { Item } from './submission.ts';
 
 /** What every structure file but PDB can hold. */
 const USUAL_CHAIN_ID = /^[\x21-\x7e]{1,32}$/;

@@ -1,7 +1,8 @@
 // Checks a ligand, and codes of the Chemical Component Dictionary.
+
+import type { Ligand } from './chain.ts';
 import type { AddIssue, ItemIssues } from './issues.ts';
 import type { SmilesSyntax, scanSmiles } from './smiles.ts';
-import type { Ligand } from './submission.ts';
 
 /** No code has four characters. */
 const CCD_CODE = /^(?:[A-Z0-9]{1,3}|[A-Z0-9]{5})$/;

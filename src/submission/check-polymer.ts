@@ -1,10 +1,10 @@
 // Checks a polymer: its letters and its modifications.
 import { findResidue } from '../structure/residues.ts';
+import type { Polymer, PolymerType } from './chain.ts';
 import { checkCcd } from './check-ligand.ts';
 import type { Modification } from './input.ts';
 import type { AddIssue, ItemIssues } from './issues.ts';
 import { findInvalidLetters, findParentResidue, LETTERS, OTHER_ACID } from './polymers.ts';
-import type { Polymer, PolymerType } from './submission.ts';
 
 const NAMES: Readonly<Record<PolymerType, string>> = { protein: 'a protein', rna: 'an RNA', dna: 'a DNA' };
 const UNKNOWN_NAMES: Readonly<Record<PolymerType, string>> = {

@@ -4,7 +4,7 @@
 import { isMetal } from '../structure/elements.ts';
 import { isStandardResidue } from './atom-names.ts';
 import type { BondAtom } from './bonds.ts';
-import type { Chain } from './submission.ts';
+import type { Chain } from './chain.ts';
 
 /** Carbons of standard residues that are no alkyl carbons: of rings, acids, amides, guanidine. */
 const FLAT_CARBONS: Readonly<Record<string, string>> = {

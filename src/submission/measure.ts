@@ -1,6 +1,7 @@
 // Measures an item: chains, residues and ligands, every copy counted.
 import { hash } from 'node:crypto';
-import { type Chain, copyCount, type Item } from './submission.ts';
+import { type Chain, copyCount } from './chain.ts';
+import type { Item } from './submission.ts';
 
 export type ChainKind = 'PROTEIN' | 'RNA' | 'DNA' | 'LIGAND';
 

@@ -1,6 +1,6 @@
 // Letters of polymers, and parents of modifications.
 import { findResidue } from '../structure/residues.ts';
-import type { PolymerType } from './submission.ts';
+import type { PolymerType } from './chain.ts';
 
 /** The letters of a polymer that name one residue. */
 export const LETTERS: Readonly<Record<PolymerType, string>> = {

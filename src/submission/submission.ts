@@ -1,36 +1,8 @@
 // Normalises the input of a fold: white space, case and defaults, so that equivalent inputs are
 // equal. check.ts checks it.
 import { type Bond, readBonds } from './bonds.ts';
-import type {
-  ChainInput,
-  Distogram,
-  ItemInput,
-  Modification,
-  Pocket,
-  PolymerInput,
-  SubmissionInput,
-} from './input.ts';
-import { type PastedSequence, readPastedSequence, splitHeader } from './pasted-text.ts';
-
-/** The polymers, by the name of their input field, which is also their wire name. */
-export type PolymerType = 'protein' | 'rna' | 'dna';
-
-export interface Polymer extends PastedSequence {
-  readonly type: PolymerType;
-  /** One id for each copy; null when the client left naming to the upstream. */
-  readonly ids: readonly string[] | null;
-  readonly modifications: readonly Modification[];
-}
-export interface Ligand {
-  readonly type: 'ligand';
-  readonly ids: readonly string[] | null;
-  readonly smiles: string | null;
-  readonly ccd: readonly string[] | null;
-}
-export type Chain = Polymer | Ligand;
-
-/** Number of chains of an entry: one for each id, and one without ids. */
-export const copyCount = ({ ids }: Chain): number => Math.max(1, ids?.length ?? 1);
+import { type Chain, readChain } from './chain.ts';
+import type { Distogram, ItemInput, Pocket, SubmissionInput } from './input.ts';
 
 export interface Item {
   readonly name: string | null;
@@ -50,27 +22,6 @@ export interface Submission {
   readonly label: string | null;
   readonly idempotencyKey: string | null;
   readonly notifyUrl: string | null;
-}
-
-function readPolymer(type: PolymerType, input: PolymerInput): Polymer {
-  const modifications = (input.modifications ?? []).map(({ position, ccd }) => ({
-    position,
-    ccd: ccd.trim().toUpperCase(),
-  }));
-  return { type, ids: input.ids ?? null, ...readPastedSequence(input.sequence), modifications };
-}
-
-function readChain({ protein, rna, dna, ligand }: ChainInput): Chain {
-  if (protein !== undefined) return readPolymer('protein', protein);
-  if (rna !== undefined) return readPolymer('rna', rna);
-  if (dna !== undefined) return readPolymer('dna', dna);
-  return {
-    type: 'ligand',
-    ids: ligand.ids ?? null,
-    // Forms send an empty text for what is left out.
-    smiles: splitHeader(ligand.smiles ?? '').body.trim() || null,
-    ccd: ligand.ccd?.map((code) => splitHeader(code).body.trim().toUpperCase()) ?? null,
-  };
 }
 
 function readItem(input: ItemInput): Item {

@@ -1,7 +1,8 @@
 // The body of Submit (spec, "Batch submit request" and below), and what identifies equal
 // submissions and items.
 import { hash } from 'node:crypto';
-import type { Chain, Item, Submission } from './submission.ts';
+import type { Chain } from './chain.ts';
+import type { Item, Submission } from './submission.ts';
 
 const toWireId = ({ ids }: Chain): string | readonly string[] | null => {
   if (ids === null || ids.length === 0) return null;

@@ -2,16 +2,9 @@
 import { archiveLimits } from './archive/archive-limits.ts';
 import { get, segment } from './atlas.ts';
 import { UpstreamError } from './errors.ts';
+import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './http/call.ts';
 import { headerValue, readSmall } from './http/response-body.ts';
-import {
-  type Call,
-  call,
-  callOrNull,
-  openStream,
-  type StreamedResponse,
-  type Upstream,
-  type UpstreamResponse,
-} from './http/upstream-client.ts';
+import { call, callOrNull, openStream } from './http/upstream-client.ts';
 import { drifted, readJson } from './http/validate-response.ts';
 import * as wire from './wire.ts';
 import { id } from './wire-values.ts';

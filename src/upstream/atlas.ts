@@ -3,8 +3,9 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type * as z from 'zod';
 import { UpstreamError } from './errors.ts';
+import type { Call, Upstream } from './http/call.ts';
 import { readRequestId } from './http/response-error.ts';
-import { type Call, call, callOrNull, type Upstream } from './http/upstream-client.ts';
+import { call, callOrNull } from './http/upstream-client.ts';
 import {
   drifted,
   parseJsonBody,

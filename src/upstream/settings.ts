@@ -1,7 +1,21 @@
 // Where the service is, by the configuration, and whether its answers have shown that it is a
 // sandbox.
 import type { Config } from '../config.ts';
-import type { UpstreamResponse, UpstreamSettings } from './http/upstream-client.ts';
+
+/** The address of the service, and the names that its deployment uses (configuration). */
+export interface UpstreamSettings {
+  /** The address of the service. */
+  readonly base: URL;
+  readonly batchPrefix: string;
+  readonly atlasPrefix: string;
+  readonly listLimitField: string;
+  readonly listCursorField: string;
+  readonly downloadHosts: readonly string[];
+  /** Types of thumbnails where the deployment calls them otherwise, by ours. */
+  readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
+  /** Factor of every operation's time limits; 1 when absent. */
+  readonly patience?: number;
+}
 
 /** The settings of an upstream. @param baseUrl - without a final slash */
 export const toUpstreamSettings = (config: Config, baseUrl: string): UpstreamSettings => ({
@@ -36,7 +50,7 @@ export const setSandbox = (settings: UpstreamSettings): void => void sandboxes.s
 /** Reads the header of the sandbox in an answer. A proxy's error says nothing of it. */
 export function detectSandbox(
   settings: UpstreamSettings,
-  { status, headers }: Pick<UpstreamResponse, 'status' | 'headers'>,
+  { status, headers }: { readonly status: number; readonly headers: Readonly<Record<string, unknown>> },
 ): void {
   if (headers['x-sandbox'] === '1') sandboxes.set(settings, true);
   else if (!sandboxes.has(settings) && status < 500) sandboxes.set(settings, false);

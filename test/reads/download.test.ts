@@ -1,9 +1,9 @@
 // Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
+import type { Upstream } from '../../src/upstream/http/call.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';
 import { download, signedUrl } from '../../src/upstream/http/download.ts';
 import { isPublicAddress } from '../../src/upstream/http/public-address.ts';
-import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 const connections = openServiceConnections();
 const upstream: Upstream = {

@@ -5,9 +5,9 @@ import { Resolver } from 'node:dns';
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import type { Upstream } from '../../src/upstream/http/call.ts';
 import { openServiceConnections, type Resolve } from '../../src/upstream/http/connections.ts';
 import { download } from '../../src/upstream/http/download.ts';
-import type { Upstream } from '../../src/upstream/http/upstream-client.ts';
 
 /** Answers each question for an address with the next of `answers`, time to live 0. */
 async function openNames(answers: string[][]) {

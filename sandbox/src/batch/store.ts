@@ -83,10 +83,50 @@ function taskRow(row: Row): TaskRow {
   };
 }
 
-export type BatchStore = ReturnType<typeof openBatchStore>;
+/** The tables of the Batch side. */
+export interface BatchStore {
+  /** Adds a batch with all its inputs and tasks, or nothing. */
+  add(batch: NewBatch): void;
+  batch(batchId: string): BatchRow | undefined;
+  /** Every batch of every owner, oldest first. */
+  batches(): BatchRow[];
+  task(taskId: string): TaskRow | undefined;
+  counts(batchId: string): Counts;
+  /** Tasks from number `from` on, of one state when it is given. */
+  page(batchId: string, from: number, limit: number, state?: TaskState): TaskRow[];
+  nextQueued(batchId: string): TaskRow | undefined;
+  running(batchId: string): TaskRow[];
+  input(batchId: string, position: number): { request: string; tokens: number };
+  /** Marks a queued task as running, or a running one as run again. */
+  start(taskId: string): void;
+  /**
+   * Ends a running task, outputs and state together. A task that is not running is left alone.
+   */
+  finish(taskId: string, ending: { outputs: readonly Output[] } | { error: string }): void;
+  output(taskId: string, name: string): Uint8Array | undefined;
+  outputNames(taskId: string): string[];
+  /** @returns whether the task was queued and is cancelled now */
+  cancelTask(taskId: string): boolean;
+  /**
+   * Cancels what is queued; the batch counts as cancelled when something was.
+   *
+   * @returns how many
+   */
+  cancelQueued(batchId: string): number;
+  /** Times of the owner's submissions after `after`, oldest first. */
+  submissionsAfter(owner: string, after: number): number[];
+  /** Credits of the owner's tasks submitted since `since`; cancelled ones are free. */
+  spentSince(owner: string, since: number): number;
+  /**
+   * Forgets outputs of batches submitted at `until` or before, and inputs of those that have
+   * ended; ids and states stay.
+   */
+  dropUntil(until: number): void;
+  clear(): void;
+}
 
 /** Opens the tables in `database`, making them when they are missing. */
-export function openBatchStore(database: Database) {
+export function openBatchStore(database: Database): BatchStore {
   database.exec(TABLES);
   const sql = {
     addBatch: database.prepare(
@@ -152,8 +192,7 @@ export function openBatchStore(database: Database) {
   }
 
   return {
-    /** Adds a batch with all its inputs and tasks, or nothing. */
-    add({ batchId, owner, submittedAt, brokenOff, inputs, tasks }: NewBatch): void {
+    add({ batchId, owner, submittedAt, brokenOff, inputs, tasks }) {
       atOnce(() => {
         sql.addBatch.run(batchId, owner, submittedAt, inputs.length, brokenOff ? 1 : 0);
         for (const [position, { request, tokens }] of inputs.entries())
@@ -162,47 +201,41 @@ export function openBatchStore(database: Database) {
           sql.addTask.run(taskId, batchId, number, credits);
       });
     },
-    batch(batchId: string): BatchRow | undefined {
+    batch(batchId) {
       const row = sql.batch.get(batchId);
       return row === undefined ? undefined : batchRow(row);
     },
-    /** Every batch of every owner, oldest first. */
-    batches: (): BatchRow[] => sql.batches.all().map(batchRow),
-    task(taskId: string): TaskRow | undefined {
+    batches: () => sql.batches.all().map(batchRow),
+    task(taskId) {
       const row = sql.task.get(taskId);
       return row === undefined ? undefined : taskRow(row);
     },
-    counts(batchId: string): Counts {
+    counts(batchId) {
       return Object.fromEntries(
         sql.counts.all(batchId).map((row: Row) => [String(row.state), Number(row.count)]),
       );
     },
-    /** Tasks from number `from` on, of one state when it is given. */
-    page(batchId: string, from: number, limit: number, state?: TaskState): TaskRow[] {
+    page(batchId, from, limit, state) {
       const rows =
         state === undefined
           ? sql.page.all(batchId, from, limit)
           : sql.pageOf.all(batchId, from, state, limit);
       return rows.map(taskRow);
     },
-    nextQueued(batchId: string): TaskRow | undefined {
+    nextQueued(batchId) {
       const row = sql.inState.get(batchId, 'queued', 1);
       return row === undefined ? undefined : taskRow(row);
     },
-    running: (batchId: string): TaskRow[] => sql.inState.all(batchId, 'in_progress', -1).map(taskRow),
-    input(batchId: string, position: number): { request: string; tokens: number } {
+    running: (batchId) => sql.inState.all(batchId, 'in_progress', -1).map(taskRow),
+    input(batchId, position) {
       const row = sql.input.get(batchId, position);
       if (row === undefined) throw new Error(`batch ${batchId} has no input ${position}`);
       return { request: String(row.request), tokens: Number(row.tokens) };
     },
-    /** Marks a queued task as running, or a running one as run again. */
-    start(taskId: string): void {
+    start(taskId) {
       sql.start.run(taskId);
     },
-    /**
-     * Ends a running task, outputs and state together. A task that is not running is left alone.
-     */
-    finish(taskId: string, ending: { outputs: readonly Output[] } | { error: string }): void {
+    finish(taskId, ending) {
       atOnce(() => {
         const failed = 'error' in ending;
         const { changes } = sql.finish.run(failed ? 'failed' : 'done', failed ? ending.error : null, taskId);
@@ -210,42 +243,29 @@ export function openBatchStore(database: Database) {
         for (const { name, gzipped } of ending.outputs) sql.addOutput.run(taskId, name, gzipped);
       });
     },
-    output(taskId: string, name: string): Uint8Array | undefined {
+    output(taskId, name) {
       const blob = sql.output.get(taskId, name)?.gzipped;
       return blob instanceof Uint8Array ? blob : undefined;
     },
-    outputNames: (taskId: string): string[] =>
-      sql.outputNames.all(taskId).map((row: Row) => String(row.name)),
-    /** @returns whether the task was queued and is cancelled now */
-    cancelTask: (taskId: string): boolean => sql.cancelTask.run(taskId).changes > 0,
-    /**
-     * Cancels what is queued; the batch counts as cancelled when something was.
-     *
-     * @returns how many
-     */
-    cancelQueued(batchId: string): number {
+    outputNames: (taskId) => sql.outputNames.all(taskId).map((row: Row) => String(row.name)),
+    cancelTask: (taskId) => sql.cancelTask.run(taskId).changes > 0,
+    cancelQueued(batchId) {
       return atOnce(() => {
         const { changes } = sql.cancelQueued.run(batchId);
         if (changes > 0) sql.cancelBatch.run(batchId);
         return Number(changes);
       });
     },
-    /** Times of the owner's submissions after `after`, oldest first. */
-    submissionsAfter: (owner: string, after: number): number[] =>
+    submissionsAfter: (owner, after) =>
       sql.submissions.all(owner, after).map((row: Row) => Number(row.submitted_at)),
-    /** Credits of the owner's tasks submitted since `since`; cancelled ones are free. */
-    spentSince: (owner: string, since: number): number => Number(sql.spent.get(owner, since)?.spent ?? 0),
-    /**
-     * Forgets outputs of batches submitted at `until` or before, and inputs of those that have
-     * ended; ids and states stay.
-     */
-    dropUntil(until: number): void {
+    spentSince: (owner, since) => Number(sql.spent.get(owner, since)?.spent ?? 0),
+    dropUntil(until) {
       atOnce(() => {
         sql.dropOutputs.run(until);
         sql.dropInputs.run(until);
       });
     },
-    clear(): void {
+    clear() {
       atOnce(() =>
         database.exec('DELETE FROM outputs; DELETE FROM tasks; DELETE FROM inputs; DELETE FROM batches'),
       );

@@ -24,6 +24,12 @@ const sealedClaim = z.object({
   url: z.string().nullable(),
 });
 
+/** The caller for whom a link was made, and the link's claim. */
+export interface OpenedLink {
+  readonly ctx: GatewayContext;
+  readonly claim: LinkClaim;
+}
+
 /**
  * Opens a request by its signature, as the caller for whom the link was made, without a token.
  *
@@ -35,7 +41,7 @@ export type OpenLink = (
   exchange: Exchange,
   signature: string | undefined,
   path: string,
-) => { readonly ctx: GatewayContext; readonly claim: LinkClaim } | LinkRefusal | null;
+) => OpenedLink | LinkRefusal | null;
 
 /**
  * Creates what seals and opens links.

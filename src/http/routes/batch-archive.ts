@@ -16,7 +16,7 @@ import { createZipWriter } from '../../structure/zip-writer.ts';
 import { UpstreamError } from '../../upstream/errors.ts';
 import { missingResult, untrustedPart } from '../../upstream/folds/fold-errors.ts';
 import type { FoldResults, WholeResult } from '../../upstream/folds/fold-results.ts';
-import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import type { Upstream } from '../../upstream/http/call.ts';
 import { encodePieces } from './responses.ts';
 
 /** Results that are read ahead of the one that is being written. */

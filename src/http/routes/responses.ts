@@ -3,8 +3,8 @@
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { LinkRefusal } from '../../context.ts';
 import { matchesIfNoneMatch } from '../../etag.ts';
+import type { StreamedResponse } from '../../upstream/http/call.ts';
 import { discard } from '../../upstream/http/response-body.ts';
-import type { StreamedResponse } from '../../upstream/http/upstream-client.ts';
 import { LINK_MINUTES } from '../access/signed-links.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
 

@@ -6,7 +6,7 @@ import { createEtag } from '../../etag.ts';
 import { atlasStructure, FILE_ENDINGS } from '../../resolvers/atlas/structure.ts';
 import { readText } from '../../structure/lazy-text.ts';
 import type { PlddtUnit } from '../../structure/plddt-scale.ts';
-import type { Upstream } from '../../upstream/http/upstream-client.ts';
+import type { Upstream } from '../../upstream/http/call.ts';
 import { partValue, readPart } from '../../upstream/part.ts';
 import { readRecordStructure } from '../../upstream/proteins/read-record.ts';
 import type { ProteinRecord } from '../../upstream/proteins/record.ts';

@@ -12,8 +12,8 @@ import type { TaskShape } from '../../schema/task.ts';
 import type { LedgerItem } from '../../store/ledger/ledger.ts';
 import { missingResult } from '../../upstream/folds/fold-errors.ts';
 import { createFoldResults, type FoldResults, type ResultReader } from '../../upstream/folds/fold-results.ts';
-import type { Upstream } from '../../upstream/http/upstream-client.ts';
-import type { OpenLink } from '../access/signed-links.ts';
+import type { Upstream } from '../../upstream/http/call.ts';
+import type { OpenedLink, OpenLink } from '../access/signed-links.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
 import { NO_LINK, NOT_MODIFIED, type Parameter, RANGES, type RouteDescription } from './description.ts';
 import {
@@ -162,7 +162,7 @@ function sealedReader(url: string) {
 
 /** A file by a signed link: from the sealed address, with no token and no Status call. */
 async function linkedFile(
-  { ctx, claim }: Exclude<ReturnType<OpenLink>, string | null>,
+  { ctx, claim }: OpenedLink,
   exchange: Exchange,
   taskId: string,
   file: TaskFile,

@@ -4,12 +4,9 @@ import { findResidue, type PolymerKind } from '../residues.ts';
 import { describeMisfit, type FoldedComplex, type Numbers } from './fields.ts';
 import { atomRange, createRowFinder, type TokenSpan } from './rows.ts';
 
-/** One chain. Token positions are 0-based over all tokens, the end excluded. */
-export interface FoldedChain {
+/** One chain. */
+export interface FoldedChain extends TokenSpan {
   readonly id: string;
-  readonly kind: PolymerKind | 'ligand';
-  readonly tokenStart: number;
-  readonly tokenEnd: number;
   /**
    * One-letter codes of a polymer: the parent's for a modified residue, X if unknown; null for a
    * ligand.

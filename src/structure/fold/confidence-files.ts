@@ -143,16 +143,19 @@ export function writeConfidences(fold: FoldingResult): ConfidenceFile {
   return { ok: true, pieces: joinPieces(texts) };
 }
 
+/** A score of chain i (row) and chain k (column), in the order of the chains. */
+type PairMatrix = (number | null)[][];
+
 /** The matrix of a score over the chains; null where no pair has the score. */
 function toChainMatrix(
   { chains }: FoldingResult,
   valueAt: (i: number, k: number) => number | null,
-): (number | null)[][] | null {
+): PairMatrix | null {
   const rows = chains.map((_, i) => chains.map((_chain, k) => valueAt(i, k)));
   return rows.flat().some((value) => value !== null) ? rows : null;
 }
 
-function pairIptm(fold: FoldingResult): (number | null)[][] | null {
+function pairIptm(fold: FoldingResult): PairMatrix | null {
   const { chains, chainPairs, iptm } = fold;
   const values = new Map(chainPairs.map((pair) => [`${pair.a} ${pair.b}`, pair.iptm]));
   const ids = chains.map(({ id }) => id);
@@ -161,7 +164,7 @@ function pairIptm(fold: FoldingResult): (number | null)[][] | null {
   return given ?? (chains.length === 2 ? toChainMatrix(fold, (i, k) => (i === k ? null : iptm)) : null);
 }
 
-function pairMinPae(fold: FoldingResult): (number | null)[][] | null {
+function pairMinPae(fold: FoldingResult): PairMatrix | null {
   const { chains, paeOffsets: offsets, raw } = fold;
   const pae = raw.matrices.pae;
   if (offsets === null || pae === undefined) return null;
@@ -175,12 +178,12 @@ function pairMinPae(fold: FoldingResult): (number | null)[][] | null {
 }
 
 /** The pTM of each chain: the diagonal of the pairs. The pTM of a single chain is that of the whole. */
-function chainPtm({ chains, ptm }: FoldingResult, pairs: ReturnType<typeof pairIptm>): (number | null)[] {
+function chainPtm({ chains, ptm }: FoldingResult, pairs: PairMatrix | null): (number | null)[] {
   return chains.map((_, i) => pairs?.[i]?.[i] ?? (chains.length === 1 ? ptm : null));
 }
 
 /** The mean ipTM of each chain with all others, both directions; null where none is known. */
-function chainIptm({ chains }: FoldingResult, pairs: ReturnType<typeof pairIptm>): (number | null)[] {
+function chainIptm({ chains }: FoldingResult, pairs: PairMatrix | null): (number | null)[] {
   return chains.map((_, i) => {
     return mean(chains.flatMap((_other, k) => (k === i ? [] : [pairs?.[i]?.[k], pairs?.[k]?.[i]])));
   });

@@ -2,13 +2,16 @@
 // one for each heavy atom of ligands, of modified residues, or of both, which the service folds
 // atom by atom.
 import { guessElement } from '../elements.ts';
-import { findResidue } from '../residues.ts';
-import type { FoldedChain } from './chains.ts';
+import { findResidue, type PolymerKind } from '../residues.ts';
 import type { FoldedComplex, Numbers } from './fields.ts';
 import type { RowOffsets } from './matrix.ts';
 
 /** The tokens of one chain, 0-based over all tokens, the end excluded. */
-export type TokenSpan = Pick<FoldedChain, 'kind' | 'tokenStart' | 'tokenEnd'>;
+export interface TokenSpan {
+  readonly kind: PolymerKind | 'ligand';
+  readonly tokenStart: number;
+  readonly tokenEnd: number;
+}
 
 /** The atoms of a token as a valid range; empty when the service gave none. */
 export function atomRange(

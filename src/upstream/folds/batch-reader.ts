@@ -3,7 +3,7 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { Submissions } from '../../store/ledger/submissions.ts';
 import { type Enveloped, list, status } from '../batch.ts';
 import { UpstreamError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import type { BatchPage, TaskStatus } from '../wire.ts';
 import type { ItemsRequest } from './list-items.ts';
 

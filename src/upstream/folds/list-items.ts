@@ -1,6 +1,6 @@
 // Reads the items of a page of List, and checks that the page agrees with its counts.
 import type { UpstreamError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { type BatchPage, type ListItem, listItem } from '../wire.ts';

@@ -1,15 +1,10 @@
 // Downloads from a signed URL, without a token and only from allowed hosts. The URL is a secret: no
 // message and no report contains it.
 import { UpstreamError, unknownHost } from '../errors.ts';
+import type { Call, StreamedResponse, Upstream } from './call.ts';
 import { discard } from './response-body.ts';
 import { toUpstreamError } from './response-error.ts';
-import {
-  type Call,
-  callAnyStatus,
-  openStream,
-  type StreamedResponse,
-  type Upstream,
-} from './upstream-client.ts';
+import { callAnyStatus, openStream } from './upstream-client.ts';
 
 /** Without a scheme it means https; a path alone, the upstream's host. @throws UpstreamError */
 export function signedUrl({ settings }: Pick<Upstream, 'settings'>, text: string): URL {

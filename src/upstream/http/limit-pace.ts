@@ -1,8 +1,8 @@
 // Streams bodies at the pace of their reader.
 import { pipeline, Transform } from 'node:stream';
 import { asError, networkFailure, UpstreamError } from '../errors.ts';
+import type { StreamedResponse } from './call.ts';
 import { decompressStream, tooLarge } from './response-body.ts';
-import type { StreamedResponse } from './upstream-client.ts';
 
 const tooSlow = (operation: string): UpstreamError =>
   new UpstreamError(`The upstream sends its answer to ${operation} too slowly. Try again.`, {

@@ -1,8 +1,25 @@
 // Sends a request and reads its answer whole, within a byte limit and a time limit.
 import type { Dispatcher } from 'undici';
+import type { Clock } from '../../async/clock.ts';
+import type { Operation } from '../operations.ts';
+import type { UpstreamResponse } from './call.ts';
 import { MAX_REFUSAL_BYTES, tooLarge } from './response-body.ts';
-import type { Attempt } from './send-request.ts';
-import type { UpstreamResponse } from './upstream-client.ts';
+
+/** What one try of a call is sent with, and the limits of its answer. */
+export interface Attempt {
+  readonly operation: Operation;
+  readonly dispatcher: Dispatcher;
+  readonly request: Dispatcher.DispatchOptions;
+  readonly signal: AbortSignal | undefined;
+  /** Milliseconds until the answer is there to its end. */
+  readonly wholeMs: number;
+  /** Milliseconds after which a body that stands still is given up. */
+  readonly stallMs: number;
+  readonly maxBytes: number;
+  readonly clock: Clock;
+  /** Called when the answer begins. */
+  begin(status: number): void;
+}
 
 /**
  * Sends a request and reads its answer without a stream, which costs more than the rest of a small

@@ -4,7 +4,7 @@ import { pipeline, type Readable, type Transform } from 'node:stream';
 import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { readAtMost } from '../../async/read-at-most.ts';
 import { UpstreamError } from '../errors.ts';
-import type { StreamedResponse, UpstreamResponse } from './upstream-client.ts';
+import type { StreamedResponse, UpstreamResponse } from './call.ts';
 
 /** The first value of a header. */
 export const headerValue = (value: string | string[] | undefined): string | undefined =>

@@ -12,8 +12,8 @@ import {
 import { type InputFault, isCallersFault, parseInputFaults } from '../input-faults.ts';
 import { isFields } from '../json/is-fields.ts';
 import { parseTime } from '../wire-values.ts';
+import type { Upstream, UpstreamResponse } from './call.ts';
 import { headerValue } from './response-body.ts';
-import type { Upstream, UpstreamResponse } from './upstream-client.ts';
 import { readAnyJson } from './validate-response.ts';
 
 const BATCH_OPERATIONS: ReadonlySet<string> = new Set(['submit', 'list', 'status', 'cancel']);

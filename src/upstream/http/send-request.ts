@@ -2,17 +2,17 @@
 // reports its end.
 import { isIP } from 'node:net';
 import type { Dispatcher } from 'undici';
-import { type Clock, systemClock } from '../../async/clock.ts';
+import { systemClock } from '../../async/clock.ts';
 import { USER_AGENT } from '../../package.ts';
 import { faultName, networkFailure, UpstreamError, unknownHost } from '../errors.ts';
-import { type Operation, operationLimits } from '../operations.ts';
+import { operationLimits } from '../operations.ts';
 import { detectSandbox } from '../settings.ts';
+import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './call.ts';
 import type { CallOutcome, HostLimiter } from './host-limiter.ts';
 import { limitPace } from './limit-pace.ts';
 import { isPublicAddress } from './public-address.ts';
-import { requestWhole } from './request-whole.ts';
+import { type Attempt, requestWhole } from './request-whole.ts';
 import { decompress, readSmall } from './response-body.ts';
-import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './upstream-client.ts';
 
 /**
  * The scope of a 429. The Atlas counts by address, so all callers share it; the Batch API counts by
@@ -95,22 +95,6 @@ const toOutcome = (status: number): CallOutcome => (status === 429 ? 'slowed' : 
 function toFailedOutcome(failure: unknown): CallOutcome {
   if (!(failure instanceof UpstreamError)) return 'unknown';
   return failure.failure.sent === false ? 'unreachable' : 'reached';
-}
-
-/** What one try of a call is sent with, and the limits of its answer. */
-export interface Attempt {
-  readonly operation: Operation;
-  readonly dispatcher: Dispatcher;
-  readonly request: Dispatcher.DispatchOptions;
-  readonly signal: AbortSignal | undefined;
-  /** Milliseconds until the answer is there to its end. */
-  readonly wholeMs: number;
-  /** Milliseconds after which a body that stands still is given up. */
-  readonly stallMs: number;
-  readonly maxBytes: number;
-  readonly clock: Clock;
-  /** Called when the answer begins. */
-  begin(status: number): void;
 }
 
 /**

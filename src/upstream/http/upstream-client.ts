@@ -1,83 +1,10 @@
 // Calls the service, reads up to three times: `call`, `callOrNull` and `callAnyStatus` read the
 // whole answer, `openStream` streams it. atlas.ts and batch.ts have the operations.
-import type { Readable } from 'node:stream';
-import { type Clock, systemClock } from '../../async/clock.ts';
-import type { CallHooks } from '../../telemetry/upstream-calls.ts';
+import { systemClock } from '../../async/clock.ts';
 import { type Failure, UpstreamError } from '../errors.ts';
-import type { Operation } from '../operations.ts';
-import type { ServiceConnections } from './connections.ts';
-import type { HostLimiters } from './host-limiter.ts';
+import type { Call, StreamedResponse, Upstream, UpstreamResponse } from './call.ts';
 import { toUpstreamError } from './response-error.ts';
 import { isWhole, rateLimitScope, sendRequest, startStream } from './send-request.ts';
-
-/** The address of the service, and the names that its deployment uses (configuration). */
-export interface UpstreamSettings {
-  /** The address of the service. */
-  readonly base: URL;
-  readonly batchPrefix: string;
-  readonly atlasPrefix: string;
-  readonly listLimitField: string;
-  readonly listCursorField: string;
-  readonly downloadHosts: readonly string[];
-  /** Types of thumbnails where the deployment calls them otherwise, by ours. */
-  readonly thumbnailTypes?: Readonly<Record<string, string>> | undefined;
-  /** Factor of every operation's time limits; 1 when absent. */
-  readonly patience?: number;
-}
-
-/** The service for one request: address, the caller's token, request id and time limits. */
-export interface Upstream extends CallHooks {
-  readonly settings: UpstreamSettings;
-  readonly connections: ServiceConnections;
-  /** The bearer token for the Batch API; undefined without one. Never sent to the Atlas. */
-  readonly token: string | undefined;
-  /** Whether the token is the gateway's own, which its callers never see. */
-  readonly isGatewayKey?: boolean;
-  readonly requestId: string;
-  /** The name of the caller in whose share its calls count; calls without one share one. */
-  readonly caller?: string | undefined;
-  /** The limiters of the process; without them every call is sent at once. */
-  readonly limiters?: HostLimiters | undefined;
-  readonly signal: AbortSignal | undefined;
-  /** The clock of the platform when absent. */
-  readonly clock?: Clock | undefined;
-  /** Records that this request found absent, and that may exist any moment. */
-  readonly absences?: Set<string> | undefined;
-}
-
-/** A request to one of the two APIs, or for a file behind a signed URL. */
-export interface Call {
-  readonly operation: Operation;
-  /** The line of the table of limits, where it is another than the operation's own. */
-  readonly limits?: Operation;
-  /** A file is sent neither a token nor the trace context. */
-  readonly api: 'batch' | 'atlas' | 'file';
-  readonly method: 'GET' | 'POST' | 'DELETE';
-  /** Below the API's prefix, path parameters already encoded; the whole URL of a file. */
-  readonly path: string;
-  readonly query?: Readonly<Record<string, string | number | boolean | readonly number[] | undefined>>;
-  readonly headers?: Readonly<Record<string, string>> | undefined;
-  readonly body?: unknown;
-  readonly accept?: string;
-  /** Maximum bytes of the answer, where the request determines it. */
-  readonly maxBytes?: number | undefined;
-  /** Whether it may be tried again after a failure that may pass: true for what only reads. */
-  readonly isRepeatable: boolean;
-}
-
-/** An answer of any status. */
-interface Answer<Body> {
-  readonly operation: Operation;
-  readonly status: number;
-  readonly headers: Readonly<Record<string, string | string[] | undefined>>;
-  readonly body: Body;
-}
-
-/** An answer that was read to its end. */
-export type UpstreamResponse = Answer<Buffer>;
-
-/** An answer whose body has not been read yet. Read or discard the body, always. */
-export type StreamedResponse = Answer<Readable>;
 
 type AnyResponse = UpstreamResponse | StreamedResponse;
 

@@ -5,7 +5,7 @@ import { excerpt } from '../../plain-text.ts';
 import { redact } from '../../telemetry/redact.ts';
 import { UpstreamError } from '../errors.ts';
 import { parseJson } from '../json/parse-json.ts';
-import type { UpstreamResponse } from './upstream-client.ts';
+import type { UpstreamResponse } from './call.ts';
 
 /** That an answer is not what was promised. @param path - in the JSON, such as `$.items` */
 export function drifted(operation: string, path: string, what: string, retryable = false): UpstreamError {

@@ -5,7 +5,7 @@ import type { ConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import { readMatrix } from '../archive/sparse-activations.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { drifted } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
 import { type Part, partValue, UNKNOWN } from '../part.ts';

@@ -5,8 +5,8 @@ import { type ArchiveError, archiveLimits } from '../archive/archive-limits.ts';
 import { type BulkParts, readBulkArchive } from '../archive/bulk.ts';
 import * as atlas from '../atlas-bulk.ts';
 import { UpstreamError } from '../errors.ts';
+import type { Upstream } from '../http/call.ts';
 import { download } from '../http/download.ts';
-import type { Upstream } from '../http/upstream-client.ts';
 import type { BulkCall } from './plan.ts';
 import { needsCluster, needsRows, needsStructure, topFeatureCount } from './required-parts.ts';
 

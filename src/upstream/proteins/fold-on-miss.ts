@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { SharedCall } from '../../async/single-flight.ts';
 import * as atlas from '../atlas.ts';
 import { UpstreamError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { isFields } from '../json/is-fields.ts';
 import type { RawRecord } from './read-record.ts';
 

@@ -1,7 +1,7 @@
 // The proteins of one request: the merged records, the failed calls, and which answers were read.
 // From these follow the parts that are still open, and the results of a list.
 import { asError, UpstreamError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { partValue } from '../part.ts';
 import { withParts } from './loaded-parts.ts';
 import type { PartName, RequiredParts } from './parts.ts';

@@ -6,7 +6,7 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { SingleFlight } from '../../async/single-flight.ts';
 import type { BulkParts } from '../archive/bulk.ts';
 import { asError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { partValue, UNKNOWN } from '../part.ts';
 import type { ClusterInfo, ClusterRecord } from '../wire.ts';
 import { hasSameRanking } from './activations.ts';

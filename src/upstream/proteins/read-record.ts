@@ -1,6 +1,5 @@
 // Reads the single record of a protein, `GET /proteins/{hash}`. What cannot be read of a large
 // member is an error of its part alone.
-import type * as z from 'zod';
 import { hasAtoms } from '../../structure/pdb.ts';
 import { readMatrix, readVector } from '../archive/sparse-activations.ts';
 import { asError } from '../errors.ts';
@@ -27,9 +26,6 @@ const smallRecord = proteinRecord.omit(LARGE);
 const features = proteinRecord.pick({ sae_features: true });
 const confidences = proteinRecord.pick({ residues_plddt: true });
 const coordinates = proteinRecord.pick({ pdb: true });
-
-/** The members of a record but those that are large, by the names in wire.ts. */
-export type SmallMembers = Omit<z.output<typeof smallRecord>, 'sequence'>;
 
 /** The features of an answer: the normalised top ranking, chosen indices, or raw activations. */
 export type AnsweredFeatures =

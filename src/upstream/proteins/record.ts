@@ -1,10 +1,10 @@
 // The record of one protein, part by part, merged from all answers about it. Records are plain
 // objects that were checked when they arrived.
+import type * as z from 'zod';
 import type { SparseVector } from '../archive/sparse-activations.ts';
 import { mergePart, type Part } from '../part.ts';
-import type { ClusterInfo, FeatureValue } from '../wire.ts';
+import type { ClusterInfo, FeatureValue, proteinRecord } from '../wire.ts';
 import type { FeatureRow } from './activations.ts';
-import type { SmallMembers } from './read-record.ts';
 import type { Structure } from './structure.ts';
 
 /** The answer that data came from, and when. */
@@ -45,6 +45,12 @@ export interface FeatureRows {
   readonly top: number;
   readonly rows: readonly FeatureRow[];
 }
+
+/** The members of a record but those that are large, by the names in wire.ts. */
+type SmallMembers = Omit<
+  z.output<typeof proteinRecord>,
+  'pdb' | 'residues_plddt' | 'sae_features' | 'sequence'
+>;
 
 /** The single record: its small members, and all of it as it came. */
 export interface SingleRecord {

@@ -5,7 +5,7 @@ import { createConcurrencyLimit } from '../../async/concurrency-limit.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { drifted, type WithRaw } from '../http/validate-response.ts';
 import { matchesSequence } from '../proteins/check-record.ts';
 import { type FeatureDetail, featureDetail, type UniprotRecord } from '../wire.ts';

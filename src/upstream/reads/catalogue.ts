@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto';
 import { abortable } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import type { CatalogueEntry } from '../wire.ts';
 import { type CatalogueSearch, createCatalogueSearch } from './catalogue-search.ts';
 

@@ -5,7 +5,7 @@ import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { drifted, type WithRaw } from '../http/validate-response.ts';
 import type { ClusterRecord } from '../wire.ts';
 

@@ -1,6 +1,6 @@
 // The loaders of one request, over the caches of the process. Each is created when a field first
 // asks for it: most requests use one or two.
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { createProteinLoader, type ProteinLoader } from '../proteins/loader.ts';
 import {
   createFeatureLoader,

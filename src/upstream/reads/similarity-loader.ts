@@ -7,7 +7,7 @@ import type { SingleFlight } from '../../async/single-flight.ts';
 import type { Cache } from '../../store/cache/cache.ts';
 import * as atlas from '../atlas.ts';
 import { asError } from '../errors.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { partValue, UNKNOWN } from '../part.ts';
 import type { ProteinLoader } from '../proteins/loader.ts';
 import { structureParts } from '../proteins/read-record.ts';

@@ -1,7 +1,7 @@
 // Thumbnails of structures, cached for all callers.
 import { createEtag } from '../../etag.ts';
 import * as atlas from '../atlas.ts';
-import type { Upstream } from '../http/upstream-client.ts';
+import type { Upstream } from '../http/call.ts';
 import { type CachedReads, cachedRead } from './cached-reads.ts';
 
 /** Our word for a thumbnail type, as it stands in URLs, and the upstream's. */
