@@ -56,7 +56,8 @@ async function open(
   ending: (end: () => unknown) => void,
 ): Promise<Omit<Sandbox, 'close'>> {
   const { host = '127.0.0.1', port = 0, clock = systemClock, control = false, speed = 1 } = options;
-  const dataDir = options.dataDir === 'memory' ? undefined : options.dataDir;
+  // With a colon as well: it is how the gateway's STORE_URL says so.
+  const dataDir = /^memory:?$/.test(options.dataDir ?? 'memory') ? undefined : options.dataDir;
   const { seed = DEFAULT_SEED, size = 'full', fasta, dialect = 'plain', onProgress, onRequest } = options;
   const conventions = conventionsOf(dialect);
   const wire = readWireSettings(options.wire ?? {});

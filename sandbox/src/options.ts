@@ -17,8 +17,8 @@ export interface SandboxOptions {
    */
   publicUrl?: string;
   /**
-   * Where batches, results and the universe are kept; absent or 'memory': nothing on disk, nothing
-   * survives.
+   * Where batches, results and the universe are kept; absent, 'memory' or 'memory:': nothing on
+   * disk, nothing survives.
    */
   dataDir?: string;
   /** The seed of the universe: the same seed gives the same proteins, features and clusters. */

@@ -1,7 +1,7 @@
 // What a restart leaves behind: nothing lost, nothing doubled, also when the process was killed in
 // the middle.
 import { type ChildProcess, spawn } from 'node:child_process';
-import { mkdtempSync, rmSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test } from 'vitest';
@@ -64,6 +64,12 @@ function tasksOnDisk(): Map<string, { state: string; attempts: number }> {
     rows.map((row) => [String(row.task_id), { state: String(row.state), attempts: Number(row.attempts) }]),
   );
 }
+
+test.each(['memory', 'memory:'])('writes nothing to disk for the data folder %s', async (dataDir) => {
+  const sandbox = await startSandbox({ size: 'small', dataDir });
+  await sandbox.close();
+  expect(existsSync(dataDir)).toBe(false);
+});
 
 test('killed with SIGKILL while tasks are finished, running and queued, it takes up all of them once', async () => {
   const first = await spawnSandbox({ SANDBOX_SPEED: '3' });
