@@ -69,7 +69,7 @@ async function finishedBatch(): Promise<string> {
   const input = { sequences: [{ type: 'protein', id: 'A', sequence: 'MQIFVKTLTG' }] };
   const payload = [{ model: 'foldmodel2-2026-05-cutoff-2025', all_atom_input: input }];
   const { batch_id } = await post('submit', { endpoint: 'fold_max_accuracy', payload, repeat: 3 });
-  await expect.poll(async () => (await post('list', { batch_id })).status, { timeout: 20_000 }).toBe('done');
+  await expect.poll(async () => (await post('list', { batch_id })).status).toBe('done');
   return String(batch_id);
 }
 

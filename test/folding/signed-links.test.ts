@@ -8,6 +8,7 @@ import { readConfig } from '../../src/config.ts';
 import { createGateway, type Gateway } from '../../src/gateway.ts';
 import { testLogger } from '../record.ts';
 import { serve } from '../subscriptions/streams.ts';
+import { until } from '../subscriptions/support.ts';
 import { at, openWorld, type World } from '../support.ts';
 import { type Bench, INSULIN_A, openBench, protein } from './bench.ts';
 
@@ -264,10 +265,10 @@ describe('a gateway that holds the key', () => {
     );
     const id = String(at(submitted.data, 'submitFold.batch.tasks.nodes.0.taskId'));
     let fold: unknown = null;
-    for (let tries = 0; fold == null && tries < 200; tries += 1) {
-      await new Promise((resolve) => setTimeout(resolve, 20));
+    await until('the fold', async () => {
       fold = at((await world.query(LINKS, { id }, headers)).data, 'task.result');
-    }
+      return fold != null;
+    });
     const { data } = await world.query(
       `{ protein(hash: "${hash}") { structure(format: MMCIF, plddtScale: UNIT) { url signedUrl } } }`,
       {},

@@ -2,7 +2,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';
+import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openSqlite } from '../../src/store/sqlite.ts';
 import { at, listAt } from '../support.ts';
 import { reached } from '../transport.ts';
@@ -547,6 +547,7 @@ describe('a store on disk', () => {
     await new Promise((resolve) => setTimeout(resolve, 500));
     const now = performance.now.bind(performance);
     const later = vi.spyOn(performance, 'now').mockImplementation(() => now() + 31_000);
+    onTestFinished(() => later.mockRestore());
     expect(await second).toMatchObject({
       __typename: 'OutcomeUnknown',
       message: expect.stringContaining('has not ended yet'),

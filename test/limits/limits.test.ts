@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as open } from 'node:net';
 import { type Client, createClient } from 'graphql-ws';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import WebSocket from 'ws';
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -315,18 +315,21 @@ describe('sockets', () => {
     withGateway(
       {},
       async (served) => {
-        const closeCodeOf = (autoPong: boolean) =>
-          new Promise<number | 'open'>((resolve) => {
-            const address = served.url.replace('http', 'ws');
-            const socket = new WebSocket(address, 'graphql-transport-ws', { autoPong });
-            socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
-            socket.on('close', resolve);
-            setTimeout(() => {
-              resolve('open');
-              socket.terminate();
-            }, 4_000);
-          });
-        expect(await Promise.all([closeCodeOf(false), closeCodeOf(true)])).toEqual([1006, 'open']);
+        const open = (autoPong: boolean) => {
+          const address = served.url.replace('http', 'ws');
+          const socket = new WebSocket(address, 'graphql-transport-ws', { autoPong });
+          onTestFinished(() => socket.terminate());
+          socket.on('open', () => socket.send(JSON.stringify({ type: 'connection_init' })));
+          return { socket, closed: once(socket, 'close').then(([code]) => code as unknown) };
+        };
+        const [mute, alive] = [open(false), open(true)];
+        let pings = 0;
+        alive.socket.on('ping', () => {
+          pings += 1;
+        });
+        expect(await mute.closed).toBe(1006);
+        await expect.poll(() => pings).toBeGreaterThan(2);
+        expect(alive.socket.readyState).toBe(WebSocket.OPEN);
       },
       { pingMs: 1_000 },
     ));

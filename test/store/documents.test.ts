@@ -78,6 +78,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
   it('is not waited for while it stalls, and goes on when it does', async () => {
     const documents = openDocuments(place.url);
     await documents.put('stall', 'one', { lifetimeMs: 60_000 });
+    onTestFinished(() => place.resume());
     place.stall();
     await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);
     await expect(documents.get('stall')).rejects.toThrow(/no answer within 2000 ms/);

@@ -3,7 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import type { Ledger } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
 import { until } from '../subscriptions/support.ts';
@@ -74,6 +74,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
         }
       })().catch(() => undefined);
       await until('some batches', () => acknowledged.length > 200);
+      onTestFinished(() => place.start());
       await place.kill();
       dead = true;
       await writing;
@@ -107,6 +108,7 @@ describe.skipIf(NO_REDIS)('Redis', () => {
       const key = randomUUID();
       // The server has the script: the claim needs no second command.
       await ledger.claim('stall', randomUUID(), 'h');
+      onTestFinished(() => place.resume());
       place.stall();
       const failures = await Promise.all([
         failureOf(ledger.claim('stall', key, 'h')),

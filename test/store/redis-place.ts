@@ -1,6 +1,7 @@
 // A Redis of a test's own that writes its log (AOF) before it answers: the server from the PATH on a free loopback port, its files
 // in a temporary folder. It can be killed and started again on the same files, and stalled.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
+import { randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { connect, createServer, type Server, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,7 @@ export interface RedisPlace {
   readonly url: string;
   /** Kills the server: no time to write anything. */
   kill(): Promise<void>;
-  /** Starts it on the files that it left. */
+  /** Starts it on the files that it left, unless it runs. */
   start(): Promise<void>;
   /** Stops answering without closing connections, as a lost machine does. */
   stall(): void;
@@ -25,14 +26,22 @@ export interface RedisPlace {
   remove(): Promise<void>;
 }
 
-/** A port on loopback that nothing listens on. */
+/**
+ * A port on loopback that nothing listens on. It lies below those that systems give to `listen(0)` and to outgoing
+ * connections, so that none of these takes it before it is used, or while its server is restarted.
+ */
 export async function freePort(): Promise<number> {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  const address = server.address();
-  await new Promise((resolve) => server.close(resolve));
-  if (address === null || typeof address === 'string') throw new Error('no port');
-  return address.port;
+  for (;;) {
+    const port = randomInt(20_000, 32_000);
+    const server = createServer();
+    const isFree = await new Promise<boolean>((resolve) => {
+      server.once('error', () => resolve(false));
+      server.listen(port, '127.0.0.1', () => resolve(true));
+    });
+    if (!isFree) continue;
+    await new Promise((resolve) => server.close(resolve));
+    return port;
+  }
 }
 
 const ready = (child: ChildProcess): Promise<void> =>
@@ -52,6 +61,7 @@ export async function openRedisPlace(...settings: string[]): Promise<RedisPlace>
   const place: RedisPlace = {
     url: `redis://127.0.0.1:${port}`,
     async start() {
+      if (child !== undefined) return;
       const log = ['--save', '', '--appendonly', 'yes', '--appendfsync', 'always'];
       child = endWithFile(
         spawn(

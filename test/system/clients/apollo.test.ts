@@ -169,7 +169,7 @@ describe('Apollo Client', () => {
     const events: unknown[] = [];
     await new Promise<void>((resolve, reject) => {
       // A stream that stands still says how far it came.
-      setTimeout(() => reject(new Error(`no end after ${JSON.stringify(events)}`)), 25_000).unref();
+      setTimeout(() => reject(new Error(`no end after ${JSON.stringify(events)}`)), 100_000).unref();
       client.subscribe({ query: gql(WATCH), variables: { id } }).subscribe({
         next: ({ data, error }) => (error === undefined ? events.push(data) : reject(error)),
         error: reject,

@@ -149,6 +149,7 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
   it('replay a key through another replica after the store was killed and came back', async () => {
     const input = { items: [protein(INSULIN_A)], idempotencyKey: randomUUID() };
     const first = await submitTo(replicas[0], input);
+    onTestFinished(() => place.start());
     await place.kill();
     await place.start();
     await until('the store to be back', () =>
@@ -170,6 +171,10 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     const refusal = { __typename: 'Refused', reason: 'UNREACHABLE', retryable: true };
     const input = () => ({ items: [protein(INSULIN_A)], idempotencyKey: randomUUID() });
     const stalled = input();
+    onTestFinished(async () => {
+      place.resume();
+      await place.start();
+    });
     place.stall();
     // While it stalls: it is not waited for.
     expect(await submitTo(gateway, stalled)).toMatchObject(refusal);

@@ -1,6 +1,6 @@
 // The store that replicas share goes away for a while. What an operator sees: /ready says 503 and why, queries, files and streams go on,
 // submissions with a key are refused before anything is sent, and all of it comes back by itself with the store.
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../../store/redis-place.ts';
@@ -55,6 +55,7 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     await stream.next();
     expect(await ready()).toMatchObject({ status: 200, body: { state: 'ready' } });
 
+    onTestFinished(() => place.start());
     await place.kill();
     await until('it to be missed', async () => (await ready()).status === 503);
     expect((await ready()).body).toMatchObject({
