@@ -15,6 +15,7 @@ import { coldSmall } from './scenarios/cold.ts';
 import { hotOne, hotTiny } from './scenarios/hot.ts';
 import { coldList, farList } from './scenarios/lists.ts';
 import { mutations } from './scenarios/mutations.ts';
+import { pairs } from './scenarios/pairs.ts';
 import { startUp } from './scenarios/processes.ts';
 import { scale } from './scenarios/scale.ts';
 import { structures } from './scenarios/structures.ts';
@@ -31,13 +32,14 @@ const SCENARIOS: Readonly<Record<string, readonly [Run, seconds: number, goesOn?
   'hot tiny': [hotTiny, 45],
   'hot one': [hotOne, 40],
   'cold small': [coldSmall, 60],
-  'list cold': [coldList, 90],
+  'list cold': [coldList, 120],
   'list far': [farList, 20, true],
   structures: [structures, 120],
   mutations: [mutations, 80],
   watchers: [watchers, 25],
   'start-up': [startUp, 45],
   scale: [scale, 40],
+  pairs: [pairs, 600],
 };
 
 /** Duration of a scenario in a quick run, about. */
@@ -48,6 +50,8 @@ npm run bench -- FILE.json ...    measures nothing: writes docs/performance.md f
 
   --quick         shows in one minute that everything runs; its numbers say nothing
   --only WORDS    only the scenarios with these words in their name
+  --pairs N       pairs of new processes for each kind of query in the scenario "pairs"; 8 by default
+  --rows WORDS    of the scenario "pairs" only the kinds with these words in their name
   --checkout DIR  measures another built checkout as well; may be given several times
   --write         also writes docs/performance.md and its plot; for a whole run
   --help          prints this
@@ -69,6 +73,8 @@ function readArguments() {
         write: { type: 'boolean', default: false },
         help: { type: 'boolean', default: false },
         only: { type: 'string', default: '' },
+        pairs: { type: 'string', default: '8' },
+        rows: { type: 'string', default: '' },
         checkout: { type: 'string', multiple: true, default: [] },
       },
       allowPositionals: true,
@@ -85,8 +91,10 @@ if (values.help) {
 }
 const chosen = Object.entries(SCENARIOS).filter(([name]) => name.includes(values.only));
 if (chosen.length === 0) refuse(`No scenario has "${values.only}" in its name.`);
-if (values.write && (values.quick || values.only !== '' || values.checkout.length > 0))
-  refuse('--write is for a whole run: leave out --quick, --only and --checkout.');
+const pairCount = Number(values.pairs);
+if (!Number.isInteger(pairCount) || pairCount < 2) refuse('--pairs is a whole number from 2 on.');
+if (values.write && (values.quick || values.only !== '' || values.rows !== '' || values.checkout.length > 0))
+  refuse('--write is for a whole run: leave out --quick, --only, --rows and --checkout.');
 for (const folder of values.checkout)
   if (!existsSync(join(folder, 'dist/server.js'))) refuse(`${folder} is no built checkout of FoldAtlas.`);
 
@@ -130,6 +138,8 @@ async function startBench({ folder, templates, file, apart }: Setting): Promise<
   return openBench({
     quick: values.quick,
     checkouts: values.checkout,
+    pairs: pairCount,
+    rows: values.rows,
     start: { folder, upstream: stub.url, core: apart ? 0 : undefined },
     templates,
     stub,

@@ -26,6 +26,8 @@ export interface Table {
 export interface Target {
   readonly text: string;
   readonly measured: number;
+  /** The 99 percent interval, where it was measured in pairs. */
+  readonly interval?: readonly [low: number, high: number];
   readonly unit: string;
   readonly bound: { readonly least: number } | { readonly most: number };
 }

@@ -42,9 +42,16 @@ const bound = (target: Target): string =>
     ? `at least ${target.bound.least} ${target.unit}`
     : `at most ${target.bound.most} ${target.unit}`;
 
+/** The measured value with its interval, where it has one. */
+function measuredText({ measured, interval, unit }: Target): string {
+  const digits = digitsOf(measured);
+  const range = interval?.map((end) => shown(end, digits)).join(' to ');
+  return `${shown(measured, digits)} ${unit}${range === undefined ? '' : ` (${range})`}`;
+}
+
 /** A target in a line: met or missed, what was asked, what was measured. */
 export const terminalTarget = (target: Target): string =>
-  `${isMet(target) ? 'met   ' : 'MISSED'} ${target.text}: ${shown(target.measured, digitsOf(target.measured))} ${target.unit} (${bound(target)})`;
+  `${isMet(target) ? 'met   ' : 'MISSED'} ${target.text}: ${measuredText(target)}, asked ${bound(target)}`;
 
 /** All targets for Markdown. */
 export const markdownTargets = (targets: readonly Target[]): string =>
@@ -53,6 +60,6 @@ export const markdownTargets = (targets: readonly Target[]): string =>
     '| --- | --- | --: | --- |',
     ...targets.map(
       (target) =>
-        `| ${target.text} | ${bound(target)} | ${shown(target.measured, digitsOf(target.measured))} ${target.unit} | ${isMet(target) ? 'met' : '**missed**'} |`,
+        `| ${target.text} | ${bound(target)} | ${measuredText(target)} | ${isMet(target) ? 'met' : '**missed**'} |`,
     ),
   ].join('\n');

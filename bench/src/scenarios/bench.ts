@@ -17,6 +17,9 @@ export interface Bench {
   readonly quick: boolean;
   /** Folders of built checkouts that are measured beside the peers. */
   readonly checkouts: readonly string[];
+  /** Pairs of new processes for each kind of query, and the word in the names of those kinds. */
+  readonly pairs: number;
+  readonly rows: string;
   readonly start: StartOptions;
   readonly templates: readonly Template[];
   /** The stand-in service. */

@@ -4,7 +4,7 @@ import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { type Bench, compareAnswer } from './bench.ts';
 import { openExpected, SMALL } from './expected.ts';
-import { costAgainst, LOAD_COLUMNS, measure, rowsOf } from './measure.ts';
+import { LOAD_COLUMNS, measure, rowsOf } from './measure.ts';
 
 const PEERS: readonly ContestantName[] = ['mercurius', 'apollo', 'yoga'];
 const CONNECTIONS = 16;
@@ -21,12 +21,6 @@ export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
   }
   const next = () => operationBytes(SMALL, { hash: bench.fresh(1)[0] });
   const measured = await measure(bench, { who, connections: CONNECTIONS, next, search: true });
-  const against = (text: string, name: string, most: number) => ({
-    text: `One new protein, three fields: CPU time against ${text}`,
-    measured: costAgainst(measured, 'cpu', name),
-    unit: '×',
-    bound: { most },
-  });
   return {
     name: 'cold small',
     tables: [
@@ -37,6 +31,6 @@ export async function coldSmall(bench: Bench): Promise<ScenarioResult> {
         rows: rowsOf(measured),
       },
     ],
-    targets: [against('bare Yoga with Pothos', 'yoga', 1), against('Apollo Server', 'apollo', 1.3)],
+    targets: [],
   };
 }

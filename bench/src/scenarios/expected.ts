@@ -5,11 +5,17 @@ import type { Template } from '../world/templates.ts';
 import type { Bench } from './bench.ts';
 
 export const TINY = '{ features(first: 10) { nodes { index label } } }';
-const ACTIVATIONS = 'features(first: 5) { value feature { index label } }';
+const activations = (first: number): string => `features(first: ${first}) { value feature { index label } }`;
 const CLUSTER = 'cluster { representativeHash name size percentCharacterized }';
-export const ONE = `query One($hash: ProteinHash!) { protein(hash: $hash) { hash length ptm ${CLUSTER} ${ACTIVATIONS} } }`;
 export const SMALL = 'query Small($hash: ProteinHash!) { protein(hash: $hash) { hash length sequence } }';
-export const LIST = `query List($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash ${CLUSTER} ${ACTIVATIONS} } }`;
+/** The features of each protein of a short list, and of one that asks for more. */
+const TOP = 5;
+export const TOP_OF_TEN = 10;
+export const ONE = `query One($hash: ProteinHash!) { protein(hash: $hash) { hash length ptm ${CLUSTER} ${activations(TOP)} } }`;
+const list = (activations: string): string =>
+  `query List($hashes: [ProteinHash!]!) { proteins(hashes: $hashes) { hash ${CLUSTER} ${activations} } }`;
+export const LIST = list(activations(TOP));
+export const LIST_OF_TEN = list(activations(TOP_OF_TEN));
 export const STRUCTURES =
   'query Structures($ids: [String!]!) { lookup(ids: $ids) { requested protein { hash structure(plddtScale: UNIT) { text } } } }';
 export const STREAMED =
@@ -38,9 +44,9 @@ export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 
       percentCharacterized: facts.cluster_pct_characterized,
     };
   };
-  const features = (hash: string) =>
+  const features = (hash: string, top = TOP) =>
     pick(hash)
-      .features.slice(0, 5)
+      .features.slice(0, top)
       .map(({ feature_index: index, value, label }) => ({ value, feature: { index, label } }));
   return {
     one: (hash: string) => ({
@@ -55,8 +61,8 @@ export function openExpected({ templates, numberOf }: Pick<Bench, 'templates' | 
     small: (hash: string) => ({
       protein: { hash, length: pick(hash).sequence.length, sequence: pick(hash).sequence },
     }),
-    list: (hashes: readonly string[]) => ({
-      proteins: hashes.map((hash) => ({ hash, cluster: cluster(hash), features: features(hash) })),
+    list: (hashes: readonly string[], top = TOP) => ({
+      proteins: hashes.map((hash) => ({ hash, cluster: cluster(hash), features: features(hash, top) })),
     }),
     /** The atoms of each text alone: every server writes a header of its own. */
     structures: (hashes: readonly string[]) => ({

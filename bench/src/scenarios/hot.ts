@@ -5,7 +5,7 @@ import type { ContestantName } from '../processes/contestants.ts';
 import type { ScenarioResult } from '../report/result.ts';
 import { askOnce, type Bench, compareAnswer } from './bench.ts';
 import { ONE, openExpected, TINY } from './expected.ts';
-import { costAgainst, LOAD_COLUMNS, measure, ofWho, rowsOf } from './measure.ts';
+import { LOAD_COLUMNS, measure, ofWho, rowsOf } from './measure.ts';
 
 const CONNECTIONS = 16;
 const CACHED: readonly ContestantName[] = ['mercurius-cache', 'yoga-cache'];
@@ -47,14 +47,7 @@ export async function hotTiny(bench: Bench): Promise<ScenarioResult> {
         rows: rowsOf(measured),
       },
     ],
-    targets: [
-      {
-        text: 'A hit, tiny: CPU time against the best peer with its cache',
-        measured: costAgainst(measured, 'cpu', ...CACHED),
-        unit: '×',
-        bound: { most: 1 },
-      },
-    ],
+    targets: [],
   };
 }
 
@@ -81,12 +74,6 @@ export async function hotOne(bench: Bench): Promise<ScenarioResult> {
       },
     ],
     targets: [
-      {
-        text: 'A hit, one protein: CPU time against the best peer with its cache',
-        measured: costAgainst(measured, 'cpu', ...CACHED),
-        unit: '×',
-        bound: { most: 1 },
-      },
       {
         text: 'A hit, one protein: calls of the service for an answer',
         measured: ofWho(measured, 'foldatlas').calls,
