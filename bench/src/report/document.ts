@@ -10,10 +10,11 @@ const METHOD = `- Every contestant is a process of its own with \`NODE_ENV=produ
 - FoldAtlas is started as \`npm start\` does, with all limits, the request log and the metrics on. The settings for requests a minute, the cost of a query and the number of subscriptions are raised. The
   peers have no limits, log or metrics. [bench/README.md](../bench/README.md) says how each is set up.
 - The service is a stand-in with the sizes of the real one: records of 40 KB, structures of 30 KB, a catalogue of 16,384 features. It answers at once unless a table names a delay.
+- Targets of CPU time are measured in pairs of new processes, loaded in turns; a ratio has its 99 percent interval behind it.
 - "CPU ms/answer" is the CPU time of all threads of the process. "CPU × FoldAtlas" is this contestant's divided by FoldAtlas': above 1 FoldAtlas is cheaper.
 - "Upstream calls" are calls of the service for one answer, counted by the stand-in. "Peak MB" is the most memory in use during the rounds.
 
-\`npm run bench\` measures again on your machine in about ten minutes; \`npm run bench -- --write\` also writes this page.`;
+\`npm run bench\` measures again on your machine in about twenty minutes; \`npm run bench -- --write\` also writes this page.`;
 
 const REASONS = `- A query that was answered within the last minute, with an answer that is the same for every caller, is answered from memory.
 - A new query passes the limits, Yoga and its plugins, which the peers do not have.
