@@ -78,8 +78,8 @@ const LONG_ENOUGH = 'at least 16 characters; make one with `openssl rand -hex 24
 export const secret = z.string().min(16, `must have ${LONG_ENOUGH}`);
 
 /**
- * Secrets, separated by commas, with or without spaces around them. A secret may itself have a comma
- * or a space, so that the whole text and each part as it stands count too.
+ * Secrets, separated by commas, with or without spaces around them. A secret may itself have a
+ * comma or a space, so that the whole text and each part as it stands count too.
  */
 const formerSecretList = z
   .string()

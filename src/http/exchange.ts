@@ -42,7 +42,7 @@ export interface AccessCheck {
   readonly refusal: Refusal | null;
 }
 
-/** Who may get a response beside the request that it was made for, and for how long. */
+/** The scope in which a response may be reused, and for how long. */
 export interface Sharing {
   /** How long it may be stored. */
   readonly seconds: number;
@@ -61,7 +61,9 @@ export interface HttpResponse {
   readonly status: number;
   /** Names in lower case. */
   readonly headers: Record<string, string>;
-  /** Written at the pace of its client where it comes in pieces, and ended when its client leaves. */
+  /**
+   * Written at the pace of its client where it comes in pieces, and ended when its client leaves.
+   */
   readonly body: string | Uint8Array | AsyncIterable<string | Uint8Array> | null;
   /** UTF-8 when absent; latin1 for a text that has one character for each byte. */
   readonly encoding?: 'latin1' | undefined;
@@ -130,7 +132,9 @@ export function readBody({ body }: Pick<Exchange, 'body'>): Uint8Array {
   return body ?? new Uint8Array();
 }
 
-/** Runs a part of a request, such as one execution for several, whose clean-ups run with its end. */
+/**
+ * Runs a part of a request, such as one execution for several, whose clean-ups run with its end.
+ */
 export async function runPart<T>(exchange: Exchange, run: (part: Exchange) => Promise<T>): Promise<T> {
   const cleanUps: (() => void)[] = [];
   try {

@@ -19,7 +19,7 @@ export function readIdentifierList(text: string, max: number): string[] {
     const line = whole.trim();
     // Blank lines may stand anywhere in a record.
     if (record.length > 0 && (line === '' || RESIDUES.test(line))) {
-      // Of a sequence that is too long, somewhat more than the longest is read.
+      // The reader stops a little after the longest sequence that is allowed.
       if (line !== '' && recordLength <= MAX_SEQUENCE) record.push(line);
       recordLength += line.length;
       continue;

@@ -2,12 +2,12 @@
 import type { Clock } from '../async/clock.ts';
 import type { DocumentStore } from '../store/documents.ts';
 
-/** What is stored of a webhook. */
+/** The stored record of a webhook. */
 export interface PendingWebhook {
   readonly id: string;
   readonly batchId: string;
   readonly url: string;
-  /** What to send; null while the batch has not ended. */
+  /** The body to send; null until the batch has ended. */
   readonly body: string | null;
   readonly failedTries: number;
   /** When the next try is due. Milliseconds since the epoch. */

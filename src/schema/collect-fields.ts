@@ -28,7 +28,8 @@ function collect(source: SelectionSource, type: GraphQLObjectType, of: Selecting
   const below = (selection: SelectionSetNode) => collectFields(schema, fragments, variables, type, selection);
   if ('selectionSet' in of) return below(of.selectionSet);
   const [node] = of;
-  // collectSubFields remembers each result in maps of maps, which takes longer than to collect anew.
+  // collectSubFields remembers each result in maps of maps, which takes longer than to collect
+  // anew.
   return of.length === 1 && node?.selectionSet !== undefined
     ? below(node.selectionSet)
     : collectSubFields(schema, fragments, variables, type, [...of]);

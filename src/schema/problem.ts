@@ -1,5 +1,5 @@
-// Problems: typed reasons why an operation was not done. resolvers/folds/submit/submit-result.ts and
-// cancel.ts have those that carry a batch.
+// Problems: typed reasons why an operation was not done. resolvers/folds/submit/submit-result.ts
+// and cancel.ts have those that carry a batch.
 import { GraphQLError } from 'graphql';
 import { ISSUE_CODES } from '../submission/issue-codes.ts';
 import type { Issue } from '../submission/issues.ts';

@@ -1,5 +1,5 @@
-// A lease: a document that only one process can create, so that one replica at a time does a piece of
-// work.
+// A lease: a document that only one process can create, so that one replica at a time does a piece
+// of work.
 import type { Clock } from '../async/clock.ts';
 import type { DocumentStore } from './documents.ts';
 

@@ -174,8 +174,8 @@ const MAX_WAIT_MS = 10_000;
 type SqlValue = string | number | null;
 
 /**
- * Reads and writes of an open database. Each statement is prepared once. A failure of the disk or of
- * the database is thrown as UnusableStoreError, and is the state of the store from then on.
+ * Reads and writes of an open database. Each statement is prepared once. A failure of the disk or
+ * of the database is thrown as UnusableStoreError, and is the state of the store from then on.
  */
 export interface SqliteStore {
   /** Damage stays; that a disk takes nothing stays until `endDiskFault`. */

@@ -19,7 +19,9 @@ function loadPackage(): Sqlite {
   }
 }
 
-/** Loads it on first use: a gateway over Redis needs none. @throws Error that says what to install */
+/**
+ * Loads it on first use: a gateway over Redis needs none. @throws Error that says what to install
+ */
 const loadSqlite = (): Sqlite =>
   (process.getBuiltinModule('node:sqlite') as Sqlite | undefined) ?? loadPackage();
 

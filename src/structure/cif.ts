@@ -38,7 +38,7 @@ export function cifItems(category: string, row: CifRow): string {
   return `${lines.join('\n')}\n#\n`;
 }
 
-/** What stands before the rows of a category. */
+/** The header lines before the rows of a category. */
 export const loopHead = (category: string, items: readonly string[]): string =>
   `loop_\n${items.map((name) => `_${category}.${name}\n`).join('')}`;
 

@@ -187,7 +187,7 @@ const connectionTables = (connections: readonly Connection[]): CifTable[] => [
   ],
 ];
 
-/** Those of every file of the PDB and of AlphaFold DB, in their order. */
+/** The same categories, in the same order, as in files of the PDB and AlphaFold DB. */
 const ATOM_ITEMS = [
   ...['group_PDB', 'id', 'type_symbol', 'label_atom_id', 'label_alt_id', 'label_comp_id', 'label_asym_id'],
   ...['label_entity_id', 'label_seq_id', 'pdbx_PDB_ins_code', 'Cartn_x', 'Cartn_y', 'Cartn_z', 'occupancy'],

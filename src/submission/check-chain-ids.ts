@@ -4,9 +4,9 @@ import type { Chain } from './chain.ts';
 import { type ItemIssues, quote } from './issues.ts';
 import type { Item } from './submission.ts';
 
-/** What every structure file but PDB can hold. */
+/** The chain identifiers that every structure format but PDB can hold. */
 const USUAL_CHAIN_ID = /^[\x21-\x7e]{1,32}$/;
-/** What a PDB file can hold. */
+/** The chain identifiers that a PDB file can hold. */
 const PDB_CHAIN_ID = /^[\x21-\x7e]$/;
 const MAX_PDB_COMPONENT = 3;
 

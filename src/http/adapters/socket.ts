@@ -1,5 +1,5 @@
-// Requests over sockets: the listener of node:http makes an exchange of each, and sends the response
-// at the pace of its client.
+// Requests over sockets: the listener of node:http makes an exchange of each, and sends the
+// response at the pace of its client.
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
 import type { Logger } from '../../telemetry/log.ts';
 import type { Telemetry } from '../../telemetry/telemetry.ts';

@@ -74,7 +74,7 @@ export interface ResponseCacheOptions {
   readonly maxBytes: number;
 }
 
-/** What became of an execution that several requests share. */
+/** The outcome of an execution that several requests share. */
 interface Shared {
   readonly stored: StoredResponse | undefined;
 }
@@ -83,7 +83,7 @@ interface Shared {
 const MAX_STORED_SECONDS = 60;
 /** Share of all bytes that one response may take. */
 const MAX_ENTRY_SHARE = 1 / 16;
-/** What an entry takes beside its key and body, about. */
+/** The approximate size of an entry without its key and body. */
 const ENTRY_OVERHEAD_BYTES = 1024;
 
 /** The stored form of a response; undefined for one that is for its own request alone. */

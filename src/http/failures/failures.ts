@@ -10,7 +10,7 @@ import { asError, UpstreamError } from '../../upstream/errors.ts';
 import type { Exchange, RefusalReason } from '../exchange.ts';
 import { findCause, maskError } from './mask-error.ts';
 
-/** What is known of the request that failed; without a signal its client is there. */
+/** The request that failed; without a signal its client counts as connected. */
 export type FailedExchange = Pick<Exchange, 'record'> & Partial<Pick<Exchange, 'signal'>>;
 
 /**
@@ -46,7 +46,7 @@ export function createFailures(
     if (error instanceof GraphQLError && shown.has(error)) return error;
     const located =
       error instanceof GraphQLError ? error : new GraphQLError('', { originalError: asError(error) });
-    // A failure after the client disconnected reaches nobody, and is no fault of the gateway.
+    // A failure after the client disconnected is not sent and is no fault of the gateway.
     const isSeen = !record.isDisconnected && signal?.aborted !== true;
     const logMasked = (cause: unknown): void => {
       if (isSeen) log.error({ ...requestLogFields(record), error: cause }, 'masked error');

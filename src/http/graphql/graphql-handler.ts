@@ -23,10 +23,10 @@ export interface GraphqlSources {
   readonly pulseMs: number;
 }
 
-/** What is absent may be there any moment. */
+/** A result with a missing object is stored at most this long: the object may appear any time. */
 const ABSENT_SECONDS = 60;
 
-/** Who may get the result of a public operation; undefined for one that is not whole. */
+/** The scope in which the result of a public operation is shared; undefined if it is incomplete. */
 function toSharing(
   { result, resolvers }: OperationOutcome,
   seconds: number,

@@ -2,7 +2,7 @@
 // that come one after the other: Server-Sent Events as graphql-sse has them, or multipart/mixed as
 // clients of `@defer` do.
 
-/** What responses to GraphQL requests can be. */
+/** The media types of responses to GraphQL requests. */
 export type MediaType =
   | 'application/json'
   | 'application/graphql-response+json'
@@ -125,7 +125,7 @@ export const prefersHtml = (accept: string | null, other: 'application/json' | '
 export interface StreamFraming {
   readonly headers: Readonly<Record<string, string>>;
   readonly opening: string;
-  /** What stands before and behind the JSON of a part. */
+  /** The text before and after the JSON of a part. */
   readonly head: string;
   readonly tail: string;
   readonly closing: string;

@@ -6,7 +6,10 @@ import type { Exchange } from '../exchange.ts';
 
 export interface OperationContext {
   readonly exchange: Exchange;
-  /** Whether the gateway wrote the document itself, as for an export: nobody has to list it. */
+  /**
+   * Whether the gateway wrote the document itself, as for an export: it needs no entry in a list of
+   * allowed operations.
+   */
   readonly isOwn: boolean;
   /** The context of the resolvers; undefined until the operation is executed. */
   resolvers?: GatewayContext;

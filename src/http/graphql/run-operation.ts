@@ -24,7 +24,7 @@ import type { RequestParams } from './read-request.ts';
 /** A result, or its parts one after the other. */
 export type Result = ExecutionResult | AsyncIterable<ExecutionResult>;
 
-/** What became of an operation. */
+/** The outcome of an operation. */
 export interface OperationOutcome {
   /** Its errors are those that the client sees. */
   readonly result: Result;

@@ -92,7 +92,9 @@ function isForeignPage(exchange: Exchange, { CORS_ORIGINS, PUBLIC_URL }: Config)
 /** Characters of a text in a message, such as the name of a tool: the library quotes them. */
 const MAX_TEXT_CHARACTERS = 500;
 
-/** Refuses long texts in all of a message but the arguments of a tool. @throws GraphQLError (400) */
+/**
+ * Refuses long texts in all of a message but the arguments of a tool. @throws GraphQLError (400)
+ */
 function checkTexts(message: unknown): void {
   JSON.stringify(message, (name: string, value: unknown) => {
     // Icons of a client are data.

@@ -53,7 +53,9 @@ const MAX_SHOWN_ISSUES = 5;
 
 const MISSING = /^Invalid input: expected (.+), received undefined$/;
 
-/** What a listed schema leaves out: a model reads it with every task, and the arguments are checked anyway. */
+/**
+ * Keywords left out of a listed schema: a model reads it every time; arguments are checked anyway.
+ */
 const isLeftOut = (key: string, value: unknown): boolean =>
   key === '$schema' ||
   key === 'maxItems' ||
@@ -71,7 +73,10 @@ function shortSchema(value: unknown): unknown {
   );
 }
 
-/** The same schema, listed in short, by which no arguments are none; of its mistakes the first, each short: the library joins all into one text. */
+/**
+ * The same schema, listed in short, by which no arguments are none; of its mistakes the first, each
+ * short: the library joins all into one text.
+ */
 function withShortIssues<Output>(
   schema: StandardSchemaWithJSON<unknown, Output>,
 ): StandardSchemaWithJSON<unknown, Output> {

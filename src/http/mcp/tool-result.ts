@@ -61,7 +61,10 @@ export const toJsonText = (answer: GraphqlAnswer): CallToolResult =>
 const rounded = (value: number): number =>
   Math.abs(value) >= 100 ? Math.round(value) : Number(value.toPrecision(3));
 
-/** A copy of a value with rounded numbers and plain texts, of which long ones are cut; `notes` gets a sentence for each. */
+/**
+ * A copy of a value with rounded numbers and plain texts, of which long ones are cut; `notes` gets
+ * a sentence for each.
+ */
 function toPlainValue(value: unknown, notes: string[], name = ''): unknown {
   if (typeof value === 'string' && value.length > MAX_TEXT_CHARACTERS) {
     notes.push(
@@ -85,8 +88,8 @@ function findList(value: unknown, path: string): unknown[] {
 
 export interface ResultOptions {
   /**
-   * Paths to the lists that are shortened when the result is too large, such as `members.nodes`: the
-   * longest first.
+   * Paths to the lists that are shortened when the result is too large, such as `members.nodes`:
+   * the longest first.
    */
   readonly list: string | readonly string[];
   /** How to ask for what was left out. */

@@ -2,7 +2,9 @@
 // anything else does, so that no tool needs a rule of its own.
 import { isFields } from '../../upstream/json/is-fields.ts';
 
-/** A copy without the members that are null, however deep. Nulls in lists stay: they have a place. */
+/**
+ * A copy without the members that are null, however deep. Nulls in lists stay: they have a place.
+ */
 function dropNulls(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(dropNulls);
   if (!isFields(value)) return value;

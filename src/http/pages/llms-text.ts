@@ -1,7 +1,7 @@
 // One page of plain text for agents and shells: addresses, rules of the answers, how to fold once.
 import { curlCommand, keyRule, SANDBOX_NOTICE, type Site, upstreamName } from './front-page.ts';
 
-/** What every agent needs to know, whichever gateway it asks; skills/foldatlas/SKILL.md has it too. */
+/** The facts every agent needs with any gateway; skills/foldatlas/SKILL.md has them too. */
 export const AGENT_RULES = `## Rules of the answers
 
 - null means that the service was asked and has none. A value that could not be loaded is null with an entry in

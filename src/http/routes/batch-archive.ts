@@ -65,7 +65,7 @@ export const toScored = (task: ListedTask, scores: TaskScores | string | undefin
   problem: typeof scores === 'string' ? scores : (task.error?.message ?? null),
 });
 
-/** What an archive is read from. */
+/** The sources of an archive. */
 export interface ArchiveSource extends Pick<Upstream, 'onFailure'> {
   readonly folds: FoldResults;
 }
@@ -86,7 +86,9 @@ const entryName = (itemName: string, { name, suffix }: TaskFile): string =>
     ? `${itemName}${extname(name)}`
     : `${suffix.slice(1)}/${itemName}${suffix}${extname(name)}`;
 
-/** The bytes of a file, or why there is none. @throws UpstreamError for one that cannot be trusted */
+/**
+ * The bytes of a file, or why there is none. @throws UpstreamError for one that cannot be trusted
+ */
 async function fileBytes(
   { bytes, fold }: WholeResult,
   { open }: TaskFile,
@@ -182,7 +184,7 @@ const toManifestEntry = ({ task, files, scores, problem }: ArchivedTask): object
   problem,
 });
 
-/** What of a batch is archived, and in which order the table lists it. */
+/** The part of a batch that is archived, and its order in the table. */
 export interface ArchiveSelection {
   readonly order: TaskOrderName;
   /** The scores of tasks whose files are left out, by task id. */

@@ -1,6 +1,6 @@
 // GET /batches/{batchId}/scores.tsv: all tasks in an order, best ipTM first by default. GET
-// /batches/{batchId}/results.zip: results and structures of all finished tasks, or of the best, with
-// a manifest, written while they are read.
+// /batches/{batchId}/results.zip: results and structures of all finished tasks, or of the best,
+// with a manifest, written while they are read.
 import { Readable } from 'node:stream';
 import type { GatewayContext } from '../../context.ts';
 import { loadAllScores } from '../../resolvers/folds/scores/batch-scores.ts';
@@ -68,7 +68,7 @@ const tooManyArchives = (): HttpResponse =>
     { 'retry-after': '30' },
   );
 
-/** What was asked for of a batch; `best` is null for all. */
+/** The selection that a request makes from a batch; `best` is null for all. */
 interface Choice {
   readonly order: TaskOrderName;
   readonly best: number | null;

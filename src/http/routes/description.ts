@@ -7,7 +7,7 @@ export interface Parameter {
   readonly schema: object;
 }
 
-/** What a path answers. */
+/** The description of a path. */
 export interface RouteDescription {
   readonly summary: string;
   /** Media type of the answer. */

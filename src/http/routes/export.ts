@@ -1,6 +1,6 @@
 // /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked up
-// at a time. A POST has the list as its body, a GET a short one in its address. The answer begins with the first 500; a failure after that cuts the
-// connection.
+// at a time. A POST has the list as its body, a GET a short one in its address. The answer begins
+// with the first 500; a failure after that cuts the connection.
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Config } from '../../config.ts';
 import {
@@ -156,7 +156,10 @@ async function answer(
   };
 }
 
-/** An export of a list in the body, and one of some identifiers in the address, which spreadsheets can read. */
+/**
+ * An export of a list in the body, and one of some identifiers in the address, which spreadsheets
+ * can read.
+ */
 export function exportRoutes(sources: ExportSources): readonly Route[] {
   const shared = {
     path: /^\/export\.(tsv|ndjson)$/,

@@ -16,7 +16,7 @@ const rateLimitHeaders = ({ limit, remaining, resetSeconds }: RateLimitResult) =
   'ratelimit-reset': String(resetSeconds),
 });
 
-/** Adds the headers that every response has. Nobody may store one that does not say so. */
+/** Adds the headers that every response has. A response is `no-store` unless it says otherwise. */
 export const createCommonHeaders =
   ({ CORS_ORIGINS, proofNeeded }: Config, isSandbox: () => boolean): Layer =>
   async (exchange, next) => {

@@ -2,7 +2,7 @@
 // the entry of UniProt says the same of itself: any other word may speak of another sequence.
 import type { UniprotRecord } from '../../upstream/wire.ts';
 
-/** What a text says of the entry that its identifier names. */
+/** The facts that a text states about the entry that its identifier names. */
 export interface Description {
   /** Entry names, such as `INS_HUMAN`. */
   readonly entryNames: readonly string[];
@@ -15,7 +15,9 @@ const wordsIn = (text: string): string[] => text.toLowerCase().match(/[\p{L}\p{N
 
 /** `RecName: Full=Insulin; Contains: …` of NCBI: the name stands first. */
 const NCBI_NAME = /^RecName: Full=([^;]*)/;
-/** `Isoform 2 of ` stands before the name where UniProt names an isoform, as its identifier does. */
+/**
+ * `Isoform 2 of ` stands before the name where UniProt names an isoform, as its identifier does.
+ */
 const ISOFORM = /^Isoform \S{1,40} of /;
 /** UniProt's flag behind the name of an entry that has only a part of a sequence. */
 const FRAGMENT = / \(Fragments?\)$/;
@@ -48,8 +50,8 @@ export function readDescription(id: string, text: string, entryName: string): De
 }
 
 /**
- * Whether an entry says of itself what a description says of it. An entry without an entry name or an
- * organism contradicts none; the other words must be those of its names.
+ * Whether an entry says of itself what a description says of it. An entry without an entry name or
+ * an organism contradicts none; the other words must be those of its names.
  */
 export function isConfirmed({ entryNames, organism, words }: Description, record: UniprotRecord): boolean {
   const { entry_name, protein_name, gene, accession } = record;

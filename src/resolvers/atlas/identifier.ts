@@ -13,7 +13,7 @@ export type Identifier =
   | { readonly entry: string; readonly claim?: Claim }
   | { readonly fault: string; readonly hint: string };
 
-/** What a text says beside the identifier of an entry, and the fault where the entry does not. */
+/** A fact that a text states beside an identifier, and the fault if the entry disagrees. */
 export interface Claim {
   readonly description: Description;
   readonly otherwise: { readonly fault: string; readonly hint: string };
@@ -188,7 +188,7 @@ const LABEL =
   /^(?:UniProt(?:KB)?(?:\/(?:Swiss-?Prot|TrEMBL))?|Swiss-?Prot|TrEMBL|AFDB|Accession|AC|ID|Entry)(?:\s*[:=|]\s*|\s+)/i;
 /** Identifiers joined by `|`: `sp|P01308|INS_HUMAN`, with a number of NCBI before it or not. */
 const PIPES = /^(?:gi\|\d{1,12}\|)?(?:(?:sp|tr)\|)?([^|\s]{1,60})(?:\|([^|\s]{0,60}))?$/i;
-/** What the gateway's own FASTA files and archives of the service write. */
+/** The form that the gateway's FASTA files and the archives of the service use. */
 const HASH_PIPES = /^([0-9a-f]{32})\|[\w.-]{0,60}(?:\|\w{0,20})?$/i;
 /** Pages and files of UniProt and AlphaFold DB, and of the gateway. */
 const ADDRESSES = [
@@ -215,7 +215,9 @@ function readAddress(text: string): Identifier | undefined {
   return found === undefined ? undefined : readName(found);
 }
 
-/** `sp|P01308|INS_HUMAN` and its like: one identifier, or an accession and the name of its entry. */
+/**
+ * `sp|P01308|INS_HUMAN` and its like: one identifier, or an accession and the name of its entry.
+ */
 function readPipes(text: string): { readonly read: Identifier; readonly entryName: string } | undefined {
   const hash = HASH_PIPES.exec(text)?.[1];
   if (hash !== undefined) return { read: { hash: hash.toLowerCase() }, entryName: '' };

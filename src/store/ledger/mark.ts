@@ -10,7 +10,7 @@ import { formerSecrets, type LedgerSecrets, principalName } from './principals.t
 /** The ledger was written with a secret that this gateway does not have. */
 export class WrongSecretError extends UnusableStoreError {}
 
-/** What stands beside a ledger, so that a new or an older one in its place is noticed. */
+/** The record beside a ledger that reveals a new or an older ledger in its place. */
 export interface Witness {
   /** The id of the mark. */
   readonly id: string;
@@ -148,8 +148,8 @@ export function findLoss(mark: Mark | null, newest: number, known: Witness): Mar
 }
 
 /**
- * The secrets of a mark once this gateway has checked it. Secrets form a line: one that was replaced
- * does not come back, or two gateways could take the ledger from each other.
+ * The secrets of a mark once this gateway has checked it. Secrets form a line: one that was
+ * replaced does not come back, or two gateways could take the ledger from each other.
  *
  * @throws WrongSecretError
  */
@@ -251,7 +251,7 @@ export function createMarkCheck(secrets: LedgerSecrets): MarkCheck {
     const next: Mark = {
       id: randomUUID(),
       secret: own,
-      // Those that this gateway does not have are given up.
+      // The gateway drops the former secrets that it was not given.
       former: secretsBefore.filter(({ secret }) => given.has(secret)),
       replaces: [...new Set([mark?.id, mark?.lost?.id, witness?.id].filter((id) => id !== undefined))],
       hasReplicas,

@@ -1,5 +1,5 @@
-// Notices a ledger file that was written over in place, as `cp` does, while its gateway runs. SQLite
-// looks into its write-ahead log first and mixes the pages of both.
+// Notices a ledger file that was written over in place, as `cp` does, while its gateway runs.
+// SQLite looks into its write-ahead log first and mixes the pages of both.
 import { statSync } from 'node:fs';
 import * as z from 'zod';
 import type { DatabaseSyncInstance } from '../sqlite.ts';

@@ -9,7 +9,8 @@ import type { Ledger } from './ledger.ts';
 export interface LedgerSecrets {
   readonly current: string;
   /**
-   * GATEWAY_SECRET_PREVIOUS: what is stored under their names moves to the names of the current one.
+   * GATEWAY_SECRET_PREVIOUS: what is stored under their names moves to the names of the current
+   * one.
    */
   readonly previous?: readonly string[] | undefined;
 }

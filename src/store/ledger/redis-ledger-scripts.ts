@@ -16,9 +16,9 @@ const touch = (key: string): string => `
 
 /**
  * KEYS key, revoked claim, mark, newest time, the key under former names; ARGV time, request hash,
- * token of the claim, retention, mark as it is known, least newest time, how far the newest time may
- * be ahead. Answers the key's entry, of several one that has ended; the newest time when the caller
- * now has the key; nothing when the mark or the newest time is not as known.
+ * token of the claim, retention, mark as it is known, least newest time, how far the newest time
+ * may be ahead. Answers the key's entry, of several one that has ended; the newest time when the
+ * caller now has the key; nothing when the mark or the newest time is not as known.
  */
 export const CLAIM = `${NOW}
   local best

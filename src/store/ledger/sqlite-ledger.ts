@@ -23,8 +23,8 @@ import { openReadOnlyTables, openTables } from './sqlite-tables.ts';
 import { openWitness, type WitnessFile } from './witness-file.ts';
 
 /**
- * The kinds of entries. An item's id is its batch and position, an input's its hash; the others have
- * their own. The text is JSON, except that of an only task: the id of its batch.
+ * The kinds of entries. An item's id is its batch and position, an input's its hash; the others
+ * have their own. The text is JSON, except that of an only task: the id of its batch.
  */
 type Kind = 'batch' | 'item' | 'input' | 'key' | 'only_task' | 'scores';
 

@@ -65,7 +65,7 @@ const readVersion = (database: DatabaseSyncInstance): number =>
 
 const integrityRow = z.object({ integrity_check: z.string() });
 
-/** What is wrong with the pages of a database; undefined where they fit together. */
+/** Describes the damage to the pages of a database; undefined if they are intact. */
 function findDamage(database: DatabaseSyncInstance): string | undefined {
   try {
     const found = integrityRow.parse(database.prepare('PRAGMA integrity_check(1)').get()).integrity_check;

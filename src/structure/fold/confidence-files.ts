@@ -177,7 +177,9 @@ function pairMinPae(fold: FoldingResult): PairMatrix | null {
   });
 }
 
-/** The pTM of each chain: the diagonal of the pairs. The pTM of a single chain is that of the whole. */
+/**
+ * The pTM of each chain: the diagonal of the pairs. The pTM of a single chain is that of the whole.
+ */
 function chainPtm({ chains, ptm }: FoldingResult, pairs: PairMatrix | null): (number | null)[] {
   return chains.map((_, i) => pairs?.[i]?.[i] ?? (chains.length === 1 ? ptm : null));
 }

@@ -110,8 +110,8 @@ class BulkReader implements BulkParts {
   #readStructure(hash: string, member: ZipMember): void {
     if (!this.#isWanted(hash)) return;
     const pdb = unpackMember(member);
-    // A copy of what is not compressed: a text must not hold the archive in memory, and `slice` of a
-    // Buffer copies nothing.
+    // A copy of what is not compressed: a text must not hold the archive in memory, and `slice` of
+    // a Buffer copies nothing.
     this.structures.set(hash, readStructureFile(member.isCompressed ? pdb : new Uint8Array(pdb)));
     this.present.add(hash);
   }

@@ -15,7 +15,9 @@ const copyText = (text: string): string => Buffer.from(text).toString();
 const [SPACE = 0, STOP = 0, LOWER_A = 0, LOWER_Z = 0] = Buffer.from(' *az');
 const LOWER_TO_UPPER = 32;
 
-/** The letters of a sequence in upper case, a string of its own. A file may have a line for each. */
+/**
+ * The letters of a sequence in upper case, a string of its own. A file may have a line for each.
+ */
 function readLetters(lines: string): string {
   const bytes = Buffer.from(lines);
   let length = 0;

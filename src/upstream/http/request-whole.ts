@@ -5,7 +5,7 @@ import type { Operation } from '../operations.ts';
 import type { UpstreamResponse } from './call.ts';
 import { MAX_REFUSAL_BYTES, tooLarge } from './response-body.ts';
 
-/** What one try of a call is sent with, and the limits of its answer. */
+/** The request options of one try of a call, and the limits of its answer. */
 export interface Attempt {
   readonly operation: Operation;
   readonly dispatcher: Dispatcher;

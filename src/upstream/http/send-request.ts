@@ -161,7 +161,9 @@ async function sendInTurn<R extends Pick<UpstreamResponse, 'status' | 'headers'>
   }
 }
 
-/** Sends a call once and reads its answer, of any status. @throws UpstreamError without a whole one */
+/**
+ * Sends a call once and reads its answer, of any status. @throws UpstreamError without a whole one
+ */
 export const sendRequest = (up: Upstream, call: Call): Promise<UpstreamResponse> =>
   sendInTurn(up, call, async (attempt) => {
     const answer = await decompress(await requestWhole(attempt), attempt.maxBytes);

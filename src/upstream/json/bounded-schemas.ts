@@ -6,7 +6,7 @@ import { isFields } from './is-fields.ts';
 /** Mistakes after which the other members are not read. */
 const MAX_MISTAKES = 10;
 
-/** What a list or a map holds. */
+/** The entries of a list or a map. */
 export interface MemberRule {
   readonly kind: 'list' | 'map';
   readonly member: z.ZodType;

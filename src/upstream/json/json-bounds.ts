@@ -1,7 +1,7 @@
 // Bounds the shape of JSON by reading its bytes once, before it is parsed: whatever reads the value
 // afterwards then takes time in proportion to the text.
 
-/** What a JSON text may have at most. */
+/** Limits of a JSON text. */
 export interface JsonBounds {
   /** Objects and lists inside each other. */
   readonly depth: number;
@@ -27,7 +27,10 @@ export interface JsonExcess {
 const [QUOTE = 0, BACKSLASH = 0, COMMA = 0, COLON = 0] = Buffer.from('"\\,:');
 const [BRACE = 0, BRACKET = 0, END_BRACE = 0, END_BRACKET = 0] = Buffer.from('{[}]');
 
-/** Longer texts are searched for their end by the platform, whose call costs as much as so many bytes. */
+/**
+ * Longer texts are searched for their end by the platform, whose call costs as much as so many
+ * bytes.
+ */
 const SHORT_TEXT = 64;
 const MAX_SHOWN_STEPS = 8;
 const MAX_SHOWN_CHARACTERS = 60;
@@ -62,7 +65,7 @@ function readName(json: Buffer, start: number): string {
 export function findExcess(bytes: Uint8Array, bounds: JsonBounds): JsonExcess | null {
   const json = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   const { length } = json;
-  // Of each open object or list: commas so far, and where its last name begins.
+  // Each open object or list has its count of commas and the start of its last name.
   const commas = new Uint32Array(bounds.depth + 1);
   const names = new Uint32Array(bounds.depth + 1);
   const isObject = new Uint8Array(bounds.depth + 1);

@@ -43,8 +43,9 @@ export function parseJsonText(text: string): unknown {
 }
 
 /**
- * What an answer may have. Each object, list and name takes up to 400 bytes when it is parsed; the
- * catalogue of features, the richest answer, has some 100,000. Lists of numbers may have any length.
+ * Limits of a JSON answer. Each object, list and name takes up to 400 bytes when it is parsed; the
+ * catalogue of features, the richest answer, has some 100,000. Lists of numbers may have any
+ * length.
  */
 const ANSWER_BOUNDS: JsonBounds = {
   depth: 500,
@@ -55,7 +56,7 @@ const ANSWER_BOUNDS: JsonBounds = {
   parts: 500_000,
 };
 
-/** What a file of matrices may have, which is read in a thread: each row is a list. */
+/** Limits of a file of matrices, which a worker thread parses: each row is a list. */
 export const MATRIX_BOUNDS: JsonBounds = { ...ANSWER_BOUNDS, depth: 32, parts: 2_000_000 };
 
 /** Parses JSON in UTF-8 at once. @throws SyntaxError, also for JSON beyond the bounds */

@@ -16,8 +16,8 @@ function toSingular(word: string): string {
 }
 
 /**
- * Reads words in lower case and singular, without accents, hyphens and signs, and with Greek letters
- * by their names: "β-strands" and "beta strand" are the same.
+ * Reads words in lower case and singular, without accents, hyphens and signs, and with Greek
+ * letters by their names: "β-strands" and "beta strand" are the same.
  */
 export function searchTerms(text: string): string[] {
   return text

@@ -24,7 +24,9 @@ export interface PersistedDocuments {
 
 const sha256 = (text: string): string => createHash('sha256').update(text).digest('hex');
 
-/** The hash of an automatic persisted query. @throws GraphQLError (400) for one of another version */
+/**
+ * The hash of an automatic persisted query. @throws GraphQLError (400) for one of another version
+ */
 function readHash(persistedQuery: unknown): string | undefined {
   if (persistedQuery == null) return undefined;
   const { version, sha256Hash } = Object(persistedQuery);

@@ -15,7 +15,9 @@ import { costError } from './cost-limit.ts';
  */
 export type OpenOperation = (args: ExecutionArgs, context: OperationContext) => Promise<GatewayContext>;
 
-/** Mistakes in variables that are reported. graphql-js writes the wrong value into the text of each. */
+/**
+ * Mistakes in variables that are reported. graphql-js writes the wrong value into the text of each.
+ */
 export const MAX_VARIABLE_ERRORS = 5;
 
 /** @param openContext - opens the context of a request */

@@ -28,7 +28,7 @@ export interface TaskFile {
   readonly summary: string;
   /** Media type. */
   readonly type: string;
-  /** What is put behind the name of the item, as AlphaFold 3 does. */
+  /** The suffix after the name of the item, as AlphaFold 3 writes it. */
   readonly suffix?: string;
   /** Whether it is sent while it is written: such a file has no ranges. */
   readonly isStreamed?: boolean;
