@@ -1,5 +1,5 @@
-// Compares schema.graphql with that of the last release and fails when an operation that worked would not any
-// more. The schemas of releases stand in releases/, named by version.
+// Compares schema.graphql with that of the last release and fails when an operation that worked
+// would not any more. The schemas of releases stand in releases/, named by version.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { schemaChanges } from './schema-changes.ts';
 

@@ -1,5 +1,6 @@
-// Fuzzes for a while: `npm run fuzz -- --seconds 60 [--target documents]`. Random seeds, until the time is over; a seed that breaks
-// something is printed with its shrunk case and kept in test/fuzz/seeds.json, so that the tests try it from then on.
+// Fuzzes for a while: `npm run fuzz -- --seconds 60 [--target documents]`. Random seeds, until the
+// time is over; a seed that breaks something is printed with its shrunk case and kept in
+// test/fuzz/seeds.json, so that the tests try it from then on.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { parseArgs } from 'node:util';
 import { TARGETS, tryTarget } from '../test/fuzz/targets.ts';

@@ -1,5 +1,6 @@
-// Measures what ARCHITECTURE.md says of the source: `npm run measure`. Sizes of files, and how many files a request passes:
-// those of which a function runs between the request and its answer, by V8's precise coverage. The sandbox is not counted.
+// Measures what ARCHITECTURE.md says of the source: `npm run measure`. Sizes of files, and how many
+// files a request passes: those of which a function runs between the request and its answer, by
+// V8's precise coverage. The sandbox is not counted.
 import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
 import { readdirSync, readFileSync } from 'node:fs';

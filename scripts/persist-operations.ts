@@ -1,5 +1,6 @@
-// Writes the example operations and the documents of the tools for agents as a list of persisted operations, each by the SHA-256
-// of its text; with --check says whether the file is what they make.
+// Writes the example operations and the documents of the tools for agents as a list of persisted
+// operations, each by the SHA-256 of its text; with --check says whether the file is what they
+// make.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { DOCUMENTS } from '../src/http/mcp/tools.ts';

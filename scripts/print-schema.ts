@@ -1,6 +1,6 @@
-// Prints the schema to schema.graphql, with federation directives to federation/subgraph.graphql, and the
-// members of its unions and interfaces for Apollo Client. With --check it says whether those files are what
-// the code makes.
+// Prints the schema to schema.graphql, with federation directives to federation/subgraph.graphql,
+// and the members of its unions and interfaces for Apollo Client. With --check it says whether
+// those files are what the code makes.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { isInterfaceType, isUnionType } from 'graphql';
 import { schema, subgraphSchema } from '../src/resolvers/schema.ts';

@@ -1,7 +1,8 @@
 // npm run release -- --prepare    writes version, publisher and date everywhere, to be committed
 // npm run release -- --dry-run    prepares and packs a copy of the checkout; publishes nothing
 // npm run release                 publishes a prepared, committed and tagged version
-// Options: --out FOLDER for what is made (default .data/release), --images to build them in a dry run.
+// Options: --out FOLDER for what is made (default .data/release), --images to build them in a dry
+// run.
 import { execFileSync, spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -136,7 +137,7 @@ function publishCommands(root: string, python: string): (readonly [command: stri
   ];
 }
 
-/** What keeps a version from being published; nothing when it is ready. */
+/** Lists the obstacles to publishing a version; empty if it is ready. */
 function findObstacles(root: string, found: ReturnType<typeof findPython>): string[] {
   const manifest = readManifest(root);
   const missing = missingFields(manifest);

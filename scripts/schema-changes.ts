@@ -1,12 +1,14 @@
-// What changed between two versions of the schema, by its effect on clients. What was deprecated long enough may go: an element
-// whose deprecation names a date that has passed counts as no longer promised.
+// Lists the changes between two versions of the schema by their effect on clients. An element
+// whose deprecation names a date that has passed may be removed.
 import { MapperKind, mapSchema } from '@graphql-tools/utils';
 import { buildSchema, findBreakingChanges, findDangerousChanges, type GraphQLSchema } from 'graphql';
 
-/** The form of a deprecation reason: what to use instead, and from when on the element may be gone. */
+/**
+ * The form of a deprecation reason: what to use instead, and from when on the element may be gone.
+ */
 export const DEPRECATION = /\bUse `[^`]+`.*Removed after (\d{4}-\d{2}-\d{2})\.$/;
 
-/** What clients of a schema may still rely on at a date: everything but what was to be removed by then. */
+/** The schema that clients may still rely on at a date: without the elements removed by then. */
 function promised(schema: GraphQLSchema, today: string): GraphQLSchema {
   const unlessExpired = <Config extends { deprecationReason?: string | null | undefined }>(
     config: Config,
@@ -24,9 +26,9 @@ function promised(schema: GraphQLSchema, today: string): GraphQLSchema {
 }
 
 export interface SchemaChanges {
-  /** What makes operations fail that worked. */
+  /** Changes that make working operations fail. */
   readonly breaking: readonly string[];
-  /** What operations survive but clients may not have reckoned with, such as a new member of a union. */
+  /** Changes that clients may not expect, such as a new member of a union. */
   readonly dangerous: readonly string[];
 }
 

@@ -1,7 +1,8 @@
-// Loads the gateway for a while and watches it: `npm run soak -- --seconds 60`. The gateway is a process of its own over a sandbox whose
-// faults come and go; nothing but loopback is contacted. Ends with a table, and with code 1 when something of ours failed: an
-// INTERNAL_SERVER_ERROR, a 500, memory that keeps growing, sockets that stay, an end that is not clean. With `--hostile` it runs the
-// attacks of scripts/soak/attacks.ts instead; `--only 7` those whose name begins so.
+// Loads the gateway for a while and watches it: `npm run soak -- --seconds 60`. The gateway is a
+// process of its own over a sandbox whose faults come and go; nothing but loopback is contacted.
+// Ends with a table, and with code 1 when something of ours failed: an INTERNAL_SERVER_ERROR, a
+// 500, memory that keeps growing, sockets that stay, an end that is not clean. With `--hostile` it
+// runs the attacks of scripts/soak/attacks.ts instead; `--only 7` those whose name begins so.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,7 +40,7 @@ const server = await startServer({
   STORE_URL: `sqlite:${join(folder, 'gateway.db')}`,
   RATE_LIMIT_PER_MINUTE: '0',
   MAX_SUBSCRIPTIONS: '0',
-  // What is kept would spare the upstream, and its faults.
+  // Cached records would hide the upstream and its faults.
   CACHE_RECORDS_SECONDS: '0',
   SHUTDOWN_SECONDS: '10',
   METRICS_TOKEN,

@@ -1,4 +1,4 @@
-// What tests of the gateway share: a sandbox with a small universe, a gateway in front of it, and every upstream call written down.
+// Starts a sandbox with a small universe and a gateway in front of it, and records every upstream call.
 
 import type { Clock } from '../sandbox/src/clock.ts';
 import { type SandboxOptions, startSandbox } from '../sandbox/src/sandbox.ts';
@@ -41,7 +41,7 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** What stands at a dotted path of an answer, such as `protein.features.0.value`; undefined where there is nothing. */
+/** The value at a dotted path of an answer, such as `protein.features.0.value`; undefined if absent. */
 export function at(value: unknown, path: string): unknown {
   let here = value;
   for (const step of path.split('.')) {

@@ -1,5 +1,5 @@
-// The links of a package's pages. What they name beside the package, such as compose.yaml, is in the
-// repository only.
+// The links of a package's pages. What they name beside the package, such as compose.yaml, is in
+// the repository only.
 import { execFileSync } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { dirname, join, posix } from 'node:path';

@@ -1,5 +1,6 @@
-// What a version says of itself, in every file that says it. package.json is the one place to fill
-// in: version, author, homepage, repository and bugs. `prepareRelease` copies them to the others.
+// Copies the facts of a version to every file that states them. package.json is the one place to
+// fill in: version, author, homepage, repository and bugs. `prepareRelease` copies them to the
+// others.
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -19,7 +20,9 @@ type Json = Record<string, unknown>;
 const read = (root: string, file: string): string => readFileSync(join(root, file), 'utf8');
 const objectSchema = z.record(z.string(), z.unknown());
 
-/** Reads what package.json says of the publisher. @throws ZodError where a field has another form */
+/**
+ * Reads what package.json says of the publisher. @throws ZodError where a field has another form
+ */
 export const readManifest = (root: string): Manifest =>
   manifestSchema.parse(JSON.parse(read(root, 'package.json')));
 

@@ -1,12 +1,15 @@
-// The attacks as data: what each sends, and what must be answered. What every attack has to leave behind (a process that lives, its
-// descriptors, memory, /health) the runner looks at.
+// The attacks as data: what each sends, and what must be answered. What every attack has to leave
+// behind (a process that lives, its descriptors, memory, /health) the runner looks at.
 import { setTimeout as sleep } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import type { Malice } from './hostile-service.ts';
 import { openRaw, post, type Reply } from './send.ts';
 
-/** Where an attack goes: a gateway over the sandbox, one that holds a key, one over a hostile service. */
+/**
+ * Where an attack goes: a gateway over the sandbox, one that holds a key, one over a hostile
+ * service.
+ */
 export type Target = 'open' | 'keyed' | 'hostile';
 
 export interface AttackPlace {

@@ -1,7 +1,8 @@
-// The program that asks /health while attacks run: a process of its own, because sending an attack keeps a core busy. A line of input with
-// an address and the process that answers there begins to ask, and an empty line is the answer. The line `end` ends it: the answer has the
-// milliseconds of the slowest answer of /health, and those of the slowest without the time in which the main thread of the gateway was
-// ready to run and had no core.
+// The program that asks /health while attacks run: a process of its own, because sending an attack
+// keeps a core busy. A line of input with an address and the process that answers there begins to
+// ask, and an empty line is the answer. The line `end` ends it: the answer has the milliseconds of
+// the slowest answer of /health, and those of the slowest without the time in which the main thread
+// of the gateway was ready to run and had no core.
 import { readFileSync } from 'node:fs';
 import { get } from 'node:http';
 import { createInterface } from 'node:readline';

@@ -1,4 +1,5 @@
-// A service that answers with what should end a gateway: archives of gigabytes, bodies without end, bytes one by one. On loopback.
+// A service that answers with what should end a gateway: archives of gigabytes, bodies without end,
+// bytes one by one. On loopback.
 
 import { randomBytes } from 'node:crypto';
 import { createServer, type ServerResponse } from 'node:http';
@@ -17,7 +18,10 @@ export type Malice =
   | 'drip';
 
 const MiB = 1024 * 1024;
-/** A block of text that deflates by about a hundred and stands alone, so that it can be sent any number of times. */
+/**
+ * A block of text that deflates by about a hundred and stands alone, so that it can be sent any
+ * number of times.
+ */
 const BLOCK_BYTES = 128 * 1024;
 const BLOCK = Buffer.alloc(
   BLOCK_BYTES,
@@ -56,7 +60,10 @@ async function write(response: ServerResponse, bytes: Buffer): Promise<void> {
     });
 }
 
-/** A body of 15 MB, below the limit of records and lists, which takes many times that when it is parsed. */
+/**
+ * A body of 15 MB, below the limit of records and lists, which takes many times that when it is
+ * parsed.
+ */
 async function sendMany(response: ServerResponse, head: string, one: string, tail: string): Promise<void> {
   response.writeHead(200, { 'content-type': 'application/json' });
   await write(response, Buffer.from(head));

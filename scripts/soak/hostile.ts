@@ -1,5 +1,6 @@
-// Runs every attack against built gateways with a small heap, one after the other, and measures what each costs: memory at its peak above
-// idle, the slowest /health meanwhile, descriptors that do not come back.
+// Runs every attack against built gateways with a small heap, one after the other, and measures
+// what each costs: memory at its peak above idle, the slowest /health meanwhile, descriptors that
+// do not come back.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { loadavg, tmpdir } from 'node:os';
@@ -28,7 +29,7 @@ export interface Finding {
   /** Descriptors that did not come back. */
   readonly lost: number;
   readonly alive: boolean;
-  /** What was answered wrongly. */
+  /** Describes the wrong answer. */
   readonly wrong: string | undefined;
 }
 
@@ -36,10 +37,16 @@ const HEAP_MB = 400;
 const KEY = 'the-right-key-of-a-caller-0123456789';
 /** How long descriptors may take to come back: kept connections to the service among them. */
 const SETTLE_MS = 15_000;
-/** Connections to the service that are kept for the next call: UPSTREAM_MAX_IN_FLIGHT at most. Attacks open more than that. */
+/**
+ * Connections to the service that are kept for the next call: UPSTREAM_MAX_IN_FLIGHT at most.
+ * Attacks open more than that.
+ */
 const KEPT_DESCRIPTORS = 64;
 
-/** Starts the program that watches /health: one for all attacks, because starting it costs more than it does. */
+/**
+ * Starts the program that watches /health: one for all attacks, because starting it costs more than
+ * it does.
+ */
 function openHealthWatcher() {
   const program = fileURLToPath(new URL('health-watcher.ts', import.meta.url));
   const child = spawn(process.execPath, ['--import', 'tsx', program], { stdio: ['pipe', 'pipe', 'inherit'] });
@@ -123,12 +130,12 @@ export async function runAttacks(
   for (const attack of attacks) {
     const place = await open(attack.target);
     const { pid, idle, server } = place;
-    // What it says of the event loop is since it was asked last.
+    // The event loop's delay is measured since the last sample.
     await sampleOf(server, 0);
     forgetPeak(pid);
     await watcher.begin(server.url, pid);
     const wrong = await attack.run({ url: server.url, key: KEY, answer: service.answer, isShort });
-    // What is read behind an answer would show now.
+    // Work that goes on after the answer would show now.
     await sleep(isShort ? 500 : 2_000);
     const [health = Infinity, ownHealth = Infinity] = await watcher.end();
     const alive = isAlive(place);
@@ -167,18 +174,18 @@ export async function runAttacks(
   return findings;
 }
 
-/** What an attack may cost. */
+/** The limits on the cost of an attack. */
 export interface Bounds {
   readonly peak: number;
   readonly health: number;
-  /** Of it, without the time in which the gateway waited for a core. */
+  /** The same, without the time in which the gateway waited for a core. */
   readonly ownHealth: number;
 }
 
 /** The manifests allow 768 MiB for a container, and probes wait 5 s. */
 const GOAL: Bounds = { peak: 500e6, health: 5_000, ownHealth: 2_000 };
 
-/** What is wrong with a finding; empty when nothing is. */
+/** Lists the problems of a finding; empty if there are none. */
 export const problemsOf = (finding: Finding, bounds: Bounds): string[] => [
   ...(finding.alive ? [] : ['the process is gone']),
   ...(finding.wrong === undefined ? [] : [finding.wrong]),

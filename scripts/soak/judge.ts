@@ -13,10 +13,13 @@ export interface Evidence {
 
 /** The first third of the time is warm-up: caches fill, code is compiled. */
 const WARM_UP = 1 / 3;
-/** What the middle of the last third may lie above that of the second, in bytes, and as a share of it. */
+/** The median of the last third may exceed that of the second by so many bytes or this share. */
 const MOST_GROWTH = 60e6;
 const MOST_SHARE = 0.35;
-/** Sockets that may be open when all clients have left: the listener, connections kept to the upstream. */
+/**
+ * Sockets that may be open when all clients have left: the listener, connections kept to the
+ * upstream.
+ */
 const MOST_SOCKETS = 40;
 
 const middle = (numbers: readonly number[]): number =>

@@ -1,5 +1,5 @@
-// The load of a soak: every kind of client at once, the good, the slow and the bad, while the upstream fails now and then. It counts what
-// is answered and judges nothing.
+// The load of a soak: every kind of client at once, the good, the slow and the bad, while the
+// upstream fails now and then. It counts what is answered and judges nothing.
 import { connect } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from 'graphql-ws';
@@ -37,7 +37,9 @@ export function startLoad(url: string, sandboxUrl: string): Load {
   const ending = new AbortController();
   const { signal } = ending;
   const endpoint = `${url}/graphql`;
-  /** Closed with the load: idle connections of the clients are none that the gateway leaves open. */
+  /**
+   * Closed with the load: idle connections of the clients are none that the gateway leaves open.
+   */
   const dispatcher = new Agent();
   let turn = 0;
   const next = <T>(list: readonly T[], otherwise: T): T => {

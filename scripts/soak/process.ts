@@ -1,4 +1,5 @@
-// What the system tells of a process: memory now and at its peak, open descriptors. Linux only.
+// Reads a process's figures from the system: memory now and at its peak, open descriptors. Linux
+// only.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 
 const statusOf = (pid: number, name: string): number => {

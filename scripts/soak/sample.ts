@@ -1,4 +1,5 @@
-// One look at a running gateway: memory and event loop as it tells them in /metrics, its open files as the system does. It judges nothing.
+// One look at a running gateway: memory and event loop as it tells them in /metrics, its open files
+// as the system does. It judges nothing.
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { ServerProcess } from '../../test/system/server-process.ts';
 

@@ -1,4 +1,5 @@
-// How the attacks send: GraphQL by HTTP, raw bytes over a socket, WebSockets. Every connection is closed by the end of its attack.
+// How the attacks send: GraphQL by HTTP, raw bytes over a socket, WebSockets. Every connection is
+// closed by the end of its attack.
 
 import { request } from 'node:http';
 import { connect, type Socket } from 'node:net';
@@ -16,7 +17,7 @@ export interface PostOptions {
 
 /** Milliseconds after which an attack gives up waiting for an answer. */
 const PATIENCE_MS = 90_000;
-/** What is read of an answer; more is counted and dropped. */
+/** The part of an answer that is kept; more is counted and dropped. */
 const MAX_TEXT = 2_000;
 
 /** Sends an operation. @returns status 0 when the connection was cut, or by the client that left */

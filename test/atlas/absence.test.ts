@@ -1,5 +1,6 @@
-// What the service says in no bulk archive: proteins that an archive does not mention exist all the same, and what it leaves out
-// stands in single records. Asked of a sandbox without our own conventions, and held against its single records.
+// What the service says in no bulk archive: proteins that an archive does not mention exist all the
+// same, and what it leaves out stands in single records. Asked of a sandbox without our own
+// conventions, and held against its single records.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -24,7 +25,10 @@ interface AtlasRecord {
 let world: World;
 /** One that caches, over the same sandbox. */
 let warm: Gateway;
-/** By hash, what the single record says; all proteins of the universe that can be met by a search and by membership. */
+/**
+ * By hash, what the single record says; all proteins of the universe that can be met by a search
+ * and by membership.
+ */
 const records = new Map<string, AtlasRecord>();
 /** By representative. */
 const clusters = new Map<string, { cluster_size: number; member_protein_hashes: string[] } | null>();

@@ -1,4 +1,5 @@
-// A large archive with activations along the sequence: how long the loop stands still, and how much memory it takes.
+// A large archive with activations along the sequence: how long the loop stands still, and how much
+// memory it takes.
 import { createHash } from 'node:crypto';
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// One contract for every store that the cache can have behind it, and what happens when a store is slow, gone or broken.
+// One contract for every store that the cache can have behind it, and what happens when a store is
+// slow, gone or broken.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, describe, expect, it, onTestFinished, vi } from 'vitest';
@@ -15,7 +16,10 @@ interface Value {
 const redis = NO_REDIS ? null : await openRedisPlace();
 const errors: unknown[] = [];
 const onError = (error: unknown) => errors.push(error);
-/** What was told, except that the store of a busy machine was late: then it is bypassed, and asked again. */
+/**
+ * What was told, except that the store of a busy machine was late: then it is bypassed, and asked
+ * again.
+ */
 const told = () => errors.map(String).filter((text) => !text.includes('did not answer within'));
 const opened: SharedStore[] = [];
 afterEach(async () => {

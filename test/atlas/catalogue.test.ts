@@ -1,4 +1,5 @@
-// The catalogue: refreshed behind the answers, once for a crowd, kept over a restart, searched without holding the loop.
+// The catalogue: refreshed behind the answers, once for a crowd, kept over a restart, searched
+// without holding the loop.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -158,7 +159,8 @@ describe.each(stores)('what is kept in %s', (_, newStore) => {
       ['bulk', 'cluster', 'feature', 'features', 'protein', 'thumbnail', 'uniprot'].sort(),
     );
     await one.close();
-    // A store that does not answer in time is passed by, which a busy machine may bring about: not each time.
+    // A store that does not answer in time is passed by, which a busy machine may bring about: not
+    // each time.
     for (let restart = 0; restart < 3; restart++) {
       world.forget();
       const two = start();

@@ -1,4 +1,5 @@
-// An answer never depends on what was asked before, or on what failed then; a protein has one name and one accession.
+// An answer never depends on what was asked before, or on what failed then; a protein has one name
+// and one accession.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { readConfig } from '../../src/config.ts';

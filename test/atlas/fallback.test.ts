@@ -1,5 +1,6 @@
-// An upstream whose archives lack what the service may leave out, are scaled otherwise, or come damaged: what is missing is
-// asked of the single record, what cannot be had is an error at its place, what was whole is answered.
+// An upstream whose archives lack what the service may leave out, are scaled otherwise, or come
+// damaged: what is missing is asked of the single record, what cannot be had is an error at its
+// place, what was whole is answered.
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { strToU8, zipSync } from 'fflate';
@@ -25,7 +26,7 @@ const catalogue = { data: [3, 9, 12].map((index) => ({ feature_index: index, lab
 
 let archive: Uint8Array;
 let calls: string[];
-/** What single records say otherwise. */
+/** The fields in which single records differ. */
 let record: object;
 /** Answers of other operations, by path. */
 let others: Readonly<Record<string, object>>;

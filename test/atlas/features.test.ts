@@ -1,5 +1,5 @@
-// The features of proteins: certain ones by index, their regions, and their activations along the sequence, each against
-// what the service itself says and with the number of calls that it took.
+// The features of proteins: certain ones by index, their regions, and their activations along the
+// sequence, each against what the service itself says and with the number of calls that it took.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../support.ts';
 

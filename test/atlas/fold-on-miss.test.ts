@@ -1,4 +1,5 @@
-// Folding on demand: said with every call, waited for when the structure comes only with a later answer, refused for crowds.
+// Folding on demand: said with every call, waited for when the structure comes only with a later
+// answer, refused for crowds.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { allProteins } from '../../sandbox/test/atlas/harness.ts';
 import { fault } from '../subscriptions/support.ts';

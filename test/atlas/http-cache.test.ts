@@ -1,4 +1,4 @@
-// What browsers and CDNs may keep of GET queries, and what a request is told of its cost.
+// Browsers and CDNs may cache GET queries; responses state the cost of their request.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, openWorld, type World } from '../support.ts';
 

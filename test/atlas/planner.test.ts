@@ -1,4 +1,5 @@
-// The fewest calls for nested queries, and none for what an earlier request has learnt or another is asking at the moment.
+// The fewest calls for nested queries, and none for what an earlier request has learnt or another
+// is asking at the moment.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -139,7 +140,7 @@ describe('what was learnt', () => {
       include_features: { protein_level: false, per_residue: false },
     });
     expect(at(more.data, 'proteins.0.provenance.fromCache')).toBe(false);
-    // What the record of the first said of its cluster is known, too.
+    // The cluster fields in the first record are known, too.
     expect(warm.counts()).toEqual({ bulk: 1, protein: 1 });
   });
 
@@ -189,7 +190,7 @@ describe('what was learnt', () => {
     const fields =
       'hash length cluster { name size } features(first: 4) { value feature { label } } provenance { fromCache retrievedAt }';
     const first = await ask(list, fields);
-    // Of the representatives of the two clusters the archive says which they are.
+    // The archive names the representatives of the two clusters.
     expect(warm.counts()).toEqual({ bulk: 1, protein: list.length - 2, features: 1 });
     // Out of the archive, and from then on one by one.
     for (const times of [1, 2]) {
@@ -283,7 +284,7 @@ describe('what was learnt', () => {
 });
 
 describe('a look-up that the upstream makes a job of', () => {
-  /** Hashes enough for a job, most of which nobody knows. */
+  /** Hashes enough for a job, most of which are unknown. */
   const hashes = [
     INSULIN,
     HBA,

@@ -1,4 +1,5 @@
-// Residue regions through the gateway: the residue after the last as `end`, whichever end the service sends.
+// Residue regions through the gateway: the residue after the last as `end`, whichever end the
+// service sends.
 import { describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt, openWorld } from '../support.ts';
@@ -8,7 +9,7 @@ const HBA = '6077c452d1dc6151040b2b179e2294c7';
 const REGIONS = 'feature { index } regions { start end peak meanActivation }';
 const ofProtein = (args: string) => `{ protein(hash: "${HBA}") { features(${args}) { ${REGIONS} } } }`;
 
-/** What each query is answered by a gateway that has read nothing before. */
+/** The answer of a gateway without a cache to each query. */
 async function askAlone(dialect: (typeof DIALECTS)[number], queries: readonly string[]): Promise<unknown[]> {
   const answers: unknown[] = [];
   for (const query of queries) {

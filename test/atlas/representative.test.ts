@@ -1,4 +1,5 @@
-// What an answer about a cluster says of its representative costs no call of its own, and equals what the protein says by its hash.
+// What an answer about a cluster says of its representative costs no call of its own, and equals
+// what the protein says by its hash.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../support.ts';
 

@@ -1,4 +1,5 @@
-// Similarity search: structures only for who wants them, one call for a question, one bulk call for what several searches find.
+// Similarity search: structures only for who wants them, one call for a question, one bulk call for
+// what several searches find.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../support.ts';
 

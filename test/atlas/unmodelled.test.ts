@@ -1,4 +1,5 @@
-// Structures that lack residues, coordinates or the right length: the same is answered from records and archives, whatever was asked before.
+// Structures that lack residues, coordinates or the right length: the same is answered from records
+// and archives, whatever was asked before.
 import { createHash } from 'node:crypto';
 import { createServer, type Server } from 'node:http';
 import { strToU8, zipSync } from 'fflate';
@@ -46,7 +47,7 @@ let server: Server;
 let url: string;
 let gateway: Gateway;
 
-/** What its record says of a protein besides its structure. */
+/** The fields of a protein's record besides its structure. */
 let more: object;
 
 beforeAll(async () => {
@@ -112,7 +113,7 @@ const read = (answer: Answer, path: string) =>
   at(answer.data, 'one') === undefined ? at(answer.data, `all.0.${path}`) : at(answer.data, `one.${path}`);
 const file = (path: string) => gateway.fetch(new Request(`http://gateway.test/structures/${path}`));
 
-/** What may have been asked before, by the part that is then known. */
+/** Earlier queries, by the part that they make known. */
 const BEFORE = [
   'ptm',
   'sequence',

@@ -1,4 +1,5 @@
-// A response has a size, which is estimated before anything is executed: one that could be too large is refused before the service is asked.
+// A response has a size, which is estimated before anything is executed: one that could be too
+// large is refused before the service is asked.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../support.ts';
 

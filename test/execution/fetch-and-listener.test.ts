@@ -1,5 +1,6 @@
-// The two ways into a gateway, a function call (`gateway.fetch`) and a socket (`gateway.listener`), give the same answers: status, headers
-// and bytes, the first time and every time after, when an answer may be kept.
+// The two ways into a gateway, a function call (`gateway.fetch`) and a socket (`gateway.listener`),
+// give the same answers: status, headers and bytes, the first time and every time after, when an
+// answer may be kept.
 import { createHash } from 'node:crypto';
 import type { AddressInfo } from 'node:net';
 import fc from 'fast-check';
@@ -27,7 +28,10 @@ import {
   TOKEN,
 } from './requests.ts';
 
-/** What no two answers share: ids that nobody gave, what is left of a budget. And the length, which a function call need not state. */
+/**
+ * What no two answers share: ids that nobody gave, what is left of a budget. And the length, which
+ * a function call need not state.
+ */
 const OWN = /^(x-request-id|traceresponse|content-length|ratelimit-(limit|remaining|reset))$/;
 
 const clock = new ManualClock(Date.now());
@@ -37,7 +41,7 @@ let ids: Ids;
 /** A connection for each request, and one for all. */
 let fresh: Sender;
 let kept: Sender;
-/** What gateways logged of requests. */
+/** The request log lines of the gateways. */
 const lines: string[] = [];
 
 /** A gateway as it is, which tests reach by no way but the ones compared here. */
@@ -88,7 +92,9 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-/** A batch and a look-up that have ended, so that nothing of them moves while they are asked for. */
+/**
+ * A batch and a look-up that have ended, so that nothing of them moves while they are asked for.
+ */
 async function finished(): Promise<Ids> {
   const submitted = await ask(
     gateway,
@@ -121,7 +127,10 @@ interface Seen {
   readonly body: string;
 }
 
-/** A body without signs of life, measured times and the service's ids; of a long one the beginning and a digest, to be shown. */
+/**
+ * A body without signs of life, measured times and the service's ids; of a long one the beginning
+ * and a digest, to be shown.
+ */
 function readable(body: string): string {
   const text = body
     .replace(/^:\n\n/gm, '')
@@ -152,14 +161,20 @@ async function seen(sent: Sent, send: (request: Request) => Promise<Response>): 
   };
 }
 
-/** Expects the same of both ways, also when an answer was given before, on a connection of its own and on one that is used again. */
+/**
+ * Expects the same of both ways, also when an answer was given before, on a connection of its own
+ * and on one that is used again.
+ */
 async function compare(sent: Sent, by = gateway.fetch, ways = [fresh, kept, kept]): Promise<Seen> {
   const expected = await seen(sent, by);
   for (const way of ways) expect(await seen(sent, way.send)).toEqual(expected);
   return expected;
 }
 
-/** What a gateway says of what it did: its log, and what it counts of requests, operations, errors and refusals. */
+/**
+ * What a gateway says of what it did: its log, and what it counts of requests, operations, errors
+ * and refusals.
+ */
 async function told(from: Gateway): Promise<{ log: unknown[]; counts: Record<string, number> }> {
   const text = await from.metrics.text();
   const counted =
@@ -211,7 +226,8 @@ describe('a request', () => {
       const { sender, close } = await listen(own);
       const found: number[] = [];
       for (const sent of cases) {
-        // By name a function call is not refused: only a connection may come from a page of another site.
+        // By name a function call is not refused: only a connection may come from a page of another
+        // site.
         const by = env.GATEWAY_API_KEYS === undefined ? sender.send : own.fetch;
         found.push((await compare(sent, by, [sender, sender])).status);
       }

@@ -1,5 +1,5 @@
-// Answers of many structures, over a socket: the same bytes as by a function call, also four at once and where an entry is broken; made
-// at the pace of the reader, and no more when it leaves.
+// Answers of many structures, over a socket: the same bytes as by a function call, also four at
+// once and where an entry is broken; made at the pace of the reader, and no more when it leaves.
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';

@@ -1,10 +1,11 @@
-// The requests on which both ways into a gateway must agree: every example by GET and by POST, media types, refusals, conditional and
-// foreign requests, what is told of a request in its headers. It knows neither way.
+// The requests on which both ways into a gateway must agree: every example by GET and by POST,
+// media types, refusals, conditional and foreign requests, what is told of a request in its
+// headers. It knows neither way.
 import { createHash } from 'node:crypto';
 import { getOperationAST, parse } from 'graphql';
 import { type Example, readExamples } from '../../src/http/pages/examples.ts';
 
-/** What a request is made of, so that it can be sent more than once. */
+/** The parts of a request, so that it can be sent more than once. */
 export interface Sent {
   readonly path: string;
   readonly method?: string;
@@ -15,7 +16,7 @@ export interface Sent {
 
 export type Case = readonly [name: string, sent: Sent];
 
-/** What examples ask for by id. */
+/** The ids that the examples ask for. */
 export type Ids = Readonly<Record<'batchId' | 'taskId' | 'lookupId', string>>;
 
 export const TOKEN = { authorization: 'Bearer two-paths' };
@@ -72,7 +73,7 @@ function examples(ids: Ids): Case[] {
   });
 }
 
-/** What clients accept, or say they do. */
+/** Accept headers of clients, honest and not. */
 export const ACCEPTED = [
   '*/*',
   'application/*',
@@ -99,7 +100,7 @@ const mediaTypes = (): Case[] =>
 
 const SMALL = JSON.stringify({ query: CATALOGUE });
 
-/** What is wrong with a body, its type or its method, and what only looks wrong. */
+/** Requests whose body, type or method is wrong or only looks wrong. */
 const BODIES: readonly Case[] = [
   ['an empty body', post('')],
   ['no body', { path: '/graphql', method: 'POST', headers: JSON_TYPE }],
@@ -149,7 +150,7 @@ const BODIES: readonly Case[] = [
 
 const NAMED = 'query A { a: __typename } query B { features(first: 1) { totalCount } }';
 
-/** What is wrong with a document or its variables, and what is unusual about it. */
+/** Requests with a wrong or unusual document or variables. */
 const DOCUMENTS: readonly Case[] = [
   ['a syntax error', post({ query: '{ features( }' })],
   ['an unknown field', post({ query: '{ features(first: 1) { nodes { colour } } }' })],

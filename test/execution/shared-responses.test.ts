@@ -1,5 +1,6 @@
 // The response cache over a socket: identical requests in flight share one answer, and later ones
-// get the stored one. Look-ups of all caches are counted: only an answer that is executed makes any.
+// get the stored one. Look-ups of all caches are counted: only an answer that is executed makes
+// any.
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
@@ -49,7 +50,10 @@ async function ask(query: string, variables: Record<string, unknown>, signal: Ab
   return (await response.json()) as { data?: unknown; errors?: unknown };
 }
 
-/** Look-ups in all caches so far: an answer that is executed makes some, a shared or stored one none. */
+/**
+ * Look-ups in all caches so far: an answer that is executed makes some, a shared or stored one
+ * none.
+ */
 async function countLookUps(): Promise<number> {
   const text = await world.gateway.metrics.text();
   const counts = [...text.matchAll(/^foldatlas_cache_(?:hits|misses)_total\{.*\} (\d+)$/gm)];
@@ -187,7 +191,7 @@ describe('files', () => {
   });
 });
 
-/** What the log says of a request, without what is new each time. */
+/** The log line of a request without its ids and times. */
 async function loggedOf(path: string, init: RequestInit): Promise<Record<string, unknown>> {
   const all = () => lines.map((line): Record<string, unknown> => JSON.parse(line));
   const logged = () => all().filter(({ message }) => message === 'request');

@@ -1,5 +1,6 @@
-// The dry run against the service itself, over inputs with all kinds of mistakes: what it lets pass is accepted, and what
-// it forbids is either refused there or one of the rules that are knowingly stricter here.
+// The dry run against the service itself, over inputs with all kinds of mistakes: what it lets pass
+// is accepted, and what it forbids is either refused there or one of the rules that are knowingly
+// stricter here.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { submitReader } from '../../sandbox/src/batch/request/submit.ts';
@@ -77,7 +78,10 @@ const input: fc.Arbitrary<SubmissionInput> = fc.record({
   model: maybe(fc.constantFrom(MODEL, 'other')),
 });
 
-/** Rules of the gateway that the service does not have: SMILES are only read there when folded, it never sees a FASTA text, and takes T in RNA as N. */
+/**
+ * Rules of the gateway that the service does not have: SMILES are only read there when folded, it
+ * never sees a FASTA text, and takes T in RNA as N.
+ */
 const STRICTER = new Set(['BAD_SMILES', 'SEVERAL_SEQUENCES', 'OTHER_KIND']);
 const isStricter = ({ code }: Issue): boolean => STRICTER.has(code);
 

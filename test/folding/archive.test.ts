@@ -1,5 +1,5 @@
-// results.zip and scores.tsv of a batch over HTTP: their content, their upstream calls, results that
-// cannot be read, and clients that disconnect.
+// results.zip and scores.tsv of a batch over HTTP: their content, their upstream calls, results
+// that cannot be read, and clients that disconnect.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -365,7 +365,8 @@ describe('an archive above 4 GiB', () => {
     const pieces = await zip.entry('far.txt', Buffer.from('far away'));
     const length = pieces.reduce((sum, piece) => sum + piece.byteLength, 0);
     const end = Buffer.from(zip.end());
-    // The directory's entry, its extra field with the offset, and both records of the end (APPNOTE 4.3.14 to 4.3.16).
+    // The directory's entry, its extra field with the offset, and both records of the end (APPNOTE
+    // 4.3.14 to 4.3.16).
     expect(end.readUInt32LE(42)).toBe(0xffff_ffff);
     expect([end.readUInt16LE(53), end.readUInt16LE(55), end.readBigUInt64LE(57)]).toEqual([
       1,

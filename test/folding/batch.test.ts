@@ -1,4 +1,5 @@
-// Batches and tasks through GraphQL: paging over the upstream's pages, counts and statuses, names, what each costs.
+// Batches and tasks through GraphQL: paging over the upstream's pages, counts and statuses, names,
+// what each costs.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { DIALECTS } from '../../sandbox/src/wire/conventions.ts';
 import { at, listAt } from '../support.ts';
@@ -107,7 +108,7 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
         const { errors } = await bench.ask(WALK, { id, ...variables });
         expect(errors).toMatchObject([{ path: ['batch', 'tasks'], extensions: { code: 'BAD_USER_INPUT' } }]);
       }
-      // Of the batch alone, whose other fields are answered.
+      // The error concerns the batch alone; its other fields are answered.
       expect(bench.counts()).toEqual({ list: 4 });
       const { data } = await bench.ask(WALK, { id, first: 1 });
       const after = at(data, 'batch.tasks.pageInfo.endCursor');
@@ -151,7 +152,8 @@ describe.each(DIALECTS)('on a service that speaks %s:', (dialect) => {
       expect(indexes(data)).toEqual([0, 1, 2, 3]);
       expect(at(data, 'batch.tasks.pageInfo.hasNextPage')).toBe(true);
       expect(cursors()).toEqual([undefined, 'x', 'y']);
-      // The rest is behind the cursor, in the middle of the upstream's page, and behind the rest is nothing.
+      // The rest is behind the cursor, in the middle of the upstream's page, and behind the rest is
+      // nothing.
       let after = at(data, 'batch.tasks.pageInfo.endCursor');
       for (const left of [[4], []]) {
         await bench.fault(page([2, 3, 4], null));

@@ -1,4 +1,5 @@
-// Covalent bonds whose atoms have names: what is sent, what checkFold says of them, and what a fold makes of them.
+// Covalent bonds whose atoms have names: what is sent, what checkFold says of them, and what a fold
+// makes of them.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { listElements } from '../../src/submission/smiles.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';

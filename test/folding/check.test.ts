@@ -1,4 +1,5 @@
-// The rules of a submission: right inputs pass with exact lengths, every single fault is found at its path, many faults are found at once.
+// The rules of a submission: right inputs pass with exact lengths, every single fault is found at
+// its path, many faults are found at once.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// How often a submission waits for the disk: each transaction of SQLite is one synchronised write of its log.
+// How often a submission waits for the disk: each transaction of SQLite is one synchronised write
+// of its log.
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -7,7 +8,10 @@ import { type Bench, openBench, tiny } from './bench.ts';
 
 const [WAL_HEADER, FRAME_HEADER] = [32, 24];
 
-/** Transactions in a write-ahead log: the last frame of each says how large the database then is (sqlite.org/fileformat2.html). */
+/**
+ * Transactions in a write-ahead log: the last frame of each says how large the database then is
+ * (sqlite.org/fileformat2.html).
+ */
 function countCommits(wal: string): number {
   const log = readFileSync(wal);
   const frame = FRAME_HEADER + log.readUInt32BE(8);

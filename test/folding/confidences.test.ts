@@ -1,4 +1,5 @@
-// Confidence files in the forms of AlphaFold 3 and AlphaFold DB: what stands in them, that they agree with structure.cif, how they are sent.
+// Confidence files in the forms of AlphaFold 3 and AlphaFold DB: what stands in them, that they
+// agree with structure.cif, how they are sent.
 import { extname } from 'node:path';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
@@ -70,7 +71,7 @@ interface Confidences {
   readonly token_res_ids: number[];
 }
 
-/** What structure.cif says of its atoms, in order. */
+/** The values of structure.cif for its atoms, in order. */
 async function readAtoms(from: Bench, batch: string) {
   const cif = readCif(await (await get(0, 'structure.cif', {}, from, batch)).text());
   return (cif.get('atom_site') ?? []).map((atom) => ({
@@ -103,7 +104,8 @@ describe.each(['token', 'atom'] as const)('confidences.json of a result with a r
 
     const { pae } = (await json(0, 'result.json', own, batch)) as { pae: number[][] };
     expect(pae).toHaveLength(rows === 'atom' ? tokens.length : TOKENS);
-    // The rows of the result: the file has them as they are, or that of a token for each of its atoms.
+    // The rows of the result: the file has them as they are, or that of a token for each of its
+    // atoms.
     let row = -1;
     const place = tokens.map(({ chain, residue }, k) => {
       const isNext = chain !== tokens[k - 1]?.chain || residue !== tokens[k - 1]?.residue;

@@ -1,4 +1,5 @@
-// Covalent bonds of a submission in the files of its results: the service does not list them, and may not have closed them.
+// Covalent bonds of a submission in the files of its results: the service does not list them, and
+// may not have closed them.
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -34,7 +35,8 @@ beforeAll(async () => {
           { ligand: { ids: ['S'], smiles: 'CCOCC' } },
         ],
         covalentBonds: [
-          // An isopeptide bond and a ring, which the sandbox does not close, a metal, and an atom by its index.
+          // An isopeptide bond and a ring, which the sandbox does not close, a metal, and an atom
+          // by its index.
           toBond(['A', 1, 'NZ'], ['A', 4, 'CG']),
           toBond(['A', 0, 'N'], ['A', 7, 'C']),
           toBond(['A', 3, 'NE2'], ['Z', 0, 'ZN']),

@@ -1,4 +1,5 @@
-// Arbitrary submissions for property tests: right ones, small, with every kind of chain and reference.
+// Arbitrary submissions for property tests: right ones, small, with every kind of chain and
+// reference.
 import fc from 'fast-check';
 import type { SubmissionInput } from '../../src/submission/input.ts';
 

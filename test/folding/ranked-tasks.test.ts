@@ -1,4 +1,5 @@
-// Batch.tasks in an order and behind filters that the service does not have: what comes, what its cursors do, what it costs upstream.
+// Batch.tasks in an order and behind filters that the service does not have: what comes, what its
+// cursors do, what it costs upstream.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';

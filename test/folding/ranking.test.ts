@@ -1,4 +1,5 @@
-// 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a second time from the store.
+// 2,000 finished tasks, submitted, walked and ranked: by the numbers of upstream calls, and a
+// second time from the store.
 
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { fileNames } from '../../src/resolvers/folds/results/file-names.ts';

@@ -1,5 +1,5 @@
-// Folding results with a row for each token, or for each atom of ligands and modified residues: the gateway's answers are the same,
-// and rows that fit neither are an error, never a shifted matrix.
+// Folding results with a row for each token, or for each atom of ligands and modified residues: the
+// gateway's answers are the same, and rows that fit neither are an error, never a shifted matrix.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { unzipSync } from 'fflate';
@@ -50,7 +50,7 @@ const RESULT = `query($id: ID!) { batch(batchId: $id) { tasks(first: 1) { nodes 
 
 interface Folded {
   readonly result: unknown;
-  /** What the service wrote. */
+  /** The text that the service wrote. */
   readonly json: { readonly pae: number[][] };
   readonly npz: Uint8Array;
 }
@@ -91,7 +91,8 @@ describe('rows by token and rows by atom', () => {
   let byAtoms: Folded;
   let pipeline: Folded;
   let sparse: Folded;
-  // A thread that folds its first ligand loads a cheminformatics library, which takes seconds. One after the other, they share it.
+  // A thread that folds its first ligand loads a cheminformatics library, which takes seconds. One
+  // after the other, they share it.
   beforeAll(async () => {
     plain = await folded({ rows: 'token', entities: 'kind' });
     byAtoms = await folded({ rows: 'atom', entities: 'kind' });
@@ -184,7 +185,10 @@ it('a residue without coordinates is part of the sequence and of no file', async
   await bench.close();
 });
 
-/** The small fold with a row for each atom of its ligands and its modified residue, the values of a token spread around its own. */
+/**
+ * The small fold with a row for each atom of its ligands and its modified residue, the values of a
+ * token spread around its own.
+ */
 function byAtom() {
   const fold = smallFold();
   const rows = fold.complex.sequence.flatMap((name, token) => {

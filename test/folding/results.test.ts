@@ -1,5 +1,5 @@
-// Results through GraphQL, every number against an independent computation on the JSON behind the signed URL, and what
-// each costs upstream.
+// Results through GraphQL, every number against an independent computation on the JSON behind the
+// signed URL, and what each costs upstream.
 import { createHash } from 'node:crypto';
 import { unzipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// The files of a finished task over HTTP: whole, in ranges, under the item's name, only for the caller they belong to.
+// The files of a finished task over HTTP: whole, in ranges, under the item's name, only for the
+// caller they belong to.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { byteRange } from '../../src/http/routes/responses.ts';
 import { at, listAt } from '../support.ts';

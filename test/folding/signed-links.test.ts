@@ -1,5 +1,5 @@
-// Addresses of results and structures that open without a token: what they grant and what not, for how long, at which replicas, what they
-// cost upstream, and that they stand in no log.
+// Addresses of results and structures that open without a token: what they grant and what not, for
+// how long, at which replicas, what they cost upstream, and that they stand in no log.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

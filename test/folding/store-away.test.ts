@@ -1,5 +1,5 @@
-// The store of the gateway is away while results are there to be read. What is only in the store is an error of its own field; what the
-// service says and what it stored can be read and downloaded.
+// The store of the gateway is away while results are there to be read. What is only in the store is
+// an error of its own field; what the service says and what it stored can be read and downloaded.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { NO_REDIS, openRedisPlace, type RedisPlace } from '../store/redis-place.ts';
 import { at } from '../support.ts';

@@ -1,4 +1,5 @@
-// submitFold through GraphQL: every ending, idempotency in every weather, and how many requests go upstream.
+// submitFold through GraphQL: every ending, idempotency in every weather, and how many requests go
+// upstream.
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -503,7 +504,7 @@ describe('a store on disk', () => {
     const input = { items: [protein(INSULIN_A)] };
     const batchId = await full.submit(input, key);
     const database = openSqlite(`${folder}/gateway.db`);
-    // What was written to see whether it can be is gone.
+    // The trial entry is gone.
     expect(database.prepare(`SELECT count(*) AS keys FROM entry WHERE kind = 'key'`).get()).toEqual({
       keys: 0,
     });

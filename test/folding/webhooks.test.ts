@@ -1,4 +1,5 @@
-// Webhooks at the end of a batch, to a receiver on loopback that checks signatures as any receiver would, over the sandbox.
+// Webhooks at the end of a batch, to a receiver on loopback that checks signatures as any receiver
+// would, over the sandbox.
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { createServer, type IncomingHttpHeaders } from 'node:http';

@@ -1,4 +1,5 @@
-// Results as JSON in pieces: what comes out is what JSON.stringify makes of them; large texts are unpacked one at a time.
+// Results as JSON in pieces: what comes out is what JSON.stringify makes of them; large texts are
+// unpacked one at a time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { limitBytes, toJsonPieces } from '../../src/http/graphql/result-stream.ts';

@@ -1,4 +1,5 @@
-// GraphQL over HTTP on a real port: the official audit, the draft on top of it, and what the reader of requests refuses, in the exact words.
+// GraphQL over HTTP on a real port: the official audit, the draft on top of it, and what the reader
+// of requests refuses, in the exact words.
 import { createServer, request as rawRequest, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { serverAudits } from 'graphql-http';

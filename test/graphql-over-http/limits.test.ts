@@ -1,4 +1,5 @@
-// Documents made to hurt: each is refused in words, with a code and at little cost, before it is validated; what people and tools write passes.
+// Documents made to hurt: each is refused in words, with a code and at little cost, before it is
+// validated; what people and tools write passes.
 import { getIntrospectionQuery } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../src/http/pages/examples.ts';
@@ -22,7 +23,9 @@ const HASH = '12e9c9e4e2835c302e8ba615115edda3';
 const nested = (n: number, open: string, middle: string, close: string): string =>
   `${open.repeat(n)}${middle}${close.repeat(n)}`;
 
-/** Each fragment spreads the next one twice below fields of its own: 2 to the power of 30 fields. */
+/**
+ * Each fragment spreads the next one twice below fields of its own: 2 to the power of 30 fields.
+ */
 const bomb = `{ ...f0 } ${times(30, (i) => `fragment f${i} on Query { a: protein(hash: "${HASH}") { x${i}: cluster { ...g${i + 1} } y${i}: cluster { ...g${i + 1} } } }`)} ${times(31, (i) => `fragment g${i} on Cluster { a: representative { cluster { ...g${i + 1} } } b: representative { cluster { ...g${i + 1} } } }`)} fragment g31 on Cluster { size }`;
 
 describe('a document', () => {

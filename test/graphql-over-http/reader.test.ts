@@ -1,5 +1,5 @@
-// The reader of requests over whatever anybody sends: it gives parameters or a refusal with a 4xx status, never anything else, and the gateway
-// never answers 500.
+// The reader of requests over whatever anybody sends: it gives parameters or a refusal with a 4xx
+// status, never anything else, and the gateway never answers 500.
 
 import fc from 'fast-check';
 import { GraphQLError } from 'graphql';

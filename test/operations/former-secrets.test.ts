@@ -1,5 +1,5 @@
-// Whatever is stored by caller follows a change of GATEWAY_SECRET, or a second one: one row for each thing, with what a caller who was
-// away all the time sees then.
+// Whatever is stored by caller follows a change of GATEWAY_SECRET, or a second one: one row for
+// each thing, with what a caller who was away all the time sees then.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';

@@ -1,4 +1,5 @@
-// What operations see of clients that leave, and of errors: each error that a client was shown once, and no other.
+// What operations see of clients that leave, and of errors: each error that a client was shown
+// once, and no other.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

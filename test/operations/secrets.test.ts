@@ -1,5 +1,6 @@
-// An upstream that quotes whatever it was sent, in every kind of failure: neither token nor signed URL nor sequence comes through to a
-// log line, a metric, a trace, an error, an extension or a header.
+// An upstream that quotes whatever it was sent, in every kind of failure: neither token nor signed
+// URL nor sequence comes through to a log line, a metric, a trace, an error, an extension or a
+// header.
 import { createServer, type IncomingMessage, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -104,7 +105,9 @@ interface Seen {
   readonly text: string;
 }
 
-/** What of an answer is no data: errors, extensions, headers, and what a mutation was refused for. */
+/**
+ * What of an answer is no data: errors, extensions, headers, and what a mutation was refused for.
+ */
 async function run(query: string, variables: Record<string, unknown>): Promise<Seen> {
   const response = await gateway.fetch(
     new Request(`http://gateway.test/graphql?token=${TOKEN}`, {
@@ -144,7 +147,8 @@ describe('secrets', () => {
       errors += seen.errors;
       expect(leaksIn(seen.text, SECRETS), `${query} ${seen.text}`).toEqual([]);
     }
-    // The failures did happen: of the operations, only the one that needs no upstream may answer without an error.
+    // The failures did happen: of the operations, only the one that needs no upstream may answer
+    // without an error.
     expect(errors).toBeGreaterThanOrEqual(OPERATIONS.length - 3);
     for (const path of FILES) {
       const response = await gateway.fetch(

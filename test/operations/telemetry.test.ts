@@ -1,5 +1,5 @@
-// What a gateway tells of its requests: one access line each, the trace they belong to, numbers for Prometheus, spans for a
-// collector, and whether it should be sent traffic.
+// What a gateway tells of its requests: one access line each, the trace they belong to, numbers for
+// Prometheus, spans for a collector, and whether it should be sent traffic.
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';
@@ -258,7 +258,8 @@ describe('/metrics', () => {
       expect(await sample(name, text), name).toBe(0);
     expect(text).toMatch(/^foldatlas_build_info\{version="\d+\.\d+\.\d+",node="\d+/m);
     expect(text).toMatch(/^nodejs_eventloop_lag_p99_seconds \d/m);
-    // Kinds of resources can be counted safely; asking for the handles themselves can end the process on Node 20.
+    // Kinds of resources can be counted safely; asking for the handles themselves can end the
+    // process on Node 20.
     expect(text).toMatch(/^nodejs_active_resources\{/m);
     expect(text).not.toMatch(/nodejs_active_(handles|requests)/);
   });

@@ -1,4 +1,5 @@
-// The variables of OpenTelemetry's specification: docs/operations.md says which work, and each of these is tried here.
+// The variables of OpenTelemetry's specification: docs/operations.md says which work, and each of
+// these is tried here.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';

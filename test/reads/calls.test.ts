@@ -1,4 +1,5 @@
-// The number of upstream calls of the queries that people send most, and what they answer, over the sandbox.
+// The number of upstream calls of the queries that people send most, and what they answer, over the
+// sandbox.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { type Answer, at, listAt, openWorld, type World } from '../support.ts';

@@ -1,5 +1,5 @@
-// The cost that a query is told is never below the upstream calls that it makes: queries drawn at random over the schema, with aliases,
-// fragments, variables, lists, duplicates and nesting.
+// The cost that a query is told is never below the upstream calls that it makes: queries drawn at
+// random over the schema, with aliases, fragments, variables, lists, duplicates and nesting.
 
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -1,4 +1,5 @@
-// Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are configured, nowhere else.
+// Where a signed URL may lead: the upstream's own host, the public internet, the hosts that are
+// configured, nowhere else.
 import { afterAll, describe, expect, it } from 'vitest';
 import type { Upstream } from '../../src/upstream/http/call.ts';
 import { openServiceConnections } from '../../src/upstream/http/connections.ts';

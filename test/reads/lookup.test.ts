@@ -1,4 +1,5 @@
-// lookup: hashes, accessions and entry names mixed; each answered in its place, resolved few at a time, once.
+// lookup: hashes, accessions and entry names mixed; each answered in its place, resolved few at a
+// time, once.
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
 import { fault, unknownHash } from '../subscriptions/support.ts';

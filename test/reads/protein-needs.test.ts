@@ -1,4 +1,5 @@
-// The algebra of needs: joining covers each, and what lacks plus what was had covers what was needed.
+// The algebra of needs: joining covers each, and what lacks plus what was had covers what was
+// needed.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { RequiredParts } from '../../src/upstream/proteins/parts.ts';

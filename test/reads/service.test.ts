@@ -1,4 +1,5 @@
-// models, service and viewer, and what pages say of a sandbox that the gateway did not start itself.
+// models, service and viewer, and what pages say of a sandbox that the gateway did not start
+// itself.
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';

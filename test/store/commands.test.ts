@@ -1,4 +1,5 @@
-// How often replicas ask the store that they share: the commands of a replica for each kind of request, as Redis sees them.
+// How often replicas ask the store that they share: the commands of a replica for each kind of
+// request, as Redis sees them.
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Bench, openBench, tiny } from '../folding/bench.ts';
@@ -19,7 +20,10 @@ describe.skipIf(NO_REDIS)('over Redis', () => {
   let observers: readonly { destroy(): void }[];
   /** Commands so far about the snapshot and the lease of a batch. */
   let countPolling: (batchId: string) => Promise<number>;
-  /** Commands of the gateway while it does something, by what they are about, without those inside of scripts. */
+  /**
+   * Commands of the gateway while it does something, by what they are about, without those inside
+   * of scripts.
+   */
   let commands: (work: () => Promise<unknown>) => Promise<Record<string, number>>;
 
   beforeAll(async () => {
@@ -54,7 +58,8 @@ describe.skipIf(NO_REDIS)('over Redis', () => {
       const counts: Record<string, number> = {};
       for (const line of lines) {
         const [, store] = / lua\]/.test(line) ? [] : (/"foldatlas:(\w+):/.exec(line) ?? []);
-        // Each request is counted by one command more, which it does not wait for without a connection.
+        // Each request is counted by one command more, which it does not wait for without a
+        // connection.
         if (store !== undefined && store !== 'rate') counts[store] = (counts[store] ?? 0) + 1;
       }
       return counts;

@@ -1,4 +1,5 @@
-// The contract of every store of shared documents: versions, lifetimes, leases. A store runs this suite over a function that opens it.
+// The contract of every store of shared documents: versions, lifetimes, leases. A store runs this
+// suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { DocumentStore } from '../../src/store/documents.ts';
 

@@ -1,4 +1,5 @@
-// What every ledger must do, whatever it keeps its data in. A store runs this suite over a function that opens it.
+// What every ledger must do, whatever it keeps its data in. A store runs this suite over a function
+// that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   KEY_LEASE_MS,
@@ -18,7 +19,9 @@ import { LostLedgerError } from '../../src/store/unusable-store.ts';
 import { expectLinear, GROWTH } from '../cpu-time.ts';
 
 export const SECRETS = { current: 'a secret of this test' };
-/** A place that ledgers can be opened on again and again, as a restarted or a second process would. */
+/**
+ * A place that ledgers can be opened on again and again, as a restarted or a second process would.
+ */
 export interface LedgerPlace {
   open(now: () => number, secrets?: LedgerSecrets): Promise<Ledger>;
   /** Takes everything away under ledgers that are open. */
@@ -63,7 +66,7 @@ const items: LedgerItem[] = [
 
 const DAY_MS = 24 * 3_600_000;
 
-/** What stands under a key; null when it is free, and then it stays so. */
+/** The entry under a key; null if the key is free, which it then stays. */
 export async function peek(ledger: Ledger, principal: string, key: string): Promise<KeyEntry | null> {
   const standing = await ledger.claim(principal, key, 'a look');
   if (standing === null) await ledger.release(principal, key);

@@ -1,5 +1,5 @@
-// What the gateway and the sandbox write to disk can be read by their own user only, whatever the umask, and also where an earlier
-// version made the files readable by others.
+// What the gateway and the sandbox write to disk can be read by their own user only, whatever the
+// umask, and also where an earlier version made the files readable by others.
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,5 @@
-// Scripts are sent to Redis once: from then on by their digest, until the server has forgotten them. A name that leads to
-// another server is followed.
+// Scripts are sent to Redis once: from then on by their digest, until the server has forgotten
+// them. A name that leads to another server is followed.
 import { connect, createServer } from 'node:net';
 import { afterAll, describe, expect, it } from 'vitest';
 import { openSharedCache } from '../../src/store/cache/shared-cache.ts';

@@ -1,4 +1,5 @@
-// A Redis that fails over to a replica, which may lack the last moment: no key is given away twice, whichever gateway asks.
+// A Redis that fails over to a replica, which may lack the last moment: no key is given away twice,
+// whichever gateway asks.
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
@@ -18,7 +19,7 @@ describe.skipIf(NO_REDIS)('a Redis with a replica', () => {
     ledgers.push(ledger);
     return ledger;
   };
-  /** What came of a claim: whether the key was given away, or why not. */
+  /** The outcome of a claim: whether the key was given away, or why not. */
   const claim = (ledger: Ledger, key: string): Promise<KeyEntry | null | 'refused'> =>
     ledger.claim('p', key, 'h').catch(() => 'refused' as const);
   /** Waits until a gateway has found the server that has taken over. */

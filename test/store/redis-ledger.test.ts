@@ -1,4 +1,5 @@
-// The ledger in Redis: the contract of every ledger, and what only a server can go through (killed, stalled, away, locked).
+// The ledger in Redis: the contract of every ledger, and what only a server can go through (killed,
+// stalled, away, locked).
 import { spawnSync } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -88,7 +89,8 @@ describe.skipIf(NO_REDIS)('Redis', () => {
         ),
       );
       const { total } = await ledger.batches('crash', { first: 1, after: null });
-      // The one that was being written may be there or not, but then with its key and items or without both.
+      // The one that was being written may be there or not, but then with its key and items or
+      // without both.
       expect([acknowledged.length, acknowledged.length + 1]).toContain(total);
       for (const [i, id] of acknowledged.entries()) {
         expect(await peek(ledger, 'crash', `key ${i}`)).toMatchObject({ state: 'submitted', batchId: id });

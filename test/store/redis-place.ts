@@ -1,5 +1,6 @@
-// A Redis of a test's own that writes its log (AOF) before it answers: the server from the PATH on a free loopback port, its files
-// in a temporary folder. It can be killed and started again on the same files, and stalled.
+// A Redis of a test's own that writes its log (AOF) before it answers: the server from the PATH on
+// a free loopback port, its files in a temporary folder. It can be killed and started again on the
+// same files, and stalled.
 import { type ChildProcess, spawn, spawnSync } from 'node:child_process';
 import { randomInt } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
@@ -96,7 +97,10 @@ export async function openRedisPlace(...settings: string[]): Promise<RedisPlace>
   return place;
 }
 
-/** A primary and a replica behind one address, which leads to the primary, and after a failover to the replica. */
+/**
+ * A primary and a replica behind one address, which leads to the primary, and after a failover to
+ * the replica.
+ */
 export interface RedisPair {
   readonly url: string;
   readonly primary: RedisPlace;

@@ -1,4 +1,5 @@
-// The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed process, a newer version).
+// The SQLite ledger: the contract of every ledger, and what only a file can go through (a killed
+// process, a newer version).
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
@@ -54,7 +55,8 @@ describe('a ledger file', () => {
 
   it('is whole after its process was killed in the middle of writing', async () => {
     const url = `sqlite:${folder}/gateway.db`;
-    // Records batch after batch, says so, and is killed by its own hand between two statements of a transaction.
+    // Records batch after batch, says so, and is killed by its own hand between two statements of a
+    // transaction.
     const script = `
       import { openLedger } from ${JSON.stringify(new URL('../../src/store/ledger/open-ledger.ts', import.meta.url).href)};
       const ledger = openLedger(${JSON.stringify(url)}, ${JSON.stringify(SECRETS)});

@@ -1,5 +1,5 @@
-// A ledger in SQLite that cannot be used: which code of SQLite is which state of the store, and what a caller and an operator see of
-// a file that is damaged before or while its gateway runs.
+// A ledger in SQLite that cannot be used: which code of SQLite is which state of the store, and
+// what a caller and an operator see of a file that is damaged before or while its gateway runs.
 import { copyFileSync, mkdtempSync, openSync, rmSync, statSync, writeFileSync, writeSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// A store without memory left: nothing is sent that could be paid twice, what was paid is still written down, queries go on, and the
-// gateway says how full it is. With a real Redis and a small maxmemory that evicts nothing.
+// A store without memory left: nothing is sent that could be paid twice, what was paid is still
+// written down, queries go on, and the gateway says how full it is. With a real Redis and a small
+// maxmemory that evicts nothing.
 import { createClient } from '@redis/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';

@@ -1,5 +1,5 @@
-// When the upstream cannot be reached it is left alone for a while, and every caller is told when to try again. What it answers to
-// one caller never shuts it for others.
+// When the upstream cannot be reached it is left alone for a while, and every caller is told when
+// to try again. What it answers to one caller never shuts it for others.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import {

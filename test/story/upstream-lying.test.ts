@@ -1,5 +1,5 @@
-// When the upstream answers, but not what it promised: every lie is told from the truth, costs the branch that asked and
-// nothing beside it, and shows no address, token or stack.
+// When the upstream answers, but not what it promised: every lie is told from the truth, costs the
+// branch that asked and nothing beside it, and shows no address, token or stack.
 import { gzipSync } from 'node:zlib';
 import { zipSync } from 'fflate';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -44,7 +44,9 @@ const onlyError = ({ errors }: Answer) => {
   return errors?.[0];
 };
 
-/** Connections are let go of long before the limit of time ends them, which is 30 s for a protein. */
+/**
+ * Connections are let go of long before the limit of time ends them, which is 30 s for a protein.
+ */
 const nothingHeld = ({ gateway } = place) =>
   expect.poll(() => gateway.upstream().api.inFlight, { timeout: 25_000, interval: 5 }).toBe(0);
 

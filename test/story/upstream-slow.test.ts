@@ -1,5 +1,5 @@
-// When the upstream is slow, or the client does not wait for it: no connection is held for nothing, and no caller keeps others
-// from the service.
+// When the upstream is slow, or the client does not wait for it: no connection is held for nothing,
+// and no caller keeps others from the service.
 import { once } from 'node:events';
 import { request as ask, createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

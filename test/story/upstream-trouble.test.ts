@@ -1,5 +1,5 @@
-// When the upstream is down, slow, lying or drifting: the broken branch says so with a code, its siblings answer, and no caller sees a
-// stack trace, a URL or a token.
+// When the upstream is down, slow, lying or drifting: the broken branch says so with a code, its
+// siblings answer, and no caller sees a stack trace, a URL or a token.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';
 import { createGateway } from '../../src/gateway.ts';
@@ -79,7 +79,8 @@ describe('one operation fails', () => {
     expect(at(data, 'feature.description')).toEqual(expect.any(String));
     await control('faults', 'DELETE');
     await fault({ operation: 'feature', status: 503, times: 10 });
-    // The catalogue is read beside the request, which a busy machine may keep for more than its time.
+    // The catalogue is read beside the request, which a busy machine may keep for more than its
+    // time.
     const readCatalogue = () => world.query('{ features(first: 1) { totalCount } }');
     await expect.poll(async () => (await readCatalogue()).errors, { timeout: 60_000 }).toBeUndefined();
     const other = await world.query(
@@ -165,7 +166,8 @@ describe('one operation fails', () => {
     const { data, errors } = await world.query(
       `{ cluster(hash: "${representative}") { representativeHash size members(first: 3) { totalCount nodes { hash length } } } }`,
     );
-    // Of the cluster's own fields only the size would have come by the bulk answer; the record has it, too.
+    // Of the cluster's own fields only the size would have come by the bulk answer; the record has
+    // it, too.
     expect(Number(at(data, 'cluster.members.totalCount'))).toBeGreaterThan(1);
     const nodes = listAt(data, 'cluster.members.nodes');
     expect(nodes.map((node) => at(node, 'length'))).toEqual(nodes.map(() => null));

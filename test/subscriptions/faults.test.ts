@@ -1,4 +1,5 @@
-// When things go wrong around a watch or a look-up: an upstream that answers badly for a while, a store that does not answer at all.
+// When things go wrong around a watch or a look-up: an upstream that answers badly for a while, a
+// store that does not answer at all.
 import { setTimeout as sleep } from 'node:timers/promises';
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

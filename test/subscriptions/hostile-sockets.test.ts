@@ -1,4 +1,5 @@
-// Hostile WebSocket clients: large or malformed first messages, wrong credentials, upgrades that are refused.
+// Hostile WebSocket clients: large or malformed first messages, wrong credentials, upgrades that
+// are refused.
 import { once } from 'node:events';
 import { readdirSync } from 'node:fs';
 import { connect as open, type Socket } from 'node:net';

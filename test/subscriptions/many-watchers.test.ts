@@ -1,5 +1,5 @@
-// Crowds: 1,000 watchers of 50 batches cost the upstream what 50 do; a reader that stops delays no other and costs
-// nothing; replicas that share a store poll once between them.
+// Crowds: 1,000 watchers of 50 batches cost the upstream what 50 do; a reader that stops delays no
+// other and costs nothing; replicas that share a store poll once between them.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -76,7 +76,8 @@ describe('1,000 watchers on 50 batches', () => {
     const watching: Promise<void>[] = [];
     while (watching.length < 1000) {
       watching.push(watchOne(ids[watching.length % 50] ?? ''));
-      // A hundred come at once: however long all take, none of them waits too long for its connection.
+      // A hundred come at once: however long all take, none of them waits too long for its
+      // connection.
       if (watching.length % 100 === 0)
         await Promise.race([
           until('all to be told the present state', () => events >= watching.length),
@@ -95,7 +96,8 @@ describe('1,000 watchers on 50 batches', () => {
     const milliseconds = Date.now() - started;
     expect(finals).toBe(1000);
     expect(sequences.every(Boolean)).toBe(true);
-    // What 50 watchers cause at most: a poll an interval (jitter shortens it by a fifth), and a page of items for each event.
+    // What 50 watchers cause at most: a poll an interval (jitter shortens it by a fifth), and a
+    // page of items for each event.
     const perBatch = new Map<string, { counts: number; items: number }>();
     for (const { batchId, items } of lists) {
       const of = perBatch.get(batchId) ?? { counts: 0, items: 0 };

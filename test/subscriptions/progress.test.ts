@@ -1,4 +1,5 @@
-// batchProgress over Server-Sent Events: what a watcher sees from the first event to the last, and what the upstream is asked meanwhile.
+// batchProgress over Server-Sent Events: what a watcher sees from the first event to the last, and
+// what the upstream is asked meanwhile.
 import { createClient } from 'graphql-sse';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';
@@ -171,7 +172,8 @@ describe('a watched batch', () => {
     const id = await submit(gateway, 2);
     const answers = answersOf(await open(COUNTS, id));
     expect(at(progress((await answers.next()).value), 'sequence')).toBe(1);
-    // Each read tries three times before it counts as failed; after ten failures List would be left alone for a while.
+    // Each read tries three times before it counts as failed; after ten failures List would be left
+    // alone for a while.
     await fault(sandbox.url, { operation: 'list', status: 503, times: 3 * 3 });
     const told = (await answers.next()).value;
     expect(told?.errors?.[0]).toMatchObject({

@@ -1,4 +1,5 @@
-// Clients of streams for tests: a gateway on a real port, Server-Sent Events read event by event, batches to watch.
+// Clients of streams for tests: a gateway on a real port, Server-Sent Events read event by event,
+// batches to watch.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../../src/gateway.ts';

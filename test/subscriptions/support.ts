@@ -1,4 +1,5 @@
-// What tests of live progress and bulk look-ups share: hashes known and unknown, waiting for what must come, a clock that runs fast.
+// What tests of live progress and bulk look-ups share: hashes known and unknown, waiting for what
+// must come, a clock that runs fast.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';
@@ -11,7 +12,10 @@ import type { BreakerRules } from '../../src/upstream/http/breaker.ts';
 import { recorded, testLogger } from '../record.ts';
 import { type Answer, at } from '../support.ts';
 
-/** A gateway of its own over a sandbox that others use, too. @param pulseMs - between two signs of life in a silent stream */
+/**
+ * A gateway of its own over a sandbox that others use, too. @param pulseMs - between two signs of
+ * life in a silent stream
+ */
 export function openGateway(
   upstreamUrl: string,
   env: Record<string, string> = {},
@@ -70,7 +74,10 @@ export async function until(what: string, isSo: () => boolean | Promise<boolean>
     if (performance.now() > end) throw new Error(`waited too long for ${what}`);
 }
 
-/** Waits until the polls that are counted end: one that was under way may still come. @param during - milliseconds without one */
+/**
+ * Waits until the polls that are counted end: one that was under way may still come. @param during
+ * - milliseconds without one
+ */
 export const pollsEnded = (count: () => number, during: number): Promise<void> =>
   until('the polls to end', async () => {
     const before = count();
@@ -79,7 +86,8 @@ export const pollsEnded = (count: () => number, during: number): Promise<void> =
   });
 
 /**
- * The pause between calls in milliseconds, as one late call on a busy machine cannot shorten it: the others stand for all of them.
+ * The pause between calls in milliseconds, as one late call on a busy machine cannot shorten it:
+ * the others stand for all of them.
  *
  * @param times - when they came, at least four
  */

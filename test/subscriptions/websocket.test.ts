@@ -1,4 +1,5 @@
-// The same subscriptions over WebSocket (graphql-transport-ws): token, errors, leaving, shutdown, who may connect.
+// The same subscriptions over WebSocket (graphql-transport-ws): token, errors, leaving, shutdown,
+// who may connect.
 import { type IncomingMessage, request } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { type Client, createClient } from 'graphql-ws';

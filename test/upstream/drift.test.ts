@@ -1,4 +1,5 @@
-// A service that has changed: the error names operation, JSON path, what was expected and what was seen, and a metric counts it.
+// A service that has changed: the error names operation, JSON path, what was expected and what was
+// seen, and a metric counts it.
 import { expect, it } from 'vitest';
 import { openLyingPlace, says } from './liar.ts';
 

@@ -1,4 +1,5 @@
-// The queue before the upstream: a caller with few requests does not wait behind a caller with many.
+// The queue before the upstream: a caller with few requests does not wait behind a caller with
+// many.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { createFairQueue } from '../../src/upstream/http/fair-queue.ts';

@@ -1,4 +1,5 @@
-// The limiter to the upstream: how many pass, who waits, who is refused, for every order of coming and going.
+// The limiter to the upstream: how many pass, who waits, who is refused, for every order of coming
+// and going.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/async/clock.ts';
@@ -24,7 +25,7 @@ const read = (over: Partial<LimitedCall> = {}): LimitedCall => ({
   ...over,
 });
 
-/** What came of an entry: in, refused or gone; undefined while it waits. */
+/** The outcome of an entry: in, refused or gone; undefined while it waits. */
 function follow(entering: Promise<Permit>) {
   const entry: { leave?: Permit; error?: unknown } = {};
   const settled = entering.then(

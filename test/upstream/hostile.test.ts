@@ -1,4 +1,5 @@
-// A service that sends gigabytes, or byte by byte: how much of it the gateway takes, and for how long, is bounded by what was asked.
+// A service that sends gigabytes, or byte by byte: how much of it the gateway takes, and for how
+// long, is bounded by what was asked.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,5 @@
-// A service that sends gigabytes: zip members of any size, honest or not, JSON without end, bodies that drip. It writes only as fast as
-// the reader takes, and counts what was taken.
+// A service that sends gigabytes: zip members of any size, honest or not, JSON without end, bodies
+// that drip. It writes only as fast as the reader takes, and counts what was taken.
 import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo, Socket } from 'node:net';
 import { constants, crc32, deflateRawSync } from 'node:zlib';
@@ -100,7 +100,9 @@ export interface Hostile {
   close(): Promise<void>;
 }
 
-/** Sends pieces as they are taken, over and over where they never end; stops when the reader leaves. */
+/**
+ * Sends pieces as they are taken, over and over where they never end; stops when the reader leaves.
+ */
 export async function pour(response: ServerResponse, pieces: Iterable<Buffer>): Promise<void> {
   for (const piece of pieces) {
     if (response.destroyed) return;

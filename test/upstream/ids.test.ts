@@ -1,5 +1,5 @@
-// Ids and hashes of the service in another form than theirs are drift, wherever it sends them: they would reach tables, addresses, files
-// and terminals.
+// Ids and hashes of the service in another form than theirs are drift, wherever it sends them: they
+// would reach tables, addresses, files and terminals.
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';

@@ -1,4 +1,5 @@
-// Faults that only the service finds: a client is told their places in its own input, never in the wire's.
+// Faults that only the service finds: a client is told their places in its own input, never in the
+// wire's.
 import { describe, expect, it } from 'vitest';
 import { graphqlInputPath } from '../../src/upstream/input-faults.ts';
 import { at } from '../support.ts';

@@ -1,5 +1,6 @@
-// A service that can be made to misbehave: a real HTTP server whose every operation a test may script down to the socket. What is
-// not scripted answers honestly, with as little as the contract allows.
+// A service that can be made to misbehave: a real HTTP server whose every operation a test may
+// script down to the socket. What is not scripted answers honestly, with as little as the contract
+// allows.
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeEach } from 'vitest';
@@ -16,7 +17,7 @@ export const SEQUENCE =
   'MALWMRLLPLLALLALWGPDPAAAFVNQHLCGSHLVEALYLVCGERGFFYTPKTRREAEDLQVGQVELGGGPGAGSLQPLALEGSLQKRGIVEQCCTSICSLYQLENYCN';
 export const TOKEN = 'token-of-a-caller';
 
-/** What an operation does with a request. */
+/** The handler of an operation. */
 export type Script = (call: {
   readonly request: IncomingMessage;
   readonly response: ServerResponse;
@@ -177,7 +178,8 @@ export function openPlace(
       config,
       upstreamUrl,
       log: testLogger(),
-      // Whether an operation is still tried is tested where it is meant; elsewhere each case stands for itself.
+      // Whether an operation is still tried is tested where it is meant; elsewhere each case stands
+      // for itself.
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
       ...more,
       limits: { responseCacheBytes: 0, ...more.limits },
@@ -201,7 +203,9 @@ export function openPlace(
   };
 }
 
-/** A liar and a gateway over it for the tests of a file. The liar is honest again before each test. */
+/**
+ * A liar and a gateway over it for the tests of a file. The liar is honest again before each test.
+ */
 export async function openLyingPlace(
   env: Record<string, string> = {},
   more: Partial<GatewayOptions> = {},

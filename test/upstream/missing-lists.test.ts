@@ -1,4 +1,5 @@
-// Records that lost a list that they must have: an error each time, and the right answer as soon as the service is whole again.
+// Records that lost a list that they must have: an error each time, and the right answer as soon as
+// the service is whole again.
 import { describe, expect, it } from 'vitest';
 import { at } from '../support.ts';
 import { HASH, openLyingPlace, openPlace, SEQUENCE, says, sends } from './liar.ts';

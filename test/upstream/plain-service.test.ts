@@ -1,5 +1,5 @@
-// A service that keeps to the specification and to none of the sandbox's habits: how it writes times and states, what it leaves out,
-// and what it must not leave out.
+// A service that keeps to the specification and to none of the sandbox's habits: how it writes
+// times and states, what it leaves out, and what it must not leave out.
 import { strToU8, zipSync } from 'fflate';
 import { describe, expect, it } from 'vitest';
 import { VERSION } from '../../src/package.ts';

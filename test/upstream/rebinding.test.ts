@@ -1,5 +1,6 @@
-// A name that leads to a public address when it is looked at and inward when it is connected to: what counts is the address of
-// the connection. A small name server on loopback changes its answers.
+// A name that leads to a public address when it is looked at and inward when it is connected to:
+// what counts is the address of the connection. A small name server on loopback changes its
+// answers.
 import { createSocket } from 'node:dgram';
 import { Resolver } from 'node:dns';
 import { once } from 'node:events';

@@ -1,5 +1,5 @@
 // A bare node:http server: reads the body and answers the same prepared bytes, whatever was asked.
-// What Node can do at most.
+// The upper limit of Node's own throughput.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tell } from './setting.ts';

@@ -72,8 +72,8 @@ function startOf(root: string): { flags: readonly string[]; env: Record<string, 
 export const titleOf = (name: string): string => CONTESTANTS[name as keyof typeof CONTESTANTS]?.title ?? name;
 
 /**
- * FoldAtlas as an operator runs it: every limit, the request log and the metrics on. Only the limits
- * of requests a minute, of the cost of a query and of streams are raised.
+ * FoldAtlas as an operator runs it: every limit, the request log and the metrics on. Only the
+ * limits of requests a minute, of the cost of a query and of streams are raised.
  */
 const foldAtlasSettings = (folder: string, upstream: string | undefined): Record<string, string> => ({
   ...(upstream === undefined ? {} : { UPSTREAM_URL: upstream }),
@@ -99,7 +99,7 @@ export interface StartOptions {
 const BEHIND = 10;
 
 /**
- * Has a process run only while nobody else wants its core, where the system can do that. By
+ * Has a process run only while no other process wants its core, where the system can do that. By
  * priority alone who measures may wait for the end of its slice.
  */
 function letOthersFirst(pid: number): void {
@@ -141,8 +141,8 @@ export async function startStub(folder: string, core: number | undefined, templa
     core,
     env: { TEMPLATES: templates },
   });
-  // Whoever measures goes first on the core that they share: the time of an answer must not be that
-  // of a stand-in with more to send.
+  // The load generator goes first on the core that they share: the time of an answer must not be
+  // that of a stand-in with more to send.
   letOthersFirst(stub.pid);
   return stub;
 }

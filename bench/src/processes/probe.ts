@@ -1,4 +1,4 @@
-// Loaded first into every process that is measured, whoever it is: answers over the channel of its
+// Loaded first into every process that is measured: it answers over the channel of its
 // parent what CPU time it has used and how long its event loop stood still. It changes nothing
 // else. Threads of such a process are left alone.
 import { monitorEventLoopDelay } from 'node:perf_hooks';

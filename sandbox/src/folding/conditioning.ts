@@ -1,6 +1,6 @@
 /**
- * What an input says beyond its chains: where the binder belongs (pocket), which atoms are bonded
- * over chains, and how far residues of a chain should be apart (distogram). Turns each into
+ * Conditions of an input beyond its chains: where the binder belongs (pocket), which atoms are
+ * bonded over chains, and how far residues of a chain should be apart (distogram). Turns each into
  * something the docking and the scoring can use.
  */
 import { add, distance, scale, sub, unit, type Vec } from '../structure/vector.ts';

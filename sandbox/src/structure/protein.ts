@@ -41,7 +41,9 @@ const LONGEST_SIDE = 10;
 const C_TO_O = bondOf(1.231, 122.9);
 const LAST_C_TO_O = bondOf(1.231, 120.1);
 
-/** The atoms of a chain while they are placed: the backbone of each residue, then its side chain. */
+/**
+ * The atoms of a chain while they are placed: the backbone of each residue, then its side chain.
+ */
 interface Placed {
   readonly acids: readonly AminoAcid[];
   /** Number of the first atom of each residue, and behind the last the number of all atoms. */
@@ -110,7 +112,9 @@ function placeRotamer({ acids, firsts, points }: Placed, i: number, chis: readon
   }
 }
 
-/** Places each side chain: the first rotamer that touches nothing, else the one that touches least. */
+/**
+ * Places each side chain: the first rotamer that touches nothing, else the one that touches least.
+ */
 function placeSideChains(placed: Placed): void {
   const { acids, firsts, points } = placed;
   const best = new Float64Array(3 * LONGEST_SIDE);

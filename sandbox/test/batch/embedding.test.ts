@@ -1,4 +1,4 @@
-// What a sandbox in the same process must leave alone.
+// A sandbox leaves the process that embeds it alone.
 import { expect, test } from 'vitest';
 import { startSandbox } from '../../src/sandbox.ts';
 

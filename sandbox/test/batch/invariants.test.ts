@@ -39,7 +39,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
   { weight: 1, arbitrary: fc.constant({ do: 'restart' as const }) },
 );
 
-/** What a state may be followed by, itself aside. */
+/** The states that may follow each state, besides itself. */
 const next: Record<string, string[]> = {
   queued: ['in_progress', 'done', 'failed', 'cancelled'],
   in_progress: ['done', 'failed'],

@@ -89,8 +89,8 @@ test('killed with SIGKILL while tasks are finished, running and queued, it takes
   const signed = new URL(textOf((await call('status', task)).data, 'response'));
   const result = await (await fetch(signed)).text();
   await ended(first.process, 'SIGKILL');
-  // What ran at the moment of the kill: since the List above a task may have finished and another
-  // begun.
+  // The tasks that ran at the moment of the kill: since the List above a task may have finished and
+  // another begun.
   const killed = [...tasksOnDisk()].filter(([, { state }]) => state === 'in_progress').map(([id]) => id);
   expect(killed).not.toEqual([]);
 

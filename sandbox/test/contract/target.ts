@@ -1,4 +1,4 @@
-// What the contract suite runs against: a deployment named by CONTRACT_URL, or a sandbox started
+// The target of the contract suite: a deployment named by CONTRACT_URL, or a sandbox started
 // here.
 import { ManualClock } from '../../src/clock.ts';
 import { startSandbox } from '../../src/sandbox.ts';
@@ -8,10 +8,10 @@ const env = process.env;
 /** The deployment under test; undefined: a sandbox of our own. */
 const remoteUrl = env.CONTRACT_URL?.replace(/\/+$/, '');
 
-/** What costs credits runs on our own sandbox always, elsewhere only when told. */
+/** Tests that cost credits always run on our own sandbox, and elsewhere only when told. */
 export const maySpend = remoteUrl === undefined || env.CONTRACT_SPEND === '1';
 
-/** What needs a held clock or a control route runs on our own sandbox only. */
+/** Tests that need a held clock or a control route run on our own sandbox only. */
 export const isOurs = remoteUrl === undefined;
 
 /** A deployment takes its time. */

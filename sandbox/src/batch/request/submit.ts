@@ -94,7 +94,7 @@ export function tokensOf(item: FoldItem): number {
 }
 
 /**
- * The input with every chain's identifier spelled out, so that whoever folds it names the chains as
+ * The input with every chain's identifier spelled out, so that the fold names the chains as
  * they were checked.
  */
 export function nameChains(input: FoldItem['all_atom_input']): FoldItem['all_atom_input'] {
