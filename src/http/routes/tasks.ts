@@ -55,7 +55,7 @@ function fileHeaders(
 /** The file belongs to one caller: no shared cache may keep it. */
 const WITH_TOKEN = { 'cache-control': 'private, max-age=0, must-revalidate', vary: 'authorization' };
 
-/** The services that read a file of a finished task. */
+/** The request context and the reader for a file of a finished task. */
 interface FileSource {
   readonly ctx: GatewayContext;
   readonly exchange: Exchange;

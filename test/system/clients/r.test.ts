@@ -9,7 +9,7 @@ import { until } from '../../subscriptions/support.ts';
 import { at } from '../../support.ts';
 import { openPlace, type Place, SUBMIT } from './place.ts';
 
-const PACKAGES = ['bio3d', 'httr2'];
+const PACKAGES = ['bio3d', 'httr2', 'jsonlite'];
 const asked = PACKAGES.map((name) => `library(${name})`).join(';');
 const missing = spawnSync('Rscript', ['-e', asked]).status !== 0 && process.env.CI === undefined;
 
