@@ -3,6 +3,7 @@
 import * as z from 'zod';
 import { listOf, numberList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
+import { orMissing, withTest } from './json/plain-values.ts';
 
 /** States of tasks, batches and bulk jobs. */
 const KNOWN_STATES: ReadonlySet<string> = new Set([
@@ -33,6 +34,9 @@ export const maybeFilled = (schema: z.ZodType<string>) =>
 
 const MAX_INT = 2 ** 31 - 1;
 export const count = z.number().int().nonnegative().max(MAX_INT);
+export const isCount = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_INT;
+export const maybeCount = withTest(maybe(count), orMissing(isCount));
 /** The catalogue has 16,384 features. */
 const MAX_FEATURE_INDEX = 16_383;
 export const featureIndex = count.max(MAX_FEATURE_INDEX);
@@ -62,10 +66,11 @@ export const maybeId = maybe(text).refine(
 const trimOrNull = (value: string): string | null => value.trim() || null;
 /** A name or another text for readers; an empty one is none. */
 export const name = text.transform(trimOrNull);
-export const maybeName = maybe(name);
-/** The same for thousands of values: whether a text is none or a name as it is. */
-export const isTrimmedName = (value: unknown): boolean =>
-  value == null || (typeof value === 'string' && value !== '' && value === value.trim());
+/** Whether a text is none or a name as it is. */
+export const isTrimmedName = orMissing(
+  (value) => typeof value === 'string' && value !== '' && value === value.trim(),
+);
+export const maybeName = withTest(maybe(name), isTrimmedName);
 const MAX_ACCESSION_CHARACTERS = 200;
 /** Whether a text may name an entry of another database. */
 export const isAccession = (value: string): boolean =>
@@ -74,9 +79,12 @@ const accessionError = seenInstead('an id without control characters');
 /** The name of an entry of another database, as that database writes it. */
 export const accession = text.refine(isAccession, accessionError);
 /** The same where it may be missing; one of white space alone is none. */
-export const maybeAccession = maybe(text.transform((value) => (value.trim() === '' ? null : value)))
-  .refine((value) => value == null || isAccession(value), accessionError)
-  .transform((value) => (value == null ? value : trimOrNull(value)));
+export const maybeAccession = withTest(
+  maybe(text.transform((value) => (value.trim() === '' ? null : value)))
+    .refine((value) => value == null || isAccession(value), accessionError)
+    .transform((value) => (value == null ? value : trimOrNull(value))),
+  (value) => isTrimmedName(value) && isAccession(String(value ?? '')),
+);
 const HASH = /^[0-9a-f]{32}$/;
 export const isHash = (value: string): boolean => HASH.test(value);
 export const normalizeHash = (value: string): string => value.trim().toLowerCase();
@@ -107,13 +115,20 @@ export const isShare = (value: number): boolean => value >= 0 && value <= 1 + 1e
 const isPercentage = (value: number): boolean => value >= 0 && value <= 100;
 
 /** A number outside its range is drift: whatever it means, it is not what the contract says. */
-export const share = maybe(number).refine((value) => value == null || isShare(value), outside(0, 1));
-export const percentage = maybe(number).refine(
-  (value) => value == null || isPercentage(value),
-  outside(0, 100),
+const isNumber = (value: unknown): value is number => typeof value === 'number';
+export const share = withTest(
+  maybe(number).refine((value) => value == null || isShare(value), outside(0, 1)),
+  orMissing((value) => isNumber(value) && isShare(value)),
+);
+export const percentage = withTest(
+  maybe(number).refine((value) => value == null || isPercentage(value), outside(0, 100)),
+  orMissing((value) => isNumber(value) && isPercentage(value)),
 );
 /** A mean pLDDT on 0 to 1, also where it came on 0 to 100. */
-export const meanPlddt = percentage.transform((value) => (value != null && value > 1 ? value / 100 : value));
+export const meanPlddt = withTest(
+  percentage.transform((value) => (value != null && value > 1 ? value / 100 : value)),
+  orMissing((value) => isNumber(value) && value >= 0 && value <= 1),
+);
 const isConfidence = (value: number | null): boolean => value === null || isPercentage(value);
 const isNumberOrNull = (value: unknown): value is number | null => value === null || Number.isFinite(value);
 /** The longest known protein has some 36,000. */

@@ -4,6 +4,7 @@ import * as z from 'zod';
 import { errorText } from './errors.ts';
 import { listOf, mapOf, numberList } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
+import { hasPlainFields, hasPlainMembers, orMissing, withTest } from './json/plain-values.ts';
 import {
   accession,
   count,
@@ -11,12 +12,14 @@ import {
   featuresWith,
   hash,
   id,
+  isCount,
   isFeatureIndex,
   isShare,
   isTrimmedName,
   lifetimeSeconds,
   maybe,
   maybeAccession,
+  maybeCount,
   maybeFilled,
   maybeHash,
   maybeId,
@@ -230,25 +233,27 @@ export const proteinRecord = z.object({
 });
 export type WireRecord = z.output<typeof proteinRecord>;
 
+const pfamDomain = z.object({ name: maybeName, count: maybeCount });
 const pfamDomains = mapOf(
-  z.union([
-    z.object({ name: maybeName, count: maybe(count) }),
-    count.transform((n) => ({ name: undefined, count: n })),
-  ]),
+  z.union([pfamDomain, count.transform((n) => ({ name: undefined, count: n }))]),
   MAX_DETAILS,
 );
+const taxonomy = z.object({ rank: maybeName, name: maybeName });
 
 /** A cluster in the bulk archive: a part of the cluster record, whichever keys it has. */
 export const clusterInfo = z.object({
-  cluster_size: maybe(count),
+  cluster_size: maybeCount,
   cluster_pct_characterized: percentage,
   cluster_mean_domain_coverage: share,
-  cluster_top_pfam_domains: maybe(pfamDomains),
+  cluster_top_pfam_domains: withTest(
+    maybe(pfamDomains),
+    orMissing(hasPlainMembers(hasPlainFields(pfamDomain.shape), MAX_DETAILS)),
+  ),
   protein_name: maybeName,
   source: maybeName,
   accession: maybeAccession,
-  cluster_taxonomy_info: maybe(z.object({ rank: maybeName, name: maybeName })),
-  top_phyla: maybe(mapOf(count, MAX_DETAILS)),
+  cluster_taxonomy_info: withTest(maybe(taxonomy), orMissing(hasPlainFields(taxonomy.shape))),
+  top_phyla: withTest(maybe(mapOf(count, MAX_DETAILS)), orMissing(hasPlainMembers(isCount, MAX_DETAILS))),
   mean_plddt: meanPlddt,
   ptm: share,
 });

@@ -1,7 +1,10 @@
 // What an archive says of clusters and of who belongs to them, odd and broken files included.
+import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
 import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
+import { readFields } from '../../src/upstream/json/plain-values.ts';
+import { clusterInfo } from '../../src/upstream/wire.ts';
 
 /** What is read of a member's text. */
 async function read(text: string) {
@@ -65,4 +68,65 @@ test('takes the later of two members with one name, and reads hashes as they are
     clusters: new Map([['a', null]]),
     representatives: new Map([['__proto__', 'b'.repeat(32)]]),
   });
+});
+
+const odd = fc.oneof(
+  fc.constantFrom<unknown>(
+    null,
+    '',
+    ' ',
+    ' a ',
+    'a',
+    'a\u0000',
+    -1,
+    0,
+    0.5,
+    1,
+    1.5,
+    77,
+    101,
+    2 ** 31,
+    true,
+    [],
+    {},
+  ),
+  fc.double(),
+  fc.string(),
+  fc.jsonValue(),
+);
+const domain = fc.oneof(
+  odd,
+  fc.record({ name: odd, count: fc.oneof(odd, fc.nat()), more: odd }, { requiredKeys: [] }),
+);
+const clusterRecord = fc.record(
+  {
+    cluster_size: fc.oneof(odd, fc.nat()),
+    cluster_pct_characterized: odd,
+    cluster_mean_domain_coverage: odd,
+    cluster_top_pfam_domains: fc.oneof(odd, fc.dictionary(fc.string(), domain)),
+    protein_name: odd,
+    source: odd,
+    accession: odd,
+    cluster_taxonomy_info: fc.oneof(
+      odd,
+      fc.record({ rank: odd, name: odd, more: odd }, { requiredKeys: [] }),
+    ),
+    top_phyla: fc.oneof(odd, fc.dictionary(fc.string(), fc.oneof(odd, fc.nat()))),
+    mean_plddt: odd,
+    ptm: odd,
+    protein_hash: odd,
+  },
+  { requiredKeys: [] },
+);
+
+test('the tests by hand read of a cluster exactly what the schema reads', () => {
+  fc.assert(
+    fc.property(clusterRecord, (record: Record<string, unknown>) => {
+      const byField = Object.entries(clusterInfo.shape).map(([name, schema]) => [
+        name,
+        schema.safeParse(record[name]).data,
+      ]);
+      expect(readFields(clusterInfo, record)).toEqual(Object.fromEntries(byField));
+    }),
+  );
 });

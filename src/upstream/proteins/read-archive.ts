@@ -5,8 +5,8 @@ import type { BulkParts } from '../archive/bulk.ts';
 import type { BulkSequence } from '../archive/fasta.ts';
 import type { BulkFeatures } from '../archive/features-file.ts';
 import type { ArchivedStructure } from '../archive/structure-file.ts';
-import { validate } from '../http/validate-response.ts';
 import { isFields } from '../json/is-fields.ts';
+import { readFields } from '../json/plain-values.ts';
 import { UNKNOWN } from '../part.ts';
 import { type ClusterInfo, clusterInfo } from '../wire.ts';
 import { hasSameScale, toRanking } from './activations.ts';
@@ -87,23 +87,15 @@ function readLink(hash: string, { parts, clusters }: Archive): ProteinRecord['cl
   return info === undefined ? UNKNOWN : { representative: hash, info };
 }
 
-/** The clusters of an archive, by representative. */
+/**
+ * The clusters of an archive, by representative. A value that breaks the contract is left out: the
+ * record of the cluster says it, or the error.
+ */
 export function readClusters({ clusters }: BulkParts): Map<string, ClusterInfo> {
   const infos = new Map<string, ClusterInfo>();
   for (const [representative, record] of clusters)
-    if (isFields(record)) infos.set(representative, readClusterInfo(record));
+    if (isFields(record)) infos.set(representative, readFields(clusterInfo, record));
   return infos;
-}
-
-/**
- * A value that breaks the contract is left out: the record of the cluster says it, or the error.
- */
-function readClusterInfo(record: Record<string, unknown>): ClusterInfo {
-  const parsed = clusterInfo.safeParse(record);
-  if (parsed.success) return parsed.data;
-  const broken = new Set(parsed.error.issues.map(({ path }) => path[0]));
-  const readable = Object.entries(record).filter(([key]) => !broken.has(key));
-  return validate('clusterInfo', clusterInfo, Object.fromEntries(readable));
 }
 
 function featureParts(
