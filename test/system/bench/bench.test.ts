@@ -12,7 +12,7 @@ import { describe, expect, it } from 'vitest';
 import { openConnection, requestBytes } from '../../../bench/src/load/connection.ts';
 import { document } from '../../../bench/src/report/document.ts';
 import { isMet, joinReports, type Report, type ScenarioResult } from '../../../bench/src/report/result.ts';
-import { median, percentile, rotated } from '../../../bench/src/report/statistics.ts';
+import { median, percentile, ratioInterval, rotated } from '../../../bench/src/report/statistics.ts';
 import { markdownTable, shown, terminalTable } from '../../../bench/src/report/table.ts';
 import { entryOf, packPiece, plainPiece, renamed, writeZip } from '../../../bench/src/stub/zip-writer.ts';
 import {
@@ -50,6 +50,18 @@ describe('statistics', () => {
     expect(median([5, 1, 3])).toBe(3);
     expect(median([4, 1, 3, 2])).toBe(2.5);
     expect(median([])).toBeNaN();
+  });
+
+  it('give the interval of Student for the mean of logarithms', () => {
+    // Logarithms 1 and 3: mean 2, half of it 63.657 with one degree of freedom.
+    const two = ratioInterval([Math.E, Math.E ** 3]);
+    expect(Math.log(two.middle)).toBeCloseTo(2, 10);
+    expect(Math.log(two.high) - Math.log(two.middle)).toBeCloseTo(63.657, 3);
+    expect(Math.log(two.middle) - Math.log(two.low)).toBeCloseTo(63.657, 3);
+    const same = ratioInterval([1.5, 1.5, 1.5]);
+    expect(same.low).toBeCloseTo(1.5, 10);
+    expect(same.high).toBeCloseTo(1.5, 10);
+    expect(ratioInterval([2]).low).toBeNaN();
   });
 
   it('let everybody be first once', () => {
