@@ -69,10 +69,15 @@ const post = (operation: Call['operation'], body: unknown): Call => ({
   body,
 });
 
-/** Refuses an empty id without a call. @throws UpstreamError BAD_USER_INPUT */
-function refuseEmpty(operation: string, argument: string, id: string): void {
-  if (id.trim() !== '') return;
-  throw new UpstreamError(`\`${argument}\` is empty. Give an id as submitFold gave it.`, {
+/** Far more than any id of the service has. */
+const MAX_ID_CHARACTERS = 2000;
+
+/** Refuses what is no id of the service without a call. @throws UpstreamError BAD_USER_INPUT */
+function checkId(operation: string, argument: string, id: string): void {
+  const isEmpty = id.trim() === '';
+  if (!isEmpty && id.length <= MAX_ID_CHARACTERS) return;
+  const fault = isEmpty ? 'is empty' : `has ${id.length} characters`;
+  throw new UpstreamError(`\`${argument}\` ${fault}. Give an id as submitFold gave it.`, {
     operation,
     code: 'BAD_USER_INPUT',
     retryable: false,
@@ -132,7 +137,7 @@ export async function list(
   batchId: string,
   { items }: ListRequest = {},
 ): Promise<Enveloped<wire.BatchPage> | null> {
-  refuseEmpty('list', 'batchId', batchId);
+  checkId('list', 'batchId', batchId);
   if (items !== undefined) return listItems(up, batchId, items);
   const body = { batch_id: batchId, include_responses: false };
   return openOrNull(up, post('list', body), wire.batchPage);
@@ -166,7 +171,7 @@ export async function* listPages(read: (request: ItemsRequest) => Promise<wire.B
 
 /** Status of a task; null for an unknown one. @throws UpstreamError RESULT_EXPIRED after 31 days */
 export async function status(up: Upstream, taskId: string): Promise<Enveloped<wire.TaskStatus> | null> {
-  refuseEmpty('status', 'taskId', taskId);
+  checkId('status', 'taskId', taskId);
   return openOrNull(up, post('status', { task_id: taskId }), wire.taskStatus);
 }
 
@@ -180,8 +185,8 @@ export async function cancel(
   up: Upstream,
   target: { task_id: string } | { batch_id: string },
 ): Promise<CancelEnding> {
-  if ('task_id' in target) refuseEmpty('cancel', 'taskId', target.task_id);
-  else refuseEmpty('cancel', 'batchId', target.batch_id);
+  if ('task_id' in target) checkId('cancel', 'taskId', target.task_id);
+  else checkId('cancel', 'batchId', target.batch_id);
   try {
     const answer = await call(up, post('cancel', target));
     return { kind: 'cancelled', answer: await open(up, answer, wire.cancelled) };

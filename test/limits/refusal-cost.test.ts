@@ -326,6 +326,22 @@ const LONG: readonly (readonly [name: string, body: () => string])[] = [
     () => operation('query($v: ID!) { batch(batchId: $v) { status } }', `{"a":"${text('x')}"}`),
   ],
   ['a text for an id', () => operation('query($v: ID!) { batch(batchId: $v) { status } }', `"${text('x')}"`)],
+  [
+    'a text for the id of an object',
+    () => operation('query($v: ID!) { node(id: $v) { id } }', `"${text('x')}"`),
+  ],
+  [
+    'a text for an integer',
+    () => operation('query($v: Int) { features(first: $v) { totalCount } }', `"${text('1')}"`),
+  ],
+  [
+    'a list for a text',
+    () => operation('query($v: String!) { uniprotEntry(id: $v) { name } }', `["${text('x')}"]`),
+  ],
+  [
+    'a text for a truth value',
+    () => operation('query($v: Boolean!) { limits { maxItems @include(if: $v) } }', `"${text('x')}"`),
+  ],
 ];
 
 it.each(LONG)('%s: refused, or read, at the cost of reading it', async (_, toBody) => {

@@ -92,6 +92,9 @@ function withoutSuggestion(message: string): string {
   return at < 0 ? message : message.slice(0, at);
 }
 
+/** Characters of a path in a variable: names of the schema are short, and lists are not deep. */
+const MAX_PATH_CHARACTERS = 1000;
+
 /** The variable of an error, and the path in it; never the value, which may be long or private. */
 function variablePath(located: GraphQLError, cause: GraphQLError): string {
   const wrapped = located.message.endsWith(cause.message)
@@ -99,7 +102,7 @@ function variablePath(located: GraphQLError, cause: GraphQLError): string {
     : '';
   const variable = /^Variable "\$(\w+)" got invalid value /.exec(wrapped)?.[1];
   if (variable === undefined) return '';
-  const path = / at "([\w.[\]]+)"; $/.exec(wrapped)?.[1] ?? variable;
+  const path = / at "([\w.[\]]+)"; $/.exec(wrapped.slice(-MAX_PATH_CHARACTERS))?.[1] ?? variable;
   return `$${path}: `;
 }
 
