@@ -238,7 +238,7 @@ class CommandLine(unittest.TestCase):
         for words, code, said in (
             (("fold", "missing.fasta"), 64, "missing.fasta"),
             (("fold", "empty.fasta"), 65, "is empty"),
-            (("fold", "bad.fasta"), 65, "items.0.chains.0.protein.sequence"),
+            (("fold", "bad.fasta"), 65, 'line 1: "1" at position 4 is not a letter'),
             (("fold", "bad.fasta", "--repeat", "0"), 64, "1 to 2000"),
             (("lookup", "ids.txt"), 65, "UTF-8"),
             (("lookup", "-", "--url", "ftp://x"), 64, "no http(s) address"),
@@ -280,7 +280,7 @@ class CommandLine(unittest.TestCase):
         for words in (("check", "designs"), ("fold", "--check", "designs"), ("fold", "designs")):
             code, _, err = self.run_command(*words)
             self.assertEqual(code, 65, err)
-            self.assertIn(os.path.join("designs", "d2.fasta") + ": items.0.chains.1.protein.sequence", err)
+            self.assertIn(os.path.join("designs", "d2.fasta") + ": line 1, chain 2: ", err)
         _, out, _ = self.run_command("batches")
         self.assertEqual(len(out.splitlines()), 1)
         self.write("designs/d2.fasta", ">x\n%s:%sGG\n" % (CHAIN_A, CHAIN_B))

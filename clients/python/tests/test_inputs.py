@@ -4,6 +4,7 @@ import json
 import unittest
 
 from foldatlas import InputError, parse_input
+from foldatlas.report import translate_issue
 from foldatlas.saver import file_names
 from foldatlas.submission import make_submission, submission_key
 
@@ -94,6 +95,24 @@ class Fasta(unittest.TestCase):
 
 
 class Tables(unittest.TestCase):
+    def test_lines_of_a_file_are_the_places_of_its_chains(self):
+        kinds = ">A|protein\nGIV\n\n>B|ccd\nATP\n"
+        rows = "name,kind,value\na,protein,GIV\nb,protein,GIV\na,ccd,ZN\n"
+        for text, name, path, place in (
+            ("\n\r\n>a\nGIV\nEQ\n>b\nGIV:FVN\n", "x.fasta", "items.1.chains.1.protein.sequence", "line 6, chain 2"),
+            (">a\rGIV\r>b\rG1V\r", "x.fasta", "items.1.chains.0.protein.sequence", "line 3"),
+            (kinds, "x.fasta", "items.0.chains.1.ligand.ccd", "line 4"),
+            ("name,sequence,smiles\na,GIV:FVN,CCO\n\nb,GIV,\n", "x.csv", "items.1.chains.0.protein.sequence", "line 4"),
+            ("name,sequence,smiles\na,GIV:FVN,CCO\n", "x.csv", "items.0.chains.2.ligand.smiles", "line 2, chain 3"),
+            ("name,sequence\na,\nb,GIV\n", "x.csv", "items.0.chains", "line 2.chains"),
+            (rows, "x.csv", "items.0.chains.1.ligand.ccd.0", "line 4[0]"),
+            (rows, "x.csv", "items.1", "line 3"),
+        ):
+            with self.subTest(text):
+                issue = {"path": path, "code": "BAD_LETTER", "message": '"1" at position 3 (0-based) is wrong.', "hint": None}
+                told = translate_issue(issue, parse_input(text, name))
+                self.assertEqual((told["path"], told["message"]), (place, '"1" at position 4 is wrong.'))
+
     def test_a_row_is_an_item(self):
         made = parse_input("name,sequence,smiles\na,GIV:FVN,CC(=O)O\nb,GIV,\n", "x.csv")
         self.assertEqual(made.items[0]["chains"][2], {"ligand": {"smiles": "CC(=O)O"}})

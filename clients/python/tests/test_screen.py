@@ -319,7 +319,7 @@ class Screens(Folder):
         for words in (("check", self.designs), ("fold", "--check", self.designs), ("fold", self.designs, "--out", self.out)):
             code, out, err = self.run_command(*words)
             self.assertEqual(code, 65, err)
-            self.assertIn("%s: items.0.chains.0.protein.sequence: It is wrong." % wrong, err)
+            self.assertIn("%s: line 1: It is wrong." % wrong, err)
         self.assertEqual(self.gateway.paid, {})
         self.write("d2003.fasta", ">x\nGIV\n")
         code, out, err = self.run_command("check", self.designs)

@@ -82,7 +82,8 @@ def parse_input(text: str, name: str = "input") -> FoldInput:
     if not plain:
         raise InputError("%s is empty." % name)
     if plain.startswith(">"):
-        return parse_fasta(plain)
+        blank = re.sub(r"\r\n?", "\n", text[: len(text) - len(plain)]).count("\n")
+        return parse_fasta("\n" * blank + plain)
     if ending in (".csv", ".tsv"):
         return parse_table(text, "\t" if ending == ".tsv" else ",")
     is_bare = ending not in DOCUMENT_ENDINGS and not plain.rstrip().endswith(":") and _BARE_SEQUENCE.fullmatch(plain)
@@ -182,16 +183,36 @@ def parse_fasta(text: str) -> FoldInput:
     `>B|ccd`, `>D|smiles`) and of Chai (`>protein|name=A`, `>ligand|name=B`) are one complex.
     """
     records: List[Tuple[str, str]] = []
-    for record in re.split(r"^>", re.sub(r"\r\n?", "\n", text), flags=re.MULTILINE)[1:]:
+    lines: List[int] = []
+    before, *parts = re.split(r"^>", re.sub(r"\r\n?", "\n", text), flags=re.MULTILINE)
+    line = 1 + before.count("\n")
+    for record in parts:
         head, _, body = record.partition("\n")
         records.append((head.strip(), "".join(body.split())))
+        lines.append(line)
+        line += record.count("\n")
     complexes = _one_complex(records)
     if complexes is not None:
+        complexes.places = line_places(complexes.items, [lines])
         return complexes
     mistakes = Mistakes()
     items = [mistakes.read(partial(_fasta_item, head, body)) for head, body in records]
     mistakes.finish()
-    return FoldInput(items)
+    return FoldInput(items, places=line_places(items, [[line] * len(item["chains"]) for line, item in zip(lines, items)]))
+
+
+def line_places(items: Sequence[Item], lines: Sequence[Sequence[int]]) -> Dict[str, str]:
+    """Where each part of items stands in a file of lines. `lines` has one number for each chain of each item, from 1."""
+    places: Dict[str, str] = {}
+    for index, (item, numbers) in enumerate(zip(items, lines)):
+        at = "items.%d" % index
+        places[at] = "line %d" % numbers[0]
+        for position, (one, number) in enumerate(zip(item["chains"], numbers)):
+            place = "line %d" % number + (", chain %d" % (position + 1) if numbers.count(number) > 1 else "")
+            ((kind, value),) = one.items()
+            prefix = "%s.chains.%d" % (at, position)
+            places.update({prefix: place, **{"%s.%s.%s" % (prefix, kind, key): place for key in value}})
+    return places
 
 
 def _fasta_item(head: str, body: str) -> Item:
@@ -263,13 +284,20 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
             % (", ".join(unknown) or "have the same name twice and", ", ".join(("sequence",) + KINDS))
         )
     items: Dict[str, Item] = {}
+    #: The line of each chain, by the key of its item.
+    chain_lines: Dict[str, List[int]] = {}
     mistakes = Mistakes()
     for line, row in lines:
-        mistakes.read(partial(_add_row, items, columns, line, row))
+        key = mistakes.read(partial(_add_row, items, columns, line, row))
         if mistakes.is_full:
             break
+        if key is not None:
+            known = chain_lines.setdefault(key, [])
+            # An item without chains has the line of its row.
+            known.extend([line] * max(len(items[key]["chains"]) - len(known), 0 if known else 1))
     mistakes.finish()
-    return FoldInput(list(items.values()))
+    made = list(items.values())
+    return FoldInput(made, places=line_places(made, [chain_lines[key] for key in items]))
 
 
 def _table_lines(text: str, delimiter: str) -> Iterator[Tuple[int, List[str]]]:
@@ -289,21 +317,22 @@ def _table_lines(text: str, delimiter: str) -> Iterator[Tuple[int, List[str]]]:
             yield first, row
 
 
-def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Sequence[str]) -> None:
-    """Adds the item of a row, or a chain to it."""
+def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Sequence[str]) -> Optional[str]:
+    """Adds the item of a row, or a chain to it. Returns the key of the item; None for an empty row."""
     if len(row) > len(columns):
         raise InputError("Line %d has more cells than the table has columns." % line)
     cells = {column: value.strip() for column, value in zip_longest(columns, row, fillvalue="")}
     if not any(cells.values()):
-        return
+        return None
     name = cells.get("name", "")
     named = {"name": name} if name else {}
     if {"name", "kind", "value"} <= set(columns):
         if cells["kind"].lower() not in KINDS:
             raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
-        item = items.setdefault(name or "\0%d" % line, {**named, "chains": []})
+        key = name or "\0%d" % line
+        item = items.setdefault(key, {**named, "chains": []})
         item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
-        return
+        return key
     chains = [
         chain(kind, value)
         for column in columns
@@ -312,6 +341,7 @@ def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Seq
         for value in (cells[column].split(":") if kind in POLYMERS else [cells[column]])
     ]
     items["\0%d" % line] = {**named, "chains": chains}
+    return "\0%d" % line
 
 
 def parse_document(document: Any, name: str = "input") -> FoldInput:

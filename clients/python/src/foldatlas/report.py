@@ -9,6 +9,7 @@ from .inputs import FoldInput
 from .text import plain_text
 
 Issue = Mapping[str, Any]
+_ZERO_BASED = re.compile(r"position (\d{1,9}) \(0-based\)")
 _ITEM = re.compile(r"^items\.(\d{1,9})(?![^.])")
 
 
@@ -43,7 +44,8 @@ def translate_issue(issue: Issue, source: Optional[FoldInput], first: int = 0) -
     if place is None:
         own = _ITEM.sub(lambda match: "items.%d" % (int(match[1]) - start), issue["path"])
         return {**issue, "path": begin + own}
-    told = {**issue, "path": begin + place, **_in_counts_of_file(issue, source.items)}
+    counted = _ZERO_BASED.sub(lambda match: "position %d" % (int(match[1]) + 1), issue["message"])
+    told = {**issue, "path": begin + place, "message": counted, **_in_counts_of_file(issue, source.items)}
     if "atomIndex" in (told.get("hint") or ""):
         told["hint"] = "This format only names atoms: write the item in our own form, where an atom can have an index."
     return told
