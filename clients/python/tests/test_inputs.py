@@ -113,6 +113,22 @@ class Tables(unittest.TestCase):
                 told = translate_issue(issue, parse_input(text, name))
                 self.assertEqual((told["path"], told["message"]), (place, '"1" at position 4 is wrong.'))
 
+    def test_no_cell_is_dropped_and_no_ligand_is_cut_or_joined(self):
+        (item,) = parse_input(">x|protein:smiles\nMK*\nTA*:CC(=O)N*\n").items
+        self.assertEqual([list(one.values())[0] for one in item["chains"]], [{"sequence": "MK*TA"}, {"smiles": "CC(=O)N*"}])
+        made = parse_input(">A|protein\nGIV\n>B|ccd\nATP MG\n").items[0]["chains"]
+        self.assertEqual(made[1], {"ligand": {"ids": ["B"], "ccd": ["ATP", "MG"]}})
+        for text, name, said in (
+            (">A|protein\nGIV\n>B|smiles\nCCO\nCCN\n", "x.fasta", "B: a SMILES has no white space"),
+            (">protein|name=a\nGIV\n>ligand|name=b\nCCO CCN\n", "x.fasta", "a SMILES has no white space"),
+            ("name,kind,sequence\na,dna,ACGT\n", "x.csv", "The columns are name, kind, sequence"),
+            ("name,kind,value,ccd\na,protein,GIV,ATP\n", "x.csv", "The columns are name, kind, value, ccd"),
+            ("name,value,protein\na,ATP,GIV\n", "x.csv", "The columns are name, value, protein"),
+            ("name,kind,value\na,protein,GIV\n,ccd,ATP\n", "x.csv", "Line 3 has no name"),
+        ):
+            with self.subTest(text), self.assertRaisesRegex(InputError, said):
+                parse_input(text, name)
+
     def test_a_row_is_an_item(self):
         made = parse_input("name,sequence,smiles\na,GIV:FVN,CC(=O)O\nb,GIV,\n", "x.csv")
         self.assertEqual(made.items[0]["chains"][2], {"ligand": {"smiles": "CC(=O)O"}})

@@ -188,7 +188,7 @@ def parse_fasta(text: str) -> FoldInput:
     line = 1 + before.count("\n")
     for record in parts:
         head, _, body = record.partition("\n")
-        records.append((head.strip(), "".join(body.split())))
+        records.append((head.strip(), body.strip()))
         lines.append(line)
         line += record.count("\n")
     complexes = _one_complex(records)
@@ -218,7 +218,7 @@ def line_places(items: Sequence[Item], lines: Sequence[Sequence[int]]) -> Dict[s
 def _fasta_item(head: str, body: str) -> Item:
     name, kinds = _kinds(head)
     # A SMILES has colons of its own.
-    sequences = [body] if kinds == ["smiles"] else body.split(":")
+    sequences = [body] if kinds == ["smiles"] else [one.strip() for one in body.split(":")]
     if len(kinds) == 1:
         kinds = kinds * len(sequences)
     if len(kinds) != len(sequences):
@@ -228,8 +228,17 @@ def _fasta_item(head: str, body: str) -> Item:
             "%s is a ligand alone. Name its chains with it, as in `>site|protein:ccd`, or give each record of the "
             "complex an id and a kind, as in `>A|protein` and `>B|ccd`." % (name or "A record")
         )
-    chains = [chain(kind, sequence.rstrip("*")) for kind, sequence in zip(kinds, sequences)]
+    chains = [_record_chain(head, kind, sequence) for kind, sequence in zip(kinds, sequences)]
     return {**({"name": name} if name else {}), "chains": chains}
+
+
+def _record_chain(head: str, kind: str, text: str, ids: Optional[Sequence[str]] = None) -> Dict[str, Any]:
+    """A chain as a record gives it: a polymer over several lines, maybe with `*` at its end; a ligand as it stands."""
+    if kind == "smiles" and len(text.split()) > 1:
+        raise InputError(
+            "%s: a SMILES has no white space and one line. Give each molecule a record of its own." % (head or "A record")
+        )
+    return chain(kind, "".join(text.split()).rstrip("*") if kind in POLYMERS else text, ids)
 
 
 _BOLTZ = re.compile(r"^(\w{1,5})\|(protein|rna|dna|ccd|smiles)(?:\|[^|]*)?$", re.IGNORECASE)
@@ -244,7 +253,7 @@ def _one_complex(records: Sequence[Tuple[str, str]]) -> Optional[FoldInput]:
         named = [(match[1], match[2].lower(), body) for match, (_, body) in zip(boltz, records) if match]
         if len({one for one, _, _ in named}) < len(named):
             raise InputError("Two records have the same chain id.")
-        chains = [chain(kind, body if kind in LIGANDS else body.rstrip("*"), [one]) for one, kind, body in named]
+        chains = [_record_chain(one, kind, body, [one]) for one, kind, body in named]
         tool = "Boltz"
     elif records and all(_CHAI.match(head) for head, _ in records):
         for head, body in records:
@@ -252,7 +261,7 @@ def _one_complex(records: Sequence[Tuple[str, str]]) -> Optional[FoldInput]:
             kind = match[1].lower() if match else ""
             if kind == "glycan":
                 raise InputError("%s is a glycan in the notation of Chai. Give its components and bonds." % head)
-            chains.append(chain("smiles" if kind == "ligand" else kind, body))
+            chains.append(_record_chain(head, "smiles" if kind == "ligand" else kind, body))
         tool = "Chai"
     else:
         return None
@@ -282,6 +291,12 @@ def parse_table(text: str, delimiter: str = ",") -> FoldInput:
         raise InputError(
             "The columns %s are not understood. Use `name`, and for chains %s with a number where there are several."
             % (", ".join(unknown) or "have the same name twice and", ", ".join(("sequence",) + KINDS))
+        )
+    long_form = {"name", "kind", "value"}
+    if long_form & set(columns) - {"name"} and long_form != set(columns):
+        raise InputError(
+            "The columns are %s. A table with a row for each chain has `name`, `kind` and `value` and no other; else name "
+            "each column by its kind, such as `protein` and `ccd`." % ", ".join(columns)
         )
     items: Dict[str, Item] = {}
     #: The line of each chain, by the key of its item.
@@ -326,13 +341,14 @@ def _add_row(items: Dict[str, Item], columns: Sequence[str], line: int, row: Seq
         return None
     name = cells.get("name", "")
     named = {"name": name} if name else {}
-    if {"name", "kind", "value"} <= set(columns):
+    if "kind" in columns:
         if cells["kind"].lower() not in KINDS:
             raise InputError("Line %d: %s is no kind of chain: use %s." % (line, cells["kind"] or "an empty cell", ", ".join(KINDS)))
-        key = name or "\0%d" % line
-        item = items.setdefault(key, {**named, "chains": []})
+        if not name:
+            raise InputError("Line %d has no name. Rows with the same name are one complex: write it in each of them." % line)
+        item = items.setdefault(name, {**named, "chains": []})
         item["chains"].append(chain(cells["kind"].lower(), cells["value"]))
-        return key
+        return name
     chains = [
         chain(kind, value)
         for column in columns
