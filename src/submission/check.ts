@@ -17,6 +17,8 @@ export const MAX_TASKS = 2000;
 
 /** Largest length of names and labels, in characters. */
 const MAX_NAME = 200;
+/** White space around a text, and control and format characters anywhere. */
+const UNSEEN = /^\s|\s$|[\p{Cc}\p{Cf}]/u;
 /** Residues and nucleotides of one item above which a fold may not fit the service's machines. */
 const LONG_ITEM = 4000;
 /** Residues and nucleotides of a submission above which a mistake is likely. */
@@ -96,6 +98,13 @@ function checkEnvelope(envelope: Envelope, models: readonly string[], wrong: Add
       'EMPTY',
       'The idempotency key is empty.',
       'Use a text that you will not use again, such as a UUID, or leave it out.',
+    );
+  } else if (idempotencyKey !== null && UNSEEN.test(idempotencyKey)) {
+    wrong(
+      'idempotencyKey',
+      'INVISIBLE_CHARACTER',
+      'The idempotency key has white space around it, or characters that cannot be seen.',
+      'Leave them out: a key that differs in them alone would be paid again.',
     );
   }
 }

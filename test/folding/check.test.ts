@@ -91,6 +91,9 @@ describe('a single fault', () => {
     ['an unknown model', { ...one({}), model: 'other' }, 'model UNKNOWN_MODEL'],
     ['an endless label', { ...one({}), label: 'x'.repeat(201) }, 'label TOO_LONG'],
     ['a blank key', { ...one({}), idempotencyKey: ' ' }, 'idempotencyKey EMPTY'],
+    ['a key with a space', { ...one({}), idempotencyKey: 'k1 ' }, 'idempotencyKey INVISIBLE_CHARACTER'],
+    ['a key with a NUL', { ...one({}), idempotencyKey: 'k\u00001' }, 'idempotencyKey INVISIBLE_CHARACTER'],
+    ['an odd key', { ...one({}), idempotencyKey: 'k\u200b1' }, 'idempotencyKey INVISIBLE_CHARACTER'],
     ['an endless name', one({ name: 'x'.repeat(201) }), 'items.0.name TOO_LONG'],
     ['no chains', one({ chains: [] }), 'items.0.chains EMPTY_LIST'],
     [
