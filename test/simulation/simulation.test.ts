@@ -11,7 +11,8 @@ describe('the simulator', () => {
     const { found, played } = await simulate({ seeds: SEEDS });
     expect(found.map((one) => printHistory(one)).join('\n\n')).toBe('');
     expect(played).toBe(SEEDS);
-  });
+    // About 100 s on two quiet cores, and several times that beside other work.
+  }, 1_200_000);
 
   it('finds nothing in the histories that once broke a promise', async () => {
     const { found, played } = await simulate({ plans: MUTANT_NAMES.map(mutantPlan) });
