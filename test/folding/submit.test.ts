@@ -224,6 +224,8 @@ describe('an unknown outcome', () => {
     ['a 500 with part of the items queued', { break_off_after: 1 }],
     ['a 500', { status: 500, body: { message: 'boom' } }, /^boom$/],
     ['a 408 without a body', { status: 408, body: '' }, /HTTP 408/],
+    ['a 425 without a body', { status: 425, body: '' }, /HTTP 425/],
+    ['a 499 of a proxy', { status: 499, body: '' }, /HTTP 499/],
     ['a 503 without a body', { status: 503, body: '' }, /HTTP 503/],
     ['a 504 without a body', { status: 504, body: '' }, /HTTP 504/],
     ['a connection that dies before the answer', { spoil: 'reset' }, /^The connection broke before/],

@@ -40,6 +40,12 @@ const OPERATOR_HINT = 'Nothing was done. Tell the operator of the gateway what t
 const NOT_CARRIED_OUT: ReadonlySet<number> = new Set([301, 307, 308]);
 
 /**
+ * Refusals after which a part may be queued: the service did not read the whole request in time
+ * (408), wants it again (425), or a proxy of its side had passed it on and gave up (499).
+ */
+const MAY_HAVE_EFFECT: ReadonlySet<number> = new Set([408, 425, 499]);
+
+/**
  * A failed call as a refusal: a 4xx answer, a redirect of the request, or a request that was never
  * sent. Nothing was queued in all three cases.
  *
@@ -51,8 +57,7 @@ export function toRefusedProblem(error: unknown): RefusedShape | null {
   const { code, status, requestId, retryAfterSeconds, sent } = error.failure;
   const reported = { upstreamRequestId: requestId ?? null, retryAfterSeconds: retryAfterSeconds ?? null };
   if (sent === false) return { ...notSent(message, HINTS.UNREACHABLE), ...reported };
-  // 408 means that the service did not read the whole request in time; it may have queued a part.
-  if (status === undefined || status === 408) return null;
+  if (status === undefined || MAY_HAVE_EFFECT.has(status)) return null;
   if (!NOT_CARRIED_OUT.has(status) && (status < 400 || status >= 500)) return null;
   const reason = toReason(status, message);
   return {
