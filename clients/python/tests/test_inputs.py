@@ -113,6 +113,11 @@ class Tables(unittest.TestCase):
                 told = translate_issue(issue, parse_input(text, name))
                 self.assertEqual((told["path"], told["message"]), (place, '"1" at position 4 is wrong.'))
 
+    def test_a_megabyte_of_chains_is_read_in_linear_time(self):
+        last = "items.0.chains.99999.protein.sequence"
+        for text, place in ((">a\n" + "G:" * 99999 + "G\n", "line 1, chain 100000"), (">protein|\nG\n" * 100000, "line 199999")):
+            self.assertEqual(parse_input(text, "x.fasta").places[last], place)
+
     def test_no_cell_is_dropped_and_no_ligand_is_cut_or_joined(self):
         (item,) = parse_input(">x|protein:smiles\nMK*\nTA*:CC(=O)N*\n").items
         self.assertEqual([list(one.values())[0] for one in item["chains"]], [{"sequence": "MK*TA"}, {"smiles": "CC(=O)N*"}])

@@ -11,6 +11,7 @@ import io
 import json
 import os
 import re
+from collections import Counter
 from dataclasses import dataclass, field
 from functools import partial
 from itertools import zip_longest
@@ -207,8 +208,9 @@ def line_places(items: Sequence[Item], lines: Sequence[Sequence[int]]) -> Dict[s
     for index, (item, numbers) in enumerate(zip(items, lines)):
         at = "items.%d" % index
         places[at] = "line %d" % numbers[0]
+        chains_by_line = Counter(numbers)
         for position, (one, number) in enumerate(zip(item["chains"], numbers)):
-            place = "line %d" % number + (", chain %d" % (position + 1) if numbers.count(number) > 1 else "")
+            place = "line %d" % number + (", chain %d" % (position + 1) if chains_by_line[number] > 1 else "")
             ((kind, value),) = one.items()
             prefix = "%s.chains.%d" % (at, position)
             places.update({prefix: place, **{"%s.%s.%s" % (prefix, kind, key): place for key in value}})
