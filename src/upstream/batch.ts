@@ -10,7 +10,7 @@ import { readAnyJson, validate } from './http/validate-response.ts';
 import { listOf } from './json/bounded-schemas.ts';
 import { isFields } from './json/is-fields.ts';
 import * as wire from './wire.ts';
-import { maybe, text } from './wire-values.ts';
+import { MAX_ID_CHARACTERS, maybe, text } from './wire-values.ts';
 
 /** An answer's `data`, with what stood beside it in the envelope. */
 export interface Enveloped<T> {
@@ -68,9 +68,6 @@ const post = (operation: Call['operation'], body: unknown): Call => ({
   isRepeatable: READS.has(operation),
   body,
 });
-
-/** Far more than any id of the service has. */
-const MAX_ID_CHARACTERS = 2000;
 
 /** Refuses what is no id of the service without a call. @throws UpstreamError BAD_USER_INPUT */
 function checkId(operation: string, argument: string, id: string): void {

@@ -51,6 +51,8 @@ const seenInstead = (expected: string) => ({
     `expected ${expected}, seen ` +
     JSON.stringify(input).slice(0, MAX_SHOWN_CHARACTERS).replace(new RegExp(INVISIBLE, 'gu'), '\uFFFD'),
 });
+/** Characters of an id that a caller may give: far more than any of the service has. */
+export const MAX_ID_CHARACTERS = 2000;
 /** Ids become parts of addresses, tables, file names and lines of a terminal. */
 const ID = /^\w[\w.~:@=+-]{0,199}$/;
 /** An id that the service gave: of a batch, a task or a job. */
@@ -114,8 +116,8 @@ export const outside = (low: number, high: number) => ({
 export const isShare = (value: number): boolean => value >= 0 && value <= 1 + 1e-6;
 const isPercentage = (value: number): boolean => value >= 0 && value <= 100;
 
-/** A number outside its range is drift: whatever it means, it is not what the contract says. */
 const isNumber = (value: unknown): value is number => typeof value === 'number';
+/** A number outside its range is drift: whatever it means, it is not what the contract says. */
 export const share = withTest(
   maybe(number).refine((value) => value == null || isShare(value), outside(0, 1)),
   orMissing((value) => isNumber(value) && isShare(value)),

@@ -5,10 +5,9 @@ import type { GraphQLResolveInfo } from 'graphql';
 import type { GatewayContext } from '../../context.ts';
 import { builder } from '../../schema/builder.ts';
 import { badInput } from '../../schema/scalars.ts';
+import { MAX_ID_CHARACTERS } from '../../upstream/wire-values.ts';
 import { MAX_REFERENCES, NODE_TYPES, withTypename } from './object-types.ts';
 
-/** Far more than any id of a service takes. */
-const MAX_ID_CHARACTERS = 2000;
 /** Characters of Base64 that hold the name of any type. */
 const MAX_TYPE_CHARACTERS = 100;
 
