@@ -25,18 +25,18 @@ const FLOORS: readonly (readonly string[])[] = [
 const MAX_FLOORS = 11;
 const MAX_ROOMS = 22;
 
-const floorOf = new Map(
+const floorNumbers = new Map(
   FLOORS.flatMap((rooms, i) => rooms.map((room) => [room, FLOORS.length - i] as const)),
 );
-const roomOf = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '');
+const findRoom = (file: string): string => (file.split('/')[0] ?? '').replace(/\.ts$/, '');
 
 const filesIn = (folder: string): string[] =>
   readdirSync(folder, { recursive: true, encoding: 'utf8' }).filter((file) => file.endsWith('.ts'));
 const files = filesIn(SRC);
-const textOf = (file: string): string => readFileSync(join(SRC, file), 'utf8');
+const readSource = (file: string): string => readFileSync(join(SRC, file), 'utf8');
 
 /** Files that a file imports, types included. */
-const importsOf = (file: string, folder = SRC): string[] =>
+const listImports = (file: string, folder = SRC): string[] =>
   [
     ...readFileSync(join(folder, file), 'utf8').matchAll(
       /^(?:import|export)[^;]*? from '(\.[^']+)'|^import '(\.[^']+)'|\bimport\('(\.[^']+)'\)/gm,
@@ -47,19 +47,19 @@ const importsOf = (file: string, folder = SRC): string[] =>
 
 describe('the direction of imports', () => {
   it('has a floor for every room, and few of both', () => {
-    const rooms = [...new Set(files.map(roomOf))];
-    expect(rooms.filter((room) => !floorOf.has(room))).toEqual([]);
-    expect([...floorOf.keys()].filter((room) => !rooms.includes(room))).toEqual([]);
+    const rooms = [...new Set(files.map(findRoom))];
+    expect(rooms.filter((room) => !floorNumbers.has(room))).toEqual([]);
+    expect([...floorNumbers.keys()].filter((room) => !rooms.includes(room))).toEqual([]);
     expect(rooms.length).toBeLessThanOrEqual(MAX_ROOMS);
     expect(FLOORS.length).toBeLessThanOrEqual(MAX_FLOORS);
   });
 
   it('is down, for every file, also of types', () => {
     const isAllowed = (from: string, to: string): boolean =>
-      from === to || (floorOf.get(to) ?? Number.POSITIVE_INFINITY) < (floorOf.get(from) ?? 0);
+      from === to || (floorNumbers.get(to) ?? Number.POSITIVE_INFINITY) < (floorNumbers.get(from) ?? 0);
     const wrong = files.flatMap((file) =>
-      importsOf(file)
-        .filter((target) => !isAllowed(roomOf(file), roomOf(target)))
+      listImports(file)
+        .filter((target) => !isAllowed(findRoom(file), findRoom(target)))
         .map((target) => `${file} -> ${target}`),
     );
     expect(wrong).toEqual([]);
@@ -67,21 +67,23 @@ describe('the direction of imports', () => {
 
   it('is down among the rooms of folds, too', () => {
     const order = ['refusal', 'tasks', 'results', 'scores', 'batches', 'submit', 'cancel'];
-    const place = (file: string): number => order.indexOf(roomOf(relative('resolvers/folds', file)));
+    const place = (file: string): number => order.indexOf(findRoom(relative('resolvers/folds', file)));
     const folds = files.filter((file) => file.startsWith('resolvers/folds/'));
     expect(folds.filter((file) => place(file) < 0)).toEqual([]);
     const wrong = folds.flatMap((file) =>
-      importsOf(file).flatMap((target) => (place(target) > place(file) ? [`${file} -> ${target}`] : [])),
+      listImports(file).flatMap((target) => (place(target) > place(file) ? [`${file} -> ${target}`] : [])),
     );
     expect(wrong).toEqual([]);
   });
 
   it('stays within the package, for the sandbox and the gateway', () => {
     const leaving = (folder: string) =>
-      filesIn(folder).flatMap((file) => importsOf(file, folder).filter((target) => target.startsWith('..')));
+      filesIn(folder).flatMap((file) =>
+        listImports(file, folder).filter((target) => target.startsWith('..')),
+      );
     expect(leaving(SANDBOX)).toEqual([]);
     expect(leaving(SRC)).toEqual([]);
-    expect(files.filter((file) => textOf(file).includes("from 'foldatlas-sandbox/"))).toEqual([
+    expect(files.filter((file) => readSource(file).includes("from 'foldatlas-sandbox/"))).toEqual([
       'process/embedded-sandbox.ts',
     ]);
   });
@@ -96,7 +98,7 @@ describe('the direction of imports', () => {
         return;
       }
       state.set(file, 'open');
-      for (const target of importsOf(file, folder)) visit(target, [...path, file]);
+      for (const target of listImports(file, folder)) visit(target, [...path, file]);
       state.set(file, 'done');
     };
     for (const file of filesIn(folder)) visit(file, []);
@@ -104,7 +106,7 @@ describe('the direction of imports', () => {
   });
 
   it('reads process.env in one file of the gateway', () => {
-    const readers = files.filter((file) => textOf(file).includes('process.env'));
+    const readers = files.filter((file) => readSource(file).includes('process.env'));
     expect(readers.filter((file) => file !== 'config.ts').sort()).toEqual([
       'cli/session.ts',
       'process/run.ts',
