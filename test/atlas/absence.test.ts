@@ -1,6 +1,6 @@
-// What the service says in no bulk archive: proteins that an archive does not mention exist all the
-// same, and what it leaves out stands in single records. Asked of a sandbox without our own
-// conventions, and held against its single records.
+// Absence is proven: proteins that a bulk archive does not mention may exist, and parts that it
+// leaves out may stand in single records. The sandbox speaks without our own conventions, and
+// answers are compared with its single records.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';

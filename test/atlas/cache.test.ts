@@ -17,8 +17,8 @@ const redis = NO_REDIS ? null : await openRedisPlace();
 const errors: unknown[] = [];
 const onError = (error: unknown) => errors.push(error);
 /**
- * What was told, except that the store of a busy machine was late: then it is bypassed, and asked
- * again.
+ * The reported errors, without those of a store that is late on a busy machine: it is bypassed,
+ * and asked again.
  */
 const told = () => errors.map(String).filter((text) => !text.includes('did not answer within'));
 const opened: SharedStore[] = [];

@@ -1,5 +1,5 @@
-// What people paste as an identifier: read as what it means, or answered with what to type and
-// where it stands.
+// Identifiers as people paste them: each is read by its meaning, or the answer says what to type
+// and where.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { isConfirmed, readDescription } from '../../src/resolvers/atlas/description.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';

@@ -1,5 +1,5 @@
-// What an answer about a cluster says of its representative costs no call of its own, and equals
-// what the protein says by its hash.
+// Facts about the representative in an answer about its cluster cost no call of their own, and
+// equal those of the protein by its hash.
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { at, listAt, openWorld, type World } from '../support.ts';
 

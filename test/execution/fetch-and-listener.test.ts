@@ -29,8 +29,8 @@ import {
 } from './requests.ts';
 
 /**
- * What no two answers share: ids that nobody gave, what is left of a budget. And the length, which
- * a function call need not state.
+ * Headers that differ between any two answers: ids that were made, the rest of a budget; and the
+ * length, which a function call need not state.
  */
 const OWN = /^(x-request-id|traceresponse|content-length|ratelimit-(limit|remaining|reset))$/;
 
@@ -142,7 +142,7 @@ function readable(body: string): string {
   return `${text.slice(0, 500)}… ${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** What an answer says, but for what no two share. */
+/** An answer without the headers that differ between any two. */
 async function seen(sent: Sent, send: (request: Request) => Promise<Response>): Promise<Seen> {
   const response = await send(requestOf(sent));
   const headers = [...response.headers].map(([name, value]): [string, string] => [name.toLowerCase(), value]);
@@ -172,15 +172,14 @@ async function compare(sent: Sent, by = gateway.fetch, ways = [fresh, kept, kept
 }
 
 /**
- * What a gateway says of what it did: its log, and what it counts of requests, operations, errors
- * and refusals.
+ * The log of a gateway, and its counts of requests, operations, errors and refusals.
  */
 async function told(from: Gateway): Promise<{ log: unknown[]; counts: Record<string, number> }> {
   const text = await from.metrics.text();
   const counted =
     /^(foldatlas_(?:http_requests|operations|errors|requests_refused)_total(?:\{.*\})?) (\d+)$/gm;
   const log = lines.splice(0).map((line) => {
-    // What every request has its own of, and what only a connection has.
+    // These differ between any two requests, or belong to a connection.
     const { time: _, requestId: _1, traceId: _2, milliseconds: _3, bytes: _4, ...rest } = JSON.parse(line);
     return rest;
   });

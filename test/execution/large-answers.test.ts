@@ -204,7 +204,7 @@ it('is made no further than its reader takes it, and ends when it leaves', async
   reader.pause();
   reader.write('GET / HTTP/1.1\r\nhost: a\r\n\r\n');
   await once(reader, 'connect');
-  // What the system's buffers hold of 40 MB.
+  // The system's buffers hold a part of the 40 MB.
   const ahead = await settled(unpacked);
   expect(ahead).toBeGreaterThan(0);
   expect(ahead).toBeLessThan(100);

@@ -1,6 +1,5 @@
 // The requests on which both ways into a gateway must agree: every example by GET and by POST,
-// media types, refusals, conditional and foreign requests, what is told of a request in its
-// headers. It knows neither way.
+// media types, refusals, conditional and foreign requests, and headers.
 import { createHash } from 'node:crypto';
 import { getOperationAST, parse } from 'graphql';
 import { type Example, readExamples } from '../../src/http/pages/examples.ts';
@@ -310,7 +309,7 @@ const PARTS: readonly Case[] = [
   ['an id that nobody listed', post({ documentId: sha256('x') })],
 ];
 
-/** What is said of a request in its headers. Each of them may change an answer, or must not. */
+/** Headers of a request. Each of them may change an answer, or must not. */
 export const HEADERS: readonly (readonly [string, Record<string, string>])[] = [
   ['nothing else', {}],
   ['a report', { 'x-upstream-report': '1' }],

@@ -102,7 +102,7 @@ describe('answers to public questions', () => {
     const query = `${CARD} # stored`;
     expect(await lookUpsFor(query)).toBeGreaterThan(0);
     expect(await lookUpsFor(query)).toBe(0);
-    // What is left of a caller's limit stands in each answer that no cache may store.
+    // The rest of a caller's limit stands in each answer that no cache may store.
     expect((await post(bodyOf(query))).headers.get('ratelimit-remaining')).toMatch(/^\d+$/);
     expect(await lookUpsFor(query, { authorization: 'Bearer somebody', 'user-agent': 'other' })).toBe(0);
     expect(await lookUpsFor(query, { 'x-forwarded-port': '443', 'cf-ray': '1' })).toBe(0);

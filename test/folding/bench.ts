@@ -1,5 +1,5 @@
-// What the tests of folding through GraphQL share: a sandbox whose clock is held, a gateway over
-// it, and short words for submitting and for letting time pass.
+// Shared by the tests of folding through GraphQL: a sandbox whose clock is held, a gateway over it,
+// and short words for submitting and for letting time pass.
 import { ManualClock } from '../../sandbox/src/clock.ts';
 import type { SandboxOptions } from '../../sandbox/src/sandbox.ts';
 import { type Answer, at, openWorld, type World } from '../support.ts';

@@ -1,5 +1,5 @@
-// Batch.tasks in an order and behind filters that the service does not have: what comes, what its
-// cursors do, what it costs upstream.
+// Batch.tasks in orders and behind filters that the service does not have: the tasks, their
+// cursors, and the upstream calls.
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { at, listAt } from '../support.ts';
 import { type Bench, INSULIN_A, INSULIN_B, openBench, protein, tiny } from './bench.ts';
@@ -251,7 +251,7 @@ describe('many that ask for the same ranking at once', () => {
       expect(errors).toBeUndefined();
       expect(iptmOf(at(data, 'batch.tasks'))).toHaveLength(20);
     }
-    // Those that the first one had under way when it left may be read twice.
+    // Results that the first one had under way when it left may be read twice.
     expect(bench.counts().download).toBeLessThanOrEqual(20 + 8);
   });
 });
@@ -287,7 +287,7 @@ describe('results that cannot be read', () => {
       message: expect.stringMatching(/^Scores of 0 of 20 finished tasks were read/),
       extensions: { code: 'UNAUTHENTICATED' },
     });
-    // Those that were under way already.
+    // Eight were under way already.
     expect(bench.counts().status).toBeLessThanOrEqual(8);
   });
 

@@ -334,7 +334,7 @@ describe('rows of an unfamiliar result', () => {
     const chains = smallFold().complex.metadata.chain_lookup;
     expect(errors?.map(({ path, extensions }) => [path?.at(-1), extensions.code]).sort()).toEqual([
       ['embeddings', 'UPSTREAM_DRIFT'],
-      // Of the scores, and of each chain.
+      // One error of the scores, and one of each chain.
       ...Object.keys(chains).map(() => ['meanPlddt', 'UPSTREAM_DRIFT']),
       ['meanPlddt', 'UPSTREAM_DRIFT'],
       ['pae', 'UPSTREAM_DRIFT'],
@@ -566,7 +566,7 @@ describe('scores outside 0 to 1', () => {
     const { scores, result } = at(data, 'batch.tasks.nodes.0') as Record<string, unknown>;
     expect(scores).toEqual({ ptm: 0.8123 });
     expect(result).toMatchObject({ ptm: 0.8123, plddt: null });
-    // Of the whole, and of each chain.
+    // One error of the whole, and one of each chain.
     expect(errors).toHaveLength(1 + Object.keys(complex.metadata.chain_lookup).length);
     for (const { message } of errors ?? [])
       expect(message).toContain(

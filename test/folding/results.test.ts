@@ -568,7 +568,7 @@ describe('ranking', () => {
     const { errors } = await bench.ask(RANK, { id });
     clearInterval(looking);
     expect(errors).toBeUndefined();
-    // Of 24 Status calls that take 100 ms each.
+    // 24 Status calls take 100 ms each.
     expect(most).toBe(8);
   });
 

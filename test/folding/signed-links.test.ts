@@ -219,7 +219,7 @@ describe('the replicas of a gateway', () => {
     const link = await linkAt(one);
     expect((await open(link, undefined, two)).status).toBe(200);
     expect((await open(link, undefined, other)).status).toBe(403);
-    // What was sealed elsewhere never opens here.
+    // A link that was sealed elsewhere never opens here.
     expect((await open(link)).status).toBe(403);
     await Promise.all([one, two, other].map((gateway) => gateway.close()));
   });

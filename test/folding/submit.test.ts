@@ -367,7 +367,7 @@ it('is free again after no connection at all, which is a refusal: nothing was se
     reason: 'UNREACHABLE',
     retryable: true,
   });
-  // What was to be cancelled is not: that is a failure, and no result of the service.
+  // The cancel did not happen: that is a failure, and no result of the service.
   const cancel = await gateway.fetch(
     new Request('http://gateway.test/graphql', {
       method: 'POST',
@@ -571,7 +571,7 @@ describe('a store on disk', () => {
     const input = { items: [protein(INSULIN_A)], idempotencyKey: 'cut off' };
     await killed.submit(input);
     await killed.close();
-    // What a killed process leaves: a key that is taken, and no word of what became of it.
+    // A killed process leaves a key that is taken, and no outcome.
     const database = openSqlite(`${folder}/gateway.db`);
     database.exec(
       `UPDATE entry SET text = json_set(text, '$.state', 'pending'), at = at - 400000 WHERE kind = 'key';

@@ -1,4 +1,4 @@
-// Results as JSON in pieces: what comes out is what JSON.stringify makes of them; large texts are
+// Results as JSON in pieces: joined, they equal the output of JSON.stringify; large texts are
 // unpacked one at a time.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

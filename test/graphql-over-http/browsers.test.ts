@@ -1,5 +1,5 @@
-// What pages of others can and cannot do: requests with the header sets that browsers and clients
-// really send, CORS, what browsers are told about every answer.
+// Pages of other sites: requests with the header sets that browsers and clients really send, CORS,
+// and the headers for browsers in every answer.
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ConfigError, readConfig } from '../../src/config.ts';

@@ -10,7 +10,7 @@ import { at, openWorld, type World } from '../support.ts';
 
 const PARAMS = ['query', 'operationName', 'variables', 'extensions', 'documentId'];
 
-/** What reading gives: parameters, or the status of the refusal. @throws whatever else comes out */
+/** The parameters that were read, or the status of the refusal. @throws any other error */
 function outcome(read: () => RequestParams | undefined): RequestParams | number {
   try {
     return read() ?? {};

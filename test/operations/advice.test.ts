@@ -1,6 +1,5 @@
-// What the code itself says in errors and hints holds nothing that looks like a secret: a message
-// may pass the redactor on its way, such as that of the service through the gateway, and must keep
-// its advice.
+// Errors and hints in the code hold nothing that looks like a secret: a message may pass the
+// redactor on its way, such as that of the service through the gateway, and must keep its advice.
 import { readdirSync, readFileSync } from 'node:fs';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';

@@ -1,5 +1,4 @@
-// What operations see of clients that leave, and of errors: each error that a client was shown
-// once, and no other.
+// Operators see each error that a client was shown once, and none of a client that had left.
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';

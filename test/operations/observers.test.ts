@@ -1,5 +1,5 @@
-// What observes an answer of the service never changes it: a paid Submit is answered although
-// tracing, metrics or the log throw.
+// Observers never change an answer of the service: a paid Submit is answered although tracing,
+// metrics or the log throw.
 import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
 import { nonRecordingTracer, type SpanTracer } from '../../src/telemetry/trace-context.ts';
 import { testLogger } from '../record.ts';

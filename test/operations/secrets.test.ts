@@ -106,7 +106,8 @@ interface Seen {
 }
 
 /**
- * What of an answer is no data: errors, extensions, headers, and what a mutation was refused for.
+ * The parts of an answer beside its data: errors, extensions, headers, and the reason of a refused
+ * mutation.
  */
 async function run(query: string, variables: Record<string, unknown>): Promise<Seen> {
   const response = await gateway.fetch(
@@ -155,7 +156,7 @@ describe('secrets', () => {
         new Request(`http://gateway.test${path}`, { headers: { authorization: `Bearer ${TOKEN}` } }),
       );
       const body = await response.text();
-      // What came with 200 is the file itself.
+      // The body of a 200 is the file itself.
       const text = `${JSON.stringify([...response.headers])}${response.status === 200 ? '' : body}`;
       expect(leaksIn(text, SECRETS), path).toEqual([]);
     }

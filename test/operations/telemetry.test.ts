@@ -1,5 +1,5 @@
-// What a gateway tells of its requests: one access line each, the trace they belong to, numbers for
-// Prometheus, spans for a collector, and whether it should be sent traffic.
+// Telemetry of requests: one access line each, the trace they belong to, numbers for Prometheus,
+// spans for a collector, and readiness for traffic.
 import { createServer } from 'node:http';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { readConfig } from '../../src/config.ts';

@@ -18,7 +18,7 @@ const PROTOCOL = 'OTEL_EXPORTER_OTLP_PROTOCOL';
 const TRACES_PROTOCOL = 'OTEL_EXPORTER_OTLP_TRACES_PROTOCOL';
 const ON = { [ENDPOINT]: 'http://127.0.0.1:4318' };
 
-/** What decides whether traces are sent: variables, whether they are, the warning. */
+/** Variables, whether traces are sent with them, and the warning. */
 const SWITCHES: readonly [Record<string, string>, boolean, string?][] = [
   [{}, false],
   [ON, true],
@@ -76,7 +76,7 @@ async function send(env: Record<string, string>): Promise<Sent> {
   return { spans: collector.spans.slice(spans), text: collector.text().slice(text).trim(), warnings };
 }
 
-/** What the SDK itself reads: a variable, its value, others beside it, and what is sent. */
+/** Variables that the SDK itself reads: name, value, others beside it, and a check of the spans. */
 const READ: readonly [string, () => string, Record<string, string>, (sent: Sent) => void][] = [
   [ENDPOINT, () => `${collector.url}/a/`, {}, ({ text }) => expect(text).toMatch(/^\/a\/v1\/traces /)],
   [TRACES_ENDPOINT, () => `${collector.url}/b`, {}, ({ text }) => expect(text).toMatch(/^\/b /)],

@@ -1,5 +1,4 @@
-// What every ledger must do, whatever it keeps its data in. A store runs this suite over a function
-// that opens it.
+// The contract of every ledger. A store runs this suite over a function that opens it.
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import {
   KEY_LEASE_MS,

@@ -1,5 +1,5 @@
-// What the gateway and the sandbox write to disk can be read by their own user only, whatever the
-// umask, and also where an earlier version made the files readable by others.
+// Only their own user can read the files of the gateway and the sandbox, whatever the umask, and
+// also where an earlier version made them readable by others.
 import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -209,7 +209,7 @@ describe('a ledger file', () => {
     const count = other.prepare('SELECT count(*) AS n FROM entry WHERE kind = ?');
     const rows = (kind: string) => Number(count.get(kind)?.n);
     expect(await ledger.claim('p', 'other', 'h')).toBeNull();
-    // What is left of 2,000 items and 300 outcomes; the batch stays until its last item is deleted.
+    // Some of 2,000 items are left; the batch stays until its last item is deleted.
     expect(rows('item')).toBeGreaterThan(1500);
     expect(rows('input')).toBeGreaterThan(1);
     expect(await ledger.batch('p', 'old')).not.toBeNull();
@@ -378,7 +378,7 @@ describe('a ledger file that its gateway finds at its start', () => {
     const copy = readFileSync(file);
     const killed = openLedger(`sqlite:${file}`, SECRETS);
     for (const key of young) expect(await killed.claim('p', key, 'h')).toBeNull();
-    // What a kill leaves, in a folder of its own.
+    // The files that a kill leaves, in a folder of their own.
     const left = join(folder, 'killed');
     mkdirSync(left);
     for (const name of readdirSync(folder).filter((name) => name.startsWith('gateway.db')))

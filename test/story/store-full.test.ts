@@ -77,7 +77,7 @@ describe.skipIf(NO_REDIS)('a Redis that is full', () => {
     const refused = await submit('a key that cannot be taken');
     expect(JSON.stringify(refused)).toMatch(/Refused|UNAVAILABLE/);
     expect(submits()).toBe(before);
-    // What was written down stays: the key of before is replayed.
+    // Entries from before stay: their key is replayed.
     expect((await submit('paid before it was full')).ending).toMatchObject({
       replayed: true,
       batch: { batchId: at(paid, 'batch.batchId') },

@@ -105,7 +105,7 @@ describe('a host that cannot be reached', () => {
     expect((await place.query(UNIPROT)).errors).toHaveLength(1);
     expect(host()).toBe('open');
 
-    // Of several at once one tries, the others are told to wait.
+    // One of several calls at once is tried, the others are told to wait.
     const back = await openLiar(Number(port));
     await expect.poll(host, { interval: 5 }).toBe('half-open');
     let release: () => void = () => undefined;

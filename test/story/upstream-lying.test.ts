@@ -372,7 +372,7 @@ describe('an answer of the Batch API that is not what was promised', () => {
       'today',
     ]);
     expect(await file.text()).toBe('{}');
-    // What is no HTTP at all is an upstream that cannot be reached.
+    // An answer that is no HTTP at all counts as an upstream that cannot be reached.
     liar.script('file', raw('etag: a\u0007b'));
     expect((await place.get('/tasks/b1-00000/result.json')).status).toBe(503);
   });

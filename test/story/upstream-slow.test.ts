@@ -195,7 +195,7 @@ describe('a submission that is not on its way yet', () => {
     await expect.poll(submits, { interval: 5 }).toBe(2);
     await sleep(2600);
     release();
-    // What was sent before is told all the same: who loses its id may pay for it again.
+    // The batch that was sent before is still named: a caller without its id may pay for it again.
     expect(await late).toEqual({
       data: {
         three: { __typename: 'FoldSubmitted', batch: { batchId: 'b9' } },

@@ -166,8 +166,8 @@ describe('one operation fails', () => {
     const { data, errors } = await world.query(
       `{ cluster(hash: "${representative}") { representativeHash size members(first: 3) { totalCount nodes { hash length } } } }`,
     );
-    // Of the cluster's own fields only the size would have come by the bulk answer; the record has
-    // it, too.
+    // The bulk answer would have had the size alone of the cluster's own fields; the record has it,
+    // too.
     expect(Number(at(data, 'cluster.members.totalCount'))).toBeGreaterThan(1);
     const nodes = listAt(data, 'cluster.members.nodes');
     expect(nodes.map((node) => at(node, 'length'))).toEqual(nodes.map(() => null));

@@ -96,8 +96,8 @@ describe('1,000 watchers on 50 batches', () => {
     const milliseconds = Date.now() - started;
     expect(finals).toBe(1000);
     expect(sequences.every(Boolean)).toBe(true);
-    // What 50 watchers cause at most: a poll an interval (jitter shortens it by a fifth), and a
-    // page of items for each event.
+    // 50 watchers cause at most one poll an interval (jitter shortens it by a fifth), and a page of
+    // items for each event.
     const perBatch = new Map<string, { counts: number; items: number }>();
     for (const { batchId, items } of lists) {
       const of = perBatch.get(batchId) ?? { counts: 0, items: 0 };

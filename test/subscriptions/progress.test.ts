@@ -104,7 +104,7 @@ describe('a watched batch', () => {
     const id = await submit(gateway, 6);
     const counts = answersOf(await open(COUNTS, id));
     await counts.next();
-    // Who wanted tasks and has left wants none.
+    // A watcher that wanted tasks and has left wants none.
     const leaving = new AbortController();
     await answersOf(await open(WATCH, id, { signal: leaving.signal })).next();
     leaving.abort();
@@ -167,7 +167,7 @@ describe('a watched batch', () => {
 
   it('goes on through failed reads: tells of them after the third in a row, and of the recovery', async () => {
     await gateway.close();
-    // What the breaker adds has tests of its own.
+    // The breaker has tests of its own.
     gateway = openGateway(sandbox.url, {}, PACE, { failures: 100, first: 1000, longest: 1000 });
     const id = await submit(gateway, 2);
     const answers = answersOf(await open(COUNTS, id));

@@ -1,5 +1,5 @@
-// What tests of live progress and bulk look-ups share: hashes known and unknown, waiting for what
-// must come, a clock that runs fast.
+// Shared by the tests of live progress and bulk look-ups: hashes known and unknown, waiting for a
+// condition, a clock that runs fast.
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { REFERENCE_PROTEINS } from '../../sandbox/src/atlas/reference-proteins.ts';

@@ -220,7 +220,7 @@ describe('GraphQL over WebSocket', () => {
     expect(at({ code: Reflect.get(Object(closed), 'code') }, 'code')).toBe(1001);
   });
 
-  /** What an upgrade is answered with. */
+  /** The status of the answer to an upgrade. */
   const statusOf = (address: string, options: WebSocket.ClientOptions) =>
     new Promise<number>((resolve) => {
       const socket = new WebSocket(address.replace(/^http/, 'ws'), 'graphql-transport-ws', options);
