@@ -196,7 +196,9 @@ export interface SqliteStore {
    * @throws what the work or the commit throws; Error when the database stays busy for 10 s
    */
   write<T>(work: () => T, isDurable?: boolean): Promise<T>;
-  /** Moves the write-ahead log into the file, and closes the database. */
+  /** Moves the write-ahead log into the file, as far as no other process needs it. */
+  checkpoint(): void;
+  /** Does the same, and closes the database. */
   close(): void;
 }
 
@@ -231,6 +233,14 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
     }
   }
 
+  function checkpoint(): void {
+    try {
+      database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
+    } catch {
+      // A full disk: the next start reads the log beside the file.
+    }
+  }
+
   return {
     get fault() {
       return fault;
@@ -252,12 +262,9 @@ export function createSqliteStore(database: DatabaseSyncInstance): SqliteStore {
         await sleep(RETRY_MS);
       }
     },
+    checkpoint,
     close() {
-      try {
-        database.exec('PRAGMA wal_checkpoint(TRUNCATE)');
-      } catch {
-        // A full disk: the next start reads the log beside the file.
-      }
+      checkpoint();
       database.close();
     },
   };

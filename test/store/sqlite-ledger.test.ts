@@ -3,6 +3,7 @@
 import { spawnSync } from 'node:child_process';
 import {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -14,13 +15,14 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { openDocuments } from '../../src/store/documents.ts';
 import { type Ledger, type LedgerItem, RETENTION_MS } from '../../src/store/ledger/ledger.ts';
 import { openLedger } from '../../src/store/ledger/open-ledger.ts';
+import { openSecret } from '../../src/store/ledger/secret-file.ts';
 import { openSqlite } from '../../src/store/sqlite.ts';
-import { LostLedgerError } from '../../src/store/unusable-store.ts';
+import { LostLedgerError, UnusableStoreError } from '../../src/store/unusable-store.ts';
 import { batchOf, ledgerContract, peek, SECRETS } from './ledger-contract.ts';
 
 const newFolder = () => mkdtempSync(join(tmpdir(), 'ledger-'));
@@ -394,6 +396,67 @@ describe('a ledger file that its gateway finds at its start', () => {
     const reopened = openLedger(`sqlite:${join(left, 'gateway.db')}`, SECRETS);
     for (const key of [...old, ...young]) expect(await isKnown(reopened, key), key).toBe(true);
     await reopened.close();
+  });
+
+  /** A gateway with a secret of its own, which is given what it needs by `openSecret`. */
+  async function ofOwnSecret<T>(work: (ledger: Ledger) => Promise<T>, at: string): Promise<T> {
+    const ledger = openLedger(`sqlite:${at}`, { current: openSecret(`sqlite:${at}`, undefined) });
+    try {
+      return await work(ledger);
+    } finally {
+      await ledger.close();
+    }
+  }
+  const LOST: readonly string[] = ['', '-wal', '-shm', '-newest', '.secret'];
+  const subsets = Array.from({ length: 2 ** LOST.length }, (_, bits) =>
+    LOST.filter((_, i) => (bits & (1 << i)) !== 0),
+  );
+  const ways = [
+    ['removed', (at: string) => rmSync(at, { force: true })],
+    ['emptied', (at: string) => existsSync(at) && writeFileSync(at, '')],
+  ] as const;
+  it.each(
+    ways,
+  )('tells which keys were paid, or that it is lost, whichever files of a killed gateway are %s', async (_, lose) => {
+    const left = join(folder, 'killed');
+    mkdirSync(left);
+    const running = openLedger(`sqlite:${file}`, { current: openSecret(`sqlite:${file}`, undefined) });
+    for (const key of ['paid first', 'paid last']) expect(await running.claim('p', key, 'h')).toBeNull();
+    for (const suffix of LOST) copyFileSync(`${file}${suffix}`, join(left, `gateway.db${suffix}`));
+    await running.close();
+
+    const unnoticed: string[] = [];
+    for (const subset of subsets) {
+      const at = join(folder, `lost ${subset.join(' ')}`, 'gateway.db');
+      cpSync(left, dirname(at), { recursive: true });
+      for (const suffix of subset) lose(`${at}${suffix}`);
+      for (const key of ['paid first', 'paid last']) {
+        const isFree = await ofOwnSecret(
+          (ledger) =>
+            ledger.claim('p', key, 'h').then(
+              (entry) => entry === null,
+              (error: unknown) => !(error instanceof UnusableStoreError),
+            ),
+          at,
+        );
+        if (isFree) unnoticed.push(subset.join(' '));
+      }
+    }
+    // Nothing is left that could tell.
+    const everything = ['', '-wal', '-newest', '.secret'];
+    expect(
+      unnoticed.filter((name) => !everything.every((suffix) => name.split(' ').includes(suffix))),
+    ).toEqual([]);
+  });
+
+  it('is missed when a secret that a gateway made is all that is left, until that is accepted', async () => {
+    const at = join(folder, 'left', 'gateway.db');
+    await ofOwnSecret(claim('paid'), at);
+    for (const suffix of ['', '-newest']) rmSync(`${at}${suffix}`);
+    for (let restarts = 0; restarts < 2; restarts += 1)
+      await expect(ofOwnSecret(claim('paid'), at)).rejects.toThrow(LostLedgerError);
+    expect(await ofOwnSecret((ledger) => ledger.accept(), at)).toBe(true);
+    expect(await ofOwnSecret(claim('next'), at)).toBeNull();
   });
 
   it('is taken for what it is when the process ended between a write and its witness', async () => {

@@ -1,7 +1,10 @@
 // GATEWAY_SECRET, or the secret that a gateway with SQLite makes once beside its file.
 import { randomBytes } from 'node:crypto';
 import { existsSync, linkSync, readFileSync, unlinkSync, writeFileSync } from 'node:fs';
-import { isDiskError, makePrivateFolder, restrict, sqlitePath } from '../sqlite-file.ts';
+import { isDiskError, restrict, sqlitePath } from '../sqlite-file.ts';
+import { UnusableStoreError } from '../unusable-store.ts';
+import { openTables } from './sqlite-tables.ts';
+import { openWitness, secretFile } from './witness-file.ts';
 
 /** Creates a file atomically and never replaces one: of processes that start together, one wins. */
 function writeOnce(file: string, text: string): void {
@@ -27,16 +30,20 @@ export function openSecret(storeUrl: string, configured: string | undefined): st
   const path = sqlitePath(storeUrl);
   if (configured !== undefined) return configured;
   if (path === undefined || path === ':memory:') return randomBytes(32).toString('hex');
-  const file = `${path}.secret`;
+  const file = secretFile(path);
   const made = randomBytes(32).toString('hex');
   try {
-    makePrivateFolder(file);
+    if (!existsSync(file)) {
+      // The ledger first: a secret without one then tells that it was removed.
+      openWitness(path).close();
+      openTables(path).close();
+      writeOnce(file, made);
+    }
     restrict(file);
-    if (!existsSync(file)) writeOnce(file, made);
     return readFileSync(file, 'utf8');
   } catch (error) {
     // On a full or read-only disk nothing is stored under the names that it makes.
-    if (isDiskError(error)) return made;
+    if (isDiskError(error) || error instanceof UnusableStoreError) return made;
     throw error;
   }
 }

@@ -83,24 +83,27 @@ function createMarkStore(
     await sql.write(() => sql.run("DELETE FROM entry WHERE principal = ''"));
     await keepWitness();
     sql.endDiskFault();
-    witness?.endDiskFault();
   }
   return {
     async readMark() {
       if (sql.fault !== undefined || witness?.fault !== undefined) await tryDisk();
-      // The witness first: it is never newer than a ledger that is read after it.
-      const witnessed = witness?.read();
-      const stored = { ...readRow(), isDurable: true, hasReplicas: false, now: now() };
-      return witnessed === undefined ? stored : { ...stored, witness: witnessed };
+      return sql.write(() => {
+        const stored = { ...readRow(), isDurable: true, hasReplicas: false, now: now() };
+        return witness === undefined ? stored : { ...stored, witness: witness.read() };
+      });
     },
     keepWitness,
-    replaceMark: (expected, next, resets) =>
-      sql.write(() => {
-        const newest = resets ? '?' : 'max(newest + 1, ?)';
-        return (
-          sql.run(`UPDATE mark SET text = ?, newest = ${newest} WHERE text IS ?`, next, now(), expected) === 1
-        );
-      }),
+    async replaceMark(expected, next, resets) {
+      const newest = resets ? '?' : 'max(newest + 1, ?)';
+      const isReplaced = await sql.write(
+        () =>
+          sql.run(`UPDATE mark SET text = ?, newest = ${newest} WHERE text IS ?`, next, now(), expected) ===
+          1,
+      );
+      // A file whose log is lost then still tells that it is marked.
+      sql.checkpoint();
+      return isReplaced;
+    },
   };
 }
 
@@ -186,7 +189,7 @@ function createLedgerStore(
   /** Looks for damage. What is found stays, and is witnessed: also the next start finds a loss. */
   function damage(): DamagedStoreError | undefined {
     if (damageFound !== undefined) return damageFound;
-    const faults = [isReplaced() ? undefined : findOverwrite(), sql.fault, witness?.fault];
+    const faults = [isReplaced() ? undefined : findOverwrite(), sql.fault];
     damageFound = faults.find((fault) => fault instanceof DamagedStoreError);
     if (damageFound !== undefined) witness?.writeLoss();
     return damageFound;
