@@ -1,10 +1,10 @@
 // Compiles the gateway to dist/ and the sandbox to sandbox/dist/: a file for each program and each
-// thread, and below chunks/ what they share. Types are checked by `npm run types`.
-// Packages are bundled, so that a start takes half the CPU time (0.5 instead of 1.0 s, Node 20,
-// 2026-11-27) and an installation needs few packages. Only what is in `dependencies` of package.json
-// stays outside: packages that find files of their own, the Redis client, which few need, and graphql.
-// Of that a process must have one copy, and as CommonJS V8 inlines its checks of types: a checkFold of
-// 100 takes 14 % less CPU time.
+// thread, and below chunks/ what they share. Types are checked by `npm run types`. Packages are
+// bundled, so that a start takes half the CPU time (0.5 instead of 1.0 s, Node 20, 2026-11-27) and
+// an installation needs few packages. Only what is in `dependencies` of package.json stays outside:
+// packages that find files of their own, the Redis client, which few need, and graphql. Of that a
+// process must have one copy, and as CommonJS V8 inlines its checks of types: a checkFold of 100
+// takes 14 % less CPU time.
 import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 import { build } from 'esbuild';
@@ -22,8 +22,9 @@ const readJson = (file) => JSON.parse(readFileSync(file, 'utf8'));
 const ROOT = join(import.meta.dirname, '..');
 
 /**
- * Refuses `import()` of a bundled CommonJS package: as a chunk it has no export but `default` (evanw/esbuild#3245), which the
- * source run by Node does not show. An `import()` of an own file with a static import in it works.
+ * Refuses `import()` of a bundled CommonJS package: as a chunk it has no export but `default`
+ * (evanw/esbuild#3245), which the source run by Node does not show. An `import()` of an own file
+ * with a static import in it works.
  */
 function checkLateImports({ inputs }) {
   for (const [file, { imports }] of Object.entries(inputs))

@@ -98,7 +98,10 @@ async function* readEntries(file: string, codes: ReadonlySet<string>): AsyncGene
 /** OP1 was O1P: this is so in all nucleotides, whether their entries say it or not. */
 const isPhosphate = (former: string): boolean => /^O[123]P$/.test(former);
 
-/** `NAME`, then what differs from the usual: `:ELEMENT`, `=FORMER NAME`, `*` for an atom that leaves. */
+/**
+ * `NAME`, then what differs from the usual: `:ELEMENT`, `=FORMER NAME`, `*` for an atom that
+ * leaves.
+ */
 function printAtom({ name, formerName, element, isLeaving }: Atom, names: ReadonlySet<string>): string {
   const former = formerName.replaceAll('*', "'");
   const isFormer = !names.has(former) && !isPhosphate(former) && !/\s/.test(former);
@@ -117,8 +120,8 @@ function printEntry({ code, isSugar, atoms }: Entry): string {
 }
 
 const HEAD = `// Heavy atoms of chemical components in the order of their entries. Written by
-// scripts/component-atoms.ts from the Chemical Component Dictionary of the wwPDB (public domain, CC0 1.0),
-// as of 2022-04; see there.
+// scripts/component-atoms.ts from the Chemical Component Dictionary of the wwPDB (public domain,
+// CC0 1.0), as of 2022-04; see there.
 `;
 const SHAPE =
   'A line for each component: its code, `+` for a sugar, then its atoms. `:` stands before an element that is not the first ' +

@@ -1,5 +1,5 @@
-// Installs what folders with a lock file of their own need, such as bench/, unless what is installed is
-// newer than the lock file: node scripts/install.js FOLDER ...
+// Installs what folders with a lock file of their own need, such as bench/, unless what is
+// installed is newer than the lock file: node scripts/install.js FOLDER ...
 import { execSync } from 'node:child_process';
 import { statSync } from 'node:fs';
 import { join } from 'node:path';

@@ -113,7 +113,9 @@ export function bundledPackages(root, metafile) {
   return [...packages.values()].sort(byName);
 }
 
-/** Data in both builds that is no package: scripts/component-atoms.ts makes their tables from it. */
+/**
+ * Data in both builds that is no package: scripts/component-atoms.ts makes their tables from it.
+ */
 const DICTIONARY = `The Chemical Component Dictionary of the wwPDB, 2022-04 (CC0-1.0)
 
 Names, elements and order of atoms come from the Chemical Component Dictionary of the Worldwide Protein

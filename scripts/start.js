@@ -1,6 +1,6 @@
-// Runs a program of the checkout: node scripts/start.js dist/server.js [ARGUMENTS]. Builds first where
-// the source, or the list of packages, is newer than the last build. The npm scripts use no shell syntax, so that they work on
-// Windows.
+// Runs a program of the checkout: node scripts/start.js dist/server.js [ARGUMENTS]. Builds first
+// where the source, or the list of packages, is newer than the last build. The npm scripts use no
+// shell syntax, so that they work on Windows.
 import { execFileSync } from 'node:child_process';
 import { readdirSync, statSync } from 'node:fs';
 import { join } from 'node:path';
@@ -29,7 +29,8 @@ const [node, , program, ...args] = process.argv;
 const path = join(ROOT, program);
 // The program sees its arguments where it expects them.
 process.argv = [node, path, ...args];
-// npm starts this process below a shell. A signal to npm ends that shell, which passes it on to nobody.
+// npm starts this process below a shell. A signal to npm ends that shell, which passes it on to
+// nobody.
 const shell = process.ppid;
 const looking =
   process.env.npm_lifecycle_event &&

@@ -36,7 +36,10 @@ export interface Expected {
   readonly examine?: (answer: Answer) => readonly Difference[] | Promise<readonly Difference[]>;
 }
 
-/** `NOT_SEEN`: the caller asked for it, but token or batch is refused or missing. `SKIPPED`: the caller gave none. */
+/**
+ * `NOT_SEEN`: the caller asked for it, but token or batch is refused or missing. `SKIPPED`: the
+ * caller gave none.
+ */
 export type CheckStatus = 'OK' | 'CHANGED' | 'UNREACHABLE' | 'NOT_SEEN' | 'SKIPPED';
 
 export interface Check {

@@ -169,7 +169,8 @@ function openRedisDocuments(
       const wanted = expected === undefined ? '' : String(expected);
       const argv = [time(), text, String(lifetimeMs), wanted, isListed ? key : ''];
       const write = () => redis.run(PUT, [redisKey(key), LIST], argv);
-      // A durable write waits only for connected replicas: the ledger records whether there must be any.
+      // A durable write waits only for connected replicas: the ledger records whether there must be
+      // any.
       replication.isRequired = false;
       const version = z.number().parse(await (isDurable ? replication.write(write) : write()));
       return version === 0 ? null : version;

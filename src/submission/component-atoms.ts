@@ -1,6 +1,6 @@
 // Heavy atoms of chemical components in the order of their entries. Written by
-// scripts/component-atoms.ts from the Chemical Component Dictionary of the wwPDB (public domain, CC0 1.0),
-// as of 2022-04; see there.
+// scripts/component-atoms.ts from the Chemical Component Dictionary of the wwPDB (public domain,
+// CC0 1.0), as of 2022-04; see there.
 
 /**
  * A line for each component: its code, `+` for a sugar, then its atoms. `:` stands before an

@@ -1,5 +1,6 @@
-// Callers never share what belongs to a batch: for every root field of the schema that reaches batches or tasks, and every file of
-// a task, another caller gets the same answer for their ids as for ids that do not exist; over HTTP, event streams, WebSocket.
+// Callers never share what belongs to a batch: for every root field of the schema that reaches
+// batches or tasks, and every file of a task, another caller gets the same answer for their ids as
+// for ids that do not exist; over HTTP, event streams, WebSocket.
 import { readdirSync, readFileSync } from 'node:fs';
 import { type GraphQLNamedType, getNamedType, isAbstractType, isObjectType, parse, validate } from 'graphql';
 import { createClient } from 'graphql-ws';
@@ -24,7 +25,10 @@ const TASK =
   '__typename taskId name taskStatus: status scores { ptm } result { resultUrl signedUrl ptm raw } artifacts { url } batch { batchId label } inputChains { proteinHash }';
 const PROBLEM = '... on Problem { message hint }';
 
-/** An operation for each root field that reaches what belongs to a batch. A new field has to be added here. */
+/**
+ * An operation for each root field that reaches what belongs to a batch. A new field has to be
+ * added here.
+ */
 const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
   'Query.batch': ({ batch }) => `{ batch(batchId: "${batch}") { ${BATCH} } }`,
   'Query.task': ({ task }) => `{ task(taskId: "${task}") { ${TASK} } }`,
@@ -40,7 +44,8 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
     `mutation { cancelBatch(batchId: "${batch}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
   'Mutation.cancelTask': ({ task }) =>
     `mutation { cancelTask(taskId: "${task}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
-  // The key was used by the other caller, for another input: here it is nobody's, and the fault is found before it is taken.
+  // The key was used by the other caller, for another input: here it is nobody's, and the fault is
+  // found before it is taken.
   'Mutation.submitFold': () =>
     `mutation { submitFold(input: { items: [], idempotencyKey: "the owner's" }) { __typename ${PROBLEM} } }`,
   'Subscription.batchProgress': ({ batch }) =>

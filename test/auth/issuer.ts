@@ -1,4 +1,5 @@
-// An issuer of tokens for tests: keys of three kinds behind an address on loopback, which can be switched off.
+// An issuer of tokens for tests: keys of three kinds behind an address on loopback, which can be
+// switched off.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { type CryptoKey, exportJWK, generateKeyPair, type JWK, SignJWT } from 'jose';
@@ -13,7 +14,9 @@ export interface Issuer {
   readonly fetches: number;
   /** Answers with an error from now on, or no more. */
   fail(failing: boolean): void;
-  /** A good token of a subject, changed as told. @param kid - the name of a key, ES256 unless said */
+  /**
+   * A good token of a subject, changed as told. @param kid - the name of a key, ES256 unless said
+   */
   sign(sub: string, changes?: Record<string, unknown>, kid?: string): Promise<string>;
   /** The public key of a kind, as everybody may know it. */
   publicKey(alg: string): JWK;

@@ -1,5 +1,5 @@
-// How callers prove themselves to a gateway that holds the key: keys of its own, listed or in a file that changes, and tokens of
-// an issuer; and that every way in asks for the same proof.
+// How callers prove themselves to a gateway that holds the key: keys of its own, listed or in a
+// file that changes, and tokens of an issuer; and that every way in asks for the same proof.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { request } from 'node:http';

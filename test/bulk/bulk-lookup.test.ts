@@ -1,4 +1,5 @@
-// Bulk look-ups over a sandbox whose clock is held: a stored list of jobs, whose state is read when it is asked for.
+// Bulk look-ups over a sandbox whose clock is held: a stored list of jobs, whose state is read when
+// it is asked for.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// Downloads of look-ups over real HTTP when clients do as they please: only the head, half of it, too slowly.
+// Downloads of look-ups over real HTTP when clients do as they please: only the head, half of it,
+// too slowly.
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { ManualClock } from '../../sandbox/src/clock.ts';

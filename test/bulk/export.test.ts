@@ -1,4 +1,5 @@
-// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500 looked up at a time.
+// POST /export.tsv and /export.ndjson: a line for each identifier of a list, in its order, 500
+// looked up at a time.
 
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { type IncomingMessage, request } from 'node:http';

@@ -1,5 +1,5 @@
-// Cutting a list of hashes: nothing lost, nothing twice, never more than 500 in a part; what a job makes of its part, and the parts of
-// the whole.
+// Cutting a list of hashes: nothing lost, nothing twice, never more than 500 in a part; what a job
+// makes of its part, and the parts of the whole.
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { splitHashes } from '../../src/lookups/bulk-lookup.ts';

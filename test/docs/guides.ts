@@ -1,4 +1,5 @@
-// The guides as tests read them: the README and docs/*.md, their fenced blocks and what is said about those.
+// The guides as tests read them: the README and docs/*.md, their fenced blocks and what is said
+// about those.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 

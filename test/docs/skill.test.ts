@@ -1,5 +1,5 @@
-// The agent skill says what /llms.txt says: skills/foldatlas/SKILL.md is written from the same words by
-// `UPDATE_DOCS=1 npx vitest run test/docs/skill.test.ts`.
+// The agent skill says what /llms.txt says: skills/foldatlas/SKILL.md is written from the same
+// words by `UPDATE_DOCS=1 npx vitest run test/docs/skill.test.ts`.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { expect, it } from 'vitest';
 import { AGENT_RULES } from '../../src/http/pages/llms-text.ts';

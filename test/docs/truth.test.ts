@@ -1,4 +1,5 @@
-// What the guides claim of the code: every setting, every metric, every link, every line of client code, every token with a fate.
+// What the guides claim of the code: every setting, every metric, every link, every line of client
+// code, every token with a fate.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,5 +1,6 @@
-// How many calls of the service each example query costs, in both dialects of the sandbox: docs/upstream-calls.md says what is counted here.
-// `UPDATE_DOCS=1 npx vitest run test/docs/upstream-calls.test.ts` writes the page anew.
+// How many calls of the service each example query costs, in both dialects of the sandbox:
+// docs/upstream-calls.md says what is counted here. `UPDATE_DOCS=1 npx vitest run
+// test/docs/upstream-calls.test.ts` writes the page anew.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { beforeAll, describe, expect, it } from 'vitest';
@@ -34,7 +35,10 @@ function remember(value: unknown, ids: Map<string, string>): void {
   }
 }
 
-/** Waits for what a mutation has set going, so that its calls are not counted as those of the next query. */
+/**
+ * Waits for what a mutation has set going, so that its calls are not counted as those of the next
+ * query.
+ */
 async function settle(world: World, name: string, ids: ReadonlyMap<string, string>): Promise<void> {
   const ask = async (query: string, id: string | undefined, path: string) =>
     at((await world.query(query, { id }, HEADERS)).data, path);

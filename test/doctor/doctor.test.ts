@@ -1,5 +1,5 @@
-// The doctor: it finds nothing wrong with a service that keeps to its shapes, names what differs and the setting that bridges it,
-// costs nothing, and tells no secret.
+// The doctor: it finds nothing wrong with a service that keeps to its shapes, names what differs
+// and the setting that bridges it, costs nothing, and tells no secret.
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';

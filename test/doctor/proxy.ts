@@ -1,4 +1,5 @@
-// A real server on loopback in front of the sandbox that changes what it answers, as a deployment does overnight.
+// A real server on loopback in front of the sandbox that changes what it answers, as a deployment
+// does overnight.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 

@@ -1,5 +1,5 @@
-// The gateway as a subgraph, asked as a router asks: references become objects in one call for all of them, each failure stays
-// at its own index, and the schema is told to whom it may be.
+// The gateway as a subgraph, asked as a router asks: references become objects in one call for all
+// of them, each failure stays at its own index, and the schema is told to whom it may be.
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { readConfig } from '../../src/config.ts';

@@ -1,4 +1,5 @@
-// Documents that the schema allows, made of a list of numbers: each number is one choice. It must not know what answers them.
+// Documents that the schema allows, made of a list of numbers: each number is one choice. It must
+// not know what answers them.
 import {
   type GraphQLArgument,
   type GraphQLInputType,

@@ -1,4 +1,5 @@
-// A few fixed seeds, and every seed of seeds.json: those have broken something once. `npm run fuzz` tries more.
+// A few fixed seeds, and every seed of seeds.json: those have broken something once. `npm run fuzz`
+// tries more.
 import { readFileSync } from 'node:fs';
 import { parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -21,8 +22,8 @@ const FIXED_SEEDS: Readonly<Record<string, readonly number[]>> = {
   folds: [1, 2],
 };
 /**
- * A run of the oracle is a session of up to 14 queries; what it found once stands in test/oracle/cases.ts, and
- * `npm run fuzz` tries more.
+ * A run of the oracle is a session of up to 14 queries. test/oracle/cases.ts has what it found,
+ * and `npm run fuzz` tries more.
  */
 const ORACLE_SEEDS = [1];
 const ORACLE_RUNS = 8;

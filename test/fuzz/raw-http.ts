@@ -1,4 +1,5 @@
-// Sends bytes to a port and reads what comes back, whatever either side thinks of HTTP. It knows no target.
+// Sends bytes to a port and reads what comes back, whatever either side thinks of HTTP. It knows no
+// target.
 import { connect } from 'node:net';
 
 /** How long a server may think about bytes that could be the beginning of something. */

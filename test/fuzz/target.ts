@@ -1,4 +1,5 @@
-// What targets of fuzzing share: their shape, odd texts, changes of bytes, and what no answer may say. It knows no target.
+// What targets of fuzzing share: their shape, odd texts, changes of bytes, and what no answer may
+// say. It knows no target.
 import fc from 'fast-check';
 import type { FuzzWorld } from './world.ts';
 

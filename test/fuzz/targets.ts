@@ -1,4 +1,5 @@
-// All that is fuzzed, by name. fast-check makes the input from a seed, so that the same seed tries the same again.
+// All that is fuzzed, by name. fast-check makes the input from a seed, so that the same seed tries
+// the same again.
 import fc from 'fast-check';
 import { oracleProperty } from '../oracle/property.ts';
 import type { Target } from './target.ts';

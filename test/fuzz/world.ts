@@ -1,4 +1,5 @@
-// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that spoils answers.
+// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that
+// spoils answers.
 
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
 import { readConfig } from '../../src/config.ts';
@@ -37,7 +38,8 @@ function open(upstreamUrl: string): Gateway {
       config,
       upstreamUrl,
       log: createLogger(config.LOG_LEVEL, false),
-      // An upstream that lies is asked again and again: that it would be left alone is tried elsewhere.
+      // An upstream that lies is asked again and again: that it would be left alone is tried
+      // elsewhere.
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
     }),
   );

@@ -1,5 +1,5 @@
-// The table of failures by the faces of the gateway: each is told with its status, and counted with its code, drift with its place;
-// the log names the cause once.
+// The table of failures by the faces of the gateway: each is told with its status, and counted with
+// its code, drift with its place; the log names the cause once.
 import { createClient } from 'graphql-ws';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { WebSocket } from 'ws';

@@ -1,5 +1,5 @@
-// Answers that hold addresses of the gateway: a cache must not give those that one client's Host header has
-// made to another client.
+// Answers that hold addresses of the gateway: a cache must not give those that one client's Host
+// header has made to another client.
 import { once } from 'node:events';
 import { createServer, request, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,4 +1,5 @@
-// /openapi.json: it is valid, it describes every route, and every route answers as it says, in each status that it names.
+// /openapi.json: it is valid, it describes every route, and every route answers as it says, in each
+// status that it names.
 import { readFileSync } from 'node:fs';
 import { fromJsonSchema, type JsonSchemaType } from '@modelcontextprotocol/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Which answers may be stored and shared: those whose fields all say that they are public, and no others.
+// Which answers may be stored and shared: those whose fields all say that they are public, and no
+// others.
 import SchemaBuilder from '@pothos/core';
 import { GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// Bodies: 1 MiB without credentials, MAX_BODY_BYTES with, announced or in chunks. Over real connections.
+// Bodies: 1 MiB without credentials, MAX_BODY_BYTES with, announced or in chunks. Over real
+// connections.
 import { request } from 'node:http';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { type Sandbox, startSandbox } from '../../sandbox/src/sandbox.ts';

@@ -1,4 +1,5 @@
-// Small requests that would cost much before anything is executed: lists that a document gives at many places, long texts, wrong values.
+// Small requests that would cost much before anything is executed: lists that a document gives at
+// many places, long texts, wrong values.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { expectAtMost, expectLinear, GROWTH } from '../cpu-time.ts';
 import { at, openWorld, type World } from '../support.ts';

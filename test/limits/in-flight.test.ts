@@ -1,5 +1,5 @@
-// Requests in flight: counted while they are worked on, never for longer, however they end. Over real
-// connections.
+// Requests in flight: counted while they are worked on, never for longer, however they end. Over
+// real connections.
 import { once } from 'node:events';
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect, type Socket } from 'node:net';

@@ -1,4 +1,5 @@
-// Limits over real connections: rates, failed authentication, requests in flight, subscriptions, sockets.
+// Limits over real connections: rates, failed authentication, requests in flight, subscriptions,
+// sockets.
 import { once } from 'node:events';
 import { createServer, type ServerResponse } from 'node:http';
 import { type AddressInfo, connect as open } from 'node:net';

@@ -1,4 +1,5 @@
-// Requests in a minute: counted by key, shared by replicas over Redis, and by each process alone while Redis is away.
+// Requests in a minute: counted by key, shared by replicas over Redis, and by each process alone
+// while Redis is away.
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished, vi } from 'vitest';
 import { openRateLimiters, type RateLimiter } from '../../src/http/access/rate-limit.ts';

@@ -1,6 +1,7 @@
-// Refusing costs about what reading costs: whatever a client or the service sends takes at most twenty times the CPU time that
-// JSON.parse takes for the same bytes, and megabytes of all of it together little memory. A quarter of a megabyte shows the former:
-// what takes more for each byte, or grows faster than the bytes, is found there as well, at a quarter of the time.
+// Refusing costs about what reading costs: whatever a client or the service sends takes at most
+// twenty times the CPU time that JSON.parse takes for the same bytes, and megabytes of all of it
+// together little memory. A quarter of a megabyte shows the former: what takes more for each byte,
+// or grows faster than the bytes, is found there as well, at a quarter of the time.
 import { once } from 'node:events';
 import { crc32, deflateRawSync } from 'node:zlib';
 import fc from 'fast-check';
@@ -62,7 +63,10 @@ const cpuMs = (): number => {
   return (user + system) / 1000;
 };
 
-/** Usual JSON of as many bytes: a long text or number is parsed in no time, but has to be received as well. */
+/**
+ * Usual JSON of as many bytes: a long text or number is parsed in no time, but has to be received
+ * as well.
+ */
 const USUAL = `[${fill((i) => `{"name":"value ${i}","n":${i / 8}}`)}]`;
 /** The least CPU time of JSON.parse for a text. */
 function parseMs(text: string): number {
@@ -77,7 +81,10 @@ function parseMs(text: string): number {
   return least;
 }
 
-/** Runs it until it takes no more than it may, a few times at most: other processes share the caches. */
+/**
+ * Runs it until it takes no more than it may, a few times at most: other processes share the
+ * caches.
+ */
 async function expectCheap(text: string, run: () => Promise<unknown>): Promise<void> {
   const tries: string[] = [];
   for (let i = 0; i < MAX_TRIES; i += 1) {
@@ -585,7 +592,8 @@ it('leaves a process with little memory alive, two at a time', async () => {
         await Promise.all([ask(list.ask), ask(list.ask)]);
       }
     }
-    // Each door with its own shape and a third of the others, so that each shape comes to three doors.
+    // Each door with its own shape and a third of the others, so that each shape comes to three
+    // doors.
     for (const [i, [where, own]] of EXAMPLES.entries()) {
       const send = DOORS[where] ?? expect.fail('no door');
       if (where.includes('WebSocket')) continue;

@@ -1,5 +1,5 @@
-// The time limits between caller, proxy, gateway and service: each waits longer than the one behind it, so that the answer to a slow
-// Submit reaches its caller.
+// The time limits between caller, proxy, gateway and service: each waits longer than the one behind
+// it, so that the answer to a slow Submit reaches its caller.
 import { readFileSync } from 'node:fs';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';

@@ -11,7 +11,9 @@ export interface Agent {
 export const resultText = ({ content }: CallToolResult): string =>
   content.map((part) => (part.type === 'text' ? part.text : `<${part.type}>`)).join('\n');
 
-/** Connects a client. @param mode - `auto` asks for the protocol of 2026, `legacy` is that of 2025 */
+/**
+ * Connects a client. @param mode - `auto` asks for the protocol of 2026, `legacy` is that of 2025
+ */
 export async function connect(
   { gateway }: Pick<World, 'gateway'>,
   headers: Record<string, string> = {},

@@ -1,4 +1,5 @@
-// Null in a message of an agent: the same as left out, for every tool and every optional argument over HTTP.
+// Null in a message of an agent: the same as left out, for every tool and every optional argument
+// over HTTP.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { withoutNulls } from '../../src/http/mcp/without-nulls.ts';
 import { type Fields, isFields } from '../../src/upstream/json/is-fields.ts';

@@ -1,5 +1,5 @@
-// The tools of /mcp through the SDK's own client: what each answers and costs the service, its limits, and what it says when
-// something is wrong.
+// The tools of /mcp through the SDK's own client: what each answers and costs the service, its
+// limits, and what it says when something is wrong.
 import fc from 'fast-check';
 import { getIntrospectionQuery, parse, printType, validate } from 'graphql';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
@@ -63,7 +63,8 @@ describe('the tools', () => {
     const submit = tools.find(({ name }) => name === 'submit_fold');
     expect(submit?.annotations).toMatchObject({ destructiveHint: false, idempotentHint: true });
     expect(submit?.inputSchema.required).toContain('idempotencyKey');
-    // A model reads it with every task: 27 kB with the types of results, which say little more than these do.
+    // A model reads it with every task: 27 kB with the types of results, which say little more than
+    // these do.
     expect(jsonBytes(tools)).toBeLessThan(12_000);
   });
 

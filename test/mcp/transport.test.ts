@@ -1,4 +1,5 @@
-// POST /mcp as HTTP: it has the authentication, limits, rates, CORS rules and log of /graphql, and no sessions.
+// POST /mcp as HTTP: it has the authentication, limits, rates, CORS rules and log of /graphql, and
+// no sessions.
 
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

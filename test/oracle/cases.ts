@@ -1,4 +1,5 @@
-// Sessions that were answered wrongly once. Proteins are named by their kind: the universe may change, the kinds stay.
+// Sessions that were answered wrongly once. Proteins are named by their kind: the universe may
+// change, the kinds stay.
 import type { Step } from './property.ts';
 import type { ProteinKinds } from './world.ts';
 

@@ -30,10 +30,12 @@ const isClose = (a: number, b: number): boolean => Math.abs(a - b) <= CLOSE * Ma
  */
 export function findDifference(answer: Answer, expected: unknown): string | undefined {
   const failed = (answer.errors ?? []).map(({ path }) => path ?? []);
-  // A failure below a non-null field stands higher up as null: its path begins with the place of that null.
+  // A failure below a non-null field stands higher up as null: its path begins with the place of
+  // that null.
   const isExplained = (path: Path): boolean => failed.some((at) => path.every((step, i) => step === at[i]));
 
-  // A look-up tells a failure once for each identifier: at its protein, where one is selected, its problem then being null.
+  // A look-up tells a failure once for each identifier: at its protein, where one is selected, its
+  // problem then being null.
   const isToldBeside = (path: Path, wanted: unknown): boolean =>
     isRecord(wanted) &&
     PROBLEMS.has(String(wanted.__typename)) &&

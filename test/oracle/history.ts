@@ -1,6 +1,7 @@
-// Sequences of twenty documents over five proteins, of one gateway with all caches but that of responses: each answer
-// is what single records say, whatever was asked before and whatever failed then, or has an error at the place.
-// `TEST_RUNS=40 CI=1 npx vitest run test/oracle/history` tries 20,000 sequences, `TEST_SEED=2` others.
+// Sequences of twenty documents over five proteins, of one gateway with all caches but that of
+// responses: each answer is what single records say, whatever was asked before and whatever failed
+// then, or has an error at the place. `TEST_RUNS=40 CI=1 npx vitest run test/oracle/history` tries
+// 20,000 sequences, `TEST_SEED=2` others.
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -10,7 +11,10 @@ import { holdSession, type Step } from './property.ts';
 import { type RelatedProtein, relatedDocuments } from './related-documents.ts';
 import { DIALECTS, type Dialect, type Fault, type OracleWorld, openOracleWorld } from './world.ts';
 
-/** Both dialects together: 500 on CI, where the faults that this found would come back; some at each `npm test`. */
+/**
+ * Both dialects together: 500 on CI, where the faults that this found would come back; some at each
+ * `npm test`.
+ */
 const SEQUENCES = process.env.CI ? 500 : 60;
 const DOCUMENTS = 20;
 /** Sequences draw from a pool of documents, so that the reference works out each document once. */
@@ -31,7 +35,10 @@ let proteins: readonly RelatedProtein[] = [];
 /** Features that are asked for, some of each protein's ranking; the service has no others. */
 let features: ReadonlySet<unknown> = new Set();
 
-/** A service of five proteins and few features, whose records name a protein otherwise than its cluster. */
+/**
+ * A service of five proteins and few features, whose records name a protein otherwise than its
+ * cluster.
+ */
 function alterAnswer(path: string, json: unknown): unknown {
   if (!isFields(json)) return json;
   if (path.endsWith('/features') && Array.isArray(json.data))

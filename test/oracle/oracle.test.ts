@@ -1,5 +1,5 @@
-// What was found wrong once by holding the gateway to the reference, in both dialects. Random sessions are the target
-// `oracle` of test/fuzz.
+// What was found wrong once by holding the gateway to the reference, in both dialects. Random
+// sessions are the target `oracle` of test/fuzz.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { runs } from '../property-runs.ts';

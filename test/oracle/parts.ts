@@ -1,4 +1,5 @@
-// The same query in parts: some selections are deferred, some lists streamed; and the answer put together as clients do it.
+// The same query in parts: some selections are deferred, some lists streamed; and the answer put
+// together as clients do it.
 import {
   type DirectiveNode,
   type FieldNode,

@@ -1,5 +1,5 @@
-// The property: whatever is asked, in whatever order, with whatever failing, the gateway says what single records say, or
-// that it could not find out.
+// The property: whatever is asked, in whatever order, with whatever failing, the gateway says what
+// single records say, or that it could not find out.
 import fc from 'fast-check';
 import { findDifference } from './compare.ts';
 import { inParts } from './parts.ts';

@@ -1,10 +1,13 @@
-// Random read queries over proteins, clusters and features: nested, with aliases, fragments, duplicates, and identifiers
-// of every kind of protein there is.
+// Random read queries over proteins, clusters and features: nested, with aliases, fragments,
+// duplicates, and identifiers of every kind of protein there is.
 import fc from 'fast-check';
 
 /** Identifiers to draw from. */
 export interface Subjects {
-  /** Hashes: representatives, members, unclustered, structureless and unfolded proteins, and unknown ones. */
+  /**
+   * Hashes: representatives, members, unclustered, structureless and unfolded proteins, and unknown
+   * ones.
+   */
   readonly hashes: readonly string[];
   readonly accessions: readonly string[];
   readonly sequences: readonly string[];

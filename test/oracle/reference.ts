@@ -1,5 +1,6 @@
-// A naive reference for read queries: graphql-js over the public schema, one single-record call at a time, no planner,
-// no loader, no bulk archive. It imports nothing of src, so that it cannot share a mistake with the gateway.
+// A naive reference for read queries: graphql-js over the public schema, one single-record call at
+// a time, no planner, no loader, no bulk archive. It imports nothing of src, so that it cannot
+// share a mistake with the gateway.
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { buildSchema, type ExecutionResult, execute, type GraphQLFieldResolver, parse } from 'graphql';
@@ -12,7 +13,10 @@ const FEATURES = 16_384;
 type Json = Record<string, unknown>;
 type Args = Json;
 
-/** Reads one address of the service: the JSON of a 200, null for a 404. @throws Error for every other answer */
+/**
+ * Reads one address of the service: the JSON of a 200, null for a 404. @throws Error for every
+ * other answer
+ */
 export type ReadRecord = (path: string) => Promise<Json | null>;
 
 const isJson = (value: unknown): value is Json =>
@@ -44,9 +48,10 @@ const pageOf = <T>(all: readonly T[], { first }: Args) => ({
 });
 
 /**
- * What the reference answers a query with, from single records alone.
+ * The reference answers a query from single records alone.
  *
- * @param isEndIncluded - whether the service sends the last residue as `end` of a region, and not the one after it
+ * @param isEndIncluded - whether the service sends the last residue as `end` of a region, and not
+ *   the one after it
  */
 export function createReference(read: ReadRecord, isEndIncluded: boolean) {
   const protein = (hash: unknown, query = '') =>

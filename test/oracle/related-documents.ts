@@ -1,5 +1,5 @@
-// Documents about few proteins, each reached in many ways and asked for features in many ways: a later one meets
-// what an earlier one has left in the caches.
+// Documents about few proteins, each reached in many ways and asked for features in many ways: a
+// later one meets what an earlier one has left in the caches.
 import fc from 'fast-check';
 import type { Question } from './world.ts';
 
@@ -19,7 +19,10 @@ const weighted = <T>(...choices: readonly (readonly [weight: number, arbitrary: 
 const constant = (text: string): fc.Arbitrary<Field> => fc.constant((key) => `${key}: ${text}`);
 const globalId = (type: string, hash: string): string => Buffer.from(`${type}:${hash}`).toString('base64');
 
-/** A selection of some fields. @param prefix - of their keys, other than those of the levels around it */
+/**
+ * A selection of some fields. @param prefix - of their keys, other than those of the levels around
+ * it
+ */
 const selection = (prefix: string, field: fc.Arbitrary<Field>): fc.Arbitrary<string> =>
   // Short ones mostly: what collides is in two documents.
   fc

@@ -1,5 +1,5 @@
-// What the reference and the gateway are held against each other over: a sandbox in each dialect, a proxy that can make
-// one operation fail, and gateways that keep their store over a restart.
+// What the reference and the gateway are held against each other over: a sandbox in each dialect, a
+// proxy that can make one operation fail, and gateways that keep their store over a restart.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
@@ -128,7 +128,10 @@ async function openFaultProxy(target: string, alter: AlterAnswer | undefined) {
   };
 }
 
-/** Single records of the sandbox, each read once: the universe does not change while reads are compared. */
+/**
+ * Single records of the sandbox, each read once: the universe does not change while reads are
+ * compared.
+ */
 function readRecords(url: string): ReadRecord {
   const known = new Map<string, Awaited<ReturnType<ReadRecord>>>();
   return async (path) => {
@@ -203,7 +206,10 @@ export type OracleWorld = Awaited<ReturnType<typeof openOracleWorld>>;
 /** One document of a step. */
 export interface Question {
   readonly query: string;
-  /** Decides which of its selections are deferred, and which of its lists streamed; it is asked whole without. */
+  /**
+   * Decides which of its selections are deferred, and which of its lists streamed; it is asked
+   * whole without.
+   */
   readonly parts?: number | undefined;
 }
 
@@ -256,7 +262,8 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
       upstreamUrl,
       log: createLogger(config.LOG_LEVEL, false),
       breaker: { failures: 1_000_000, first: 1, longest: 1 },
-      // Answers come from the caches of what the service said, and not from the responses of before.
+      // Answers come from the caches of what the service said, and not from the responses of
+      // before.
       limits: { responseCacheBytes: 0, eventLoopDelayMs: 0 },
     });
   }

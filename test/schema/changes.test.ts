@@ -1,4 +1,5 @@
-// The lock on the schema: what is committed is what the code makes, and what clients of the last release use stays.
+// The lock on the schema: what is committed is what the code makes, and what clients of the last
+// release use stays.
 import { readFileSync } from 'node:fs';
 import { parse, print, visit } from 'graphql';
 import { describe, expect, it } from 'vitest';
@@ -17,7 +18,10 @@ function changed(from: string, to: string): string {
   return current.replace(from, to);
 }
 
-/** A schema without what stands in a type under a name: a field, an argument, an input field or an enum value. */
+/**
+ * A schema without what stands in a type under a name: a field, an argument, an input field or an
+ * enum value.
+ */
 const without = (sdl: string, type: string, name: string): string =>
   print(
     visit(parse(sdl), {

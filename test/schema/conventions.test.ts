@@ -1,5 +1,6 @@
-// The printed schema and the example operations keep the conventions of GraphQL: graphql-js checks what is valid, the rules
-// below check names, connections, reachability, depth and the keys that a cache needs.
+// The printed schema and the example operations keep the conventions of GraphQL: graphql-js checks
+// what is valid, the rules below check names, connections, reachability, depth and the keys that a
+// cache needs.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import {

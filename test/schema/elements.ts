@@ -1,5 +1,5 @@
-// Every element of a schema that can carry a description, in one list: types, fields, arguments, input fields, enum values and
-// directives. What GraphQL itself defines is left out.
+// Every element of a schema that can carry a description, in one list: types, fields, arguments,
+// input fields, enum values and directives. What GraphQL itself defines is left out.
 import {
   type GraphQLSchema,
   getNamedType,

@@ -1,5 +1,6 @@
-// One rule for every id that names nothing: null from a query, NotFound from a mutation, the code NOT_FOUND from a subscription,
-// 404 from a file. An id that is no id of its kind is BAD_USER_INPUT.
+// One rule for every id that names nothing: null from a query, NotFound from a mutation, the code
+// NOT_FOUND from a subscription, 404 from a file. An id that is no id of its kind is
+// BAD_USER_INPUT.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { at, openWorld, type World } from '../support.ts';
 

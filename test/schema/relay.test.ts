@@ -1,5 +1,5 @@
-// The Relay server specification, by its letter: every id finds its object again, and every connection is walked in pages of any
-// size, without losing, repeating or reordering anything.
+// The Relay server specification, by its letter: every id finds its object again, and every
+// connection is walked in pages of any size, without losing, repeating or reordering anything.
 import fc from 'fast-check';
 import { isInterfaceType, isObjectType } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -1,4 +1,5 @@
-// All members of a union can be selected in one query, field by field under the same name, as front ends and generated code do.
+// All members of a union can be selected in one query, field by field under the same name, as front
+// ends and generated code do.
 import {
   type GraphQLNamedType,
   GraphQLObjectType,

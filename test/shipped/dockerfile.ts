@@ -1,5 +1,6 @@
-// Carries out a Dockerfile without a container: each stage is a folder, COPY copies into it, and RUN runs there by the Node
-// that the image has. Knows the instructions that ours has, and refuses others.
+// Carries out a Dockerfile without a container: each stage is a folder, COPY copies into it, and
+// RUN runs there by the Node that the image has. Knows the instructions that ours has, and refuses
+// others.
 import { execFile } from 'node:child_process';
 import { chmodSync, cpSync, existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';

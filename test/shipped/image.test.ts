@@ -1,5 +1,5 @@
-// The images of the gateway and the sandbox: the steps of the Dockerfile are carried out in folders, and each is started by
-// its command, in its environment, as its user.
+// The images of the gateway and the sandbox: the steps of the Dockerfile are carried out in
+// folders, and each is started by its command, in its environment, as its user.
 import { execFile } from 'node:child_process';
 import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -38,7 +38,9 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-/** Where a program of an image runs. Its paths are below the folder; it is reached on loopback only. */
+/**
+ * Where a program of an image runs. Its paths are below the folder; it is reached on loopback only.
+ */
 function placeOf(image: Stage, more: Readonly<Record<string, string>> = {}) {
   const env = Object.fromEntries(
     Object.entries(image.env).map(([name, value]) => [

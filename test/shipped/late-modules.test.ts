@@ -1,6 +1,6 @@
-// Everything that the built gateway loads late, in one place: traces, Redis, keys of an issuer, webhooks, tools for agents,
-// the chemistry of a ligand, GraphiQL, the command line. Coverage tells which modules were loaded; one that no test asks
-// for fails here.
+// Everything that the built gateway loads late, in one place: traces, Redis, keys of an issuer,
+// webhooks, tools for agents, the chemistry of a ligand, GraphiQL, the command line. Coverage tells
+// which modules were loaded; one that no test asks for fails here.
 import { execFile } from 'node:child_process';
 import { createHmac, randomBytes } from 'node:crypto';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';

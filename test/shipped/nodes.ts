@@ -1,4 +1,5 @@
-// Versions of Node by npm's packages of it, whose binary needs no install script. Installed once into node_modules/.cache.
+// Versions of Node by npm's packages of it, whose binary needs no install script. Installed once
+// into node_modules/.cache.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdirSync, mkdtempSync, renameSync, rmSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -10,7 +11,10 @@ const run = promisify(execFile);
 /** What a program is given of this process: not the settings that npm hands to what it runs. */
 export const PLAIN_ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
 
-/** Settings of npm for a folder without an .npmrc: no scripts, and what `npm ci` has fetched is fetched no more. */
+/**
+ * Settings of npm for a folder without an .npmrc: no scripts, and what `npm ci` has fetched is
+ * fetched no more.
+ */
 export const NPM_ENV = {
   ...PLAIN_ENV,
   npm_config_ignore_scripts: 'true',

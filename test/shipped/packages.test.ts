@@ -1,5 +1,5 @@
-// The two packages of npm as a stranger installs them: packed, installed into an empty folder, and run by each Node that
-// they are for. On Node 20, which has no SQLite, they say what to install.
+// The two packages of npm as a stranger installs them: packed, installed into an empty folder, and
+// run by each Node that they are for. On Node 20, which has no SQLite, they say what to install.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

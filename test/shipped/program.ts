@@ -1,4 +1,5 @@
-// A program that is shipped, started as its users start it: in a folder and an environment of its own.
+// A program that is shipped, started as its users start it: in a folder and an environment of its
+// own.
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { endWithFile } from '../child-processes.ts';
@@ -8,7 +9,10 @@ export interface Program {
   readonly url: string;
   /** What it has written so far. */
   output(): string;
-  /** Tells it, and what it has started, to stop. @returns the exit code; null when the signal ended it */
+  /**
+   * Tells it, and what it has started, to stop. @returns the exit code; null when the signal ended
+   * it
+   */
   stop(): Promise<number | null>;
 }
 
@@ -22,7 +26,10 @@ export interface ProgramOptions {
 /** The addresses of the gateway and the sandbox in the lines with which they start. */
 const STARTED = /(http:\/\/\S+)\/graphql\n|\*\*\* SANDBOX at (http:\S+) /;
 
-/** Starts a server and resolves when it listens. @throws Error with what it wrote when it ends before */
+/**
+ * Starts a server and resolves when it listens. @throws Error with what it wrote when it ends
+ * before
+ */
 export async function startProgram(
   [command = '', ...args]: readonly string[],
   { cwd, env, user }: ProgramOptions,

@@ -1,5 +1,5 @@
-// The Python client as PyPI would hold it: sdist and wheel are built by setuptools, installed into empty folders, and the
-// command of each asks a gateway.
+// The Python client as PyPI would hold it: sdist and wheel are built by setuptools, installed into
+// empty folders, and the command of each asks a gateway.
 import { execFile, spawnSync } from 'node:child_process';
 import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

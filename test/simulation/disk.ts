@@ -45,7 +45,8 @@ export class Disk {
 
   #copy(from: string, to: string, files: readonly string[] = FILES): void {
     for (const file of files) {
-      // A new file each time: connections that wait for the garbage collector have locks on the old one.
+      // A new file each time: connections that wait for the garbage collector have locks on the old
+      // one.
       rmSync(join(to, file), { force: true });
       if (existsSync(join(from, file))) copyFileSync(join(from, file), join(to, file));
     }

@@ -454,7 +454,10 @@ class World {
     await this.time.advance(MAX_ANSWER_MS, () => this.reap() || this.#isSettled());
   }
 
-  /** All is well again: one gateway serves, every caller sends again what it has sent, and webhooks have time. */
+  /**
+   * All is well again: one gateway serves, every caller sends again what it has sent, and webhooks
+   * have time.
+   */
   async end(): Promise<void> {
     for (const process of this.#processes) process.dieAt = Number.POSITIVE_INFINITY;
     await this.#settle();

@@ -9,7 +9,9 @@ export interface Violation {
 }
 
 const RETENTION_MS = 31 * 24 * 3_600_000;
-/** Polls of one batch are never closer: the first interval is 2 s, and jitter takes a fifth of it. */
+/**
+ * Polls of one batch are never closer: the first interval is 2 s, and jitter takes a fifth of it.
+ */
 const MIN_POLL_MS = 1_500;
 /** Answers that say that nothing was queued. */
 const NOTHING = new Set(['Refused', 'InvalidInput', 'IdempotencyConflict']);

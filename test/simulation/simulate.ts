@@ -1,5 +1,5 @@
-// Bundles the simulator with the gateway's source, with or without a mutation in it, and plays seeds
-// on every core.
+// Bundles the simulator with the gateway's source, with or without a mutation in it, and plays
+// seeds on every core.
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { availableParallelism, tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,4 +1,5 @@
-// The money path over thousands of orders of events: with the gateway as it is, and with faults in it. README.md explains.
+// The money path over thousands of orders of events: with the gateway as it is, and with faults in
+// it. README.md explains.
 import { describe, expect, it } from 'vitest';
 import { MUTANT_NAMES, mutantPlan } from './mutants.ts';
 import { printHistory, simulate } from './simulate.ts';

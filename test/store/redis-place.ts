@@ -28,8 +28,9 @@ export interface RedisPlace {
 }
 
 /**
- * A port on loopback that nothing listens on. It lies below those that systems give to `listen(0)` and to outgoing
- * connections, so that none of these takes it before it is used, or while its server is restarted.
+ * A port on loopback that nothing listens on. It lies below those that systems give to `listen(0)`
+ * and to outgoing connections, so that none of these takes it before it is used, or while its
+ * server is restarted.
  */
 export async function freePort(): Promise<number> {
   for (;;) {

@@ -1,6 +1,10 @@
-// Folding results for the tests: a small complex written by hand, and a large one of any size. They say nothing of science.
+// Folding results for the tests: a small complex written by hand, and a large one of any size. They
+// say nothing of science.
 
-/** Two protein chains, the second with a modified residue, a strand of RNA, DNA and a ligand with odd names. */
+/**
+ * Two protein chains, the second with a modified residue, a strand of RNA, DNA and a ligand with
+ * odd names.
+ */
 export function smallFold() {
   const tokens = [
     ['MET', 0, ['N', 'CA', 'C', 'O']],

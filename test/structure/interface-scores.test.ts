@@ -1,5 +1,5 @@
-// Scores of interfaces against a naive reckoning, written from the papers: ipSAE (Dunbrack 2025), pDockQ (Bryant et al. 2022), pDockQ2
-// (Zhu et al. 2023), LIS (Kim et al. 2024).
+// Scores of interfaces against a naive reckoning, written from the papers: ipSAE (Dunbrack 2025),
+// pDockQ (Bryant et al. 2022), pDockQ2 (Zhu et al. 2023), LIS (Kim et al. 2024).
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChainPairScores } from '../../src/structure/fold/interface-scores.ts';
@@ -24,7 +24,10 @@ const ATOMS: Readonly<Record<string, readonly string[]>> = {
 };
 const names = ['A', 'B', 'C', 'D'];
 
-/** A folding result; the last atom of each residue is the one whose distances count, the others are far away. */
+/**
+ * A folding result; the last atom of each residue is the one whose distances count, the others are
+ * far away.
+ */
 function createFold(residues: readonly Residue[], pae: readonly (readonly number[])[] | null) {
   let end = 0;
   const atoms = residues.flatMap(({ name, at }) =>

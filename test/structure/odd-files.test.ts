@@ -1,5 +1,5 @@
-// Odd results as files: every chain, residue, atom, element and entity is what was sent. Readers of others see the same in
-// test/system/structure.
+// Odd results as files: every chain, residue, atom, element and entity is what was sent. Readers of
+// others see the same in test/system/structure.
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import { writeFoldFile } from '../../src/structure/fold/files.ts';

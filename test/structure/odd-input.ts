@@ -1,5 +1,6 @@
-// Odd folding results for property tests: names of chains, components and atoms, modified residues, metals, copies, residues without
-// coordinates. Atoms stand far apart, so that none are bonded by chance.
+// Odd folding results for property tests: names of chains, components and atoms, modified residues,
+// metals, copies, residues without coordinates. Atoms stand far apart, so that none are bonded by
+// chance.
 import fc from 'fast-check';
 
 const PROTEIN = ['MET', 'GLY', 'ALA', 'CYS', 'LYS', 'SEP', 'MSE', 'DAL', 'DPR', 'HYP', 'UNK', 'SEC'];

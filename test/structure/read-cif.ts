@@ -1,4 +1,5 @@
-// A strict reader of CIF 1.1 for the tests: it throws where a tolerant one would guess. It is independent of the writer.
+// A strict reader of CIF 1.1 for the tests: it throws where a tolerant one would guess. It is
+// independent of the writer.
 
 type Token = { readonly kind: 'word' | 'text'; readonly value: string };
 

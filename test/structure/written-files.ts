@@ -31,7 +31,10 @@ export function expectedAtoms({ complex }: ReturnType<typeof smallFold>) {
   });
 }
 
-/** A fold of the sandbox: a molecule bonded to a lysine, and ligands by SMILES of which two are the same and one is an isomer. */
+/**
+ * A fold of the sandbox: a molecule bonded to a lysine, and ligands by SMILES of which two are the
+ * same and one is an isomer.
+ */
 export async function bondedFold() {
   const outcome = await fold({
     model: 'm',

@@ -1,5 +1,5 @@
-// The server as a process of its own, built and started as `npm start` does, for tests of what becomes of processes: killed, stopped,
-// out of disk.
+// The server as a process of its own, built and started as `npm start` does, for tests of what
+// becomes of processes: killed, stopped, out of disk.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
@@ -16,7 +16,9 @@ export interface ServerProcess {
   readonly log: () => string;
   /** Sends one operation. @throws when the connection breaks */
   ask(query: string, variables?: Record<string, unknown>, token?: string): Promise<Answer>;
-  /** Sends a signal and waits for the end. @returns its exit code; null when the signal killed it */
+  /**
+   * Sends a signal and waits for the end. @returns its exit code; null when the signal killed it
+   */
   end(signal: NodeJS.Signals): Promise<number | null>;
 }
 

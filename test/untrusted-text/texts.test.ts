@@ -1,4 +1,5 @@
-// Functions that read what a client or the upstream service wrote: none takes more than linear time, whatever it is given.
+// Functions that read what a client or the upstream service wrote: none takes more than linear
+// time, whatever it is given.
 import { Socket } from 'node:net';
 import { GraphQLError } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -40,7 +40,9 @@ export const secretFile = (file: string): string => `${file}.secret`;
 
 const isEmpty = (path: string): boolean => (statSync(path, { throwIfNoEntry: false })?.size ?? 0) === 0;
 
-/** Whether a ledger was here: its tables are made before its secret, and before anything is logged. */
+/**
+ * Whether a ledger was here: its tables are made before its secret, and before anything is logged.
+ */
 const isGone = (file: string): boolean =>
   isEmpty(file) && (existsSync(secretFile(file)) || !isEmpty(`${file}-wal`));
 

@@ -7,7 +7,10 @@ type Test = (value: unknown) => boolean;
 
 const TESTS = new WeakMap<z.ZodType, Test>();
 
-/** Adds a test to a schema. @param isPlain - true only for values that the schema returns as they are */
+/**
+ * Adds a test to a schema. @param isPlain - true only for values that the schema returns as they
+ * are
+ */
 export function withTest<S extends z.ZodType>(schema: S, isPlain: Test): S {
   TESTS.set(schema, isPlain);
   return schema;
@@ -19,7 +22,9 @@ export const orMissing =
   (value) =>
     value == null || isPlain(value);
 
-/** The test for an object whose names are those of fields and whose values pass the tests of these. */
+/**
+ * The test for an object whose names are those of fields and whose values pass the tests of these.
+ */
 export const hasPlainFields =
   (shape: Readonly<Record<string, z.ZodType>>): Test =>
   (value) => {

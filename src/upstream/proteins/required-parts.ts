@@ -1,4 +1,5 @@
-// The parts of proteins that are needed, as a small algebra: needs are joined, compared and subtracted.
+// The parts of proteins that are needed, as a small algebra: needs are joined, compared and
+// subtracted.
 import { type ArchiveMember, type Held, heldBy, PARTS, type PartName, type RequiredParts } from './parts.ts';
 import type { ProteinRecord } from './record.ts';
 
@@ -93,7 +94,9 @@ export function inArchive(needs: RequiredParts): RequiredParts {
   return needsCluster(needs) ? { ...met, cluster: true } : met;
 }
 
-/** The needs that neither the record nor an archive has, which was asked for others: there is none. */
+/**
+ * The needs that neither the record nor an archive has, which was asked for others: there is none.
+ */
 export const absentFromBoth = (needs: RequiredParts, asked: RequiredParts): RequiredParts =>
   pickParts(
     needs,

@@ -23,7 +23,9 @@ interface SequenceFacts {
   readonly length: number | undefined;
 }
 
-/** Reads a PDB text with coordinates. @param count - its residues, where they are counted already */
+/**
+ * Reads a PDB text with coordinates. @param count - its residues, where they are counted already
+ */
 export function readStructure(
   text: string | LazyText,
   { sequence, length }: SequenceFacts,

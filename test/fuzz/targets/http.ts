@@ -1,5 +1,5 @@
-// Requests that are nearly HTTP, over a socket: an answer that blames only the sender, or a closed connection, and a server that is
-// alive afterwards.
+// Requests that are nearly HTTP, over a socket: an answer that blames only the sender, or a closed
+// connection, and a server that is alive afterwards.
 import fc from 'fast-check';
 import { sendRaw, statusesIn } from '../raw-http.ts';
 import { edited, edits, HASH, never, type Target, text } from '../target.ts';

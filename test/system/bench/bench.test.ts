@@ -1,4 +1,5 @@
-// The parts of the bench that compute: a mistake in them would make every number of docs/performance.md a wrong one.
+// The parts of the bench that compute: a mistake in them would make every number of
+// docs/performance.md a wrong one.
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { once } from 'node:events';

@@ -1,5 +1,6 @@
-// The browser of the tests: Debian's chromium without its window, with every connection of its own turned off. The whole
-// chromium serves where only that is installed; it draws its own window too, which costs more than the pages do.
+// The browser of the tests: Debian's chromium without its window, with every connection of its own
+// turned off. The whole chromium serves where only that is installed; it draws its own window too,
+// which costs more than the pages do.
 import { existsSync } from 'node:fs';
 import { type Browser, chromium } from 'playwright-core';
 

@@ -1,4 +1,5 @@
-// The front page and /llms.txt: what they tell, that their links lead somewhere, that everybody can read and use the page.
+// The front page and /llms.txt: what they tell, that their links lead somewhere, that everybody can
+// read and use the page.
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';

@@ -1,5 +1,5 @@
-// The front-end example as a visitor uses it: built, type-checked, served by Vite's own preview with its proxy to a real gateway, and
-// driven in Chromium from a search to the result of a fold.
+// The front-end example as a visitor uses it: built, type-checked, served by Vite's own preview
+// with its proxy to a real gateway, and driven in Chromium from a search to the result of a fold.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { buildSchema, NoDeprecatedCustomRule, parse, specifiedRules, validate } from 'graphql';
@@ -61,7 +61,8 @@ async function openPage(): Promise<{ page: Page; wrong: string[] }> {
   const wrong: string[] = [];
   page.on('pageerror', (error) => wrong.push(error.message));
   page.on('console', (message) => {
-    // A picture that the Atlas does not have, and the connections that are cut below, are no faults of the page.
+    // A picture that the Atlas does not have, and the connections that are cut below, are no faults
+    // of the page.
     if (message.type() === 'error' && !message.text().startsWith('Failed to load resource'))
       wrong.push(message.text());
   });
@@ -197,7 +198,8 @@ describe.skipIf(NO_FRONTEND)('the front-end example', { timeout: 300_000 }, () =
     await page.getByText('1 task, 42 residues').waitFor();
     await page.getByLabel('How many times').fill('3');
     await page.getByText('3 tasks, 126 residues').waitFor();
-    // The gateway gets the first submission, and its answer is lost: the same form sent again must not pay again.
+    // The gateway gets the first submission, and its answer is lost: the same form sent again must
+    // not pay again.
     let sent = 0;
     await page.route('**/graphql', async (route) => {
       const isSubmission = route.request().postData()?.includes('mutation SubmitFold') === true;

@@ -1,5 +1,5 @@
-// GraphiQL in a real browser: comes from the gateway alone, opens examples with their variables, sends the token of its field and
-// forgets it with the tab, follows a subscription.
+// GraphiQL in a real browser: comes from the gateway alone, opens examples with their variables,
+// sends the token of its field and forgets it with the tab, follows a subscription.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../../../src/http/pages/examples.ts';
 import { at } from '../../support.ts';

@@ -1,5 +1,5 @@
-// The example pages for live progress in a real browser, served by the gateway and from another origin: fetch with SSE,
-// graphql-ws.
+// The example pages for live progress in a real browser, served by the gateway and from another
+// origin: fetch with SSE, graphql-ws.
 import { readFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';

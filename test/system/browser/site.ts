@@ -1,4 +1,5 @@
-// What tests of the pages share: a gateway over HTTP, a browser, and pages that write down what must not happen on them.
+// What tests of the pages share: a gateway over HTTP, a browser, and pages that write down what
+// must not happen on them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -8,7 +9,9 @@ import { openWorld, type World } from '../../support.ts';
 import { launchBrowser } from './chromium.ts';
 
 export interface OpenPage extends Page {
-  /** Console errors, page errors, failed requests and requests to anywhere but the gateway, so far. */
+  /**
+   * Console errors, page errors, failed requests and requests to anywhere but the gateway, so far.
+   */
   readonly troubles: string[];
 }
 
@@ -40,7 +43,8 @@ export async function openSite(
     allowed,
     async open(options = {}) {
       const context = await browser.newContext(options);
-      // Machines that test are busy, and the first page waits for everything that is made only once.
+      // Machines that test are busy, and the first page waits for everything that is made only
+      // once.
       context.setDefaultTimeout(90_000);
       const page = await context.newPage();
       const troubles: string[] = [];
@@ -83,7 +87,9 @@ export async function seriousIssues(page: Page): Promise<string[]> {
       id + ': ' + nodes.slice(0, 5).map(({ target }) => target.join(' ')).join(', ')))`);
 }
 
-/** Where axe-core finds parts outside landmarks, no level-one heading, or empty headers of tables. */
+/**
+ * Where axe-core finds parts outside landmarks, no level-one heading, or empty headers of tables.
+ */
 export async function misplacedParts(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   return page.evaluate(`axe.run(document, { runOnly: ['region', 'landmark-one-main', 'page-has-heading-one',
@@ -93,7 +99,10 @@ export async function misplacedParts(page: Page): Promise<string[]> {
 
 const IMAGES = new URL('../../../docs/images/', import.meta.url);
 
-/** Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it: `front-dark` in the dark, `front-phone` at 390 px. */
+/**
+ * Writes a picture of the window to docs/images, where DOCS_IMAGES=1 asks for it: `front-dark` in
+ * the dark, `front-phone` at 390 px.
+ */
 export async function picture(page: Page, name: string): Promise<void> {
   if (process.env.DOCS_IMAGES !== '1') return;
   const size = page.viewportSize();
@@ -118,8 +127,8 @@ export async function picture(page: Page, name: string): Promise<void> {
 }
 
 /**
- * Texts whose contrast with what is behind them is below that of WCAG AA: 4.5, or 3 for large ones. Runs in the page; looks at
- * every element that holds text itself.
+ * Texts whose contrast with what is behind them is below that of WCAG AA: 4.5, or 3 for large ones.
+ * Runs in the page, and looks at every element that holds text itself.
  */
 export const faintTexts = (page: Page): Promise<string[]> =>
   page.evaluate(`(() => {

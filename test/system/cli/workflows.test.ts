@@ -1,4 +1,5 @@
-// The commands of examples/workflows, as Snakemake and Nextflow would run them: one process a design. Neither program is installed for it.
+// The commands of examples/workflows, as Snakemake and Nextflow would run them: one process a
+// design. Neither program is installed for it.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

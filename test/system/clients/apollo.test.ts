@@ -1,5 +1,5 @@
-// Apollo Client 4 as examples/clients/apollo.ts sets it up: cache keys, short queries by GET with automatic persisted queries, @defer,
-// subscriptions, and errors as its error classes.
+// Apollo Client 4 as examples/clients/apollo.ts sets it up: cache keys, short queries by GET with
+// automatic persisted queries, @defer, subscriptions, and errors as its error classes.
 import { CombinedGraphQLErrors, gql, InMemoryCache } from '@apollo/client';
 import { isObjectType } from 'graphql';
 import { afterAll, beforeAll, beforeEach, describe, expect, it, vi } from 'vitest';

@@ -1,4 +1,5 @@
-// Confidence files as a program for AlphaFold 3 reads them, by a real python3: it finds the scores that the gateway says.
+// Confidence files as a program for AlphaFold 3 reads them, by a real python3: it finds the scores
+// that the gateway says.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,5 +1,5 @@
-// The notebook, its cells run in order by a real python3, as Jupyter runs them: a table in the order of what was pasted, plots, folds
-// and a ranking.
+// The notebook, its cells run in order by a real python3, as Jupyter runs them: a table in the
+// order of what was pasted, plots, folds and a ranking.
 import { execFile, spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
@@ -40,7 +40,10 @@ const json = async (code: string, token?: string): Promise<unknown> => {
   return JSON.parse(stdout);
 };
 
-/** Runs the cells of the notebook in one namespace and prints what Jupyter would show of each last expression. */
+/**
+ * Runs the cells of the notebook in one namespace and prints what Jupyter would show of each last
+ * expression.
+ */
 const RUN = `
 import ast, base64, json, re
 scope = {}

@@ -1,5 +1,6 @@
-// Each client file that is shipped, given queries as strangers paste them: that of the README, one without the key of its
-// object, and every example. What a client returns is what the gateway answers to the same document.
+// Each client file that is shipped, given queries as strangers paste them: that of the README, one
+// without the key of its object, and every example. What a client returns is what the gateway
+// answers to the same document.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

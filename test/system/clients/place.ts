@@ -1,4 +1,5 @@
-// Where the clients of these tests ask: a gateway on a real port, with WebSocket, over a sandbox whose calls are counted.
+// Where the clients of these tests ask: a gateway on a real port, with WebSocket, over a sandbox
+// whose calls are counted.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { attachWebSocket } from '../../../src/http/websocket/server.ts';

@@ -1,4 +1,5 @@
-// The smaller clients: graphql-request, graphql-sse, graphql-ws over a server that goes away and comes back, and curl.
+// The smaller clients: graphql-request, graphql-sse, graphql-ws over a server that goes away and
+// comes back, and curl.
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { ClientError, GraphQLClient } from 'graphql-request';
@@ -125,7 +126,8 @@ describe('graphql-ws', () => {
     });
     const events: unknown[] = [];
     let ended = false;
-    // As examples/browser/websocket.html does: a stream that completes before its last event is opened again.
+    // As examples/browser/websocket.html does: a stream that completes before its last event is
+    // opened again.
     const watch = (): void => {
       client.subscribe<Record<string, unknown>>(
         { query: WATCH, variables: { id } },

@@ -1,4 +1,5 @@
-// The Python client and its command line: its own unittest suites by a real python3, over a gateway that serves the sandbox.
+// The Python client and its command line: its own unittest suites by a real python3, over a gateway
+// that serves the sandbox.
 import { execFile } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';

@@ -1,4 +1,5 @@
-// docs/r.md: its blocks in one run of R, from identifiers to a structure in Bio3D, a ranking and the aligned error.
+// docs/r.md: its blocks in one run of R, from identifiers to a structure in Bio3D, a ranking and
+// the aligned error.
 import { execFile, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

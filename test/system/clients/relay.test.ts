@@ -1,5 +1,5 @@
-// Relay: operations compiled by its compiler as examples/relay.config.json says, run by its runtime over fetch and graphql-sse; its store
-// finds objects by their Relay ids.
+// Relay: operations compiled by its compiler as examples/relay.config.json says, run by its runtime
+// over fetch and graphql-sse; its store finds objects by their Relay ids.
 import { execFile } from 'node:child_process';
 import { copyFileSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,4 +1,5 @@
-// What is shipped to run the gateway elsewhere says only what the gateway knows: settings, ports, routes, users, files.
+// What is shipped to run the gateway elsewhere says only what the gateway knows: settings, ports,
+// routes, users, files.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -32,7 +33,9 @@ const SETTINGS = new Set(
 );
 const SANDBOX_SETTINGS = read('sandbox/src/environment.ts');
 
-/** `${NAME:-default}` and `${NAME:?hint}` as compose fills them in when nothing but a secret is set. */
+/**
+ * `${NAME:-default}` and `${NAME:?hint}` as compose fills them in when nothing but a secret is set.
+ */
 const filledIn = (value: unknown): string =>
   String(value).replace(/\$\{(\w+):([-?])([^}]*)\}/g, (_, name, kind, text) =>
     kind === '-' ? text : `${name}-0123456789abcdef`,
@@ -84,7 +87,8 @@ describe('compose.yaml', () => {
       entriesAt(compose, 'services.gateway.environment').map(([name, value]) => [name, filledIn(value)]),
     );
     for (const name of Object.keys(env)) expect(SETTINGS.has(name), name).toBe(true);
-    // All others come from the file that also holds what compose fills in, which the gateway has to let pass.
+    // All others come from the file that also holds what compose fills in, which the gateway has to
+    // let pass.
     expect(at(compose, 'services.gateway.env_file')).toEqual([{ path: '.env', required: false }]);
     expect(
       readConfig({ VALKEY_PASSWORD: 'of another process', ...env, NODE_ENV: 'production', HOST: '0.0.0.0' }),

@@ -1,4 +1,5 @@
-// The proxy of compose.yaml, started with its own file: two gateways behind it, of which one stops under load.
+// The proxy of compose.yaml, started with its own file: two gateways behind it, of which one stops
+// under load.
 import { spawn, spawnSync } from 'node:child_process';
 import { createSocket, type Socket } from 'node:dgram';
 import { once } from 'node:events';
@@ -102,7 +103,10 @@ describe.skipIf(NO_NGINX)('the proxy', () => {
     rmSync(folder, { recursive: true, force: true });
   });
 
-  /** Sends one request with a body of 200 kB. @returns the status of its answer, or why there is none */
+  /**
+   * Sends one request with a body of 200 kB. @returns the status of its answer, or why there is
+   * none
+   */
   const send = (padding: string): Promise<string> =>
     fetch(url, {
       method: 'POST',
@@ -159,7 +163,8 @@ describe.skipIf(NO_NGINX)('the proxy', () => {
     const get = `${url}?query=${encodeURIComponent('{ limits { maxItems } }')}`;
     while (refused < 3) expect((await fetch(get)).status).toBe(200);
     const before = refused;
-    // nginx draws the gateway of each request at random: of 100, one gateway has none in 1 of 2^99 runs.
+    // nginx draws the gateway of each request at random: of 100, one gateway has none in 1 of 2^99
+    // runs.
     const answers = new Map<string, number>();
     for (let count = 0; count < 100; count++) {
       const status = (await send('')).slice(0, 3);

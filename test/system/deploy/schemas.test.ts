@@ -1,5 +1,6 @@
-// Files for other programs, checked by these programs' own rules: compose.yaml by the schema of the Compose Specification,
-// Kubernetes objects by those of its API, alert rules by promtool, the proxy's file by nginx.
+// Files for other programs, checked by these programs' own rules: compose.yaml by the schema of the
+// Compose Specification, Kubernetes objects by those of its API, alert rules by promtool, the
+// proxy's file by nginx.
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { createRequire } from 'node:module';

@@ -1,5 +1,6 @@
-// Every command in the guides runs: each ```sh block in bash, in a folder of its own, with a gateway and a sandbox behind the addresses that
-// the guides use; what cannot be run here says why in a comment above it. Servers that a block starts are stopped once they listen.
+// Every command in the guides runs: each ```sh block in bash, in a folder of its own, with a
+// gateway and a sandbox behind the addresses that the guides use; what cannot be run here says why
+// in a comment above it. Servers that a block starts are stopped once they listen.
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -12,7 +13,10 @@ import { FOLD, openPlace, type Place, SUBMIT } from '../clients/place.ts';
 
 const run = promisify(execFile);
 const TOKEN = 'sandbox';
-/** Guides whose blocks have a test that looks at what comes out, test/system/cli/docs.test.ts, and how many it knows. */
+/**
+ * Guides whose blocks have a test that looks at what comes out, test/system/cli/docs.test.ts, and
+ * how many it knows.
+ */
 const ELSEWHERE: Readonly<Record<string, number>> = { 'docs/doctor.md': 1 };
 
 let place: Place;
@@ -33,7 +37,8 @@ beforeAll(async () => {
   // An address that answers 404 is no command that works.
   command('curl', `PATH=${process.env.PATH}; exec curl --fail "$@"\n`);
   command('foldatlas', `exec ${program}dist/cli/main.js "$@"\n`);
-  // What the scripts of package.json start, built before; a server is stopped in order once it says where it listens.
+  // What the scripts of package.json start, built before; a server is stopped in order once it says
+  // where it listens.
   command(
     'npm',
     `case "$*" in
@@ -61,7 +66,10 @@ const here = (text: string): string =>
     .replaceAll(/https:\/\/(api|your-deployment)\.example\.org/g, place.world.sandboxUrl)
     .replaceAll('…', batchId);
 
-/** A folder as a reader has it: clients, examples, packages, and what the guide shows and names in a first line. */
+/**
+ * A folder as a reader has it: clients, examples, packages, and what the guide shows and names in a
+ * first line.
+ */
 function folderFor({ path, blocks }: GuideText): string {
   const folder = join(scratch, path.replaceAll('/', '-'));
   // A second try starts afresh.
@@ -118,8 +126,8 @@ describe('the commands of', () => {
     const all = guides.flatMap(({ blocks }) => blocks);
     expect(all.filter(({ language }) => language === 'sh').length).toBeGreaterThan(10);
     // `ts` is compared by test/docs/truth.test.ts, `js` is run by test/shipped/packages.test.ts,
-    // `python` by receiver.test.ts, `r` by test/system/clients/r.test.ts; `powershell` says the same as the `sh`
-    // above it.
+    // `python` by receiver.test.ts, `r` by test/system/clients/r.test.ts; `powershell` says the
+    // same as the `sh` above it.
     const known = [...['sh', 'powershell', 'graphql', 'json', 'yaml', 'ts', 'js', 'python', 'r', 'text', '']];
     expect(all.map(({ language }) => language).filter((language) => !known.includes(language))).toEqual([]);
     for (const [path, count] of Object.entries(ELSEWHERE))

@@ -1,4 +1,5 @@
-// The receiver of webhooks in docs/clients.md: it takes a webhook with a good signature once, and refuses others.
+// The receiver of webhooks in docs/clients.md: it takes a webhook with a good signature once, and
+// refuses others.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { sendWebhook } from '../../../src/progress/webhook-request.ts';

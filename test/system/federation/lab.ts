@@ -1,5 +1,5 @@
-// A second subgraph for tests of the first: a laboratory's samples, each of a protein of the Atlas and perhaps with a fold. A real
-// GraphQL server on loopback; it writes down who asks.
+// A second subgraph for tests of the first: a laboratory's samples, each of a protein of the Atlas
+// and perhaps with a fold. A real GraphQL server on loopback; it writes down who asks.
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { createSchema, createYoga } from 'graphql-yoga';

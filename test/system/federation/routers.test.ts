@@ -1,5 +1,5 @@
-// The gateway behind routers: its schema composes with another subgraph's, one query crosses both over loopback HTTP, references
-// arrive in one piece, and so does the caller's token.
+// The gateway behind routers: its schema composes with another subgraph's, one query crosses both
+// over loopback HTTP, references arrive in one piece, and so does the caller's token.
 import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import { readFileSync } from 'node:fs';
 import { Socket } from 'node:net';
@@ -32,7 +32,9 @@ function onSocket(message: unknown): void {
   socket.once('connect', () => contacted.add(socket.remoteAddress ?? 'unknown'));
 }
 
-/** Composes the gateway, by its own `_service`, and another subgraph: every composer that npm has. */
+/**
+ * Composes the gateway, by its own `_service`, and another subgraph: every composer that npm has.
+ */
 async function compose(otherSdl: string): Promise<Record<Composer, string>> {
   const { data } = await world.query('{ _service { sdl } }');
   const subgraphs = [

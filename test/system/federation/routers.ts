@@ -1,5 +1,5 @@
-// Two routers that people put in front of subgraphs, each as a function from a query to its answer. They reach the subgraphs over
-// HTTP at the addresses that the supergraph names.
+// Two routers that people put in front of subgraphs, each as a function from a query to its answer.
+// They reach the subgraphs over HTTP at the addresses that the supergraph names.
 import { createHash } from 'node:crypto';
 import { ApolloGateway, RemoteGraphQLDataSource } from '@apollo/gateway';
 import { createGatewayRuntime } from '@graphql-hive/gateway-runtime';
@@ -28,7 +28,8 @@ const QUIET = { debug() {}, info() {}, warn() {}, error() {} };
 
 /** Apollo Gateway. */
 export async function openApollo(supergraphSdl: string): Promise<Router> {
-  // It reports to its maker, and asks clouds for the host that it runs on, unless this is set when it is made.
+  // It reports to its maker, and asks clouds for the host that it runs on, unless this is set when
+  // it is made.
   process.env.APOLLO_TELEMETRY_DISABLED = '1';
   const gateway = new ApolloGateway({
     supergraphSdl,

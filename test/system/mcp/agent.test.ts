@@ -1,5 +1,6 @@
-// What an agent does: it finds a dark cluster near insulin, folds a protein of it and a variant, and ranks them. It starts
-// `foldatlas mcp` itself, or asks /mcp over a socket, each through the SDK's own client.
+// What an agent does: it finds a dark cluster near insulin, folds a protein of it and a variant,
+// and ranks them. It starts `foldatlas mcp` itself, or asks /mcp over a socket, each through the
+// SDK's own client.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';

@@ -1,4 +1,5 @@
-// Lines of the log reach standard error whole and in their order, however long they are and whatever letters they hold.
+// Lines of the log reach standard error whole and in their order, however long they are and
+// whatever letters they hold.
 import { spawnSync } from 'node:child_process';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { expect, test } from 'vitest';

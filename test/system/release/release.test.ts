@@ -1,4 +1,5 @@
-// The dry run of a release, and what it makes: packages for npm and PyPI, bills of materials, the entry in the MCP registry.
+// The dry run of a release, and what it makes: packages for npm and PyPI, bills of materials, the
+// entry in the MCP registry.
 import { execFile, spawnSync } from 'node:child_process';
 import {
   cpSync,

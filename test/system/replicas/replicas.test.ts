@@ -1,5 +1,5 @@
-// Two gateways over one Redis and one upstream: what one of them does, the other knows; what both are asked for, is done once; and
-// what becomes of it when the store goes away.
+// Two gateways over one Redis and one upstream: what one of them does, the other knows; what both
+// are asked for, is done once; and what becomes of it when the store goes away.
 import { randomUUID } from 'node:crypto';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ManualClock } from '../../../sandbox/src/clock.ts';
@@ -116,7 +116,8 @@ describe.skipIf(NO_REDIS)('replicas that share a Redis', () => {
     expect((await next()).map((event) => at(event, 'sequence'))).toEqual([1, 1, 1, 1]);
     calls.length = 0;
     await until('some polls', () => count('list') > 8);
-    // Jitter leaves four fifths of an interval at least; polls of two pollers would come closer to each other.
+    // Jitter leaves four fifths of an interval at least; polls of two pollers would come closer to
+    // each other.
     const times = calls.filter(({ operation }) => operation === 'list').map(({ at }) => at);
     expect(usualPause(times)).toBeGreaterThan(PACE.first * 0.8);
     const cancel = 'mutation($id: ID!) { cancelBatch(batchId: $id) { __typename } }';

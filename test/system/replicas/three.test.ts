@@ -1,5 +1,6 @@
-// Three gateways as processes of their own over one Redis: what they share while all live, that they ask the store no more often for a
-// request than one of them would, and that nothing is lost and nothing is paid twice when one is killed in the middle of its work.
+// Three gateways as processes of their own over one Redis: what they share while all live, that
+// they ask the store no more often for a request than one of them would, and that nothing is lost
+// and nothing is paid twice when one is killed in the middle of its work.
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createClient } from '@redis/client';
@@ -133,7 +134,8 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
     await client.connect();
     const commands = async (): Promise<number> =>
       Number(/^total_commands_processed:(\d+)/m.exec(await client.info('stats'))?.[1]);
-    // A client's allowance is taken from the store in portions, so each kind is asked for in the same number and by new clients.
+    // A client's allowance is taken from the store in portions, so each kind is asked for in the
+    // same number and by new clients.
     const countFor = async (name: string, ask: (n: number) => Promise<unknown>, shared: boolean) => {
       await sleep(300);
       const before = await commands();
@@ -190,7 +192,8 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
       }
     };
     const loads = replicas.flatMap((one) => Array.from({ length: 4 }, () => load(one)));
-    // By count, not by time: a fast machine would else use up what the service lets one key submit in a minute.
+    // By count, not by time: a fast machine would else use up what the service lets one key submit
+    // in a minute.
     const haveBeenAnswered = async (count: number): Promise<void> => {
       while (answered.size < count) await sleep(20);
     };
@@ -207,14 +210,16 @@ describe.skipIf(NO_REDIS)('three processes that share a Redis', () => {
     const known = new Set(await batchIds(survivor, payer));
     for (const { batchId } of answered.values()) expect(known).toContain(batchId);
 
-    // A caller without an answer asks again with the same key: it is the batch, or its outcome is unknown, or it was never sent.
+    // A caller without an answer asks again with the same key: it is the batch, or its outcome is
+    // unknown, or it was never sent.
     const again = await Promise.all(
       [...lost].map(async (key) => ({ key, ...(await submitOnce(survivor, key, payer)) })),
     );
     for (const { kind } of again) expect(['FoldSubmitted', 'OutcomeUnknown']).toContain(kind);
     const unknown = again.filter(({ kind }) => kind === 'OutcomeUnknown').length;
     const queued = (await queuedBatches(sandbox.url)).filter((id) => !before.has(id));
-    // Each key has at most one batch: those whose batch is known have one, the unknown ones none or one.
+    // Each key has at most one batch: those whose batch is known have one, the unknown ones none or
+    // one.
     const certain = answered.size + again.length - unknown;
     expect(queued.length).toBeGreaterThanOrEqual(certain);
     expect(queued.length).toBeLessThanOrEqual(certain + unknown);

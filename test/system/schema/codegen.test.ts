@@ -1,5 +1,6 @@
-// Types made from the schema and all examples by the two generators that people use, graphql-codegen's client preset and the Relay
-// compiler, configured as examples/ recommends; TypeScript checks what they made at its strictest.
+// Types made from the schema and all examples by the two generators that people use,
+// graphql-codegen's client preset and the Relay compiler, configured as examples/ recommends;
+// TypeScript checks what they made at its strictest.
 import { execFile } from 'node:child_process';
 import {
   copyFileSync,
@@ -56,7 +57,10 @@ beforeAll(() => {
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-/** What graphql-codegen's command line does for one folder of its configuration: names and texts of files. */
+/**
+ * What graphql-codegen's command line does for one folder of its configuration: names and texts of
+ * files.
+ */
 async function runClientPreset(sdl: string): Promise<[string, string][]> {
   const { config, presetConfig } = codegenConfig.generates['./src/gql/'];
   const schema = parse(sdl);
@@ -92,7 +96,10 @@ function forRelay(document: DocumentNode): { module: string; text: string } {
   return { module, text: print(written) };
 }
 
-/** What clients would write with the types: it does not compile when one of them is not what it has to be. */
+/**
+ * What clients would write with the types: it does not compile when one of them is not what it has
+ * to be.
+ */
 const USES = `
 import type { ProteinCardQuery, SubmitFoldMutationVariables } from './gql/graphql.ts';
 import { SubmitFoldDocument } from './gql/graphql.ts';

@@ -1,5 +1,6 @@
-// What CONTRIBUTING promises: a property that the service adds to a record is one line in wire.ts and one field of its noun. A copy of
-// the source gets both for every noun, and the values of a service that sends them arrive in the answer.
+// What CONTRIBUTING promises: a property that the service adds to a record is one line in wire.ts
+// and one field of its noun. A copy of the source gets both for every noun, and the values of a
+// service that sends them arrive in the answer.
 import { execFile } from 'node:child_process';
 import { cpSync, mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

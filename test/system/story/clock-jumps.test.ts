@@ -1,5 +1,6 @@
-// Somebody sets the machine's clock, by a day, forward or back. What an operator sees: nothing. Watched batches go on, keys stay spent,
-// no caller is shut out for a day, and health checks tell of the present. (Only what is remembered for 31 days goes by that clock.)
+// Somebody sets the machine's clock, by a day, forward or back. What an operator sees: nothing.
+// Watched batches go on, keys stay spent, no caller is shut out for a day, and health checks tell
+// of the present. (Only what is remembered for 31 days goes by that clock.)
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,5 +1,6 @@
-// The day of a designer: 2,300 designs in three formats, one of them wrong, through the Python shell. The client is killed between two
-// batches, the gateway after it and once more while the service folds. The sandbox says what was paid.
+// The day of a designer: 2,300 designs in three formats, one of them wrong, through the Python
+// shell. The client is killed between two batches, the gateway after it and once more while the
+// service folds. The sandbox says what was paid.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';

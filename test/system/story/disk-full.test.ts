@@ -1,6 +1,9 @@
-// The disk of the store is full: no file of the gateway can grow. What an operator sees: queries are answered, submissions whose key
-// cannot be written down are refused before anything is sent and may be sent again, the few whose key just fitted are told that their
-// batch is not remembered, the log says why, and once there is room everything goes on with nothing lost that was remembered. (A limit on the size of files is put on the process, which to SQLite is the same as a full disk.)
+// The disk of the store is full: no file of the gateway can grow. What an operator sees: queries
+// are answered, submissions whose key cannot be written down are refused before anything is sent
+// and may be sent again, the few whose key just fitted are told that their batch is not remembered,
+// the log says why, and once there is room everything goes on with nothing lost that was
+// remembered. (A limit on the size of files is put on the process, which to SQLite is the same as a
+// full disk.)
 import { mkdtempSync, rmSync, statSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -43,7 +46,8 @@ describe('a full disk', () => {
       if (i > 400) throw new Error(`the disk is not full yet: ${statSync(`${file}-wal`).size}`);
       const before = (await queuedBatches(sandbox.url)).length;
       const ending = await submitOnce(server, `key ${i}`);
-      // The key could be taken but the batch not written down any more: its caller is told, and that key cannot be used again.
+      // The key could be taken but the batch not written down any more: its caller is told, and
+      // that key cannot be used again.
       if (ending.isForgotten) forgotten += 1;
       else if (ending.kind === 'FoldSubmitted') kept.push(ending);
       else {
@@ -66,7 +70,8 @@ describe('a full disk', () => {
       (await (await fetch(`${server.url}/ready`)).text()).includes('full or read-only'),
     );
 
-    // It is started again on the full disk: what can be read is answered, and nothing is sent that could be paid twice.
+    // It is started again on the full disk: what can be read is answered, and nothing is sent that
+    // could be paid twice.
     expect(await server.end('SIGTERM')).toBe(0);
     server = await startServer(env(), { largestFileKibibytes: 0 });
     const ready = await fetch(`${server.url}/ready`);

@@ -1,10 +1,13 @@
-// The attacks of `npm run soak -- --hostile`, smaller: a built gateway with a heap of 400 MB lives through each of them, answers others
-// meanwhile, and has every descriptor back.
+// The attacks of `npm run soak -- --hostile`, smaller: a built gateway with a heap of 400 MB lives
+// through each of them, answers others meanwhile, and has every descriptor back.
 import { expect, it } from 'vitest';
 import { ATTACKS } from '../../../scripts/soak/attacks.ts';
 import { problemsOf, runAttacks } from '../../../scripts/soak/hostile.ts';
 
-/** As `npm run soak -- --hostile`, but for the time in which a shared machine lets the gateway wait for a core. */
+/**
+ * As `npm run soak -- --hostile`, but for the time in which a shared machine lets the gateway wait
+ * for a core.
+ */
 const BOUNDS = { peak: 500e6, health: 15_000, ownHealth: 2_000 };
 
 it.skipIf(process.platform !== 'linux')(

@@ -1,5 +1,6 @@
-// A ledger loses what it knew under gateways that run. What an operator sees: /ready, a metric and the log say so, reads go on, no
-// idempotency key is given away until the operator accepts the loss, and nothing is paid twice.
+// A ledger loses what it knew under gateways that run. What an operator sees: /ready, a metric and
+// the log say so, reads go on, no idempotency key is given away until the operator accepts the
+// loss, and nothing is paid twice.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

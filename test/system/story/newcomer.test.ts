@@ -1,4 +1,5 @@
-// What a newcomer does: build, start, read the start line, ask, stop. The built server as its own process, over the embedded sandbox.
+// What a newcomer does: build, start, read the start line, ask, stop. The built server as its own
+// process, over the embedded sandbox.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,7 +17,9 @@ interface Started {
   readonly url: string;
 }
 
-/** Starts the built server and resolves with its start line. @throws when it ends before it listens */
+/**
+ * Starts the built server and resolves with its start line. @throws when it ends before it listens
+ */
 function start(env: Record<string, string>, cwd = ROOT): Promise<Started> {
   const child = endWithFile(
     spawn(process.execPath, [join(ROOT, 'dist/server.js')], {

@@ -1,5 +1,6 @@
-// The secret of a gateway over its life: another one is refused, a new one keeps what was submitted, a lost one begins anew; in SQLite, and
-// in a Redis that several gateways share. What was paid once is never paid again.
+// The secret of a gateway over its life: another one is refused, a new one keeps what was
+// submitted, a lost one begins anew; in SQLite, and in a Redis that several gateways share. What
+// was paid once is never paid again.
 import { copyFileSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -84,7 +85,8 @@ describe('a ledger in SQLite', () => {
       expect(await submitOnce(next, 'kept')).toMatchObject({ batchId, replayed: true });
       await next.end('SIGTERM');
     }
-    // Without one of them a caller who was away would pay again, and so it would with one of before.
+    // Without one of them a caller who was away would pay again, and so it would with one of
+    // before.
     for (const secrets of [
       settings(SECOND),
       { ...settings(SECOND), GATEWAY_SECRET_PREVIOUS: FIRST },

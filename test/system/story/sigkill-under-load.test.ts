@@ -1,5 +1,6 @@
-// The only gateway is killed in the middle of its work (out of memory, a power cut) and started again on its files. What an operator
-// sees: it starts by itself, everything that was answered is there, and what was not is never paid twice.
+// The only gateway is killed in the middle of its work (out of memory, a power cut) and started
+// again on its files. What an operator sees: it starts by itself, everything that was answered is
+// there, and what was not is never paid twice.
 import { randomUUID } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -72,7 +73,8 @@ describe('SIGKILL under load', () => {
     const again = await Promise.all(lost.map((key) => submitOnce(server, key)));
     for (const { kind, message } of again)
       if (kind === 'OutcomeUnknown') expect(message).toContain('has ended before it knew the outcome');
-    // What had been written down is replayed or unknown; only a key that never reached the ledger is sent now.
+    // What had been written down is replayed or unknown; only a key that never reached the ledger
+    // is sent now.
     const sent = again.filter(({ kind, replayed }) => kind === 'FoldSubmitted' && replayed === false);
     for (const { kind } of again) expect(['FoldSubmitted', 'OutcomeUnknown']).toContain(kind);
     expect(await queuedBatches(sandbox.url)).toHaveLength(before.length + sent.length);

@@ -1,5 +1,6 @@
-// The store that replicas share goes away for a while. What an operator sees: /ready says 503 and why, queries, files and streams go on,
-// submissions with a key are refused before anything is sent, and all of it comes back by itself with the store.
+// The store that replicas share goes away for a while. What an operator sees: /ready says 503 and
+// why, queries, files and streams go on, submissions with a key are refused before anything is
+// sent, and all of it comes back by itself with the store.
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { type Sandbox, startSandbox } from '../../../sandbox/src/sandbox.ts';
 import type { Gateway } from '../../../src/gateway.ts';
@@ -70,7 +71,8 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     const before = await queuedBatches(sandbox.url);
     expect(await submitOnce(asker, 'meanwhile')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
     expect(await queuedBatches(sandbox.url)).toEqual(before);
-    // What only the store knows is an error of its field, worth another try, and no fault of the gateway.
+    // What only the store knows is an error of its field, worth another try, and no fault of the
+    // gateway.
     const asked = await asker.ask(
       `{ myBatches { totalCount } protein(hash: "${HASH}") { length } batch(batchId: "${held.batchId}") { label counts { total } } }`,
     );

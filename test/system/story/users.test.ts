@@ -1,5 +1,5 @@
-// The five kinds of users, each from a first page to what they came for, as they type, click and read it in a browser. DOCS_IMAGES=1
-// also takes the pictures of docs/images.
+// The five kinds of users, each from a first page to what they came for, as they type, click and
+// read it in a browser. DOCS_IMAGES=1 also takes the pictures of docs/images.
 import { execFile } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -57,7 +57,8 @@ const textOf = async (file: Download): Promise<string> => readFileSync(await fil
 
 /** Writes over what the editor of GraphiQL holds, runs it and waits for a text in the answer. */
 async function runInGraphiql(page: Page, query: string, answer: string): Promise<void> {
-  // The lines of a long query are a layer that is taller than the editor: its middle may lie outside.
+  // The lines of a long query are a layer that is taller than the editor: its middle may lie
+  // outside.
   await page
     .locator('.graphiql-query-editor .view-lines')
     .first()

@@ -1,5 +1,6 @@
-// The files of structures as programs read them that nobody here wrote: DSSP, gemmi, Biopython, RDKit, Open Babel and Mol*, and the
-// dictionaries that mmCIF names. All from Debian: apt install dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
+// The files of structures as programs read them that nobody here wrote: DSSP, gemmi, Biopython,
+// RDKit, Open Babel and Mol*, and the dictionaries that mmCIF names. All from Debian: apt install
+// dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -28,7 +29,10 @@ const SCRIPT = fileURLToPath(new URL('readers.py', import.meta.url));
 /** Debian's own, which has the modules of its packages. */
 const PYTHON = '/usr/bin/python3';
 const PDBX = '/usr/share/libcifpp/mmcif_pdbx.dic';
-/** Debian's is 1.4.2; a newer one, such as mmcif_ma.dic of github.com/ihmwg/ModelCIF (CC0), by this variable. */
+/**
+ * Debian's is 1.4.2; a newer one, such as mmcif_ma.dic of github.com/ihmwg/ModelCIF (CC0), by this
+ * variable.
+ */
 const MODELCIF = process.env.MODELCIF_DICTIONARY ?? '/usr/share/libcifpp/mmcif_ma.dic';
 const MISSING =
   process.env.CI === undefined &&
@@ -62,7 +66,10 @@ interface SentComplex {
   readonly metadata: { readonly chain_lookup: object };
 }
 
-/** What a result says, as readers should: the chains with their residues, and the elements of their atoms. */
+/**
+ * What a result says, as readers should: the chains with their residues, and the elements of their
+ * atoms.
+ */
 function sent({ complex }: { readonly complex: SentComplex }): Read['chains'] {
   const chains: Record<string, [string, number, string[]][]> = {};
   for (const [token, name] of complex.sequence.entries()) {
@@ -354,7 +361,10 @@ describe.skipIf(MISSING)('files of structures', () => {
   });
 });
 
-/** Items without which a row is no row, by category: mmcif_ma.dic 1.4.9, for dictionaries that are older. */
+/**
+ * Items without which a row is no row, by category: mmcif_ma.dic 1.4.9, for dictionaries that are
+ * older.
+ */
 const MANDATORY: Readonly<Record<string, string>> = {
   ma_data: 'id name content_type',
   ma_data_group: 'ordinal_id group_id data_id',

@@ -37,7 +37,10 @@ async function openMmcif(text: string) {
 
 export const viewMmcif = async (text: string) => view((await openMmcif(text)).trajectory);
 
-/** The errors that are plotted, by the first residue and the second one, counted over the whole structure. */
+/**
+ * The errors that are plotted, by the first residue and the second one, counted over the whole
+ * structure.
+ */
 export async function viewPae(text: string) {
   const { block, trajectory } = await openMmcif(text);
   const [metric] = QualityAssessment.findModelArchiveCIFPAEMetrics(block);
