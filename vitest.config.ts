@@ -12,7 +12,8 @@ export default defineConfig({
     ],
   },
   test: {
-    // `gateway` is what `npm test` runs. `system` starts processes, browsers, replicas and foreign programs.
+    // `gateway` is what `npm test` runs. `system` starts processes, browsers, replicas and foreign
+    // programs.
     projects: [
       {
         extends: true,
@@ -23,21 +24,23 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'system', include: ['test/system/**/*.test.ts'] } },
-      // What strangers install, on each Node that it is for.
+      // The packages as strangers install them, on each Node that they are for.
       { extends: true, test: { name: 'shipped', include: ['test/shipped/**/*.test.ts'] } },
       { extends: true, test: { name: 'sandbox', include: ['sandbox/test/**/*.test.ts'] } },
     ],
     globalSetup: ['test/global-setup.ts'],
     setupFiles: ['test/setup.ts'],
-    // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two take 8.
+    // Much of what a test does is waiting: on two cores three files at a time take 6 minutes, two
+    // take 8.
     maxWorkers: availableParallelism() + 1,
     // Modules that an earlier run has transformed: a run of one file takes a third less CPU time.
     experimental: { fsModuleCache: true },
-    // The files of a worker share their modules: loading the gateway anew for each of them costs more than many of them do.
+    // The files of a worker share their modules: loading the gateway anew for each of them costs
+    // more than many of them do.
     isolate: false,
-    // A worker makes much garbage: with more room it is collected less often (a tenth less CPU time), and
-    // by one thread instead of five that wait for each other (7 % less, and 6 % sooner, on two cores).
-    // One test counts what survives collections that it asks for.
+    // A worker makes much garbage: with more room it is collected less often (a tenth less CPU
+    // time), and by one thread instead of five that wait for each other (7 % less, and 6 % sooner,
+    // on two cores). One test counts what survives collections that it asks for.
     execArgv: [
       '--max-semi-space-size=64',
       '--no-allocation-site-pretenuring',
@@ -45,10 +48,12 @@ export default defineConfig({
       '--single-threaded-gc',
       '--expose-gc',
     ],
-    // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI are shared: a defect fails
-    // every time, a starved moment does not. On a developer's machine nothing is tried again.
+    // Tests of leases, reconnecting and killed processes wait for real time, and the machines of CI
+    // are shared: a defect fails every time, a starved moment does not. On a developer's machine
+    // nothing is tried again.
     retry: process.env.CI ? 2 : 0,
-    // These limits end what hangs, and nothing else: beside other work, all takes several times as long.
+    // These limits end what hangs, and nothing else: beside other work, all takes several times as
+    // long.
     testTimeout: 120_000,
     hookTimeout: 240_000,
     expect: { poll: { timeout: 60_000 } },

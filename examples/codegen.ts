@@ -1,9 +1,10 @@
 // Types for your own operations with graphql-codegen. Copy this file into your project and run
 //   npm install --save-dev @graphql-codegen/cli @graphql-codegen/client-preset
 //   npx graphql-codegen --config codegen.ts
-// then `import { graphql } from './gql/gql.ts'` gives typed documents to Apollo Client, urql and graphql-request alike.
+// then `import { graphql } from './gql/gql.ts'` gives typed documents to Apollo Client, urql and
+// graphql-request alike.
 
-/** What each scalar of FoldAtlas is in TypeScript. All but JSON come and go as strings. */
+/** The TypeScript type of each scalar of FoldAtlas. All but JSON come and go as strings. */
 export const SCALARS = {
   AminoAcidSequence: 'string',
   DateTime: 'string',

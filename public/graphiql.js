@@ -1,4 +1,5 @@
-// Starts GraphiQL: example and query from the address, the token from this tab's memory, workers from the gateway.
+// Starts GraphiQL: example and query from the address, the token from this tab's memory, workers
+// from the gateway.
 (() => {
   const settings = JSON.parse(document.getElementById('settings').textContent);
   const address = new URL(location.href);
@@ -65,7 +66,8 @@
   const wanted = settings.examples.find(({ name }) => name === address.searchParams.get('example'));
   const given = address.searchParams.get('variables');
   const first = settings.examples[0];
-  // GraphiQL keeps operations of earlier visits; without being told which one to show it would add an empty one.
+  // GraphiQL keeps operations of earlier visits; without being told which one to show it would add
+  // an empty one.
   const kept = jsonOf(localStorage.getItem('graphiql:tabState'));
   const last = kept?.tabs?.[kept.activeTabIndex];
   const start =
@@ -103,7 +105,8 @@
     showPersistHeadersSettings: false,
     subscriptionsProtocol: 'SSE',
     additionalHeaders: headers,
-    // The address holds the query while it is short, so that it can be sent to somebody; an example that was changed is none.
+    // The address holds the query while it is short, so that it can be shared; an example
+    // that was changed is none.
     onEditQuery(query) {
       const here = new URL(location.pathname, location.href);
       menu.value = '';

@@ -67,7 +67,7 @@ async function compile(root, programs) {
     logLevel: 'warning',
   });
   checkLateImports(metafile);
-  // What an earlier build left.
+  // Removes the files of an earlier build.
   const written = new Set(Object.keys(metafile.outputs).map((file) => resolve(ROOT, file)));
   for (const file of filesIn(outdir)) if (!written.has(file)) rmSync(file);
   const packages = bundledPackages(ROOT, metafile);

@@ -123,7 +123,9 @@ Data Bank (https://www.wwpdb.org/data/ccd). Data files of the PDB archive are av
 Universal (CC0 1.0) Public Domain Dedication (https://creativecommons.org/publicdomain/zero/1.0/).
 `;
 
-/** What THIRD_PARTY_LICENSES.txt says. A text that several packages share stands once. */
+/**
+ * Returns the text of THIRD_PARTY_LICENSES.txt. A licence that several packages share stands once.
+ */
 export function printLicences(packages) {
   const sharing = new Map();
   for (const { name, version, licence, texts } of packages) {

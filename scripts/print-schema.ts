@@ -15,7 +15,7 @@ const possibleTypes = Object.values(schema.getTypeMap())
 const FILES = {
   'schema.graphql': apiSdl(schema),
   'federation/subgraph.graphql': subgraphSdl(subgraphSchema),
-  'examples/clients/possible-types.ts': `// Members of the unions and interfaces of FoldAtlas, for Apollo Client's cache. Written by \`npm run schema:print\`.
+  'examples/clients/possible-types.ts': `// Members of unions and interfaces, for Apollo Client's cache. Written by \`npm run schema:print\`.
 export const possibleTypes: Record<string, string[]> = {
 ${possibleTypes.join('')}};
 `,

@@ -29,8 +29,8 @@ const [node, , program, ...args] = process.argv;
 const path = join(ROOT, program);
 // The program sees its arguments where it expects them.
 process.argv = [node, path, ...args];
-// npm starts this process below a shell. A signal to npm ends that shell, which passes it on to
-// nobody.
+// npm starts this process below a shell. A signal to npm ends that shell, which does not pass
+// it on.
 const shell = process.ppid;
 const looking =
   process.env.npm_lifecycle_event &&

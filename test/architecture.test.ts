@@ -1,5 +1,6 @@
-// Imports go down, never up. A room is a folder or a file directly under src/; each stands on a floor and imports only from floors
-// below its own. The sandbox is a package of its own: neither imports files of the other, and one file of the gateway starts it.
+// Imports go down, never up. A room is a folder or a file directly under src/; each stands on a
+// floor and imports only from floors below its own. The sandbox is a package of its own: neither
+// imports files of the other, and one file of the gateway starts it.
 import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -118,5 +119,43 @@ describe('the direction of imports', () => {
       expect(
         filesIn(folder).filter((file) => !/^(#!.*\n)?\/[/*]/.test(readFileSync(join(folder, file), 'utf8'))),
       ).toEqual([]);
+  });
+});
+
+describe('comments', () => {
+  const ROOT = fileURLToPath(new URL('..', import.meta.url));
+  const FOLDERS = [
+    'src',
+    'sandbox/src',
+    'sandbox/test',
+    'test',
+    'bench/src',
+    'scripts',
+    'examples',
+    'public',
+  ];
+  const MAX_COLUMNS = 100;
+  const COMMENT = /^\s*(?:\/\/|\/\*\*?|\*) (.*)/;
+  /** Openings without a subject, and words for persons where code acts. */
+  const OPENING = /^(?:What|Who|Whose|Of|Those|Behind|Whatever)\b/;
+  const PERSON = /\b(?:whoever|nobody|somebody)\b/i;
+  const listed = FOLDERS.flatMap((folder) =>
+    readdirSync(join(ROOT, folder), { recursive: true, encoding: 'utf8' })
+      .filter((file) => /\.[jt]sx?$/.test(file) && !/(^|\/)(node_modules|dist|generated)\//.test(file))
+      .map((file) => `${folder}/${file}`),
+  );
+
+  it('say who acts, in lines of at most 100 columns', () => {
+    const wrong = listed.flatMap((file) =>
+      readFileSync(join(ROOT, file), 'utf8')
+        .split('\n')
+        .flatMap((line, i) => {
+          const said = COMMENT.exec(line)?.[1];
+          if (said === undefined || said.includes('biome-ignore')) return [];
+          const isUnclear = OPENING.test(said) || PERSON.test(said);
+          return isUnclear || line.length > MAX_COLUMNS ? [`${file}:${i + 1}: ${said}`] : [];
+        }),
+    );
+    expect(wrong).toEqual([]);
   });
 });

@@ -1,9 +1,13 @@
-// Processes that tests start: none outlives the file that started it, also where a test failed before it could end it.
+// Processes that tests start: none outlives the file that started it, also where a test failed
+// before it could end it.
 import type { ChildProcess } from 'node:child_process';
 
 const started = new Set<() => void>();
 
-/** Marks a process to be ended with the test file. @param isGroup - with all that it starts; it was spawned detached */
+/**
+ * Marks a process to be ended with the test file. @param isGroup - with all that it starts; it was
+ * spawned detached
+ */
 export function endWithFile<T extends ChildProcess>(child: T, isGroup = false): T {
   const end = () => {
     try {

@@ -51,7 +51,7 @@ describe('readConfig', () => {
     expect(readConfig({ GATEWAY_SECRET_FILE: file }).GATEWAY_SECRET).toBe('of sixteen letters');
     for (const word of ['1', 'true', 'on', 'yes'])
       expect(readConfig({ REQUIRE_UPSTREAM: word, UPSTREAM_URL: 'http://h' }).REQUIRE_UPSTREAM).toBe(true);
-    // What sealed a ledger must go on opening it.
+    // A secret with a line break at its end must still open its ledger.
     const secret = 'a secret of sixteen or more\n';
     expect(readConfig({ GATEWAY_SECRET: secret }).GATEWAY_SECRET).toBe(secret);
     expect(problemsOf({ UPSTREAM_API_KEY: 'a key\u2026' })).toEqual([
@@ -222,13 +222,13 @@ describe('readConfig', () => {
       expect(problemsOf(env)).toEqual([expect.stringMatching(/^GATEWAY_JWKS_URL: is needed with/)]);
     const list = { PERSISTED_OPERATIONS_FILE: 'operations/persisted-operations.json' };
     expect(problemsOf(list)).toEqual([expect.stringMatching(/^PERSISTED_OPERATIONS_FILE: without PERS/)]);
-    // What is off needs no list, nor one that can be read.
+    // A setting that is off needs no list, nor one that can be read.
     const off = { PERSISTED_OPERATIONS: 'off' };
     for (const env of [off, { ...off, PERSISTED_OPERATIONS_FILE: '/nowhere' }])
       expect(problemsOf(env)).toEqual([]);
     for (const PERSISTED_OPERATIONS of ['off', 'allow', 'only'])
       expect(problemsOf({ ...list, PERSISTED_OPERATIONS })).toEqual([]);
-    // What is left of two variables that are not set.
+    // Two variables that are not set leave this.
     expect(problemsOf({ UPSTREAM_API_KEY: 'k', GATEWAY_API_KEYS: ', ' })).toEqual([
       'GATEWAY_API_KEYS: must list a key, or be left out',
     ]);

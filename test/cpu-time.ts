@@ -1,9 +1,12 @@
-// Judges how much work something is by comparing CPU times with each other: an absolute bound says more about the
-// machine, and about what else it does, than about the code.
+// Judges how much work something is by comparing CPU times with each other: an absolute bound says
+// more about the machine, and about what else it does, than about the code.
 import { readFileSync } from 'node:fs';
 import { expect } from 'vitest';
 
-/** Each is measured up to so many times, and the least counts: a collection of garbage is not the work's. */
+/**
+ * Each is measured up to so many times, and the least counts: a collection of garbage is not the
+ * work's.
+ */
 const TRIES = 5;
 /** The large input of `expectLinear` is so many times the small one. */
 export const GROWTH = 8;
@@ -16,7 +19,10 @@ function processMs(): number {
   return (user + system) / 1000;
 }
 
-/** Milliseconds that the main thread has spent, as Linux counts them at each tick; elsewhere those of all threads. */
+/**
+ * Milliseconds that the main thread has spent, as Linux counts them at each tick; elsewhere those
+ * of all threads.
+ */
 function mainThreadMs(): number {
   try {
     return Number(readFileSync('/proc/self/schedstat', 'latin1').split(' ')[0]) / 1e6;
@@ -25,7 +31,10 @@ function mainThreadMs(): number {
   }
 }
 
-/** Starts a timer. The function returns the CPU time since then, at most the real time: threads work side by side. */
+/**
+ * Starts a timer. The function returns the CPU time since then, at most the real time: threads work
+ * side by side.
+ */
 function startTimer(read: () => number): () => number {
   const at = performance.now();
   const before = read();
@@ -42,17 +51,20 @@ export function block(milliseconds: number): void {
 
 /** How `expectAtMost` measures. */
 interface Measuring {
-  /** Runs of the reference in a row, of which one counts: to take about as long, and make as much garbage, as the work. */
+  /**
+   * Runs of the reference in a row, of which one counts: to take about as long, and make as much
+   * garbage, as the work.
+   */
   referenceRuns?: number;
   /** Runs that count as one, for work of microseconds. */
   repeats?: number;
-  /** What the work is, for the message of a failure. */
+  /** The name of the work, for the message of a failure. */
   name?: string;
 }
 
 /**
- * Expects work to take at most so many times the CPU time of a reference measured beside it. Ends at the first of five
- * tries that shows it.
+ * Expects work to take at most so many times the CPU time of a reference measured beside it. Ends
+ * at the first of five tries that shows it.
  */
 export async function expectAtMost(
   times: number,
@@ -78,14 +90,20 @@ export async function expectAtMost(
   );
 }
 
-/** Expects work to be linear: the large input, `GROWTH` times the small one, takes at most `MAX_GROWTH` times the CPU time. */
+/**
+ * Expects work to be linear: the large input, `GROWTH` times the small one, takes at most
+ * `MAX_GROWTH` times the CPU time.
+ */
 export const expectLinear = (
   small: () => unknown,
   large: () => unknown,
   measuring: Omit<Measuring, 'referenceRuns'> = {},
 ): Promise<void> => expectAtMost(MAX_GROWTH, small, large, { ...measuring, referenceRuns: GROWTH });
 
-/** Runs it and returns the CPU time of the longest turn that the event loop of the main thread took, and that of all threads together. */
+/**
+ * Runs it and returns the CPU time of the longest turn that the event loop of the main thread took,
+ * and that of all threads together.
+ */
 async function measureTurns(run: () => Promise<unknown>): Promise<{ longestMs: number; wholeMs: number }> {
   // To collect what other tests have left is not its work.
   void globalThis.gc?.();
@@ -108,8 +126,8 @@ async function measureTurns(run: () => Promise<unknown>): Promise<{ longestMs: n
 }
 
 /**
- * Expects work to leave the event loop to others: in one of five tries, its longest turn takes at most the given share of
- * the CPU time of the whole.
+ * Expects work to leave the event loop to others: in one of five tries, its longest turn takes at
+ * most the given share of the CPU time of the whole.
  */
 export async function expectShortTurns(run: () => Promise<unknown>, share: number): Promise<void> {
   let least = Number.POSITIVE_INFINITY;

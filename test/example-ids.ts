@@ -4,7 +4,9 @@ import { Kind, parse } from 'graphql';
 export interface ExampleIds {
   /** Keeps every id of a batch, a task or a look-up in an answer; the latest of a name wins. */
   remember(answer: unknown): void;
-  /** The variables without which a document does not run. @throws when an id has not been answered */
+  /**
+   * The variables without which a document does not run. @throws when an id has not been answered
+   */
   variablesFor(query: string): Record<string, string>;
 }
 

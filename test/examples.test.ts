@@ -1,5 +1,5 @@
-// Every example runs as it stands against the sandbox. What an example asks for by id is made by the ones before it, as a
-// reader of them would do.
+// Every example runs as it stands against the sandbox. What an example asks for by id is made by
+// the ones before it, as a reader of them would do.
 import { type OperationDefinitionNode, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { readExamples } from '../src/http/pages/examples.ts';

@@ -1,5 +1,5 @@
-// Before all tests: compiles what is shipped, for tests that start it as a process, and makes a folder for what gateways write.
-// After them: nothing that was secret may stand there.
+// Before all tests: compiles what is shipped, for tests that start it as a process, and makes a
+// folder for what gateways write. After them: nothing that was secret may stand there.
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -1,6 +1,7 @@
-// Finds in a text what must never be written anywhere: tokens, signatures of signed URLs, sequences.
+// Finds in a text what must never be written anywhere: tokens, signatures of signed URLs,
+// sequences.
 
-/** A run of residues that is long enough to be somebody's sequence. */
+/** A run of residues that is long enough to be a caller's sequence. */
 const RESIDUES = /(?<![A-Za-z])[ACDEFGHIKLMNPQRSTVWYBXZUO]{20,}(?![A-Za-z])/g;
 const SIGNED = /[?&](?:signature|sig|x-amz-[a-z]+|token)=[^\s"'&[]+|\/signed\/[^\s"'/[]+/gi;
 
@@ -9,10 +10,13 @@ const SIGNED = /[?&](?:signature|sig|x-amz-[a-z]+|token)=[^\s"'&[]+|\/signed\/[^
  * all, where a search for each took 13 s of a text of 25 MB (Node 20, 2026-11-26).
  */
 const SIGNATURE = /^[0-9a-f]{64}$/;
-/** Whatever may be a signature, also within a longer run of digits. */
+/** Any text that may be a signature, also within a longer run of digits. */
 const SIGNATURES = /(?=([0-9a-f]{64}))/g;
 
-/** What of a text must not be there; the secrets that it quotes stand for themselves, the rest is cut short. */
+/**
+ * Finds what must not be in a text; the secrets that it quotes stand for themselves, the rest is
+ * cut short.
+ */
 export function leaksIn(text: string, secrets: Iterable<string>): string[] {
   const long = [...secrets].filter((secret) => secret.length >= 8);
   const signatures = new Set(long.filter((secret) => SIGNATURE.test(secret)));
@@ -22,7 +26,10 @@ export function leaksIn(text: string, secrets: Iterable<string>): string[] {
   return [...new Set(found)].map((leak) => leak.slice(0, 60));
 }
 
-/** What callers and the service keep secret in a call that the sandbox saw: the caller's token, a signature. */
+/**
+ * The secrets of callers and the service in a call that the sandbox saw: the caller's token, a
+ * signature.
+ */
 export function secretsOf({
   path,
   headers,

@@ -1,4 +1,5 @@
-// Text of others in tables and on terminals: nothing in it controls the terminal, breaks a row or runs as a formula.
+// Text of others in tables and on terminals: nothing in it controls the terminal, breaks a row or
+// runs as a formula.
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';

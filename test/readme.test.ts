@@ -1,4 +1,5 @@
-// The README says what is so: its first query gives its first answer, over the universe that a newcomer gets, and every example is listed.
+// The README says what is so: its first query gives its first answer, over the universe that a
+// newcomer gets, and every example is listed.
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { readEnvironment } from '../sandbox/src/environment.ts';

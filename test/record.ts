@@ -1,5 +1,6 @@
-// Writes down what the gateways of all tests log, at every level, and which errors they answer, with the secrets that they were
-// given beside it, so that test/global-setup.ts can look for the ones in the other when all tests have run.
+// Writes down what the gateways of all tests log, at every level, and which errors they answer,
+// with the secrets that they were given beside it, so that test/global-setup.ts can look for the
+// ones in the other when all tests have run.
 import { appendFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Gateway } from '../src/gateway.ts';
@@ -23,7 +24,7 @@ export const testLogger = (also: (line: string) => void = () => undefined): Logg
     also(line);
   });
 
-/** Remembers what the sandbox was shown that nobody else may see. */
+/** Remembers the secrets that the sandbox was shown. */
 export function recordCall(call: SeenCall): void {
   for (const secret of secretsOf(call)) {
     if (known.has(secret)) continue;
@@ -35,7 +36,10 @@ export function recordCall(call: SeenCall): void {
 /** Writes down what a process wrote. */
 export const recordOutput = (text: string): void => write('log', text);
 
-/** Whether an answer comes whole and is short enough to be looked at; a stream with two readers would not notice that one left. */
+/**
+ * Whether an answer comes whole and is short enough to be looked at; a stream with two readers
+ * would not notice that one left.
+ */
 const isWhole = ({ headers }: Response): boolean =>
   /json/.test(headers.get('content-type') ?? '') && Number(headers.get('content-length') ?? 0) > 0;
 
@@ -49,7 +53,10 @@ async function recordAnswer(response: Response): Promise<void> {
     write('log', `${JSON.stringify({ errors, extensions })}\n`);
 }
 
-/** The same gateway as this run reaches it; the errors that it answers are written down, and its metrics when it is closed. */
+/**
+ * The same gateway as this run reaches it; the errors that it answers are written down, and its
+ * metrics when it is closed.
+ */
 export function recorded(opened: Gateway): Gateway {
   const gateway = reached(opened);
   return {

@@ -1,4 +1,5 @@
-// Starts a sandbox with a small universe and a gateway in front of it, and records every upstream call.
+// Starts a sandbox with a small universe and a gateway in front of it, and records every upstream
+// call.
 
 import type { Clock } from '../sandbox/src/clock.ts';
 import { type SandboxOptions, startSandbox } from '../sandbox/src/sandbox.ts';
@@ -7,7 +8,10 @@ import { readConfig } from '../src/config.ts';
 import { createGateway, type Gateway } from '../src/gateway.ts';
 import { recordCall, recorded, testLogger } from './record.ts';
 
-/** What the sandboxes of the tests speak where a test does not say: `TEST_DIALECT=rich npx vitest run ...` */
+/**
+ * The dialect of the tests' sandboxes where a test does not say: `TEST_DIALECT=rich npx vitest
+ * run ...`
+ */
 const DIALECT = process.env.TEST_DIALECT === 'rich' ? 'rich' : 'plain';
 
 /** One upstream call as the sandbox saw it. */
@@ -41,7 +45,9 @@ export interface World {
   close(): Promise<void>;
 }
 
-/** The value at a dotted path of an answer, such as `protein.features.0.value`; undefined if absent. */
+/**
+ * The value at a dotted path of an answer, such as `protein.features.0.value`; undefined if absent.
+ */
 export function at(value: unknown, path: string): unknown {
   let here = value;
   for (const step of path.split('.')) {

@@ -1,11 +1,11 @@
-// By which way tests reach a gateway: as it is, by `gateway.fetch`, or with TEST_THROUGH=listener over a socket of loopback, through the
-// same server as in production. It knows no test.
+// By which way tests reach a gateway: as it is, by `gateway.fetch`, or with TEST_THROUGH=listener
+// over a socket of loopback, through the same server as in production. It knows no test.
 import { Agent, type ClientRequest, type IncomingMessage, request as openRequest } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Gateway } from '../src/gateway.ts';
 import { createHttpServer } from '../src/http/server/http-server.ts';
 
-/** What node:http says of a connection, and Date; an answer of `gateway.fetch` has none of it. */
+/** The headers that node:http adds, and Date; an answer of `gateway.fetch` has none of it. */
 const OF_CONNECTIONS = new Set(['connection', 'keep-alive', 'transfer-encoding', 'date']);
 const WITHOUT_BODY = new Set([204, 205, 304]);
 
@@ -64,7 +64,10 @@ async function sendBody(from: ReadableStream<Uint8Array>, to: ClientRequest): Pr
   to.end();
 }
 
-/** Opens a way to what listens on a port of loopback. @param keepAlive - whether connections are used again */
+/**
+ * Opens a way to what listens on a port of loopback. @param keepAlive - whether connections are
+ * used again
+ */
 export function openSender(port: () => Promise<number>, keepAlive = true): Sender {
   const agent = new Agent({ keepAlive });
   return {

@@ -16,8 +16,8 @@ import { createClient } from 'graphql-ws';
 import { possibleTypes } from './possible-types.js';
 
 /**
- * An entity by its natural key. A query that does not select the key is answered all the same; the cache then keeps
- * the entity at the place where it was read.
+ * An entity by its natural key. A query that does not select the key is answered all the same; the
+ * cache then keeps the entity at the place where it was read.
  */
 const entity = (key: string): TypePolicy => ({
   keyFields: (_, { storeObject }) => (storeObject[key] === undefined ? false : [key]),
@@ -67,8 +67,9 @@ export interface FoldAtlasOptions {
 }
 
 /**
- * Queries and mutations over HTTP with `@defer`, subscriptions over WebSocket, one cache for all. Give queries
- * `errorPolicy: 'all'`: what could not be loaded is then null, and the rest of the answer is kept.
+ * Queries and mutations over HTTP with `@defer`, subscriptions over WebSocket, one cache for all.
+ * Give queries `errorPolicy: 'all'`: what could not be loaded is then null, and the rest of the
+ * answer is kept.
  */
 export function createFoldAtlasClient(options: FoldAtlasOptions): ApolloClient {
   const { url, headers = {}, webSocketImpl, persistedQueries = false } = options;

@@ -1,4 +1,4 @@
-// Members of the unions and interfaces of FoldAtlas, for Apollo Client's cache. Written by `npm run schema:print`.
+// Members of unions and interfaces, for Apollo Client's cache. Written by `npm run schema:print`.
 export const possibleTypes: Record<string, string[]> = {
   BulkLookupResult: [
     'BulkLookup',

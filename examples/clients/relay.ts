@@ -1,4 +1,5 @@
-// FoldAtlas for Relay, complete: copy this file into your project, and compile with relay.config.json beside the examples.
+// FoldAtlas for Relay, complete: copy this file into your project, and compile with
+// relay.config.json beside the examples.
 //   npm install relay-runtime graphql-sse && npm install --save-dev relay-compiler
 import { createClient } from 'graphql-sse';
 import { Environment, type GraphQLResponse, Network, Observable, RecordSource, Store } from 'relay-runtime';

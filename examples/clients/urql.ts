@@ -11,14 +11,15 @@ export interface FoldAtlasOptions {
 }
 
 /**
- * Short queries by GET, which caches may keep; `@defer` in one answer; subscriptions over Server-Sent Events.
+ * Short queries by GET, which caches may keep; `@defer` in one answer; subscriptions over
+ * Server-Sent Events.
  */
 export function createFoldAtlasClient({ url, headers = {} }: FoldAtlasOptions): Client {
   const events = createClient({ url, headers });
   return new Client({
     url,
-    // Without this line deferred parts come one by one. `await client.query(...)` of such an answer may then end a
-    // Node.js process: urql 6 aborts the stream and leaves the AbortError unhandled.
+    // Without this line deferred parts come one by one. `await client.query(...)` of such an answer
+    // may then end a Node.js process: urql 6 aborts the stream and leaves the AbortError unhandled.
     fetchOptions: { headers: { accept: 'application/graphql-response+json, application/json', ...headers } },
     exchanges: [
       fetchExchange,

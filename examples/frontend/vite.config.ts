@@ -1,11 +1,13 @@
 import react from '@vitejs/plugin-react';
 import { defineConfig, type ProxyOptions } from 'vite';
 
-// The page asks its own origin; what belongs to the gateway goes on to it. So no CORS is needed, and because the Host header
-// is kept, the addresses in its answers (thumbnails, structures, results) lead back through here.
+// The page asks its own origin; what belongs to the gateway goes on to it. So no CORS is needed,
+// and because the Host header is kept, the addresses in its answers (thumbnails, structures,
+// results) lead back through here.
 const gateway: ProxyOptions = {
   target: process.env.GATEWAY ?? 'http://127.0.0.1:4000',
-  // When the gateway dies in the middle of a stream, the page shall see it: the proxy by itself would leave the stream open.
+  // When the gateway dies in the middle of a stream, the page shall see it: the proxy by itself
+  // would leave the stream open.
   configure: (proxy) =>
     proxy.on('proxyRes', (answer, _request, response) => {
       answer.on('close', () => answer.complete || response.destroy());

@@ -3,7 +3,7 @@
 import { readdirSync, readlinkSync } from 'node:fs';
 import type { ServerProcess } from '../../test/system/server-process.ts';
 
-/** What it is told the metrics for. */
+/** The token for the metrics. */
 export const METRICS_TOKEN = 'the-metrics-of-a-soak';
 
 export interface Sample {

@@ -26,7 +26,7 @@ export interface Expected {
   readonly schema?: z.ZodType;
   /** Keys that a service may leave out. */
   readonly optional?: readonly string[];
-  /** What a 404 says of an id that the caller gave. */
+  /** The meaning of a 404 for an id that the caller gave. */
   readonly absent?: string;
   /** The same call with nothing but this id: where this is refused as well, the id is. */
   readonly bare?: FreeCall;

@@ -122,7 +122,9 @@ export function parseRetryAfter(header: string | undefined, now = Date.now()): n
   return Number.isNaN(seconds) ? undefined : Math.min(Math.max(0, seconds), MAX_RETRY_AFTER_SECONDS);
 }
 
-/** Whatever was thrown, as an Error: what a DataLoader takes for the failure of one key. */
+/**
+ * Wraps a thrown value that is no Error: a DataLoader takes an Error for the failure of one key.
+ */
 export const asError = (error: unknown): Error => (error instanceof Error ? error : new Error(String(error)));
 
 const errorCode = (error: unknown): string =>

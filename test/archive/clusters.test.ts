@@ -1,4 +1,4 @@
-// What an archive says of clusters and of who belongs to them, odd and broken files included.
+// Clusters and their members in an archive, odd and broken files included.
 import fc from 'fast-check';
 import { strToU8, zipSync } from 'fflate';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { readBulkArchive } from '../../src/upstream/archive/bulk.ts';
 import { readFields } from '../../src/upstream/json/plain-values.ts';
 import { clusterInfo } from '../../src/upstream/wire.ts';
 
-/** What is read of a member's text. */
+/** Reads the text of a member. */
 async function read(text: string) {
   const zip = zipSync({ 'cluster_info.json': strToU8(text) });
   const { clusters, representatives, problems } = await readBulkArchive(zip);

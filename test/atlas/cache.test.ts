@@ -56,7 +56,7 @@ const openOver = (store: SharedStore | undefined, o: Options = {}): Cache<Value>
     ...(o.stale === undefined ? {} : { stale: o.stale }),
   });
 
-/** Waits for what nobody else waits for: a write to the second tier. */
+/** Waits for a write to the second tier, which no request waits for. */
 const until = (done: () => boolean | Promise<boolean>) => expect.poll(done, { interval: 10 }).toBe(true);
 
 /** Work that ends when the test says so. */

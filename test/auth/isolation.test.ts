@@ -44,8 +44,8 @@ const CASES: Readonly<Record<string, (ids: Ids) => string>> = {
     `mutation { cancelBatch(batchId: "${batch}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
   'Mutation.cancelTask': ({ task }) =>
     `mutation { cancelTask(taskId: "${task}") { __typename ${PROBLEM} ... on Cancelled { cancelledCount } } }`,
-  // The key was used by the other caller, for another input: here it is nobody's, and the fault is
-  // found before it is taken.
+  // The key was used by the other caller, for another input: this caller has no such key,
+  // and the fault is found before it is claimed.
   'Mutation.submitFold': () =>
     `mutation { submitFold(input: { items: [], idempotencyKey: "the owner's" }) { __typename ${PROBLEM} } }`,
   'Subscription.batchProgress': ({ batch }) =>

@@ -74,7 +74,7 @@ describe('downloads', () => {
       const asking = request(zip, (response) => {
         response.pause();
         setTimeout(() => {
-          // What arrived without being asked for is what buffers on the way hold.
+          // The bytes that arrived unasked are those that buffers on the way hold.
           resolve(response.socket.bytesRead);
           response.destroy();
         }, 1500);

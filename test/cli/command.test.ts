@@ -1,4 +1,4 @@
-// What a command line and a file mean, before anything is started or sent.
+// The reading of command lines and files, before anything is started or sent.
 import { describe, expect, it } from 'vitest';
 import { command, flag, option } from '../../src/cli/command.ts';
 import { createSession } from '../../src/cli/session.ts';

@@ -1,4 +1,4 @@
-// What the guides claim of the code: every setting, every metric, every link, every line of client
+// The guides tell the truth about every setting, every metric, every link, every line of client
 // code, every token with a fate.
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
@@ -45,7 +45,7 @@ describe('the guides', () => {
     });
     const checked = told.flatMap(([name, value]) => {
       const [, word, number, unit = ''] = /^(?:`?([\w:/.-]+?)`?|(\d+) ([KM]iB))$/.exec(value) ?? [];
-      // What has no default, that of another setting, or one in words.
+      // Some settings have no default, that of another setting, or one in words.
       if (/^(none|any|STORE_URL)$/.test(value.replaceAll('`', '')) || !(word ?? number)) return [];
       return [[name, word ?? String(Number(number) * (units[unit] ?? 1))]];
     });

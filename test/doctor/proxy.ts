@@ -15,7 +15,7 @@ export interface Question {
   readonly body: string;
 }
 
-/** What is done to an answer; the path of the question tells which it is. */
+/** Changes an answer; the path of the question tells which it is. */
 export type Change = (answer: Passing, question: Question) => void;
 
 export interface ChangingProxy {

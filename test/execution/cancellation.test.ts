@@ -1,4 +1,4 @@
-// What is answered when the time of a request is up, and what goes on when its client has left.
+// Requests whose time is up are answered, and those of a client that disconnected are cancelled.
 import { afterAll, beforeAll, beforeEach, expect, it, vi } from 'vitest';
 import { clearFaults, fault, until } from '../subscriptions/support.ts';
 import { at, listAt, openWorld, type World } from '../support.ts';

@@ -1,7 +1,9 @@
 // SMILES that RDKit reads, and strings that no toolkit reads as SMILES. test/system/chemistry reads
 // both lists by RDKit and Open Babel.
 
-/** What chemists paste, by kind. RDKit reads all of it, valences and aromaticity included. */
+/**
+ * SMILES as chemists paste them, by kind. RDKit reads all of it, valences and aromaticity included.
+ */
 export const READABLE: Readonly<Record<string, readonly string[]>> = {
   drugs: [
     'CC(=O)Oc1ccccc1C(=O)O',

@@ -15,7 +15,7 @@ export const sendRaw = (port: number, bytes: Uint8Array): Promise<string> =>
     socket.on('data', (chunk) => {
       text += chunk.toString('latin1');
     });
-    // A reset is a way to close. That nobody listens is none.
+    // A reset is a way to close. A refused connection is none.
     socket.once('error', (error: NodeJS.ErrnoException) => {
       if (error.code === 'ECONNREFUSED') reject(error);
     });

@@ -1,5 +1,5 @@
-// What targets of fuzzing share: their shape, odd texts, changes of bytes, and what no answer may
-// say. It knows no target.
+// The shape of a fuzzing target, odd texts, changes of bytes, and the texts that no answer may
+// have.
 import fc from 'fast-check';
 import type { FuzzWorld } from './world.ts';
 

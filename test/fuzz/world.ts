@@ -1,4 +1,4 @@
-// What fuzzing is done to: a sandbox, a gateway over it on a real socket, and one over a proxy that
+// The place of fuzzing: a sandbox, a gateway over it on a real socket, and one over a proxy that
 // spoils answers.
 
 import { startSandbox } from '../../sandbox/src/sandbox.ts';
@@ -18,7 +18,7 @@ export interface FuzzWorld {
   /** A gateway whose upstream answers as `proxy` says. */
   readonly lied: Gateway;
   readonly proxy: ChangingProxy;
-  /** What answers are held to the reference over. */
+  /** The world in which answers are compared with the reference. */
   readonly oracle: OracleWorld;
   /** Two small folds that are done. */
   readonly batchId: string;

@@ -39,7 +39,7 @@ interface Asked {
   readonly signal: AbortSignal;
 }
 
-/** What a client is told; over a socket without a status. */
+/** The failure as a client sees it; over a WebSocket without a status. */
 interface Told {
   readonly status?: number;
   readonly text: string;
@@ -181,7 +181,7 @@ const FAILURES: Readonly<Record<string, Failure>> = {
   FORBIDDEN: { script: says(403, { message: 'not allowed' }), status: 403, isLogged: false },
 };
 
-/** What is counted and logged while something is asked. */
+/** Collects the counters and log lines of a request. */
 async function observe<T>(ask: () => Promise<T>, gateway: Gateway = place.gateway) {
   lines.length = 0;
   const [errors, drifts] = [

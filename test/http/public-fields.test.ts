@@ -13,7 +13,7 @@ const DAY = 86_400;
 const secondsOf = (query: string, variables: Record<string, unknown> = {}, of = schema) =>
   publicLifetime(of, parse(query), RECORD_SECONDS)(variables);
 
-/** A schema of one type, to which somebody has added a field and said nothing of it. */
+/** A schema of one type with a new field that is not listed. */
 function schemaWithNewField() {
   const builder = new SchemaBuilder<{ Objects: { Protein: { hash: string } } }>({
     plugins: [fieldOptionsPlugin],

@@ -216,7 +216,7 @@ it('pipelined requests are counted one at a time, and none when their connection
   await until('the first to wait for the service', () => callsFor(second).length > 0);
   gone.socket.destroy();
   await noneInFlight();
-  // Of hundreds the connection is closed.
+  // The connection of a client that sends hundreds is closed.
   const { socket } = send(query(document(newHash())) + LIMITS.repeat(300));
   await until('it to be closed', () => socket.destroyed);
   await noneInFlight();

@@ -130,7 +130,7 @@ describe('the rate limit', () => {
         asked(url, { 'x-forwarded-for': address }).then(({ status }) => status);
       expect([await from('203.0.113.1'), await from('203.0.113.1')]).toEqual([200, 429]);
       expect(await from('203.0.113.2')).toBe(200);
-      // What stands left of what the proxy added, the client wrote.
+      // The client wrote the addresses left of the one that the proxy added.
       expect(await from('198.51.100.9, 203.0.113.2')).toBe(429);
       expect([await from('2001:db8:1:2:3::4'), await from('2001:db8:1:2:ffff::1')]).toEqual([200, 429]);
       expect(await from('2001:db8:1:3::4')).toBe(200);

@@ -397,7 +397,7 @@ function zip(name: string, text: string): Buffer {
 
 interface Answer {
   readonly operation: string;
-  /** What asks for it. */
+  /** The query that asks for it. */
   readonly ask: string;
   /** Members of an honest answer, as JSON. */
   readonly base: Readonly<Record<string, unknown>>;

@@ -1,4 +1,4 @@
-// Whatever is stored by caller follows a change of GATEWAY_SECRET, or a second one: one row for
+// All data of a caller follow one change of GATEWAY_SECRET, and a second one: one row for
 // each thing, with what a caller who was away all the time sees then.
 import { mkdtempSync, rmSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -44,7 +44,7 @@ export function findDifference(answer: Answer, expected: unknown): string | unde
   function compare(got: unknown, wanted: unknown, path: Path): string | undefined {
     const said = () =>
       `${path.join('.')}: ${JSON.stringify(got)?.slice(0, 120)} instead of ${JSON.stringify(wanted)?.slice(0, 120)}`;
-    // What a part could not find out is missing from an answer that is put together.
+    // A part that failed is missing from an answer that is put together.
     if (got == null && wanted !== null)
       return isExplained(path) || isToldBeside(path, wanted) ? undefined : said();
     if (Array.isArray(wanted)) {

@@ -1,4 +1,4 @@
-// What was found wrong once by holding the gateway to the reference, in both dialects. Random
+// Queries whose answers once differed from the reference, in both dialects. Random
 // sessions are the target `oracle` of test/fuzz.
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';

@@ -114,7 +114,7 @@ function merge(into: Record<string | number, unknown>, from: Record<string | num
   for (const [key, value] of Object.entries(from)) {
     const before = into[key];
     if (isObject(before) && isObject(value)) merge(before, value);
-    // What one part could not find out is not known.
+    // A field that failed in one part is unknown.
     else if (before !== null || !(key in into)) into[key] = value;
   }
 }

@@ -18,7 +18,7 @@ import {
 export interface Step extends Question {
   /** A query that is asked at the same time. */
   readonly beside?: Question | undefined;
-  /** What fails while they are answered. */
+  /** The failure while they are answered. */
   readonly fault?: Fault | undefined;
   /** Whether the gateway is restarted before them. */
   readonly restart?: boolean;

@@ -7,7 +7,7 @@ import type { Question } from './world.ts';
 export interface RelatedProtein {
   readonly hash: string;
   readonly sequence: string;
-  /** Of its UniProt entry, where there is one. */
+  /** The accession of its UniProt entry, where there is one. */
   readonly accession?: string | undefined;
 }
 

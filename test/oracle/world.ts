@@ -1,4 +1,4 @@
-// What the reference and the gateway are held against each other over: a sandbox in each dialect, a
+// The world in which the gateway is compared with the reference: a sandbox in each dialect, a
 // proxy that can make one operation fail, and gateways that keep their store over a restart.
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -213,7 +213,7 @@ export interface Question {
   readonly parts?: number | undefined;
 }
 
-/** What a client accepts that takes answers in parts. */
+/** The Accept header of a client that takes answers in parts. */
 const PARTS = 'multipart/mixed;deferSpec=20220824';
 
 /** Answers of the reference that a side remembers. */
@@ -239,7 +239,7 @@ export async function openOracleWorld(alter?: AlterAnswer, fasta = '') {
     const proxy = await openFaultProxy(sandbox.url, alter);
     const { execute } = createReference(readRecords(proxy.url), dialect === 'plain');
     const known = new Map<string, ReturnType<typeof execute>>();
-    /** What single records say; each query is worked out once. */
+    /** Answers from single records; each query is worked out once. */
     function reference(query: string): ReturnType<typeof execute> {
       const answer = known.get(query) ?? execute(query);
       if (known.size >= MAX_REFERENCES) known.clear();

@@ -1,4 +1,4 @@
-// What every answer carries, and what the settings on the surface do.
+// The headers of every answer, and the settings of the pages.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { openWorld, type World } from '../support.ts';
 

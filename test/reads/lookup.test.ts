@@ -86,7 +86,7 @@ describe('lookup', () => {
       null,
       null,
     ]);
-    // What a sandbox lacks may well exist.
+    // A protein that the sandbox lacks may well exist.
     expect(at(found[6], 'problem.message')).toBe('Q99999 is not in the sandbox.');
     expect(at(found[3], 'problem.message')).toBe('The sandbox does not have this protein.');
     // P69905, INS_HUMAN and the unknown Q99999.

@@ -6,7 +6,7 @@ import { elementsOf } from './elements.ts';
 
 const elements = elementsOf(subgraphSchema);
 
-/** What the description of a number has to say, by the name of the field. */
+/** The unit that the description of a number has to name, by the name of the field. */
 const UNITS: readonly (readonly [name: RegExp, said: RegExp])[] = [
   [/^(i?ptm|score|minSimilarity|settledFraction)$/i, /\b0 to 1\b|share/i],
   [/plddt/i, /0 to 100/],

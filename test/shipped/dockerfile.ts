@@ -10,7 +10,7 @@ import { withNode } from './nodes.ts';
 
 const run = promisify(execFile);
 
-/** What a stage has come to. */
+/** The state of a stage. */
 export interface Stage {
   /** The folder that stands for `/`. */
   readonly root: string;
@@ -58,7 +58,7 @@ function copyMatching(from: string, pattern: string, to: string, target: (path: 
   for (const path of paths) {
     const place = target(path);
     mkdirSync(dirname(place), { recursive: true });
-    // What stands below node_modules of this checkout is no part of any source.
+    // The packages in node_modules of this checkout are no part of any source.
     cpSync(join(from, path), place, {
       recursive: true,
       verbatimSymlinks: true,

@@ -8,7 +8,7 @@ import { ROOT } from '../root.ts';
 
 const run = promisify(execFile);
 
-/** What a program is given of this process: not the settings that npm hands to what it runs. */
+/** The environment of a program: without the settings that npm hands to its scripts. */
 export const PLAIN_ENV = { PATH: process.env.PATH ?? '', HOME: process.env.HOME ?? '' };
 
 /**

@@ -7,7 +7,7 @@ import { endWithFile } from '../child-processes.ts';
 export interface Program {
   /** The first address that it has printed last, without a path. */
   readonly url: string;
-  /** What it has written so far. */
+  /** The output so far. */
   output(): string;
   /**
    * Tells it, and what it has started, to stop. @returns the exit code; null when the signal ended

@@ -18,7 +18,7 @@ const CANCEL =
 const LIST = '{ myBatches(first: 20) { nodes { batchId } } }';
 const WATCH = 'subscription($id: ID!) { batchProgress(batchId: $id) { sequence final } }';
 
-/** What a caller was told. */
+/** An answer that a caller got. */
 export interface Told {
   readonly at: number;
   /** The type of the result; `error`, or `cut` where no answer came. */
@@ -29,14 +29,14 @@ export interface Told {
   readonly text: string;
 }
 
-/** What a caller asked. */
+/** A request of a caller. */
 export interface Asked {
   readonly id: string;
   readonly kind: 'submit' | 'check' | 'cancel' | 'list' | 'watch';
   readonly at: number;
   readonly caller: CallerName;
   readonly replica: string;
-  /** Of a submission: null without an idempotency key. */
+  /** Null for a submission without an idempotency key. */
   readonly key: string | null;
   readonly input: string;
   readonly url: string | null;
@@ -50,7 +50,7 @@ export interface Line {
   readonly what: string;
 }
 
-/** What the judge sees. */
+/** The history as the judge sees it. */
 export interface History {
   readonly plan: Plan;
   readonly service: Service;

@@ -64,7 +64,7 @@ function lie(history: History): string | undefined {
   return undefined;
 }
 
-/** What one submission was told has to hold for the next ones with its key. */
+/** The answer to one submission has to hold for the next ones with its key. */
 function forgets(history: History): string | undefined {
   const all = submissions(history).filter(({ key }) => key !== null);
   for (const [index, later] of all.entries()) {

@@ -5,7 +5,7 @@ import { Random } from './virtual-time.ts';
 export const CALLERS = ['ada', 'bob'] as const;
 export type CallerName = (typeof CALLERS)[number];
 
-/** What happens, and how long after the event before it. */
+/** One event, and the time since the event before it. */
 export type Event = { readonly gapMs: number; readonly replica: number } & (
   | {
       readonly kind: 'submit';

@@ -4,7 +4,7 @@ import { Dispatcher, errors } from 'undici';
 import { ConnectError } from '../../src/upstream/errors.ts';
 import type { Life, Random, VirtualTime } from './virtual-time.ts';
 
-/** What becomes of one Submit. Those with `paid` queue the batch. */
+/** The outcomes of one Submit. Those with `paid` queue the batch. */
 export const FATES = {
   ok: { paid: true, status: 200 },
   slow: { paid: true, status: 200, delayMs: 40_000 },
@@ -169,7 +169,7 @@ export class Service {
     return status === 0 ? { fault: 'socket' } : { status, text: '' };
   }
 
-  /** What a request is answered, and what it changes. */
+  /** Answers a request, and changes the state. */
   ask(replica: string, { origin, path, headers, body }: Dispatcher.DispatchOptions): Reply {
     const given = Object.fromEntries(Object.entries(headers ?? {}));
     const json: unknown = typeof body === 'string' ? JSON.parse(body) : undefined;

@@ -48,8 +48,8 @@ export function openSqlite(...given: Parameters<typeof real.openSqlite>): real.D
   const methods = {
     exec(sql: string) {
       if (/synchronous = /.test(sql)) isSynced = /synchronous = FULL/.test(sql);
-      // What was begun is undone also where the process has ended, as by the next one that opens
-      // the file.
+      // An open transaction is undone also where the process has ended, as by the next one that
+      // opens the file.
       if (sql !== 'ROLLBACK') live();
       return sql === 'COMMIT' ? effect(() => exec.call(database, sql)) : exec.call(database, sql);
     },

@@ -5,7 +5,7 @@ import { type Line, type Outcome, playHistory } from './history.ts';
 import type { Violation } from './judge.ts';
 import { createPlan, type Event, type Plan } from './plan.ts';
 
-/** What a worker plays: every `step`th seed from `from`, below `to`. */
+/** The seeds of a worker: every `step`th from `from`, below `to`. */
 export interface Task {
   readonly from: number;
   readonly to: number;

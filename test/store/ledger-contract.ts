@@ -190,7 +190,7 @@ export function ledgerContract(name: string, openPlace: () => Promise<LedgerPlac
       await expect(wrong.claim('p', 'k2', 'h')).rejects.toThrow(WrongSecretError);
       const right = await place.open(clock, both);
       await right.check();
-      // Whoever has only the secret of before would find a key free that moved to a new name.
+      // A gateway with only the former secret would find a key free that moved to a new name.
       await expect(ledger.claim('p', 'k3', 'h')).rejects.toThrow(WrongSecretError);
       expect(await ledger.claim('p', 'k', 'h')).toMatchObject({ state: 'pending' });
       await expect(wrong.check()).rejects.toThrow(/another secret too, which was replaced on 1970-01-01/);

@@ -318,7 +318,7 @@ describe('an answer of the Batch API that is not what was promised', () => {
       expect(JSON.stringify(error)).not.toContain('s3cret');
       expect(at(answer.data, 'limits.maxItems')).toBe(2000);
     }
-    // Nobody was led to the other server, and nothing was injected.
+    // No request went to the other server, and no header was injected.
     expect(secret.seen).toEqual([]);
     expect(liar.seen.filter(({ headers }) => 'x-injected' in headers)).toEqual([]);
     await secret.close();

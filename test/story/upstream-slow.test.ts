@@ -155,7 +155,7 @@ describe('a client that leaves', () => {
     leave();
     await expect.poll(() => liar.closed).toEqual([]);
     release();
-    // It was written down: whoever asks for the batches of this key finds it.
+    // It was recorded: a query for the batches of this key finds it.
     await expect
       .poll(async () =>
         at((await place.query('{ myBatches { nodes { batchId label } } }')).data, 'myBatches.nodes.0'),

@@ -13,7 +13,7 @@ export async function written(value: unknown, format: 'mmcif' | 'pdb', bonds: re
   return file;
 }
 
-/** What the file must say, straight from the upstream's JSON. */
+/** The atoms that the file must have, straight from the upstream's JSON. */
 export function expectedAtoms({ complex }: ReturnType<typeof smallFold>) {
   return complex.sequence.flatMap((residue, token) => {
     const [start = 0, end = 0] = complex.token_to_atoms[token] ?? [];

@@ -216,7 +216,7 @@ describe('the estimate of the time left', () => {
     snapshot.page === null ? undefined : secondsLeft(snapshot, snapshot.page, seconds * 1000);
 
   it('is null until three polls saw tasks finish, five of them after the first', () => {
-    // What had finished before the first poll says nothing of the pace.
+    // Tasks that had finished before the first poll say nothing of the pace.
     expect(estimate(polled([0, { queued: 50, done: 50 }]), 0)).toBeNull();
     const two = polled([0, { queued: 100 }], [10, { queued: 96, done: 4 }], [20, { queued: 90, done: 10 }]);
     expect(estimate(two, 20)).toBeNull();

@@ -12,7 +12,7 @@ export interface ServerProcess {
   readonly child: ChildProcess;
   /** Where it listens, without a slash at its end. */
   readonly url: string;
-  /** What it has logged so far. */
+  /** The log so far. */
   readonly log: () => string;
   /** Sends one operation. @throws when the connection breaks */
   ask(query: string, variables?: Record<string, unknown>, token?: string): Promise<Answer>;
@@ -96,7 +96,7 @@ export interface Ending {
   readonly batchId: unknown;
   readonly replayed: unknown;
   readonly reason: unknown;
-  /** Of a problem. */
+  /** The message of a problem. */
   readonly message: unknown;
   readonly hint: unknown;
   /** Whether it was told that the gateway could not write it down. */
@@ -128,7 +128,7 @@ export async function submitOnce(
   };
 }
 
-/** The ids of all batches that somebody has submitted, page by page. */
+/** The ids of all batches that a caller has submitted, page by page. */
 export async function batchIds({ ask }: Pick<ServerProcess, 'ask'>, token?: string): Promise<string[]> {
   const ids: string[] = [];
   for (let after: unknown = null; ; ) {
@@ -146,7 +146,7 @@ export async function batchIds({ ask }: Pick<ServerProcess, 'ask'>, token?: stri
   }
 }
 
-/** What the sandbox counts: batches that were really queued. */
+/** The batches that were really queued, as the sandbox counts them. */
 export async function queuedBatches(sandboxUrl: string): Promise<string[]> {
   const state: unknown = await (await fetch(`${sandboxUrl}/control`)).json();
   const batches = at(state, 'batches');

@@ -198,7 +198,7 @@ const SIZES = [400, 8_000] as const;
 const TEXTS = new Map(SIZES.map((length) => [length, [...hostileTexts(length)]]));
 /** The same text in another size. */
 const resized = (index: number, length: number): string => [...hostileTexts(length)][index] ?? '';
-/** Of a thousand texts, those that took longest are tried again. */
+/** How many of a thousand texts, those that took longest, are tried again. */
 const SUSPECTS = 5;
 
 describe('what a client or the service wrote', () => {
@@ -259,7 +259,7 @@ describe('a document of hostile errors', () => {
   let world: World;
   beforeAll(async () => {
     world = await openWorld();
-    // What the first query of a gateway has to set up is none of the attack.
+    // The first query of a gateway sets things up, which is no part of the attack.
     await world.query('query ($hash: ProteinHash!) { protein(hash: $hash) { hash } }', { hash: 'none' });
   });
   afterAll(() => world.close());

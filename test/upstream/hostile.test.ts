@@ -33,7 +33,7 @@ afterAll(async () => {
 });
 afterEach(() => hostile.reset());
 
-/** What is taken from now on, in bytes. */
+/** Counts the bytes that are taken from now on. */
 const begin = (): void => {
   before = hostile.sent;
   rss = process.memoryUsage.rss();

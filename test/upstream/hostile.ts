@@ -10,7 +10,7 @@ export interface Member {
   /** Bytes of the data; those of `block` over and over. */
   readonly size: number;
   readonly block: Buffer;
-  /** What the header says instead of the size. */
+  /** The size that the header says instead. */
   readonly saidSize?: number;
   /** Not compressed. */
   readonly stored?: boolean;

@@ -131,7 +131,7 @@ class Malicious(unittest.TestCase):
         self.atlas = FoldAtlas("http://127.0.0.1:%d/graphql" % self.server.server_port, "secret")
         folder = tempfile.TemporaryDirectory()
         self.addCleanup(folder.cleanup)
-        # Whatever is written beside the folder is found below the one around it.
+        # A file written beside the folder is found below the one around it.
         self.around = folder.name
         self.folder = os.path.join(folder.name, "a", "b", "out")
         os.makedirs(self.folder)
@@ -244,7 +244,7 @@ class Malicious(unittest.TestCase):
             self.assertEqual(self.written(), [])
         self.assertEqual(len(self.server.requests), 11)
 
-    # What never ends
+    # Answers that never end
 
     def endless(self, content_type, part, first=b""):
         def send(handler):

@@ -368,7 +368,7 @@ class Screens(Folder):
         self.gateway.counts, self.gateway.watch, self.is_away = counts, watch, False
         with patch("foldatlas.client.COUNTS_SECONDS", 0):
             seen = [event["counts"]["done"] for event in self.atlas.watch(batches)]
-        # Of the batches behind, one more is done at each look; while the gateway is away, nothing
+        # One more of the later batches is done at each look; while the gateway is away, nothing
         # is lost.
         self.assertEqual(seen, [4, 6, 9, 5, 5, 6, 2, 2, 3])
 

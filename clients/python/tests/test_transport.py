@@ -301,7 +301,7 @@ class Journals(OverServer):
             sent = len(self.server.requests)
             with self.assertRaisesRegex(InputError, "whether it was queued is not known. Run that one again"):
                 self.submit("MENDED")
-            # What is certain about this try is not about the one before.
+            # This refusal is certain, but says nothing about the try before.
             self.server.answers = [answer({"data": None, "errors": [error("UNAUTHENTICATED")]}, 401)]
             with self.assertRaises(FoldAtlasError):
                 self.submit(sequence)

@@ -1,4 +1,5 @@
-// The frame around every page, and which page the address asks for. What is searched stands behind the #, which no browser sends.
+// The frame around every page, and which page the address asks for. What is searched stands behind
+// the #, which no browser sends.
 import { type FormEvent, useEffect, useSyncExternalStore } from 'react';
 import { BatchPage } from './batch-page.tsx';
 import { BatchesPage } from './batches-page.tsx';

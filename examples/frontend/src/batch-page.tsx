@@ -1,4 +1,5 @@
-// A submitted batch: progress while it runs, tasks ranked as they finish, and the result that is chosen, or the best one.
+// A submitted batch: progress while it runs, tasks ranked as they finish, and the result that is
+// chosen, or the best one.
 import { useEffect, useRef, useState } from 'react';
 import { useMutation } from 'urql';
 import { BatchFiles, ResubmitFailures } from './batch-tools.tsx';

@@ -1,4 +1,4 @@
-// What can be done with a batch that has ended: save its files, and submit again what failed.
+// Tools for a batch that has ended: save its files, and submit again what failed.
 import { useState } from 'react';
 import { useMutation } from 'urql';
 import { Download } from './files.tsx';

@@ -1,4 +1,5 @@
-// The cluster that a protein belongs to: how large, of which organisms, with which domains, and who else is in it.
+// The cluster that a protein belongs to: how large, of which organisms, with which domains, and who
+// else is in it.
 import { type FragmentOf, graphql, readFragment } from './graphql.ts';
 import { Bar, Thumbnail } from './thumbnail.tsx';
 

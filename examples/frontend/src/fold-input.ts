@@ -1,4 +1,4 @@
-// What the fold form holds, and the same as the schema's input.
+// The state of the fold form, and the schema's input made from it.
 
 import type { CheckFold } from './fold-page.tsx';
 import type { VariablesOf } from './graphql.ts';
@@ -92,7 +92,8 @@ export function foldInput({ label, model, repeat, chains, ...flags }: FoldDraft)
   };
 }
 
-// What a batch was made from is needed to submit parts of it again. The gateway keeps no sequences, so this tab does.
+// The input of a batch is needed to submit parts of it again. The gateway keeps no sequences,
+// so this tab does.
 const storageKey = (batchId: string): string => `input of ${batchId}`;
 
 /** Keeps the input of a batch until the tab is closed. */

@@ -1,5 +1,6 @@
-// Submitting a fold. While somebody types, the gateway says everything that is wrong, each mistake at its field; nothing is sent to the
-// folding service, and nothing spent, before the button is pressed.
+// Submitting a fold. While the user types, the gateway says everything that is wrong, each mistake
+// at its field; nothing is sent to the folding service, and nothing spent, before the button is
+// pressed.
 import { type ReactNode, useEffect, useId, useState } from 'react';
 import { useMutation, useQuery } from 'urql';
 import {
@@ -50,7 +51,7 @@ const FLAGS = {
   includeEmbeddings: 'Embeddings',
 } as const;
 
-/** Waits until nobody types any more. */
+/** Waits until the user stops typing. */
 function useSettled<T>(value: T, ms: number): T {
   const [settled, setSettled] = useState(value);
   useEffect(() => {
@@ -62,7 +63,7 @@ function useSettled<T>(value: T, ms: number): T {
 
 interface FieldProps {
   label: string;
-  /** What can be typed. */
+  /** The kinds of chains that can be typed. */
   hint?: string;
   issues: Issue[];
   children: ReactNode;
@@ -98,7 +99,8 @@ function Field({ label, hint, issues, children }: FieldProps) {
 
 export function FoldPage({ sequence }: { sequence: string }) {
   const [draft, setDraft] = useState<FoldDraft>(() => emptyFold(sequence));
-  // One key for this form: however often the button is pressed and whatever the network loses, it is paid for once.
+  // One key for this form: however often the button is pressed and whatever the network loses, it
+  // is paid for once.
   const [idempotencyKey, setKey] = useState(() => crypto.randomUUID());
   const [{ data, error }] = useQuery({
     query: CheckFold,

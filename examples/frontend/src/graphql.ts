@@ -1,5 +1,5 @@
-// Typed GraphQL: `graphql(…)` reads the schema at compile time, so a misspelt field is a type error and every answer has its
-// type, with no generated code to ship.
+// Typed GraphQL: `graphql(…)` reads the schema at compile time, so a misspelt field is a type error
+// and every answer has its type, with no generated code to ship.
 import { initGraphQLTada } from 'gql.tada';
 import type { introspection } from './graphql-env.d.ts';
 

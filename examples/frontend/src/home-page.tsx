@@ -15,7 +15,7 @@ const Home = graphql(`
   }
 `);
 
-/** What the search box takes. */
+/** The kinds of terms that the search box takes. */
 export const Searches = () => (
   <dl className="searches">
     <dt>One protein</dt>

@@ -1,4 +1,5 @@
-// A list of identifiers as a table: one row for each, in the same order, and where there is no protein the reason in its place.
+// A list of identifiers as a table: one row for each, in the same order, and where there is no
+// protein the reason in its place.
 import { type FormEvent, useEffect, useState } from 'react';
 import { type CombinedError, useClient } from 'urql';
 import { SaveTable } from './files.tsx';
@@ -103,7 +104,9 @@ function Found({ rows }: { rows: readonly Row[] }) {
   );
 }
 
-/** Identifiers of one query: thousands of accessions, a call each, take longer than one request may. */
+/**
+ * Identifiers of one query: thousands of accessions, a call each, take longer than one request may.
+ */
 const AT_ONCE = 200;
 
 interface Progress {

@@ -1,5 +1,6 @@
-// The predicted aligned error as a heat map: rows are aligned on, columns are scored, dark is certain. The gateway averages the matrix
-// down to what a screen can show, so a complex of thousands of tokens is as quick as a peptide.
+// The predicted aligned error as a heat map: rows are aligned on, columns are scored, dark is
+// certain. The gateway averages the matrix down to what a screen can show, so a complex of
+// thousands of tokens is as quick as a peptide.
 import { type PointerEvent, useEffect, useRef, useState } from 'react';
 import { type FragmentOf, graphql, readFragment } from './graphql.ts';
 

@@ -1,8 +1,9 @@
-// The two ways in which an answer can fall short, by the gateway's rules: what failed is an error at its path while the rest of the
-// query still answers; what does not exist is no error, and pages say so in their own words.
+// The two ways in which an answer can fall short, by the gateway's rules: what failed is an error
+// at its path while the rest of the query still answers; what does not exist is no error, and pages
+// say so in their own words.
 import type { CombinedError } from 'urql';
 
-/** What failed, where, and whether to try again. Shown beside the data, not instead of it. */
+/** Tells what failed, where, and whether to try again. Shown beside the data, not instead of it. */
 export function Failures({ error }: { error: CombinedError | undefined }) {
   if (error === undefined) return null;
   return (

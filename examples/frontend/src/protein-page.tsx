@@ -1,4 +1,5 @@
-// All about one protein, from any identifier: UniProt entry, structure, features, cluster and neighbours in one query.
+// All about one protein, from any identifier: UniProt entry, structure, features, cluster and
+// neighbours in one query.
 import { useState } from 'react';
 import { useQuery } from 'urql';
 import { ClusterCard, ClusterFields } from './cluster-card.tsx';
@@ -10,9 +11,10 @@ import { SimilarCard, SimilarFields } from './similar-card.tsx';
 import { StructureViewer } from './structure-viewer.tsx';
 import { Thumbnail } from './thumbnail.tsx';
 
-// Each part of the page says in a fragment what it needs; here they become one query. Underneath are a resolved accession, a bulk
-// record, a structure, a cluster, its members and a similarity search: the gateway plans those. The search takes longest, so it is
-// deferred: the card shows, and the neighbours follow in the same answer.
+// Each part of the page says in a fragment what it needs; here they become one query. Underneath
+// are a resolved accession, a bulk record, a structure, a cluster, its members and a similarity
+// search: the gateway plans those. The search takes longest, so it is deferred: the card shows, and
+// the neighbours follow in the same answer.
 const Card = graphql(
   `
     query ProteinCard($id: String!) {

@@ -10,7 +10,7 @@ interface Scored {
   readonly scores: Scores | null;
 }
 
-/** What designs are ranked by, and what tells those apart that do not have it. */
+/** The score that designs are ranked by, and the one for designs that lack it. */
 export const ORDERS = { ipsae: ['ipsae', 'iptm', 'ptm'], iptm: ['iptm', 'ptm'] } as const;
 export type Order = keyof typeof ORDERS;
 

@@ -1,4 +1,5 @@
-// One finished fold: structure, scores, errors between its parts, and what the Atlas knows of its chains.
+// One finished fold: structure, scores, errors between its parts, and what the Atlas knows of its
+// chains.
 import { useQuery } from 'urql';
 import { Download } from './files.tsx';
 import { graphql } from './graphql.ts';

@@ -15,7 +15,10 @@ const isIdentifier = (word: string): boolean => IDENTIFIERS.some((form) => form.
 const listOf = (text: string, separator: RegExp): string[] =>
   text.split(separator).flatMap((item) => item.trim() || []);
 
-/** The identifiers of a list: one a line or cell, or FASTA records. What is no identifier stays in its place. */
+/**
+ * The identifiers of a list: one a line or cell, or FASTA records. What is no identifier stays in
+ * its place.
+ */
 export function identifiersIn(text: string): string[] {
   if (text.trimStart().startsWith('>')) return listOf(text, /^(?=>)/m);
   const words = listOf(text, /\s+/);
@@ -23,8 +26,9 @@ export function identifiersIn(text: string): string[] {
 }
 
 /**
- * The letters of a sequence: what follows a line with `>`, or at least 20 amino acids. Small letters
- * with spaces between, or as many as a long word has, are words, also where all are amino acids.
+ * The letters of a sequence: what follows a line with `>`, or at least 20 amino acids. Small
+ * letters with spaces between, or as many as a long word has, are words, also where all are amino
+ * acids.
  */
 function sequenceIn(text: string): string | undefined {
   const letters = text.replace(/^>.*$/m, '').replace(/\s+/g, '');

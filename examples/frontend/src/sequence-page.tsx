@@ -1,4 +1,5 @@
-// A pasted sequence: the protein of that very sequence where the Atlas holds it, and what resembles it in any case.
+// A pasted sequence: the protein of that very sequence where the Atlas holds it, and what resembles
+// it in any case.
 import { useQuery } from 'urql';
 import { graphql } from './graphql.ts';
 import { Failures, Loading } from './problems.tsx';

@@ -1,4 +1,5 @@
-// Confidence and features along a sequence, one track each. The pointer or the arrow keys pick a residue, which the structure shows too.
+// Confidence and features along a sequence, one track each. The pointer or the arrow keys pick a
+// residue, which the structure shows too.
 import { type KeyboardEvent, type PointerEvent, useState } from 'react';
 import { type FragmentOf, graphql, readFragment } from './graphql.ts';
 import { plddtColour } from './plddt.tsx';

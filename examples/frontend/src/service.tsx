@@ -1,4 +1,5 @@
-// What the page knows of the service behind the gateway: whether it is a sandbox, and which models fold.
+// The service behind the gateway as the page knows it: whether it is a sandbox, and which models
+// fold.
 import { useQuery } from 'urql';
 import { graphql } from './graphql.ts';
 
@@ -12,7 +13,10 @@ const ServiceFacts = graphql(`
 /** Asked once for all pages; undefined until the answer has come. */
 export const useService = () => useQuery({ query: ServiceFacts })[0].data;
 
-/** Stands on every page: what a sandbox shows must not be taken for a prediction, nor for all there is. */
+/**
+ * Stands on every page: what a sandbox shows must not be taken for a prediction, nor for all there
+ * is.
+ */
 export function SandboxBanner() {
   if (useService()?.service?.isSandbox !== true) return null;
   return (

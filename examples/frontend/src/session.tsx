@@ -1,4 +1,5 @@
-// The caller's token and the GraphQL client that sends it. The token lives as long as the browser tab, and travels in a header only.
+// The caller's token and the GraphQL client that sends it. The token lives as long as the browser
+// tab, and travels in a header only.
 import { createContext, type ReactNode, useContext, useMemo, useState } from 'react';
 import { Client, cacheExchange, fetchExchange, Provider } from 'urql';
 
@@ -29,9 +30,11 @@ export function SessionProvider({ children }: { children: ReactNode }) {
         url: '/graphql',
         exchanges: [cacheExchange, fetchExchange],
         fetchOptions: { headers: headersFor(token) },
-        // Subscriptions come over the same address as Server-Sent Events: no second transport, no WebSocket.
+        // Subscriptions come over the same address as Server-Sent Events: no second transport, no
+        // WebSocket.
         fetchSubscriptions: true,
-        // Never GET: somebody's unpublished sequence does not belong into an address, and so into logs.
+        // Never GET: an unpublished sequence does not belong into an address, and so into
+        // logs.
         preferGetMethod: false,
       }),
     [token],

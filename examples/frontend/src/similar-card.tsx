@@ -1,4 +1,4 @@
-// What a similarity search found: proteins with similar features, and the features that they share.
+// Results of a similarity search: proteins with similar features, and the features that they share.
 import { type FragmentOf, graphql, readFragment } from './graphql.ts';
 import { Bar, Thumbnail } from './thumbnail.tsx';
 

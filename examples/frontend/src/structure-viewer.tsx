@@ -1,11 +1,15 @@
-// A structure in three dimensions, coloured by the confidence in its B-factor column (pLDDT, 0 to 100) or by chain. 3Dmol.js is loaded
-// with the first structure that is shown, so pages without one never pay for it.
+// A structure in three dimensions, coloured by the confidence in its B-factor column (pLDDT, 0 to
+// 100) or by chain. 3Dmol.js is loaded with the first structure that is shown, so pages without one
+// never pay for it.
 import type { AtomSpec, GLViewer } from '3dmol';
 import { useEffect, useRef, useState } from 'react';
 import type { FragmentOf } from './graphql.ts';
 import { type BandsFields, PlddtLegend, plddtColour } from './plddt.tsx';
 
-/** Distinct also for eyes that confuse red and green (Okabe and Ito), dark enough and light enough for either background. */
+/**
+ * Distinct also for eyes that confuse red and green (Okabe and Ito), dark enough and light enough
+ * for either background.
+ */
 const CHAIN_COLOURS = [
   '#0072b2',
   '#e69f00',
@@ -20,7 +24,7 @@ const CHAIN_COLOURS = [
 export interface StructureViewerProps {
   /** An mmCIF file. */
   text: string;
-  /** What it shows, for those who cannot see it. */
+  /** The text alternative of the picture. */
   label: string;
   /** Its confidence, for the legend. */
   plddt: FragmentOf<typeof BandsFields> | null;
@@ -30,7 +34,10 @@ export interface StructureViewerProps {
   residue?: number | undefined;
 }
 
-/** Share of the picture that the structure may take, so that ribbons around the outermost atoms fit, too. */
+/**
+ * Share of the picture that the structure may take, so that ribbons around the outermost atoms fit,
+ * too.
+ */
 const FILLED = 0.88;
 
 /** Moves the whole structure into the middle and as near as it fits. */

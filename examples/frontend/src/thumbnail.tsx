@@ -1,4 +1,5 @@
-// A picture of a protein, served by the gateway; an empty frame where the Atlas has no structure to draw.
+// A picture of a protein, served by the gateway; an empty frame where the Atlas has no structure to
+// draw.
 import { useState } from 'react';
 
 /** @param url - null where it is known that there is none */

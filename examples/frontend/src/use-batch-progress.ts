@@ -1,5 +1,6 @@
-// A batch as it moves, from one subscription over Server-Sent Events. A stream that ends before its last event is opened again:
-// it starts with the present state, so nothing has to be remembered to resume.
+// A batch as it moves, from one subscription over Server-Sent Events. A stream that ends before its
+// last event is opened again: it starts with the present state, so nothing has to be remembered to
+// resume.
 import { useEffect, useReducer } from 'react';
 import { type CombinedError, useClient } from 'urql';
 import { onEnd, pipe, subscribe } from 'wonka';

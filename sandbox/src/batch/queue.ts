@@ -172,8 +172,8 @@ export function startQueue({ store, clock, folder, limits, speed, held }: QueueP
   }
 
   /**
-   * Starts what may start then. A timer of the machine may be early by a millisecond, and nobody
-   * else would look again.
+   * Starts what may start then. A timer of the machine may be early by a millisecond, and
+   * nothing else would look again.
    */
   function begin(startsAt: number): void {
     after(Math.max(startsAt - clock.now(), 0), () => (clock.now() < startsAt ? begin(startsAt) : fill()));

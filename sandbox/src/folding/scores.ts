@@ -1,7 +1,6 @@
 /**
  * Aligned errors between all tokens, and pTM, ipTM and pair ipTM computed from them by the
- * published formula, so that whoever has the PAE can compute the scores again. Knows chains by
- * length, confidence and text only.
+ * published formula, so that a reader of the PAE can compute the scores again.
  */
 import { chainError, flexibility, ownError, round, tmScale, tmTerm } from '../structure/confidence.ts';
 import { hashText } from '../structure/random.ts';

@@ -1,4 +1,4 @@
-// What is behind the signed URLs of Status: no bearer token, Range, expiry, fresh URLs at each
+// The files of the signed URLs of Status: no bearer token, Range, expiry, fresh URLs at each
 // reading.
 import fc from 'fast-check';
 import { afterAll, beforeAll, expect, test } from 'vitest';

@@ -1,4 +1,4 @@
-// What the Batch API refuses: status, path and mend of every rule of the request tables, and
+// The refusals of the Batch API: status, path and mend of every rule of the request tables, and
 // nothing stored.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Sandbox } from '../../src/sandbox.ts';

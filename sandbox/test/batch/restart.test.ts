@@ -1,4 +1,4 @@
-// What a restart leaves behind: nothing lost, nothing doubled, also when the process was killed in
+// Batches after a restart: none is lost or doubled, also when the process was killed in
 // the middle.
 import { type ChildProcess, spawn } from 'node:child_process';
 import { existsSync, mkdtempSync, rmSync } from 'node:fs';

@@ -1,5 +1,5 @@
-// The Batch API's refusals, row by row of the spec's error table. They cost nothing, whoever
-// answers.
+// The Batch API's refusals, row by row of the spec's error table. They cost nothing,
+// of the sandbox and of the service.
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type BatchAnswer, hasToken, isOurs, openTarget, type Target } from './target.ts';
 

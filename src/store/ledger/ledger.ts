@@ -166,7 +166,8 @@ export interface Ledger {
    * Claims an idempotency key atomically: among any number of callers in any number of processes,
    * one gets null.
    *
-   * @param formerNames - of the principal, under former secrets: the key must be free under these too
+   * @param formerNames - of the principal, under former secrets: the key must be free under these
+   *   too
    * @returns null when the key was free and now belongs to the caller (pending); else its entry
    * @throws LostLedgerError when the key may have been spent before the ledger lost it
    */

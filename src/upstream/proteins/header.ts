@@ -1,6 +1,6 @@
 // The names in the FASTA header of a protein's record.
 
-/** What the FASTA header of a record says of its protein. */
+/** The names in the FASTA header of a record. */
 export interface HeaderNames {
   readonly name?: string | undefined;
   readonly organism?: string | undefined;

@@ -3,7 +3,7 @@
 import { isKnown, type Part, UNKNOWN } from '../part.ts';
 import type { ProteinRecord } from './record.ts';
 
-/** What is needed of a protein, such as `{ sequence: true, features: 10 }`. */
+/** The parts of a protein that are needed, such as `{ sequence: true, features: 10 }`. */
 export interface RequiredParts {
   readonly sequence?: true;
   readonly length?: true;
@@ -32,7 +32,7 @@ export interface RequiredParts {
   readonly level?: true;
   /** The FASTA header and name of its record. */
   readonly header?: true;
-  /** What only the single record has. */
+  /** The members that only the single record has. */
   readonly record?: true;
   /** Fold it when it has no structure. */
   readonly fold?: true;
@@ -54,7 +54,7 @@ interface PartRule {
   readonly member: keyof ProteinRecord;
   /** Members that come with it. */
   readonly beside?: readonly (keyof ProteinRecord)[];
-  /** What a record holds of it; when absent, all of it where the member is not unknown. */
+  /** The share that a record holds; when absent, all of it where the member is not unknown. */
   readonly held?: (record: ProteinRecord) => Held;
   /** Where an archive has it; absent for what only the single record has. */
   readonly archive?: ArchiveMember;
@@ -130,7 +130,7 @@ export const PARTS: Readonly<Record<PartName, PartRule>> = {
   },
 };
 
-/** What a record holds of a part. */
+/** The share of a part that a record holds. */
 export function heldBy(record: ProteinRecord, name: PartName): Held {
   const { member, held } = PARTS[name];
   return held === undefined ? record[member] !== UNKNOWN : held(record);

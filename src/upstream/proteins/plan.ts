@@ -18,7 +18,7 @@ export const BULK_HASHES = 500;
 export type NeededParts = ReadonlyMap<string, RequiredParts>;
 
 export interface BulkCall {
-  /** What each protein of the call needs. */
+  /** The parts that each protein of the call needs. */
   readonly each: NeededParts;
   /** The union over all bulk calls of the plan. */
   readonly needs: RequiredParts;

@@ -5,7 +5,7 @@ import { drifted } from '../http/validate-response.ts';
 import type { FeatureValue } from '../wire.ts';
 import { selectRows } from './activations.ts';
 
-/** What shows the meaning of `end` beside the regions. */
+/** Evidence beside the regions for the meaning of `end`. */
 interface Evidence {
   /** Residues of the sequence. */
   readonly length?: number | undefined;

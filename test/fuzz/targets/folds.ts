@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ask } from '../../subscriptions/support.ts';
 import { checkErrors, type Target, text } from '../target.ts';
 
-/** What is asked of a dry run. */
+/** The query of a dry run. */
 export const CHECK =
   'query($input: SubmitFoldInput!) { checkFold(input: $input) { ok taskCount totalLength issues { path code message } warnings { code } items { length chainCount ligandCount chains { length } } } }';
 

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { ask } from '../../subscriptions/support.ts';
 import { AUTH, checkErrors, edited, edits, HASH, type Target } from '../target.ts';
 
-/** What is asked while the upstream lies. */
+/** Queries for a service that lies. */
 export const READS: readonly string[] = [
   `{ protein(hash: "${HASH}") { hash name sequence length ptm plddt { mean values bands { band percent } } structure { text } features(first: 3) { value feature { label description } } cluster { size name taxonomy { rank name } pfamDomains { id count } phyla { name count } memberHashes } thumbnail { base64 } raw } }`,
   `{ uniprotEntry(id: "P01308") { accession name gene organism sequence length protein { hash cluster { size } } raw } }`,

@@ -13,7 +13,7 @@ export const NO_BROWSER = process.env.CI === undefined && !existsSync(EXECUTABLE
 /** Draws WebGL without a graphics card. */
 export const SOFTWARE_WEBGL = ['--use-angle=swiftshader', '--enable-unsafe-swiftshader'];
 
-/** Starts the browser; whoever starts it closes it. */
+/** Starts the browser; the caller closes it. */
 export const launchBrowser = (more: readonly string[] = []): Promise<Browser> =>
   chromium.launch({
     executablePath: EXECUTABLE,

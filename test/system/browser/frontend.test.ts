@@ -24,13 +24,13 @@ let gateway: Gateway;
 let served: Served;
 let browser: Browser;
 let preview: Preview;
-/** What the compiler says; resolved when it found nothing. */
+/** The run of the compiler; resolved when it found nothing. */
 let types: Promise<unknown>;
 
 beforeAll(async () => {
   if (NO_FRONTEND) return;
   types = runInExample('gql.tada/bin/cli.js', ['generate-output']).then(() =>
-    // What has not changed since the last run is not checked again.
+    // Files that have not changed since the last run are not checked again.
     runInExample('typescript/bin/tsc', [
       '--incremental',
       '--tsBuildInfoFile',

@@ -64,7 +64,7 @@ export async function openPreview(gateway: string): Promise<Preview> {
   };
 }
 
-/** What a part of the page shows, as a person would see it. */
+/** A part of the page as a person would see it. */
 export interface Seen {
   /** How many different colours. */
   readonly colours: number;

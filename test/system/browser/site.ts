@@ -1,4 +1,4 @@
-// What tests of the pages share: a gateway over HTTP, a browser, and pages that write down what
+// Shared by the tests of the pages: a gateway over HTTP, a browser, and pages that record what
 // must not happen on them.
 import { readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -19,7 +19,7 @@ export interface Site {
   readonly world: World;
   /** With a final slash. */
   readonly url: string;
-  /** What pages may ask: the gateway's address, and others that a test adds. */
+  /** The addresses that pages may ask: the gateway's, and others that a test adds. */
   readonly allowed: string[];
   /** A page in a new window of its own. */
   open(options?: BrowserContextOptions): Promise<OpenPage>;
@@ -79,7 +79,7 @@ export async function shoot(page: Page, name: string, fullPage = false): Promise
 const require = createRequire(import.meta.url);
 const AXE = require.resolve('axe-core/axe.min.js');
 
-/** What axe-core finds serious or critical, with the places: `color-contrast: .note`. */
+/** The faults that axe-core finds serious or critical, with the places: `color-contrast: .note`. */
 export async function seriousIssues(page: Page): Promise<string[]> {
   await page.evaluate(readFileSync(AXE, 'utf8'));
   return page.evaluate(`axe.run(document, { resultTypes: ['violations'] }).then(({ violations }) =>

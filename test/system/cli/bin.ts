@@ -3,7 +3,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { endWithFile } from '../../child-processes.ts';
 import { ROOT } from '../../root.ts';
 
-/** What `build` made of it. */
+/** The program as `build` made it. */
 export const BIN = `${ROOT}dist/cli/main.js`;
 
 export interface Ran {

@@ -1,4 +1,4 @@
-// What the guides of the Python client and the doctor show is so: their commands run as they stand.
+// The commands in the guides of the Python client and the doctor run as they stand.
 import { spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -190,7 +190,7 @@ async function pasteIntoRelay(): Promise<PastedInto> {
 const withoutTypeNames = (value: unknown): unknown =>
   JSON.parse(JSON.stringify(value, (key, child: unknown) => (key === '__typename' ? undefined : child)));
 
-/** What the gateway answers to a plain POST. */
+/** The gateway's answer to a plain POST. */
 async function answerTo(query: string): Promise<unknown> {
   const response = await fetch(place.url, {
     method: 'POST',

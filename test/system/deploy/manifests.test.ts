@@ -1,4 +1,4 @@
-// What is shipped to run the gateway elsewhere says only what the gateway knows: settings, ports,
+// The manifests for running the gateway elsewhere name only what it knows: settings, ports,
 // routes, users, files.
 import { execFileSync, spawn, spawnSync } from 'node:child_process';
 import { cpSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -289,7 +289,7 @@ describe('the Kubernetes manifests', () => {
     const service = objectOf('Service', 'gateway');
     const ingress = objectOf('Ingress', 'gateway');
     const route = objectOf('HTTPRoute', 'gateway');
-    // Those that controllers read have a prefix.
+    // Annotations that controllers read have a prefix.
     for (const object of objects)
       expect(
         Object.keys(at(object, 'metadata.annotations') ?? {}).filter((name) => name.includes('/')),

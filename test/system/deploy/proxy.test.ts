@@ -50,7 +50,7 @@ describe.skipIf(NO_NGINX)('the proxy', () => {
   let url = '';
   let gateways: ServerProcess[] = [];
   let nginx: ReturnType<typeof spawn>;
-  /** What nginx wrote, without its tries of a gateway that is away. */
+  /** The log of nginx, without its tries of a gateway that is away. */
   let faults = '';
 
   const startGateway = (host: string): Promise<ServerProcess> =>

@@ -37,7 +37,7 @@ beforeAll(async () => {
   // An address that answers 404 is no command that works.
   command('curl', `PATH=${process.env.PATH}; exec curl --fail "$@"\n`);
   command('foldatlas', `exec ${program}dist/cli/main.js "$@"\n`);
-  // What the scripts of package.json start, built before; a server is stopped in order once it says
+  // Replaces the scripts of package.json, built before; a server is stopped in order once it says
   // where it listens.
   command(
     'npm',
@@ -76,7 +76,7 @@ function folderFor({ path, blocks }: GuideText): string {
   rmSync(folder, { recursive: true, force: true });
   mkdirSync(folder);
   for (const name of ['clients', 'examples']) symlinkSync(`${ROOT}${name}`, join(folder, name));
-  // What the federation guide installs.
+  // The packages that the federation guide installs.
   symlinkSync(`${ROOT}test/system/node_modules`, join(folder, 'node_modules'));
   for (const { language, text } of blocks) {
     const name = /^# ([\w.-]+\.(?:ya?ml|graphql))\b/.exec(text)?.[1];
@@ -95,7 +95,7 @@ const environment = (): NodeJS.ProcessEnv => ({
   PORT: '0',
   SANDBOX_PORT: '0',
   SANDBOX_SIZE: 'small',
-  // What commands without a server of their own ask.
+  // The servers of commands that start none of their own.
   UPSTREAM_URL: place.world.sandboxUrl,
   FOLDATLAS_URL: place.url,
   FOLDATLAS_TOKEN: TOKEN,

@@ -55,7 +55,7 @@ const TYPES = `
   scalar ProteinHash
 `;
 
-/** What the laboratory gives to whoever composes the graph. */
+/** The laboratory's part of the composed graph. */
 export const LAB_SDL = `extend schema @link(url: "https://specs.apollo.dev/federation/v2.3", import: ["@key"])
 ${TYPES.replace('KEY_BARCODE', '@key(fields: "barcode")')
   .replace('KEY_HASH', '@key(fields: "hash")')

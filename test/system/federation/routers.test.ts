@@ -185,7 +185,7 @@ describe('composition', () => {
     const composed = await compose(shown);
     for (const name of ['Apollo', 'Hive'] as const)
       expect(composed[name]).toContain('samples: [Sample!]! @join__field(graph: LAB)');
-    // Of Query and of Protein.
+    // One of Query and one of Protein.
     expect(composed.WunderGraph.match(/^ {2}samples: \[Sample!\]!/gm)).toHaveLength(2);
   });
 });

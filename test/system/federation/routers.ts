@@ -57,7 +57,7 @@ export async function openApollo(supergraphSdl: string): Promise<Router> {
         metrics: {},
         overallCachePolicy: undefined,
       };
-      // What a client would get: errors as JSON.
+      // As a client would get it: errors as JSON.
       return JSON.parse(JSON.stringify(await gateway.executor(request))) as Answer;
     },
     close: () => gateway.stop(),

@@ -1,4 +1,4 @@
-// What an agent does: it finds a dark cluster near insulin, folds a protein of it and a variant,
+// An agent's task: it finds a dark cluster near insulin, folds a protein of it and a variant,
 // and ranks them. It starts `foldatlas mcp` itself, or asks /mcp over a socket, each through the
 // SDK's own client.
 import { readdirSync, readFileSync } from 'node:fs';
@@ -58,7 +58,7 @@ const MAX_TOKENS_OF_TASK = 7_000;
 describe.each(TRANSPORTS)('an agent over %s', (name, open, mode) => {
   it('finds a dark cluster near insulin, folds a variant, and ranks, within 7,000 tokens', async () => {
     const client = await connect(open(), mode);
-    // What its model reads and writes: instructions and tools once, then arguments and results.
+    // Its model reads and writes instructions and tools once, then arguments and results.
     let bytes = 0;
     const count = (text: unknown) => {
       bytes += Buffer.byteLength(typeof text === 'string' ? text : JSON.stringify(text));

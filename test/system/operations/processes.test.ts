@@ -28,7 +28,7 @@ const METRICS = { authorization: 'Bearer metrics-token-of-this-test' };
 
 interface Started {
   readonly child: ChildProcess;
-  /** What it has written so far. */
+  /** The output so far. */
   readonly out: () => string;
   readonly err: () => string;
 }
@@ -214,7 +214,7 @@ describe('a process', () => {
     const wrong = start({ ...env, STORE_URL: place.url.replace('//', '//:password@') });
     const none = start({ ...env, STORE_URL: place.url });
     expect(await Promise.all([wrong, none].map(ended))).toEqual([1, 1]);
-    // What may be waited for before is only that a starved Redis does not answer.
+    // The only wait before it is for a starved Redis that does not answer.
     expect(wrong.err()).toMatch(/^(\{(?!.*WRONGPASS).*\n)?The store \S+ failed: WRONGPASS .*\n$/);
     expect(none.err()).toMatch(/^(\{(?!.*NOAUTH).*\n)?The store \S+ failed: NOAUTH .*\n$/);
     await place.remove();

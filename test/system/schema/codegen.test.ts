@@ -58,8 +58,8 @@ beforeAll(() => {
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 /**
- * What graphql-codegen's command line does for one folder of its configuration: names and texts of
- * files.
+ * Runs graphql-codegen as its command line does for one folder of its configuration: names and
+ * texts of files.
  */
 async function runClientPreset(sdl: string): Promise<[string, string][]> {
   const { config, presetConfig } = codegenConfig.generates['./src/gql/'];
@@ -97,7 +97,7 @@ function forRelay(document: DocumentNode): { module: string; text: string } {
 }
 
 /**
- * What clients would write with the types: it does not compile when one of them is not what it has
+ * Code of a client that uses the types: it does not compile when one of them is not what it has
  * to be.
  */
 const USES = `
@@ -141,7 +141,7 @@ const STRICT = {
   types: [],
 };
 
-/** What code generators ask of a schema. */
+/** The introspection options of code generators. */
 const EVERYTHING = { specifiedByUrl: true, inputValueDeprecation: true, oneOf: true };
 
 describe('generated types', () => {

@@ -1,4 +1,4 @@
-// What CONTRIBUTING promises: a property that the service adds to a record is one line in wire.ts
+// A promise of CONTRIBUTING: a property that the service adds to a record is one line in wire.ts
 // and one field of its noun. A copy of the source gets both for every noun, and the values of a
 // service that sends them arrive in the answer.
 import { execFile } from 'node:child_process';

@@ -1,4 +1,4 @@
-// Somebody sets the machine's clock, by a day, forward or back. What an operator sees: nothing.
+// The machine's clock is set by a day, forward or back, and an operator sees nothing.
 // Watched batches go on, keys stay spent, no caller is shut out for a day, and health checks tell
 // of the present. (Only what is remembered for 31 days goes by that clock.)
 import { mkdtempSync, rmSync } from 'node:fs';

@@ -63,7 +63,7 @@ async function ended(child: ChildProcess): Promise<Ran> {
 
 const shell = (...words: string[]): Promise<Ran> => ended(spawnShell(...words));
 
-/** What the sandbox was paid for, and how far it is. */
+/** The batches that the sandbox was paid for, and their progress. */
 async function paid(): Promise<{ batches: number; tasks: number; done: number; faults: number }> {
   const state = (await (await fetch(`${sandbox.url}/control`)).json()) as {
     batches: { counts: Record<string, number> }[];

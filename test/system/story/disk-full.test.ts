@@ -61,7 +61,7 @@ describe('a full disk', () => {
     const entry = await server.ask('{ uniprotEntry(id: "P01308") { protein { hash cluster { size } } } }');
     expect(entry.errors).toBeUndefined();
     expect(at(entry.data, 'uniprotEntry.protein.hash')).toBe('12e9c9e4e2835c302e8ba615115edda3');
-    // What it wrote before, it still knows.
+    // It still knows what it wrote before.
     const known = await batchIds(server);
     for (const { batchId } of kept) expect(known).toContain(batchId);
 
@@ -87,7 +87,7 @@ describe('a full disk', () => {
     });
     expect(await queuedBatches(sandbox.url)).toEqual(queued);
 
-    // Somebody makes room.
+    // The disk gets room again.
     expect(await server.end('SIGTERM')).toBe(0);
     server = await startServer(env());
     const later = await batchIds(server);

@@ -85,7 +85,7 @@ describe.skipIf(NO_REDIS)('a Redis that gateways share', () => {
     expect(await submitOnce(one, 'paid')).toMatchObject({ kind: 'FoldSubmitted' });
     await redis.kill();
     await redis.start();
-    // Nobody asks it: it looks by itself when it is connected again.
+    // Without a request it looks by itself when it is connected again.
     await until('the loss to be logged', () => one.log().includes('accept-ledger'));
     await expectLost(await start(env));
     await expectLost(one);

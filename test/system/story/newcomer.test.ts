@@ -1,5 +1,5 @@
-// What a newcomer does: build, start, read the start line, ask, stop. The built server as its own
-// process, over the embedded sandbox.
+// The steps of a newcomer: build, start, read the start line, ask, stop. The built server as its
+// own process, over the embedded sandbox.
 import { type ChildProcess, execFileSync, spawn } from 'node:child_process';
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';

@@ -96,7 +96,7 @@ describe('a ledger in SQLite', () => {
       await expect(start(secrets)).rejects.toThrow(/ended with 78.*GATEWAY_SECRET_PREVIOUS/s);
     expect(await queuedBatches(sandbox.url)).toHaveLength(before + 1);
 
-    // Of a lost secret the operator decides: nothing of before is found again.
+    // The operator decides about a lost secret: nothing of before is found again.
     const lost = settings('a third secret of this gateway');
     expect(await run(['accept-ledger'], { env: lost })).toMatchObject({ code: 0 });
     const anew = await start(lost);
@@ -125,7 +125,7 @@ describe.skipIf(NO_REDIS)('a ledger in Redis that gateways share', () => {
     const endings = await Promise.all(replaced.map((server) => submitOnce(server, 'shared')));
     for (const ending of endings) expect(ending).toMatchObject({ batchId, replayed: true });
     for (const server of replaced) expect(await batchIds(server)).toEqual([batchId]);
-    // Those that have not been replaced yet find nothing, and so send nothing.
+    // Gateways that have not been replaced yet find nothing, and so send nothing.
     expect(await submitOnce(running[1], 'shared')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
     const ready = await fetch(`${running[1].url}/ready`);
     expect([ready.status, await ready.text()]).toEqual([503, expect.stringContaining('another secret')]);

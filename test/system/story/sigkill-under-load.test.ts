@@ -73,7 +73,7 @@ describe('SIGKILL under load', () => {
     const again = await Promise.all(lost.map((key) => submitOnce(server, key)));
     for (const { kind, message } of again)
       if (kind === 'OutcomeUnknown') expect(message).toContain('has ended before it knew the outcome');
-    // What had been written down is replayed or unknown; only a key that never reached the ledger
+    // A key in the ledger is replayed or unknown; only a key that never reached the ledger
     // is sent now.
     const sent = again.filter(({ kind, replayed }) => kind === 'FoldSubmitted' && replayed === false);
     for (const { kind } of again) expect(['FoldSubmitted', 'OutcomeUnknown']).toContain(kind);

@@ -1,6 +1,6 @@
-// The gateway is told to stop (a deployment) while it is busy. What an operator sees: every request
-// that it had taken is answered, streams are completed, whoever comes later finds the door closed,
-// and the process ends by itself with 0.
+// The gateway is told to stop (a deployment) while it is busy. Every request that it had
+// accepted is answered, streams are completed, later clients are refused, and the process ends by
+// itself with 0.
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { connect } from 'node:net';

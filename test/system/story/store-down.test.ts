@@ -71,8 +71,8 @@ describe.skipIf(NO_REDIS)('the store goes away and comes back', () => {
     const before = await queuedBatches(sandbox.url);
     expect(await submitOnce(asker, 'meanwhile')).toMatchObject({ kind: 'Refused', reason: 'UNREACHABLE' });
     expect(await queuedBatches(sandbox.url)).toEqual(before);
-    // What only the store knows is an error of its field, worth another try, and no fault of the
-    // gateway.
+    // A field that only the store knows has an error that is worth another try, and is no fault of
+    // the gateway.
     const asked = await asker.ask(
       `{ myBatches { totalCount } protein(hash: "${HASH}") { length } batch(batchId: "${held.batchId}") { label counts { total } } }`,
     );

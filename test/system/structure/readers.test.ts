@@ -1,5 +1,5 @@
-// The files of structures as programs read them that nobody here wrote: DSSP, gemmi, Biopython,
-// RDKit, Open Babel and Mol*, and the dictionaries that mmCIF names. All from Debian: apt install
+// The files of structures as other programs read them: DSSP, gemmi, Biopython, RDKit, Open Babel
+// and Mol*, and the dictionaries that mmCIF names. All from Debian: apt install
 // dssp gemmi pdb-tools python3-gemmi python3-biopython openbabel python3-rdkit libcifpp-data.
 import { execFile } from 'node:child_process';
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -67,8 +67,8 @@ interface SentComplex {
 }
 
 /**
- * What a result says, as readers should: the chains with their residues, and the elements of their
- * atoms.
+ * The content of a result as readers should give it: the chains with their residues, and the
+ * elements of their atoms.
  */
 function sent({ complex }: { readonly complex: SentComplex }): Read['chains'] {
   const chains: Record<string, [string, number, string[]][]> = {};
@@ -99,7 +99,7 @@ const protein = (
   modifications,
 });
 
-/** What is folded by the sandbox, by name; and how many residues of it are protein. */
+/** Folds of the sandbox by name, and how many of their residues are protein. */
 const INPUTS: Readonly<Record<string, FoldAllAtomInput>> = {
   'one residue': { sequences: [protein('M')] },
   insulin: { sequences: [protein(INSULIN)] },

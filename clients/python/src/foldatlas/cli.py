@@ -536,7 +536,7 @@ def main(words: Optional[List[str]] = None) -> int:
 
     signal.signal(signal.SIGTERM, terminate)
     if isinstance(sys.stdout, io.TextIOWrapper):
-        # What others wrote may have half a character, or one that this terminal cannot show.
+        # The answers may have half a character, or one that this terminal cannot show.
         sys.stdout.reconfigure(errors="backslashreplace")
     parser = make_parser()
     words = sys.argv[1:] if words is None else words

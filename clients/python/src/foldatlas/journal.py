@@ -89,7 +89,7 @@ class Journal:
         try:
             return send_parts(client, submission, items, self.batches, self._write, report)
         except (InputError, FoldAtlasError) as error:
-            # Of several batches, a mistake in one says nothing about those before it.
+            # A mistake in one of several batches says nothing about those before it.
             is_one = len(split_submission(submission)) == 1
             if not self.batch_ids and (is_one or is_first_try) and _is_not_queued(error, is_first_try):
                 self.submission = None

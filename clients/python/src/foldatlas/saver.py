@@ -138,7 +138,7 @@ def save_results(
                 if task["status"] == "DONE" and not is_wanted(task):
                     continue
                 if task["status"] == "DONE":
-                    # What could not be saved at first is tried once more.
+                    # A task that could not be saved is tried once more.
                     problem = saving[task["taskId"]].result() and save(task["taskId"])
                     if problem is None:
                         continue
